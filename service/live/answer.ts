@@ -1,0 +1,20 @@
+import type { Span } from '@opentelemetry/api';
+
+/** What a read is bounded by and traced under; made once for each HTTP request. */
+export type ReadContext = {
+  /** When the caller stops waiting, in milliseconds of `performance.now()`. */
+  readonly deadlineMs: number;
+  /** Aborted when the caller went away or the deadline passed. */
+  readonly signal: AbortSignal;
+  /** The request's span; attempts become its children. */
+  readonly span?: Span;
+};
+
+/** A value read from lite servers, with what it took. */
+export type LiveAnswer<T> = {
+  readonly value: T;
+  /** Zero-based indexes, in configuration order, of the lite servers whose answers were used; empty when none was asked. */
+  readonly liteServers: readonly number[];
+  /** True when the value came from a cache alone. */
+  readonly cached: boolean;
+};
