@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { basename, join } from 'node:path';
+
+/** One figure, measured against a baseline in the same run. */
+export type BenchResult = {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What it is held against, in the same unit; absent for a figure that stands alone. */
+  readonly baseline?: { readonly name: string; readonly value: number };
+  /** How many times better than the baseline (above 1 is better). */
+  readonly ratio?: number;
+  /** The aim as text, such as `>= 50x` or `<= 6 ms`. */
+  readonly goal?: string;
+  readonly met?: boolean;
+};
+
+/** A benchmark: a file `test/bench/NAME.ts` that exports one of these as `bench`. */
+export type Bench = {
+  /** One sentence: what is measured, and against what. */
+  readonly about: string;
+  run(): Promise<BenchResult[]>;
+};
+
+/** What `--json` prints: one run on one machine at one commit. */
+export type BenchReport = {
+  readonly bench: string;
+  readonly date: string;
+  readonly commit: string;
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+  readonly results: readonly BenchResult[];
+};
+
+/** Median of at least one number: a busy machine moves it less than it moves a mean. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The `q`-quantile (0..1) by nearest rank. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+  if (value === undefined) throw new Error('quantile of no values');
+  return value;
+}
+
+/** CPU time of this process while `work` runs, in milliseconds for one of `count` repetitions. */
+export async function cpuMs(count: number, work: () => void | Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const used = process.cpuUsage(before);
+  return (used.user + used.system) / 1000 / count;
+}
+
+function benchNames(): string[] {
+  return readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith('.ts') && file !== basename(import.meta.filename))
+    .map((file) => basename(file, '.ts'))
+    .toSorted();
+}
+
+function commitHash(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+function formatNumber(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function formatLine(result: BenchResult): string {
+  const baseline = result.baseline
+    ? ` | ${result.baseline.name} ${formatNumber(result.baseline.value)} ${result.unit}`
+    : '';
+  const ratio = result.ratio === undefined ? '' : ` | ${formatNumber(result.ratio)}x`;
+  const goal = result.goal === undefined ? '' : ` | goal ${result.goal}: ${result.met ? 'met' : 'NOT met'}`;
+  return `  ${result.name}: ${formatNumber(result.value)} ${result.unit}${baseline}${ratio}${goal}`;
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const names = args.filter((arg) => !arg.startsWith('--'));
+  const [name] = names;
+  const known = benchNames();
+  if (name === undefined || names.length > 1 || !known.includes(name)) {
+    process.stderr.write(`usage: npm run bench -- NAME [--json]\nNAME is one of: ${known.join(', ')}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const { bench } = (await import(join(import.meta.dirname, `${name}.ts`))) as { bench: Bench };
+  const report: BenchReport = {
+    bench: name,
+    date: new Date().toISOString(),
+    commit: commitHash(),
+    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
+    results: await bench.run(),
+  };
+  if (args.includes('--json')) {
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    return;
+  }
+  const { cpu, cores, node } = report.machine;
+  process.stdout.write(`${name}: ${bench.about}\n${report.date}, ${report.commit}, ${cores} x ${cpu}, node ${node}\n`);
+  for (const result of report.results) process.stdout.write(`${formatLine(result)}\n`);
+}
+
+if (import.meta.main) await main(process.argv.slice(2));
