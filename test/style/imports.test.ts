@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+
+import { readSources, type Source } from './sources.ts';
+
+/** Stage -> the stages it may import: the flow of design and nothing else. `main.ts` wires all of its side. */
+const allowed: Record<string, readonly string[]> = {
+  error: [],
+  manifest: [],
+  config: ['error', 'manifest'],
+  decode: ['error'],
+  store: ['error'],
+  limits: ['error'],
+  telemetry: ['error'],
+  liteserver: ['error', 'decode'],
+  proof: ['error', 'decode'],
+  tvm: ['error', 'decode'],
+  pool: ['error', 'decode', 'liteserver', 'proof'],
+  live: ['error', 'decode', 'pool', 'proof', 'tvm', 'liteserver'],
+  v2: ['error', 'decode', 'live'],
+  v3: ['error', 'decode', 'live', 'store'],
+  http: ['error', 'limits', 'v2', 'v3'],
+  indexer: ['error', 'decode', 'live', 'tvm', 'store'],
+  devchain: ['error', 'decode', 'tvm', 'liteserver'],
+};
+
+const service = readSources('service');
+const operator = readSources('operator');
+
+/** `service/pool/score.ts` -> `pool`; `service/config.ts` and `service/manifest.gen.ts` -> their names. */
+function stageOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/(\.gen)?\.ts$/, '');
+}
+
+function crossings(sources: readonly Source[]): { from: string; to: string; line: string }[] {
+  return sources.flatMap((source) =>
+    source.imports
+      .filter((entry) => entry.target !== undefined && stageOf(entry.target) !== stageOf(source.path))
+      .map((entry) => ({
+        from: stageOf(source.path),
+        to: stageOf(entry.target ?? ''),
+        line: `${source.path} imports ${entry.target}`,
+      })),
+  );
+}
+
+describe('imports', () => {
+  it('finds the sources it judges', () => {
+    expect(service.length).toBeGreaterThan(5);
+  });
+
+  it('go one way between the stages of the service', () => {
+    const wrong = crossings(service).filter(({ from, to }) => from !== 'main' && !(allowed[from] ?? []).includes(to));
+    expect(wrong.map((entry) => entry.line)).toEqual([]);
+  });
+
+  it('name every stage that exists', () => {
+    const stages = new Set(service.map((source) => stageOf(source.path)));
+    expect([...stages].filter((stage) => stage !== 'main' && allowed[stage] === undefined)).toEqual([]);
+  });
+
+  it('of the operator reach only the configuration and telemetry of the service', () => {
+    const wrong = operator
+      .flatMap((source) => source.imports.map((entry) => ({ path: source.path, target: entry.target ?? '' })))
+      .filter(({ target }) => target.startsWith('service/'))
+      .filter(({ target }) => !['config', 'telemetry', 'manifest'].includes(stageOf(target)));
+    expect(wrong).toEqual([]);
+  });
+
+  it('never lead from the service to the operator or to tests', () => {
+    const wrong = service.flatMap((source) =>
+      source.imports.filter((entry) => entry.target !== undefined && !entry.target.startsWith('service/')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('climb at most one folder', () => {
+    const wrong = [...service, ...operator, ...readSources('test')].flatMap((source) =>
+      source.imports
+        .filter((entry) => entry.specifier.startsWith('../../'))
+        .map((entry) => `${source.path}: ${entry.specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('never go through a barrel', () => {
+    const all = [...service, ...operator, ...readSources('test', 'crds')];
+    const barrels = all.filter(
+      (source) => /(^|\/)index\.ts$/.test(source.path) || /^export \* from/m.test(source.text),
+    );
+    expect(barrels.map((source) => source.path)).toEqual([]);
+  });
+
+  it('form no cycle between folders', () => {
+    const edges = new Map<string, Set<string>>();
+    for (const { from, to } of crossings([...service, ...operator])) {
+      if (from === 'main') continue;
+      edges.set(from, (edges.get(from) ?? new Set()).add(to));
+    }
+    expect(findCycle(edges)).toBeUndefined();
+  });
+});
+
+function findCycle(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (node: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return undefined;
+    for (const next of edges.get(node) ?? []) {
+      const cycle = visit(next, [...path, node]);
+      if (cycle) return cycle;
+    }
+    done.add(node);
+    return undefined;
+  };
+  for (const node of edges.keys()) {
+    const cycle = visit(node, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+import { parseSync, type StaticImport } from 'oxc-parser';
+
+export const projectRoot = resolve(import.meta.dirname, '../..');
+
+/** A TypeScript source of the project: its path from the root, its text, and the files of ours that it imports. */
+export type Source = {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly SourceImport[];
+};
+
+export type SourceImport = {
+  /** As written. */
+  readonly specifier: string;
+  /** Path from the root when it is one of ours; undefined for a package. */
+  readonly target: string | undefined;
+};
+
+/** All sources below the given top folders, sorted by path. */
+export function readSources(...folders: string[]): Source[] {
+  return folders.flatMap((folder) => listFiles(folder, /\.ts$/)).map(readSource);
+}
+
+/** Paths from the root of the files below `folder` whose name matches, sorted; none when the folder is absent. */
+export function listFiles(folder: string, name: RegExp): string[] {
+  let entries;
+  try {
+    entries = readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((entry) => entry.isFile() && name.test(entry.name) && !entry.parentPath.includes('node_modules'))
+    .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+function readSource(path: string): Source {
+  const text = readFileSync(join(projectRoot, path), 'utf8');
+  const { module } = parseSync(path, text);
+  const specifiers = [
+    ...module.staticImports.map((entry: StaticImport) => entry.moduleRequest.value),
+    ...module.staticExports.flatMap((entry) =>
+      entry.entries.flatMap((item) => (item.moduleRequest === null ? [] : [item.moduleRequest.value])),
+    ),
+  ];
+  return {
+    path,
+    text,
+    imports: specifiers.map((specifier) => ({ specifier, target: resolveOurs(path, specifier) })),
+  };
+}
+
+function resolveOurs(from: string, specifier: string): string | undefined {
+  if (specifier.startsWith('#')) return specifier.slice(1);
+  if (!specifier.startsWith('.')) return undefined;
+  return relative(projectRoot, resolve(projectRoot, dirname(from), specifier));
+}
