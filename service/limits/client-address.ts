@@ -1,0 +1,84 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+/** More entries than any real chain of proxies has; each costs time to read. */
+export const trustedProxiesMax = 16;
+
+/**
+ * The caller's IP address. Each proxy appends the address it was called from to `X-Forwarded-For`; with n trusted proxies in front, the n-th entry from
+ * the right was written by the outermost of them, and everything left of it is the caller's own claim. With fewer entries the leftmost is taken; an
+ * entry that is no IP address makes the next one to its right the caller, at last the socket's own.
+ *
+ * @param forwardedFor the header's value, several header lines joined by commas
+ * @param trustedProxies 0..16
+ * @returns an IPv4 or IPv6 address without port, brackets or zone; the socket's text as it is when that is no address
+ */
+export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
+  let caller = plainAddress(socketAddress) ?? socketAddress;
+  if (forwardedFor === undefined) return caller;
+  let end = forwardedFor.length;
+  for (let proxies = 0; proxies < trustedProxies && end > 0; proxies++) {
+    const comma = forwardedFor.lastIndexOf(',', end - 1);
+    const address = plainAddress(forwardedFor.slice(comma + 1, end));
+    if (address === undefined) break;
+    caller = address;
+    end = Math.max(0, comma);
+  }
+  return caller;
+}
+
+/**
+ * Whom a limit without a key counts: an IPv4 address, or the /64 an IPv6 address is in, since one subscriber owns a whole /64. IPv4 mapped into
+ * IPv6 is IPv4. Text that is no address counts as it is.
+ */
+export function addressSubject(address: string): string {
+  if (!isIPv6(address)) return address;
+  const groups = ipv6Groups(address);
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (mapped) {
+    const [high = 0, low = 0] = groups.slice(6);
+    return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
+}
+
+/** Strips what proxies put around an address: blanks, quotes, brackets, port, zone. */
+function plainAddress(text: string): string | undefined {
+  // The longest spelling of an address with zone, brackets and port is below 100 characters.
+  if (text.length > 128) return undefined;
+  const bare = text.trim().replace(/^"(.*)"$/, '$1');
+  if (isIP(bare) !== 0) return withoutZone(bare);
+  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(bare)?.[1];
+  if (bracketed !== undefined && isIPv6(bracketed)) return withoutZone(bracketed);
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(bare)?.[1];
+  return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
+}
+
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
+}
+
+/** The eight 16-bit groups of a valid IPv6 address. */
+function ipv6Groups(address: string): number[] {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(withoutZone(address));
+  const text = dotted
+    ? `${dotted[1]}${pairText(dotted[2], dotted[3])}:${pairText(dotted[4], dotted[5])}`
+    : withoutZone(address);
+  const [left = '', right] = text.split('::');
+  const head = groupsOf(left);
+  if (right === undefined) return head;
+  const tail = groupsOf(right);
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
+  return [...head, ...zeros, ...tail];
+}
+
+function groupsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}
+
+function pairText(high: string | undefined, low: string | undefined): string {
+  return (Number(high) * 256 + Number(low)).toString(16);
+}

@@ -1,0 +1,27 @@
+/** A plan as limits read it: what a caller may do in a time. Numbers are whole. */
+export type LimitPlan = {
+  readonly name: string;
+  /** Tokens a second; 0 means no rate limit. */
+  readonly requestsPerSecond: number;
+  /** Tokens of a full bucket, at least `requestsPerSecond`. */
+  readonly burst: number;
+  /** Tokens in one UTC day; null means no limit. */
+  readonly requestsPerDay: number | null;
+  /** Requests running at once; null means no limit. */
+  readonly maxConcurrent: number | null;
+  /** Tokens an operation takes; 1 for those not named, 0 is free. */
+  readonly methodCosts: Readonly<Record<string, number>>;
+};
+
+export type LimitsOptions = {
+  readonly plans: readonly LimitPlan[];
+  /** Plan of callers without a key, counted by address; null: a key is needed. */
+  readonly anonymousPlan: string | null;
+  /** The network served; keys issued for others are refused. */
+  readonly network: string;
+  /** Addresses whose budget is remembered one by one; default 100,000. */
+  readonly addressesMax?: number;
+};
+
+/** About 20 MB. More addresses than this within one refill time are a flood, and then they share budgets (see `addresses.ts`). */
+export const defaultAddressesMax = 100_000;
