@@ -1,0 +1,142 @@
+import { parseArgs } from 'node:util';
+
+import { TonplaneError } from '../error.ts';
+
+/** What the command line asks for. */
+export type Arguments = {
+  /** `dev`: a recorded network and the API over it in one process; `api`: the API over the lite servers that are named. */
+  readonly role: 'dev' | 'api';
+  /** TonApi manifest file. */
+  readonly manifest: string | undefined;
+  readonly network: 'mainnet' | 'testnet' | undefined;
+  /** The ecosystem's `global.config.json`. */
+  readonly globalConfig: string | undefined;
+  readonly keyring: string | undefined;
+  readonly host: string | undefined;
+  /** 0 takes a free one. */
+  readonly port: number | undefined;
+  readonly internalPort: number | undefined;
+  /** Folder for what is kept over restarts. */
+  readonly data: string;
+  /** Seconds between masterchain blocks of the recording; 0 shows all of it at once. */
+  readonly paceSeconds: number;
+  /** Folder of the recording that `dev` plays; undefined for the project's own. */
+  readonly recording: string | undefined;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
+};
+
+/** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
+export class ArgumentsError extends TonplaneError<'usage' | 'help', Record<string, never>> {}
+
+const options = {
+  manifest: { type: 'string' },
+  network: { type: 'string' },
+  'global-config': { type: 'string' },
+  keyring: { type: 'string' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  'internal-port': { type: 'string' },
+  data: { type: 'string' },
+  pace: { type: 'string' },
+  recording: { type: 'string' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export const usage = `usage: npm start -- [options]
+
+Without --manifest or --global-config: plays a recorded TON network and serves the API over it.
+  --pace SECONDS        between masterchain blocks, default 1; 0 shows the whole recording at once
+  --recording DIR       another recording than the project's own
+
+Over lite servers of a real network, one of:
+  --manifest FILE       a TonApi manifest (YAML or JSON)
+  --network NAME --global-config FILE
+                        mainnet or testnet, and its global.config.json (with --manifest: the file its
+                        liteServerConfigRef stands for)
+
+  --host ADDRESS        to listen on, default 127.0.0.1
+  --port N              of the API, default 8081; 0 takes a free one
+  --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
+  --data DIR            what is kept over restarts, default .tonplane
+  --keyring FILE        API keys (JSON)
+  --log-level LEVEL     debug, info, warn or error
+`;
+
+/**
+ * Reads the command line (without the program's name).
+ * @throws ArgumentsError naming the option and what was expected, or holding the usage text
+ */
+export function parseArguments(args: readonly string[]): Arguments {
+  const { values, positionals } = parseStrictly(args);
+  if (values.help === true) throw new ArgumentsError({ code: 'help', message: usage, data: {}, retryable: false });
+  const network = oneOf('--network', values.network, ['mainnet', 'testnet'] as const);
+  if ((network === undefined) !== (values['global-config'] === undefined) && values.manifest === undefined) {
+    throw refuse('--network and --global-config: expected both, or neither');
+  }
+  if (network !== undefined && values.manifest !== undefined) {
+    throw refuse('--network: expected none with --manifest, which names its network');
+  }
+  const real = values.manifest !== undefined || network !== undefined;
+  return {
+    role: roleOf(positionals, real),
+    manifest: values.manifest,
+    network,
+    globalConfig: values['global-config'],
+    keyring: values.keyring,
+    host: values.host,
+    port: integer('--port', values.port, 65_535),
+    internalPort: integer('--internal-port', values['internal-port'], 65_535),
+    data: values.data ?? '.tonplane',
+    paceSeconds: seconds('--pace', values.pace) ?? 1,
+    recording: values.recording,
+    logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const),
+  };
+}
+
+function parseStrictly(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (cause) {
+    throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
+  }
+}
+
+function roleOf(positionals: readonly string[], real: boolean): 'dev' | 'api' {
+  const [role = real ? 'api' : 'dev', ...rest] = positionals;
+  if (rest.length > 0 || (role !== 'dev' && role !== 'api')) {
+    throw refuse(`expected at most one role (dev or api), got ${positionals.join(' ')}`);
+  }
+  if (role === 'dev' && real) throw refuse('dev plays a recording: expected no --manifest, --network');
+  if (role === 'api' && !real) throw refuse('api: expected --manifest FILE or --network NAME --global-config FILE');
+  return role;
+}
+
+function integer(option: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d{1,6}$/.test(text) || value > max)
+    throw refuse(`${option}: expected a number from 0 to ${max}, got ${text}`);
+  return value;
+}
+
+/** A pause between blocks: at most an hour, so that a slip of the finger does not look like a dead network. */
+function seconds(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d{1,4}(\.\d{1,3})?$/.test(text) || value > 3600) {
+    throw refuse(`${option}: expected seconds from 0 to 3600, got ${text}`);
+  }
+  return value;
+}
+
+function oneOf<T extends string>(option: string, text: string | undefined, names: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const name = names.find((candidate) => candidate === text);
+  if (name === undefined) throw refuse(`${option}: expected ${names.join(', ')}, got ${text}`);
+  return name;
+}
+
+function refuse(message: string): ArgumentsError {
+  return new ArgumentsError({ code: 'usage', message, data: {}, retryable: false });
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+
+import { ArgumentsError, parseArguments, usage } from '#service/main/arguments.ts';
+
+describe('the command line', () => {
+  it('plays the recorded network when nothing is said', () => {
+    expect(parseArguments([])).toMatchObject({ role: 'dev', data: '.tonplane', paceSeconds: 1, port: undefined });
+  });
+
+  it.each([
+    [['--manifest', 'a.yaml'], { role: 'api', manifest: 'a.yaml' }],
+    [['api', '--manifest', 'a.yaml'], { role: 'api' }],
+    [
+      ['--network', 'testnet', '--global-config', 'g.json'],
+      { role: 'api', network: 'testnet', globalConfig: 'g.json' },
+    ],
+    [['--port', '0', '--internal-port', '65535'], { role: 'dev', port: 0, internalPort: 65_535 }],
+    [['dev', '--pace', '0.25', '--data', 'd'], { role: 'dev', paceSeconds: 0.25, data: 'd' }],
+    [['--pace=0'], { paceSeconds: 0 }],
+  ])('reads %j', (args, expected) => {
+    expect(parseArguments(args)).toMatchObject(expected);
+  });
+
+  it.each([
+    [['--port', '65536'], '--port: expected a number from 0 to 65535, got 65536'],
+    [['--port', '8o'], '--port: expected a number from 0 to 65535, got 8o'],
+    [['--port=-1'], '--port: expected a number from 0 to 65535, got -1'],
+    [['--pace', 'fast'], '--pace: expected seconds from 0 to 3600, got fast'],
+    [['--network', 'mainnet'], '--network and --global-config: expected both, or neither'],
+    [['--network', 'moon', '--global-config', 'g'], '--network: expected mainnet, testnet, got moon'],
+    [['--log-level', 'loud'], '--log-level: expected debug, info, warn, error, got loud'],
+    [['serve'], 'expected at most one role (dev or api), got serve'],
+    [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
+    [['dev', '--manifest', 'a'], 'dev plays a recording: expected no --manifest, --network'],
+    [['--network', 'mainnet', '--manifest', 'a'], '--network: expected none with --manifest, which names its network'],
+  ])('refuses %j and says what was expected', (args, message) => {
+    expect(() => parseArguments(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
+  });
+
+  it('refuses an option it does not know by name', () => {
+    expect(() => parseArguments(['--prot', '1'])).toThrow(/--prot/);
+  });
+
+  it('explains every option when asked', () => {
+    expect(() => parseArguments(['--help'])).toThrow(ArgumentsError);
+    expect(() => parseArguments(['-h'])).toThrow(expect.objectContaining({ code: 'help', message: usage }));
+  });
+});
