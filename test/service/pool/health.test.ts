@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  afterFailure,
+  afterMisbehaviour,
+  afterOtherNetwork,
+  afterReport,
+  afterSuccess,
+  healthDefaults as options,
+  unknownHealth,
+} from '#service/pool/health.ts';
+import type { Health } from '#service/pool/health.ts';
+
+const healthy = afterReport(unknownHealth, 0, options);
+
+function failing(health: Health, times: number, nowMs: number): Health {
+  for (let i = 0; i < times; i += 1) health = afterFailure(health, nowMs, 1, options);
+  return health;
+}
+
+describe('health of a lite server', () => {
+  test('one that has reported nothing is not in, and its first report brings it in', () => {
+    expect(unknownHealth.phase).toBe('new');
+    expect(afterSuccess(unknownHealth, 1, options).phase).toBe('new');
+    expect(healthy.phase).toBe('in');
+  });
+
+  test('failures in a row put it out, fewer do not', () => {
+    expect(failing(healthy, options.failuresMax - 1, 10).phase).toBe('in');
+    expect(failing(healthy, options.failuresMax, 10)).toMatchObject({
+      phase: 'out',
+      cause: 'failures',
+      outUntilMs: 10 + options.outMs,
+    });
+  });
+
+  test('a success in between starts the count anew', () => {
+    const shaken = afterSuccess(failing(healthy, options.failuresMax - 1, 10), 11, options);
+    expect(failing(shaken, options.failuresMax - 1, 12).phase).toBe('in');
+  });
+
+  test('a report brings it back only after its pause, an answered read at once', () => {
+    const out = failing(healthy, options.failuresMax, 0);
+    expect(afterReport(out, options.outMs - 1, options).phase).toBe('out');
+    expect(afterReport(out, options.outMs, options).phase).toBe('in');
+    expect(afterSuccess(out, 1, options).phase).toBe('in');
+  });
+
+  test('pauses double up to the longest, and are forgotten after a steady time', () => {
+    let health = healthy;
+    const pauses: number[] = [];
+    let nowMs = 0;
+    for (let i = 0; i < 7; i += 1) {
+      health = failing(health, options.failuresMax, nowMs);
+      pauses.push(health.outUntilMs - nowMs);
+      nowMs = health.outUntilMs;
+      health = afterReport(health, nowMs, options);
+    }
+    expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    const steady = afterSuccess(health, nowMs + options.steadyMs, options);
+    expect(failing(steady, options.failuresMax, nowMs + options.steadyMs).outUntilMs).toBe(
+      nowMs + options.steadyMs + options.outMs,
+    );
+  });
+
+  test('jitter stretches and shortens the pause', () => {
+    const shaken = failing(healthy, options.failuresMax - 1, 0);
+    expect(afterFailure(shaken, 0, 0.8, options).outUntilMs).toBe(options.outMs * 0.8);
+    expect(afterFailure(shaken, 0, 1.2, options).outUntilMs).toBe(options.outMs * 1.2);
+  });
+
+  test('misbehaviour puts it out at once, longer each time, and no answer shortens it', () => {
+    const first = afterMisbehaviour(healthy, 0, options);
+    expect(first).toMatchObject({ phase: 'out', cause: 'misbehaviour', outUntilMs: options.misbehaviourOutMs });
+    expect(afterSuccess(first, 1, options).phase).toBe('out');
+    expect(afterReport(first, options.misbehaviourOutMs - 1, options).phase).toBe('out');
+    expect(afterFailure(first, 1, 1, options)).toMatchObject({
+      cause: 'misbehaviour',
+      outUntilMs: options.misbehaviourOutMs,
+    });
+    const back = afterReport(first, options.misbehaviourOutMs, options);
+    expect(back.phase).toBe('in');
+    expect(afterMisbehaviour(back, 0, options).outUntilMs).toBe(options.misbehaviourOutMs * 2);
+    expect(afterMisbehaviour({ ...back, misbehaviours: 50 }, 0, options).outUntilMs).toBe(options.misbehaviourOutMsMax);
+  });
+
+  test('one of another network never comes back', () => {
+    let health = afterOtherNetwork(healthy, 5);
+    health = afterReport(
+      afterSuccess(afterFailure(afterMisbehaviour(health, 6, options), 7, 1, options), 8, options),
+      1e12,
+      options,
+    );
+    expect(health).toMatchObject({ phase: 'rejected', cause: 'other_network' });
+  });
+});

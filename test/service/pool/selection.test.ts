@@ -1,0 +1,123 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { lagBlocks, selectLiteServer } from '#service/pool/selection.ts';
+import type { Candidate, Need } from '#service/pool/selection.ts';
+
+function candidate(index: number, change: Partial<Candidate> = {}): Candidate {
+  return { index, health: { phase: 'in', cause: undefined }, tipSeqno: 100, inFlight: 0, inFlightMax: 10, ...change };
+}
+
+function need(change: Partial<Need> = {}): Need {
+  return { masterchainSeqno: 100, tried: new Set(), lastGood: undefined, random: 0, ...change };
+}
+
+const failing = { health: { phase: 'out', cause: 'failures' } } as const;
+
+describe('choice of a lite server', () => {
+  test.each<[string, Candidate[], Need, number | undefined]>([
+    ['none of none', [], need(), undefined],
+    [
+      'one that has the block before one that is behind',
+      [candidate(0, { tipSeqno: 99 }), candidate(1, { inFlight: 9 })],
+      need(),
+      1,
+    ],
+    [
+      'the one least behind when none has it',
+      [candidate(0, { tipSeqno: 90 }), candidate(1, { tipSeqno: 98 })],
+      need(),
+      1,
+    ],
+    ['fewest in flight among fresh ones', [candidate(0, { inFlight: 2 }), candidate(1, { inFlight: 1 })], need(), 1],
+    [
+      'the last good one among equals',
+      [candidate(0), candidate(1), candidate(2)],
+      need({ lastGood: 2, random: 0.5 }),
+      2,
+    ],
+    ['chance among the rest', [candidate(0), candidate(1), candidate(2)], need({ random: 0.99 }), 2],
+    ['no one that was tried', [candidate(0), candidate(1)], need({ tried: new Set([0]), lastGood: 0 }), 1],
+    ['a full one last', [candidate(0, { inFlight: 10 }), candidate(1, { tipSeqno: 50, inFlight: 9 })], need(), 1],
+    [
+      'one out for failures after every usable one',
+      [candidate(0, failing), candidate(1, { tipSeqno: 1, inFlight: 10 })],
+      need(),
+      1,
+    ],
+    ['one out for failures when nothing else is left', [candidate(0, failing)], need(), 0],
+    ['never a misbehaving one', [candidate(0, { health: { phase: 'out', cause: 'misbehaviour' } })], need(), undefined],
+    [
+      'never one of another network',
+      [candidate(0, { health: { phase: 'rejected', cause: 'other_network' } })],
+      need(),
+      undefined,
+    ],
+    [
+      'never one that has not shown its network',
+      [candidate(0, { health: { phase: 'new', cause: undefined } })],
+      need(),
+      undefined,
+    ],
+    [
+      'any tip will do when no block is asked',
+      [candidate(0, { tipSeqno: 1 }), candidate(1, { inFlight: 1 })],
+      need({ masterchainSeqno: undefined }),
+      0,
+    ],
+  ])('takes %s', (_name, candidates, needed, expected) => {
+    expect(selectLiteServer(candidates, needed)?.index).toBe(expected);
+  });
+
+  test('asking again and again tries each lite server once, usable ones first, and ends', () => {
+    const phases = fc.constantFrom<Candidate['health']>(
+      { phase: 'in', cause: undefined },
+      { phase: 'out', cause: 'failures' },
+      { phase: 'out', cause: 'misbehaviour' },
+      { phase: 'new', cause: undefined },
+      { phase: 'rejected', cause: 'other_network' },
+    );
+    const candidates = fc.array(
+      fc.record({
+        health: phases,
+        tipSeqno: fc.option(fc.nat(200), { nil: undefined }),
+        inFlight: fc.nat(12),
+        inFlightMax: fc.constant(10),
+      }),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(
+        candidates,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.option(fc.nat(7), { nil: undefined }),
+        (drawn, random, lastGood) => {
+          const all = drawn.map((part, index) => ({ index, ...part }));
+          const tried = new Set<number>();
+          const order: Candidate[] = [];
+          for (;;) {
+            const chosen = selectLiteServer(all, need({ tried, random, lastGood }));
+            if (chosen === undefined) break;
+            expect(tried.has(chosen.index)).toBe(false);
+            tried.add(chosen.index);
+            order.push(chosen);
+          }
+          const may = all.filter(
+            ({ health }) => health.phase === 'in' || (health.phase === 'out' && health.cause === 'failures'),
+          );
+          expect(order).toHaveLength(may.length);
+          const usable = order.map(({ health }) => health.phase === 'in');
+          expect(usable).toEqual(usable.toSorted((a, b) => Number(b) - Number(a)));
+        },
+      ),
+      { seed: 5, numRuns: 300 },
+    );
+  });
+});
+
+test('lag is counted in blocks, never below zero, and from zero for one that reported nothing', () => {
+  expect(lagBlocks({ tipSeqno: 90 }, 100)).toBe(10);
+  expect(lagBlocks({ tipSeqno: 110 }, 100)).toBe(0);
+  expect(lagBlocks({ tipSeqno: undefined }, 100)).toBe(100);
+  expect(lagBlocks({ tipSeqno: 90 }, undefined)).toBe(0);
+});
