@@ -1,0 +1,21 @@
+import { bytes, int256, long } from './codec.ts';
+import { record } from './record.ts';
+
+// Payloads of ADNL frames (lite server sheet 1.3).
+
+export const ping = record('tcp.ping', 'tcp.Pong', { randomId: long });
+export const pong = record('tcp.pong', 'tcp.Pong', { randomId: long });
+
+export const query = record('adnl.message.query', 'adnl.Message', { queryId: int256, query: bytes });
+export const answer = record('adnl.message.answer', 'adnl.Message', { queryId: int256, answer: bytes });
+
+export const authenticate = record('tcp.authentificate', 'tcp.Message', { nonce: bytes });
+export const authenticationNonce = record('tcp.authentificationNonce', 'tcp.Message', { nonce: bytes });
+
+/** An Ed25519 public key; its boxed bytes' SHA-256 is the key's id (sheets 1.1 and 8.10). */
+export const publicKeyEd25519 = record('pub.ed25519', 'PublicKey', { key: int256 });
+
+export const authenticationComplete = record('tcp.authentificationComplete', 'tcp.Message', {
+  key: publicKeyEd25519.boxed,
+  signature: bytes,
+});

@@ -1,0 +1,81 @@
+import { TlError } from './errors.ts';
+
+/** A cursor over TL bytes. Every read is checked against the end; byte strings are views, not copies. */
+export class TlReader {
+  readonly bytes: Buffer;
+  #offset = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get remaining(): number {
+    return this.bytes.length - this.#offset;
+  }
+
+  int32(): number {
+    return this.bytes.readInt32LE(this.#take(4));
+  }
+
+  uint32(): number {
+    return this.bytes.readUInt32LE(this.#take(4));
+  }
+
+  int64(): bigint {
+    return this.bytes.readBigInt64LE(this.#take(8));
+  }
+
+  uint64(): bigint {
+    return this.bytes.readBigUInt64LE(this.#take(8));
+  }
+
+  /** `count` bytes without a length prefix. */
+  raw(count: number): Buffer {
+    const start = this.#take(count);
+    return this.bytes.subarray(start, start + count);
+  }
+
+  /** TL `bytes`: length prefix of 1, 4 or 8 bytes, data, padding to 4 (lite server sheet 2). */
+  byteString(): Buffer {
+    const prefixStart = this.#take(1);
+    const first = this.bytes[prefixStart] ?? 0;
+    let length = first;
+    if (first === 254) {
+      length = this.bytes.readUIntLE(this.#take(3), 3);
+    } else if (first === 255) {
+      // 7 bytes: the low 6 as a safe integer; any higher byte is beyond every buffer.
+      const start = this.#take(7);
+      length = this.bytes[start + 6] === 0 ? this.bytes.readUIntLE(start, 6) : Number.MAX_SAFE_INTEGER;
+    }
+    const data = this.raw(length);
+    const misaligned = (this.#offset - prefixStart) % 4;
+    if (misaligned !== 0) this.#take(4 - misaligned);
+    return data;
+  }
+
+  /** @throws TlError `tl_trailing` when bytes are left */
+  end(what: string): void {
+    if (this.remaining !== 0) {
+      throw new TlError('tl_trailing', `${this.remaining} bytes are left after ${what}`, {
+        what,
+        offset: this.#offset,
+      });
+    }
+  }
+
+  #take(count: number): number {
+    const start = this.#offset;
+    if (count > this.bytes.length - start) {
+      throw new TlError('tl_truncated', `${count} bytes wanted at ${start}, ${this.remaining} are left`, {
+        what: 'bytes',
+        offset: start,
+      });
+    }
+    this.#offset = start + count;
+    return start;
+  }
+}
