@@ -128,11 +128,15 @@ export type UnionOf<V> = {
     : never;
 }[keyof V & string];
 
+/** The codec of a union, with its constructors by kind. */
+export type TlUnion<V> = Codec<UnionOf<V>> & { readonly variants: V };
+
 /** A boxed type with several constructors; the keys of `variants` are the `kind` of the values. */
-export function union<const V extends Variants>(result: string, variants: V): Codec<UnionOf<V>> {
+export function union<const V extends Variants>(result: string, variants: V): TlUnion<V> {
   const byId = new Map(Object.entries(variants).map(([kind, variant]) => [variant.id, { kind, variant }]));
   return {
     tl: result,
+    variants,
     bytesMin: 4 + Math.min(...Object.values(variants).map((variant) => variant.bytesMin)),
     read(reader) {
       const { offset } = reader;
