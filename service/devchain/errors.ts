@@ -1,0 +1,52 @@
+import { TonplaneError } from '../error.ts';
+
+/** What the codes of the development chain carry. */
+export type DevchainErrorData = {
+  /** The recording's folder or file is absent, cut, or contradicts itself. */
+  recording_invalid: { readonly path: string };
+  /** A lite server's refusal: what `liteServer.error` says to the client (lite server sheet 6). */
+  query_refused: { readonly serverCode: number };
+  /** The server cannot listen where it was told to. */
+  listen_failed: { readonly host: string; readonly port: number };
+};
+
+export type DevchainErrorCode = keyof DevchainErrorData;
+
+/** Every error that the development chain raises on purpose. */
+export class DevchainError<Code extends DevchainErrorCode = DevchainErrorCode> extends TonplaneError<
+  Code,
+  DevchainErrorData[Code]
+> {}
+
+/** The recording at `path` cannot be served. */
+export function recordingInvalid(path: string, message: string, cause?: unknown): DevchainError<'recording_invalid'> {
+  return new DevchainError({ code: 'recording_invalid', message, data: { path }, retryable: false, cause });
+}
+
+/** Codes of the node's refusals (`ErrorCode` and plain `td::Status` errors, lite server sheet 6). */
+export const serverCode = {
+  /** A status without a code. */
+  generic: 0,
+  /** An argument that cannot be served. */
+  fatal: -400,
+  /** The query's time is over. */
+  deadline: -503,
+  notReady: 651,
+  timeout: 652,
+  unknownQuery: 621,
+} as const;
+
+/** A refusal as the node words it; the server answers it as `liteServer.error`. */
+export function refusal(code: number, text: string): DevchainError<'query_refused'> {
+  return new DevchainError({
+    code: 'query_refused',
+    message: text,
+    data: { serverCode: code },
+    retryable: code === serverCode.notReady || code === serverCode.timeout,
+  });
+}
+
+/** True for what `refusal` makes. */
+export function isRefusal(error: unknown): error is DevchainError<'query_refused'> {
+  return error instanceof DevchainError && error.code === 'query_refused';
+}

@@ -1,0 +1,85 @@
+import type { CellKind, CellTable } from '../decode/cell-table.ts';
+
+/**
+ * A table that remembers which of its cells were opened. Whatever reads a value through it leaves behind exactly the
+ * cells that a proof of that value must show, which is how the node makes its proofs (lite server sheet 10).
+ *
+ * Opening is asking where a cell's data is; kinds, hashes, depths and references of a cell may be read without it.
+ */
+export class VisitedCells implements CellTable {
+  readonly source: CellTable;
+  readonly root: number;
+  readonly #opened = new Set<number>();
+
+  constructor(source: CellTable, root: number) {
+    this.source = source;
+    this.root = root;
+  }
+
+  /** True when the cell's data was asked for. */
+  opened(cell: number): boolean {
+    return this.#opened.has(cell);
+  }
+
+  /** Opens a cell of any kind without reading it. */
+  open(cell: number): void {
+    this.#opened.add(cell);
+  }
+
+  /** Opens a cell and everything below it. */
+  openAll(cell: number): void {
+    const waiting = [cell];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      this.#opened.add(next);
+      for (let position = this.source.refCount(next) - 1; position >= 0; position--) {
+        const child = this.source.ref(next, position);
+        if (!this.#opened.has(child)) waiting.push(child);
+      }
+    }
+  }
+
+  get size(): number {
+    return this.source.size;
+  }
+
+  get bytes(): Buffer {
+    return this.source.bytes;
+  }
+
+  dataOffset(cell: number): number {
+    this.#opened.add(cell);
+    return this.source.dataOffset(cell);
+  }
+
+  kind(cell: number): CellKind {
+    return this.source.kind(cell);
+  }
+
+  bitLength(cell: number): number {
+    return this.source.bitLength(cell);
+  }
+
+  refCount(cell: number): number {
+    return this.source.refCount(cell);
+  }
+
+  ref(cell: number, position: number): number {
+    return this.source.ref(cell, position);
+  }
+
+  levelMask(cell: number): number {
+    return this.source.levelMask(cell);
+  }
+
+  hash(cell: number, level?: number): Buffer {
+    return this.source.hash(cell, level);
+  }
+
+  depth(cell: number, level?: number): number {
+    return this.source.depth(cell, level);
+  }
+
+  hashEquals(cell: number, hash: Uint8Array, level?: number): boolean {
+    return this.source.hashEquals(cell, hash, level);
+  }
+}
