@@ -1,0 +1,214 @@
+import { FlatCells, maskCount, ORDINARY, PRUNED, MERKLE_UPDATE } from './cell-table.ts';
+import type { CellTable } from './cell-table.ts';
+import { crc32c } from './crc32c.ts';
+import { DecodeError } from './errors.ts';
+
+/** A parsed bag of cells. The bytes given to `parseBoc` are used as they are: do not change them afterwards. */
+export type Boc = CellTable & { readonly roots: readonly number[] };
+
+/** What a bag may cost before it is refused with `too_big`. */
+export type BocLimits = {
+  /** Length of the whole bag. A lite server's frame carries at most 16 MiB; a full node's state may be far larger. */
+  readonly bytesMax: number;
+  /** Number of cells; a cell costs some 80 bytes of memory besides its data. */
+  readonly cellsMax: number;
+  /** Number of roots; the longest answer with many, getTransactions, has 16, a listing of a block up to 256. */
+  readonly rootsMax: number;
+  /** Level that a root may have, 0..3. The node refuses bags whose roots are not of level 0: a root must not be pruned. */
+  readonly rootLevelMax: number;
+};
+
+/** Enough for every answer of a lite server and for the largest blocks. */
+export const DEFAULT_BOC_LIMITS: BocLimits = {
+  bytesMax: 64 * 1024 * 1024,
+  cellsMax: 1 << 20,
+  rootsMax: 1024,
+  rootLevelMax: 0,
+};
+
+/** First four bytes; all but the generic one are older, always indexed and always with the first cell as the one root. */
+export const BOC_MAGIC = { generic: 0xb5ee9c72, indexed: 0x68ff65f3, indexedCrc32c: 0xacc3a728 } as const;
+
+type Header = {
+  /** Bytes of a cell index (1..4) and of an offset (1..8). */
+  readonly refBytes: number;
+  readonly offsetBytes: number;
+  readonly cells: number;
+  readonly roots: readonly number[];
+  readonly hasCacheBits: boolean;
+  /** Where the index starts, when there is one. */
+  readonly index: number | undefined;
+  readonly dataStart: number;
+  readonly dataEnd: number;
+};
+
+/**
+ * Reads a bag of cells: `serialized_boc`, `serialized_boc_idx` and `serialized_boc_idx_crc32c` of boc.tlb, one or more roots.
+ * Checks the format whole, every cell's shape, level mask and depth; hashes are computed when asked for.
+ * Throws DecodeError `bad_boc`, `crc_mismatch`, `too_big`, `bad_cell`, `hash_mismatch`.
+ */
+export function parseBoc(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Boc {
+  const bounds = { ...DEFAULT_BOC_LIMITS, ...limits };
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const header = readHeader(buffer, bounds);
+  const cells = new BocCells(buffer, header.cells, header.roots);
+  placeCells(cells, header);
+  for (let cell = header.cells - 1; cell >= 0; cell--) {
+    cells.settle(cell);
+    checkDeclaredMask(cells, cell);
+  }
+  for (const root of header.roots) {
+    const level = 32 - Math.clz32(cells.levelMask(root));
+    if (level > bounds.rootLevelMax) {
+      throw new DecodeError('bad_boc', 'A root has pruned branches that nothing proves.', { cell: root, found: level });
+    }
+  }
+  return cells;
+}
+
+class BocCells extends FlatCells implements Boc {
+  readonly roots: readonly number[];
+  /** The first descriptor byte's level mask, to be compared with the computed one. */
+  readonly declaredMask: Uint8Array;
+
+  constructor(bytes: Buffer, cells: number, roots: readonly number[]) {
+    super(bytes, cells);
+    this.size = cells;
+    this.roots = roots;
+    this.declaredMask = new Uint8Array(cells);
+  }
+}
+
+function bad(message: string, offset: number): DecodeError {
+  return new DecodeError('bad_boc', message, { offset });
+}
+
+function tooBig(what: string, found: number, limit: number): DecodeError {
+  return new DecodeError('too_big', `The bag has too many ${what}.`, { found, limit });
+}
+
+function readUint(bytes: Buffer, offset: number, length: number): number {
+  let value = 0;
+  for (let at = offset; at < offset + length; at++) value = value * 256 + bytes[at]!;
+  return value;
+}
+
+function readHeader(bytes: Buffer, limits: BocLimits): Header {
+  if (bytes.length > limits.bytesMax) throw tooBig('bytes', bytes.length, limits.bytesMax);
+  if (bytes.length < 6) throw bad('The bag is shorter than a header.', bytes.length);
+  const magic = bytes.readUInt32BE(0);
+  const generic = magic === BOC_MAGIC.generic;
+  if (!generic && magic !== BOC_MAGIC.indexed && magic !== BOC_MAGIC.indexedCrc32c) {
+    throw bad('The bag does not start with a known magic number.', 0);
+  }
+  const flags = bytes[4]!;
+  if (!generic && flags >> 3 !== 0) throw bad('The bag has unknown flags.', 4);
+  const hasIndex = !generic || (flags & 0x80) !== 0;
+  const hasCrc = generic ? (flags & 0x40) !== 0 : magic === BOC_MAGIC.indexedCrc32c;
+  const hasCacheBits = (flags & 0x20) !== 0;
+  const refBytes = flags & 7;
+  const offsetBytes = bytes[5]!;
+  if ((flags & 0x18) !== 0 || (hasCacheBits && !hasIndex)) throw bad('The bag has unknown flags.', 4);
+  if (refBytes < 1 || refBytes > 4 || offsetBytes < 1 || offsetBytes > 8)
+    throw bad('The bag has wrong sizes of numbers.', 4);
+  const countsEnd = 6 + 3 * refBytes + offsetBytes;
+  if (bytes.length < countsEnd) throw bad('The bag ends in its header.', bytes.length);
+  const cells = readUint(bytes, 6, refBytes);
+  const rootCount = readUint(bytes, 6 + refBytes, refBytes);
+  const absent = readUint(bytes, 6 + 2 * refBytes, refBytes);
+  const dataBytes = readUint(bytes, 6 + 3 * refBytes, offsetBytes);
+  if (absent !== 0) throw bad('The bag has absent cells.', 6 + 2 * refBytes);
+  if (cells === 0 || rootCount === 0 || rootCount > cells) throw bad('The bag has wrong counts of cells and roots.', 6);
+  if (!generic && rootCount !== 1) throw bad('A bag of this kind has one root.', 6 + refBytes);
+  if (cells > limits.cellsMax) throw tooBig('cells', cells, limits.cellsMax);
+  if (rootCount > limits.rootsMax) throw tooBig('roots', rootCount, limits.rootsMax);
+  const rootsEnd = countsEnd + (generic ? rootCount * refBytes : 0);
+  const dataStart = rootsEnd + (hasIndex ? cells * offsetBytes : 0);
+  // Two descriptors a cell: a short bag cannot ask for large tables.
+  if (dataBytes < 2 * cells) throw bad('The bag is too short for its cells.', 6);
+  if (dataStart + dataBytes + (hasCrc ? 4 : 0) !== bytes.length)
+    throw bad('The bag has another length than it says.', 6);
+  if (hasCrc && crc32c(bytes, 0, bytes.length - 4) !== bytes.readUInt32LE(bytes.length - 4)) {
+    throw new DecodeError('crc_mismatch', 'The CRC-32C of the bag does not fit its bytes.');
+  }
+  return {
+    refBytes,
+    offsetBytes,
+    cells,
+    roots: generic ? readRoots(bytes, countsEnd, rootCount, refBytes, cells) : [0],
+    hasCacheBits,
+    index: hasIndex ? rootsEnd : undefined,
+    dataStart,
+    dataEnd: dataStart + dataBytes,
+  };
+}
+
+function readRoots(bytes: Buffer, start: number, count: number, refBytes: number, cells: number): number[] {
+  return Array.from({ length: count }, (_, position) => {
+    const offset = start + position * refBytes;
+    const root = readUint(bytes, offset, refBytes);
+    if (root >= cells) throw bad('A root is not in the bag.', offset);
+    return root;
+  });
+}
+
+/** Walks the cells' bytes once: descriptors, optional stored hashes and depths, data, references. */
+function placeCells(cells: BocCells, header: Header): void {
+  const { bytes } = cells;
+  const { refBytes, dataEnd } = header;
+  let at = header.dataStart;
+  for (let cell = 0; cell < header.cells; cell++) {
+    if (at + 2 > dataEnd) throw bad('The bag ends in a cell.', at);
+    const first = bytes[at]!;
+    const second = bytes[at + 1]!;
+    const refs = first & 7;
+    if (refs > 4) throw bad('A cell is absent or has too many references.', at);
+    const mask = first >> 5;
+    const stored = (first & 16) !== 0;
+    const data = at + 2 + (stored ? 34 * (maskCount(mask) + 1) : 0);
+    const length = (second + 1) >> 1;
+    const end = data + length + refs * refBytes;
+    if (end > dataEnd) throw bad('The bag ends in a cell.', at);
+    const bits = (second & 1) === 0 ? length * 8 : bitsBeforeTag(bytes, data, length);
+    cells.place(cell, (first & 8) === 0 ? ORDINARY : exoticKind(bytes, data, bits, cell), data, bits, refs, stored);
+    cells.declaredMask[cell] = mask;
+    at = data + length;
+    for (let position = 0; position < refs; position++, at += refBytes) {
+      const target = refBytes === 2 ? bytes[at]! * 256 + bytes[at + 1]! : readUint(bytes, at, refBytes);
+      // Forward only: no cycles, and a table is settled from its end.
+      if (target <= cell || target >= header.cells) throw bad('A reference does not point forward in the bag.', at);
+      cells.setRef(cell, position, target);
+    }
+    if (header.index !== undefined) checkIndex(bytes, header, cell, at - header.dataStart);
+  }
+  if (at !== dataEnd) throw bad('The bag has bytes after its cells.', at);
+}
+
+/** An incomplete last byte ends with a 1 and zeros, which are not data. */
+function bitsBeforeTag(bytes: Buffer, data: number, length: number): number {
+  const last = bytes[data + length - 1]!;
+  if ((last & 0x7f) === 0) throw bad('A cell is longer than it needs to be.', data);
+  return length * 8 - 1 - (31 - Math.clz32(last & -last));
+}
+
+function exoticKind(bytes: Buffer, data: number, bits: number, cell: number): number {
+  const type = bits < 8 ? 0 : bytes[data]!;
+  if (type < PRUNED || type > MERKLE_UPDATE) {
+    throw new DecodeError('bad_cell', 'An exotic cell is of no known type.', { cell, found: type });
+  }
+  return type;
+}
+
+/** Index entries are the ends of the cells, doubled and with a flag in the low bit when there are cache bits. */
+function checkIndex(bytes: Buffer, header: Header, cell: number, end: number): void {
+  const offset = header.index! + cell * header.offsetBytes;
+  const entry = readUint(bytes, offset, header.offsetBytes);
+  if ((header.hasCacheBits ? Math.floor(entry / 2) : entry) !== end)
+    throw bad('The index of the bag is wrong.', offset);
+}
+
+function checkDeclaredMask(cells: BocCells, cell: number): void {
+  if (cells.levelMask(cell) !== cells.declaredMask[cell]) {
+    throw new DecodeError('bad_cell', 'A cell declares another level mask than it has.', { cell });
+  }
+}

@@ -1,0 +1,218 @@
+import type { CellTable } from './cell-table.ts';
+import { DecodeError } from './errors.ts';
+
+/**
+ * A reading position in one ordinary cell. Every read beyond the end throws DecodeError `cell_underflow`; opening a pruned
+ * cell throws `pruned_branch`, another exotic one `exotic_cell`.
+ */
+export class CellSlice {
+  readonly table: CellTable;
+  readonly cell: number;
+  readonly #bytes: Buffer;
+  /** In bits from the start of `#bytes`. */
+  #at: number;
+  readonly #end: number;
+  #nextRef = 0;
+  readonly #refs: number;
+
+  constructor(table: CellTable, cell: number) {
+    const kind = table.kind(cell);
+    if (kind !== 'ordinary') {
+      throw kind === 'pruned'
+        ? new DecodeError('pruned_branch', 'A value is pruned from the proof.', { cell })
+        : new DecodeError('exotic_cell', `A ${kind} cell stands where a value is wanted.`, { cell });
+    }
+    this.table = table;
+    this.cell = cell;
+    this.#bytes = table.bytes;
+    this.#at = table.dataOffset(cell) * 8;
+    this.#end = this.#at + table.bitLength(cell);
+    this.#refs = table.refCount(cell);
+  }
+
+  get remainingBits(): number {
+    return this.#end - this.#at;
+  }
+
+  get remainingRefs(): number {
+    return this.#refs - this.#nextRef;
+  }
+
+  /** Bits read so far. */
+  get position(): number {
+    return this.#at - this.table.dataOffset(this.cell) * 8;
+  }
+
+  #advance(bits: number): number {
+    const at = this.#at;
+    if (at + bits > this.#end) {
+      throw new DecodeError('cell_underflow', 'The cell has fewer bits than its type needs.', {
+        cell: this.cell,
+        found: bits,
+      });
+    }
+    this.#at = at + bits;
+    return at;
+  }
+
+  bit(): boolean {
+    const at = this.#advance(1);
+    return (this.#bytes[at >> 3]! & (128 >> (at & 7))) !== 0;
+  }
+
+  /** The bit that is `ahead` bits from here, which must be in the cell; without moving. */
+  bitAhead(ahead: number): 0 | 1 {
+    const at = this.#at + ahead;
+    return (this.#bytes[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
+  }
+
+  /** Unsigned, 0..32 bits. */
+  uint(bits: number): number {
+    return bits === 0 ? 0 : this.#bitsAt(this.#advance(bits), bits);
+  }
+
+  /** As `uint`, without moving. */
+  peekUint(bits: number): number {
+    const value = this.uint(bits);
+    this.#at -= bits;
+    return value;
+  }
+
+  /** Signed (two's complement), 1..32 bits. */
+  int(bits: number): number {
+    return (this.uint(bits) << (32 - bits)) >> (32 - bits);
+  }
+
+  uint64(): bigint {
+    const at = this.#advance(64);
+    return (BigInt(this.#bitsAt(at, 32)) << 32n) | BigInt(this.#bitsAt(at + 32, 32));
+  }
+
+  int64(): bigint {
+    return BigInt.asIntN(64, this.uint64());
+  }
+
+  /** Unsigned, any length. */
+  uintBig(bits: number): bigint {
+    if (bits <= 32) return BigInt(this.uint(bits));
+    let at = this.#advance(bits);
+    const head = bits & 31;
+    let value = head === 0 ? 0n : BigInt(this.#bitsAt(at, head));
+    at += head;
+    for (let rest = bits - head; rest > 0; rest -= 32, at += 32) value = (value << 32n) | BigInt(this.#bitsAt(at, 32));
+    return value;
+  }
+
+  /** Signed (two's complement), any length. */
+  intBig(bits: number): bigint {
+    return BigInt.asIntN(bits, this.uintBig(bits));
+  }
+
+  /** `VarUInteger n`: a length below `n` (n: 3, 7, 16 or 32), then as many bytes. */
+  varUint(n: number): bigint {
+    return this.#uintBytes(this.uint(32 - Math.clz32(n - 1)));
+  }
+
+  /** `Grams`, which is `VarUInteger 16`, in nanotons. */
+  coins(): bigint {
+    return this.#uintBytes(this.uint(4));
+  }
+
+  /** Moves over `VarUInteger n`. */
+  skipVarUint(n: number): void {
+    this.#advance(8 * this.uint(32 - Math.clz32(n - 1)));
+  }
+
+  #uintBytes(bytes: number): bigint {
+    if (bytes <= 4) return BigInt(this.uint(bytes * 8));
+    // Up to 48 bits fit a number exactly and are cheaper there.
+    if (bytes <= 6) {
+      const at = this.#advance(bytes * 8);
+      const high = bytes * 8 - 32;
+      return BigInt(this.#bitsAt(at, high) * 0x1_0000_0000 + this.#bitsAt(at + high, 32));
+    }
+    return this.uintBig(bytes * 8);
+  }
+
+  /** Fresh copy of the next `count` bytes, wherever they start. */
+  bytes(count: number): Buffer {
+    const at = this.#advance(count * 8);
+    const target = Buffer.allocUnsafe(count);
+    this.#copyBits(at, target, count);
+    return target;
+  }
+
+  /** Fresh 32-byte copy. */
+  hash(): Buffer {
+    return this.bytes(32);
+  }
+
+  /** The next bits as a buffer, high bit first, zero bits behind the last. */
+  bits(count: number): Buffer {
+    const at = this.#advance(count);
+    const target = Buffer.allocUnsafe((count + 7) >> 3);
+    this.#copyBits(at, target, count >> 3);
+    const rest = count & 7;
+    if (rest > 0) target[count >> 3] = this.#bitsAt(at + count - rest, rest) << (8 - rest);
+    return target;
+  }
+
+  skip(bits: number): void {
+    this.#advance(bits);
+  }
+
+  /** Index of the next reference's cell. */
+  ref(): number {
+    if (this.#nextRef >= this.#refs) {
+      throw new DecodeError('cell_underflow', 'The cell has fewer references than its type needs.', {
+        cell: this.cell,
+      });
+    }
+    return this.table.ref(this.cell, this.#nextRef++);
+  }
+
+  /** `Maybe ^X`: the cell's index if the bit is set. */
+  maybeRef(): number | undefined {
+    return this.bit() ? this.ref() : undefined;
+  }
+
+  /** A reader of the next reference's cell. */
+  refSlice(): CellSlice {
+    return new CellSlice(this.table, this.ref());
+  }
+
+  /** A copy at the same position. */
+  clone(): CellSlice {
+    const copy = new CellSlice(this.table, this.cell);
+    copy.#at = this.#at;
+    copy.#nextRef = this.#nextRef;
+    return copy;
+  }
+
+  /** Reads `bits` bits and throws DecodeError `bad_tag` unless they are `tag`. */
+  expectTag(bits: number, tag: number, type: string): void {
+    const found = this.uint(bits);
+    if (found !== tag) throw new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: this.cell, type, found });
+  }
+
+  /** 1..32 bits at a bit position that is known to be inside the cell. */
+  #bitsAt(at: number, bits: number): number {
+    const bytes = this.#bytes;
+    const byte = at >> 3;
+    const shift = at & 7;
+    const window = (bytes[byte]! << 24) | (bytes[byte + 1]! << 16) | (bytes[byte + 2]! << 8) | bytes[byte + 3]!;
+    if (shift + bits <= 32) return (window << shift) >>> (32 - bits);
+    return ((window << shift) | (bytes[byte + 4]! >> (8 - shift))) >>> (32 - bits);
+  }
+
+  #copyBits(at: number, target: Buffer, count: number): void {
+    const bytes = this.#bytes;
+    const shift = at & 7;
+    let from = at >> 3;
+    if (shift === 0) {
+      bytes.copy(target, 0, from, from + count);
+      return;
+    }
+    for (let to = 0; to < count; to++, from++) target[to] = (bytes[from]! << shift) | (bytes[from + 1]! >> (8 - shift));
+  }
+}

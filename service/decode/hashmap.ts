@@ -1,0 +1,194 @@
+import { CellSlice } from './cell-slice.ts';
+import type { CellTable } from './cell-table.ts';
+import { DecodeError } from './errors.ts';
+
+/**
+ * Dictionaries: `Hashmap n X` and, with `readExtra`, `HashmapAug n X Y`. Keys are buffers of n bits, high bit first, zero bits
+ * behind the last; `uintKey` and `keyUint` turn numbers into them and back.
+ *
+ * A pruned cell on the way throws DecodeError `pruned_branch`: a proof that hides the place proves nothing about it.
+ */
+export type HashmapOptions = {
+  /** Reads (or skips) the augmentation that stands before a leaf's value. */
+  readonly readExtra?: (slice: CellSlice) => void;
+};
+
+export type WalkOptions = HashmapOptions & {
+  /** Start at this key instead of the first one. */
+  readonly from?: Uint8Array;
+  /** Leave out an entry whose key is `from` itself. */
+  readonly exclusive?: boolean;
+  /** Descending order of keys; `from` is then the highest. */
+  readonly reverse?: boolean;
+};
+
+/**
+ * Nodes that one walk visits at most. Cells can be shared, so that a bag of 300 cells may spell a dictionary of 2^256 entries;
+ * no block and no answer of a lite server comes near a million.
+ */
+const WALK_NODES_MAX = 1_000_000;
+
+/** `HashmapE n X`: the root's index, undefined when the dictionary is empty. */
+export function readHashmapE(slice: CellSlice): number | undefined {
+  return slice.maybeRef();
+}
+
+/** `HashmapAugE n X Y`: as `readHashmapE`, and moves over the augmentation. */
+export function readHashmapAugE(slice: CellSlice, readExtra: (slice: CellSlice) => void): number | undefined {
+  const root = slice.maybeRef();
+  readExtra(slice);
+  return root;
+}
+
+/** A key from an unsigned number. */
+export function uintKey(value: number | bigint, bits: number): Buffer {
+  const bytes = (bits + 7) >> 3;
+  let rest = BigInt.asUintN(bits, BigInt(value)) << BigInt(bytes * 8 - bits);
+  const key = Buffer.alloc(bytes);
+  for (let at = bytes - 1; at >= 0; at--, rest >>= 8n) key[at] = Number(rest & 255n);
+  return key;
+}
+
+/** The unsigned number of a key of 1..32 bits. */
+export function keyUint(key: Uint8Array, bits: number): number {
+  let value = 0;
+  for (let at = 0; at < key.length; at++) value = value * 256 + key[at]!;
+  return Math.floor(value / 2 ** (key.length * 8 - bits));
+}
+
+/**
+ * The value under a key, as a slice at its first bit; undefined when the dictionary has no such key.
+ * @param root index of the root cell, undefined for an empty dictionary
+ * Throws DecodeError `pruned_branch`, `bad_hashmap`, `cell_underflow`.
+ */
+export function lookupHashmap(
+  table: CellTable,
+  root: number | undefined,
+  bits: number,
+  key: Uint8Array,
+  options: HashmapOptions = {},
+): CellSlice | undefined {
+  if (root === undefined) return undefined;
+  let cell = root;
+  for (let at = 0; ;) {
+    const slice = new CellSlice(table, cell);
+    const label = readLabel(slice, bits - at);
+    for (let bit = 0; bit < label.length; bit++) {
+      if (labelBit(slice, label, bit) !== bitOf(key, at + bit)) return undefined;
+    }
+    slice.skip(label.same === undefined ? label.length : 0);
+    at += label.length;
+    if (at === bits) {
+      options.readExtra?.(slice);
+      return slice;
+    }
+    cell = table.ref(cell, bitOf(key, at));
+    at++;
+  }
+}
+
+/**
+ * Visits the entries in the order of their keys, until `visit` returns false.
+ * @returns false when `visit` ended the walk
+ * Throws as `lookupHashmap`, and `too_big` after a million nodes.
+ */
+export function walkHashmap(
+  table: CellTable,
+  root: number | undefined,
+  bits: number,
+  visit: (key: Buffer, value: CellSlice) => boolean | void,
+  options: WalkOptions = {},
+): boolean {
+  if (root === undefined) return true;
+  const walk: Walk = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
+  return walkNode(walk, root, 0, options.from !== undefined);
+}
+
+type Walk = {
+  readonly table: CellTable;
+  readonly bits: number;
+  readonly visit: (key: Buffer, value: CellSlice) => boolean | void;
+  readonly options: WalkOptions;
+  /** Bits of the way down to the current node; the rest is of no meaning. */
+  readonly key: Buffer;
+  nodes: number;
+};
+
+/** Recursion is bounded by the key: each step down uses at least one of its bits. `bounded`: still on the way to `from`. */
+function walkNode(walk: Walk, cell: number, start: number, bounded: boolean): boolean {
+  if (++walk.nodes > WALK_NODES_MAX) {
+    throw new DecodeError('too_big', 'The dictionary has too many entries.', {
+      found: walk.nodes,
+      limit: WALK_NODES_MAX,
+    });
+  }
+  const { key, options, bits, table } = walk;
+  const slice = new CellSlice(table, cell);
+  const label = readLabel(slice, bits - start);
+  let onPath = bounded;
+  for (let bit = 0; bit < label.length; bit++) {
+    const value = labelBit(slice, label, bit);
+    setBit(key, start + bit, value);
+    if (!onPath) continue;
+    const wanted = bitOf(options.from!, start + bit);
+    if (value === wanted) continue;
+    // The whole branch is before or behind the first key wanted.
+    if (value < wanted !== (options.reverse ?? false)) return true;
+    onPath = false;
+  }
+  if (label.same === undefined) slice.skip(label.length);
+  const at = start + label.length;
+  if (at === bits) {
+    if (onPath && options.exclusive === true) return true;
+    options.readExtra?.(slice);
+    return walk.visit(Buffer.from(key), slice) !== false;
+  }
+  const wanted = onPath ? bitOf(options.from!, at) : undefined;
+  const first = options.reverse === true ? 1 : 0;
+  for (const side of first === 0 ? LEFT_FIRST : RIGHT_FIRST) {
+    if (wanted !== undefined && side !== wanted && side === first) continue;
+    setBit(key, at, side);
+    if (!walkNode(walk, table.ref(cell, side), at + 1, side === wanted)) return false;
+  }
+  return true;
+}
+
+const LEFT_FIRST = [0, 1] as const;
+const RIGHT_FIRST = [1, 0] as const;
+
+/** A label whose bits follow at the slice's position, or are all `same`. */
+type Label = { readonly length: number; readonly same: 0 | 1 | undefined };
+
+/** `HmLabel ~l n`: hml_short$0 (unary length), hml_long$10, hml_same$11. Leaves the slice at the label's bits. */
+function readLabel(slice: CellSlice, rest: number): Label {
+  let length = 0;
+  let same: 0 | 1 | undefined;
+  if (!slice.bit()) {
+    while (slice.bit()) length++;
+  } else if (slice.bit()) {
+    same = slice.bit() ? 1 : 0;
+    length = slice.uint(32 - Math.clz32(rest));
+  } else {
+    length = slice.uint(32 - Math.clz32(rest));
+  }
+  if (length > rest || (same === undefined && length > slice.remainingBits)) {
+    throw new DecodeError('bad_hashmap', 'A label is longer than the rest of the key.', {
+      cell: slice.cell,
+      found: length,
+    });
+  }
+  return { length, same };
+}
+
+function labelBit(slice: CellSlice, label: Label, bit: number): number {
+  return label.same ?? slice.bitAhead(bit);
+}
+
+function bitOf(key: Uint8Array, at: number): 0 | 1 {
+  return (key[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
+}
+
+function setBit(key: Buffer, at: number, value: number): void {
+  const bit = 128 >> (at & 7);
+  key[at >> 3] = value === 0 ? key[at >> 3]! & ~bit : key[at >> 3]! | bit;
+}
