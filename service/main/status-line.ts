@@ -24,7 +24,7 @@ export function createStatusLine(
   dependencies: { readonly facts: () => StatusFacts },
 ): StatusLine {
   const { output } = options;
-  const terminal = Boolean(output.isTTY);
+  const terminal = output.isTTY;
   let requestsBefore = dependencies.facts().requests;
   const everyMs = terminal ? terminalEveryMs : logEveryMs;
   const timer = setInterval(() => {
