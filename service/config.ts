@@ -1,3 +1,18 @@
+import { createHash } from 'node:crypto';
+
+import { durationMs } from './config/duration.ts';
+import { ConfigError, type ConfigProblem } from './config/errors.ts';
+import {
+  bytes32,
+  masterchainBlock,
+  readGlobalConfig,
+  type Anchors,
+  type GlobalConfig,
+  type LiteServerEntry,
+} from './config/global-config.ts';
+import type { TonApi } from './config/manifest.gen.ts';
+import { readManifest, type Manifest } from './config/manifest.ts';
+
 /** `mainnet` and `testnet` are the public networks; `custom` is any other. */
 export type Network = 'mainnet' | 'testnet' | 'custom';
 
@@ -9,40 +24,6 @@ export type Trust = 'verified' | 'signed-head' | 'none';
 
 /** API surfaces. `v2` includes `POST /api/v2/jsonRPC`; `jsonrpc` alone serves only that. */
 export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'stream';
-
-/** One lite server as configured. */
-export type LiteServerEntry = {
-  /** Unique, for logs and metrics. */
-  readonly name: string;
-  /** IPv4, IPv6 (without brackets) or a host name. */
-  readonly host: string;
-  readonly port: number;
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: Buffer;
-  /** `archive` keeps old states, `latest` recent ones only. */
-  readonly role: 'latest' | 'archive';
-  /** Share of reads relative to the others, 1..100. */
-  readonly weight: number;
-  /** Queries in flight at most. */
-  readonly maxInFlight: number;
-};
-
-/** A masterchain block that is trusted without a proof; same shape as `BlockId`. */
-export type AnchorBlock = {
-  readonly workchain: number;
-  readonly shard: bigint;
-  readonly seqno: number;
-  readonly rootHash: Buffer;
-  readonly fileHash: Buffer;
-};
-
-/** Where trust begins. */
-export type Anchors = {
-  /** Seqno 0; tells networks apart: it must equal `init` of getMasterchainInfo. */
-  readonly zeroState: AnchorBlock;
-  /** A key block or the zero state; the chain of proofs starts here. */
-  readonly initBlock: AnchorBlock;
-};
 
 /** What a caller may do in a time. */
 export type Plan = {
@@ -101,3 +82,232 @@ export type ServiceConfig = {
   /** Folder for what is kept over restarts (verified key blocks); null: nothing is kept. */
   readonly stateDir: string | null;
 };
+
+/** What the process is told besides the network it serves: by the command line, the environment or the operator. */
+export type ProcessSettings = {
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default 8081; 0 takes a free one. */
+  readonly port?: number | undefined;
+  /** Default 8082; 0 takes a free one. */
+  readonly internalPort?: number | undefined;
+  /** Default: nothing is kept. */
+  readonly stateDir?: string | undefined;
+  readonly keyringFile?: string | undefined;
+  /** Wins over the manifest. */
+  readonly logLevel?: ServiceConfig['observability']['logLevel'] | undefined;
+  /** Collector where the manifest names none (OTEL_EXPORTER_OTLP_ENDPOINT); every request is traced then. */
+  readonly tracingEndpoint?: string | undefined;
+};
+
+/** The rest of what a configuration is made from. */
+export type ManifestSources = ProcessSettings & {
+  /**
+   * Text of the file that `liteServerConfigRef` stands for. Without it the reference is looked up among the ConfigMaps and Secrets in the
+   * manifest's own file. Where lite servers are given inline, only the trust anchors are taken from it.
+   */
+  readonly globalConfig?: string | undefined;
+};
+
+/** Plan of keys where nobody has defined plans; without a limit. */
+export const unlimitedPlan = 'unlimited';
+
+/** Plan of callers without a key where nobody has defined plans: 1 request a second, as on the hosted service. */
+export const anonymousPlan = 'anonymous';
+
+/**
+ * The configuration of a TonApi manifest (YAML or JSON). The same texts and settings give the same configuration, byte for byte.
+ *
+ * @throws ConfigError listing every problem with the field's path and what was expected
+ */
+export function configFromManifest(text: string, sources: ManifestSources = {}): ServiceConfig {
+  const manifest = readManifest(text);
+  const { spec } = manifest.tonApi;
+  const problems: ConfigProblem[] = [];
+  const referenced = resolveGlobalConfig(manifest, sources.globalConfig, problems);
+  const anchors = anchorsOf(spec) ?? referenced?.anchors ?? null;
+  if (problems.length === 0 && anchors === null && spec.trust !== 'none') {
+    const where =
+      spec.liteServerConfigRef === undefined ? '' : ', or a validator.zero_state in the referenced global config';
+    problems.push({
+      path: 'spec.zeroState',
+      expected: `expected rootHash and fileHash${where}, since trust is ${spec.trust}, got nothing`,
+    });
+  }
+  if (problems.length > 0) throw new ConfigError('config_invalid', problems);
+  return freeze({
+    name: String(manifest.tonApi.metadata?.['name']),
+    network: spec.network,
+    trust: spec.trust,
+    liteServers: spec.liteServers?.map(liteServerOf) ?? referenced?.liteServers ?? [],
+    anchors,
+    surfaces: spec.surfaces,
+    requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
+    drainSeconds: spec.rollout?.drainSeconds ?? defaultDrainSeconds,
+    plans: spec.plans.map(planOf),
+    anonymousPlan: spec.anonymousPlan ?? null,
+    trustedProxies: spec.trustedProxies,
+    rateLimits: rateLimitsOf(spec.rateLimits),
+    ...processPart(sources, spec.observability),
+  });
+}
+
+/**
+ * The configuration for a network given by its `global.config.json`, without a manifest: callers without a key get 1 request a second, keys are of
+ * the plan `unlimited` or whatever plan is named so, everything is verified.
+ *
+ * @throws ConfigError listing every problem
+ */
+export function configFromGlobalConfig(text: string, network: Network, settings: ProcessSettings = {}): ServiceConfig {
+  const problems: ConfigProblem[] = [];
+  const found = readGlobalConfig(text, problems);
+  if (found !== undefined && found.anchors === null) {
+    problems.push({ path: 'validator.zero_state', expected: 'expected a block id, got nothing' });
+  }
+  if (found === undefined || found.anchors === null) throw new ConfigError('config_invalid', problems);
+  return devConfig({ network, liteServers: found.liteServers, anchors: found.anchors }, settings);
+}
+
+/** The configuration of the dev role, for a network whose lite servers and anchors are at hand. */
+export function devConfig(
+  network: { readonly network: Network; readonly liteServers: readonly LiteServerEntry[]; readonly anchors: Anchors },
+  settings: ProcessSettings = {},
+): ServiceConfig {
+  const unlimited = { requestsPerDay: null, maxConcurrent: null, archive: true, methodCosts: {} };
+  return freeze({
+    name: 'dev',
+    ...network,
+    trust: 'verified',
+    surfaces: ['v2'],
+    requestTimeoutMs: 10_000,
+    drainSeconds: defaultDrainSeconds,
+    plans: [
+      { ...unlimited, name: anonymousPlan, requestsPerSecond: 1, burst: 1 },
+      { ...unlimited, name: unlimitedPlan, requestsPerSecond: 0, burst: 0 },
+    ],
+    anonymousPlan,
+    trustedProxies: 0,
+    rateLimits: { redis: null, onRedisFailure: 'Local' },
+    ...processPart(settings, undefined),
+  });
+}
+
+/** SHA-256, in hex, over the configuration as canonical JSON: equal exactly for equal configurations. */
+export function configHash(config: ServiceConfig): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(config)))
+    .digest('hex');
+}
+
+/** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
+const defaultDrainSeconds = 20;
+
+type Spec = TonApi['spec'];
+
+function resolveGlobalConfig(
+  manifest: Manifest,
+  file: string | undefined,
+  problems: ConfigProblem[],
+): GlobalConfig | undefined {
+  const reference = manifest.tonApi.spec.liteServerConfigRef;
+  const text = file ?? (reference && manifest.lookup(reference));
+  if (text === undefined) {
+    if (reference !== undefined) {
+      const { kind, name, key } = reference;
+      const expected = `expected --global-config FILE, or a ${kind} ${name} with key ${key} in the same file, got neither`;
+      problems.push({ path: 'spec.liteServerConfigRef', expected });
+    }
+    return undefined;
+  }
+  const inFile: ConfigProblem[] = [];
+  const found = readGlobalConfig(text, inFile);
+  const at = reference === undefined ? 'global config' : `spec.liteServerConfigRef (${reference.key})`;
+  problems.push(...inFile.map(({ path, expected }) => ({ path: path === '' ? at : `${at} ${path}`, expected })));
+  return found;
+}
+
+function anchorsOf({ zeroState, initBlock }: Spec): Anchors | undefined {
+  if (zeroState === undefined) return undefined;
+  const zero = masterchainBlock(0, hash(zeroState.rootHash), hash(zeroState.fileHash));
+  const init = initBlock && masterchainBlock(initBlock.seqno, hash(initBlock.rootHash), hash(initBlock.fileHash));
+  return { zeroState: zero, initBlock: init ?? zero };
+}
+
+/** The schema holds hashes and keys to base64 of 32 bytes. */
+function hash(base64: string): Buffer {
+  return bytes32(base64) ?? Buffer.alloc(0);
+}
+
+function liteServerOf({
+  name,
+  address,
+  publicKey,
+  role,
+  weight,
+  maxInFlight,
+}: NonNullable<Spec['liteServers']>[number]): LiteServerEntry {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  return { name, host, port: Number(address.slice(colon + 1)), publicKey: hash(publicKey), role, weight, maxInFlight };
+}
+
+function planOf(plan: Spec['plans'][number]): Plan {
+  return {
+    name: plan.name,
+    requestsPerSecond: plan.requestsPerSecond,
+    burst: plan.burst ?? plan.requestsPerSecond,
+    requestsPerDay: plan.requestsPerDay === undefined || plan.requestsPerDay === 0 ? null : plan.requestsPerDay,
+    maxConcurrent: plan.maxConcurrent ?? null,
+    archive: plan.archive,
+    methodCosts: Object.fromEntries((plan.methodCosts ?? []).map(({ method, cost }) => [method, cost])),
+  };
+}
+
+function rateLimitsOf({ redis, onRedisFailure }: Spec['rateLimits']): ServiceConfig['rateLimits'] {
+  return { redis: redis.secretRef === undefined ? 'embedded' : { secret: redis.secretRef }, onRedisFailure };
+}
+
+/** What a manifest cannot say, or the command line may say instead. */
+function processPart(
+  settings: ProcessSettings,
+  observability: Spec['observability'],
+): Pick<ServiceConfig, 'keyringFile' | 'observability' | 'listen' | 'stateDir'> {
+  const { tracing } = observability ?? {};
+  const { tracingEndpoint } = settings;
+  return {
+    keyringFile: settings.keyringFile ?? null,
+    observability: {
+      logLevel: settings.logLevel ?? observability?.logLevel ?? 'info',
+      tracing:
+        tracing !== undefined
+          ? { endpoint: tracing.endpoint, sampleRatio: Number(tracing.sampleRatio) }
+          : tracingEndpoint === undefined
+            ? null
+            : { endpoint: tracingEndpoint, sampleRatio: 1 },
+    },
+    listen: {
+      host: settings.host ?? '127.0.0.1',
+      port: settings.port ?? 8081,
+      internalPort: settings.internalPort ?? 8082,
+    },
+    stateDir: settings.stateDir ?? null,
+  };
+}
+
+/** Freezes all the way down, buffers aside: their bytes cannot be frozen. */
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Buffer.isBuffer(value) && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Buffer.isBuffer(value)) return value.toString('base64');
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, canonical(field)]));
+}

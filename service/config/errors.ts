@@ -18,3 +18,12 @@ export class ConfigError extends TonplaneError<ConfigErrorCode, { readonly probl
     super({ code, message: lines.join('\n'), data: { problems }, retryable: false });
   }
 }
+
+/** Characters of a wrong value that a message shows. */
+const shownLengthMax = 60;
+
+/** A wrong value as a message may show it: JSON, shortened. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}...` : text;
+}

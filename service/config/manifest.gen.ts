@@ -1,0 +1,748 @@
+// Generated from crds/*.yaml by `npm run generate`. Do not edit: change the YAML and generate again.
+
+/** TON HTTP APIs for one network, served from lite servers. */
+export type TonApi = {
+  /** Version of this resource's form, tonplane.dev/v1alpha1. */
+  readonly apiVersion?: string;
+  /** TonApi. */
+  readonly kind?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What is wanted. Only network, plans, rateLimits and one source of lite servers must be given. */
+  readonly spec: {
+    /** The network served. Keys are issued for a network; custom is any network but the two public ones. Cannot be changed. */
+    readonly network: 'mainnet' | 'testnet' | 'custom';
+    /** What must hold before an answer is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: the lite servers are believed. Anything but none needs zeroState, here or in the referenced global config. */
+    readonly trust: 'verified' | 'signed-head' | 'none';
+    /** The network's first state. Lite servers that report another one belong to another network and are refused. Wins over the referenced global config. */
+    readonly zeroState?: {
+      /** Root hash, base64 of 32 bytes, as zero_state.root_hash in a global config. */
+      readonly rootHash: string;
+      /** File hash, base64 of 32 bytes, as zero_state.file_hash in a global config. */
+      readonly fileHash: string;
+    };
+    /** A masterchain key block that is trusted without proof; the chain of proofs starts here instead of at zeroState. Wins over the referenced global config. */
+    readonly initBlock?: {
+      /** Sequence number in the masterchain. */
+      readonly seqno: number;
+      /** Root hash, base64 of 32 bytes. */
+      readonly rootHash: string;
+      /** File hash, base64 of 32 bytes. */
+      readonly fileHash: string;
+    };
+    /** The service's image. Unset, the one the operator was released with. */
+    readonly image?: {
+      /** Registry and repository, without tag. */
+      readonly repository?: string;
+      /** Tag; ignored when digest is set. */
+      readonly tag?: string;
+      /** Digest; wins over tag. */
+      readonly digest?: string;
+      /** When the image is pulled. */
+      readonly pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
+      /** Names of Secrets with registry credentials, in the same namespace. */
+      readonly pullSecrets?: readonly string[];
+    };
+    /** The lite servers to read from. Exactly one of this and liteServerConfigRef. */
+    readonly liteServers?: readonly {
+      /** Name in logs and metrics. */
+      readonly name: string;
+      /** host:port, 1.2.3.4:port or [v6]:port. */
+      readonly address: string;
+      /** Ed25519 public key, base64 of 32 bytes, as id.key in a global config. */
+      readonly publicKey: string;
+      /** archive: keeps old blocks and states; latest: recent ones only. */
+      readonly role: 'latest' | 'archive';
+      /** Share of the reads relative to the other lite servers. */
+      readonly weight: number;
+      /** Queries that may be under way at once, per pod. */
+      readonly maxInFlight: number;
+    }[];
+    /** A ConfigMap or Secret with a global config (the ecosystem's global.config.json), read for lite servers, zero state and init block. */
+    readonly liteServerConfigRef?: {
+      /** Kind of the object. */
+      readonly kind: 'ConfigMap' | 'Secret';
+      /** Name of the object, in the same namespace. */
+      readonly name: string;
+      /** Key in the object's data. */
+      readonly key: string;
+    };
+    /** Pods of the API. Ignored while autoscaling is set. */
+    readonly replicas: number;
+    /** Resources of the API container. The memory limit equals the request unless given; there is no CPU limit unless given. */
+    readonly resources?: {
+      /** Guaranteed amounts by resource name. */
+      readonly requests?: Readonly<Record<string, number | string>>;
+      /** Upper bounds by resource name. */
+      readonly limits?: Readonly<Record<string, number | string>>;
+    };
+    /** The APIs served. v2 includes POST /api/v2/jsonRPC, jsonrpc alone serves only that; v3 needs postgres; stream is server-sent events. */
+    readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'stream')[];
+    /** Upper bound of one request, 100ms to 5m, as 10s or 1m30s. */
+    readonly requestTimeout: string;
+    /** What callers may do in a time. A key names its plan. */
+    readonly plans: readonly {
+      /** Name that keys and anonymousPlan refer to. */
+      readonly name: string;
+      /** Lasting rate over all pods. 0 means no rate limit. */
+      readonly requestsPerSecond: number;
+      /** Requests at once after a pause. Unset, requestsPerSecond. */
+      readonly burst?: number;
+      /** Requests in one UTC day. Unset or 0 means no limit. */
+      readonly requestsPerDay?: number;
+      /** Requests running at once. Unset means no limit. */
+      readonly maxConcurrent?: number;
+      /** May read what only archive lite servers have. */
+      readonly archive: boolean;
+      /** Operations that count more or less than one request. */
+      readonly methodCosts?: readonly {
+        /** Name of the operation, as getAddressInformation. */
+        readonly method: string;
+        /** Requests it counts as; 0 is free. */
+        readonly cost: number;
+      }[];
+    }[];
+    /** Plan of callers without a key, counted per client address (IPv6 per /64). Unset, a key is always needed. */
+    readonly anonymousPlan?: string;
+    /** Number of proxies in front of the pods whose X-Forwarded-For entries are believed. 0, the connection's own address is the client. */
+    readonly trustedProxies: number;
+    /** Where limits are counted for all pods together. */
+    readonly rateLimits: {
+      /** The Redis that counts. Exactly one of secretRef and embedded. */
+      readonly redis: {
+        /** Secret with the connection URL. */
+        readonly secretRef?: {
+          /** Name of the Secret, in the same namespace. */
+          readonly name: string;
+          /** Key in the Secret's data. */
+          readonly key: string;
+        };
+        /** The operator runs one Redis without a disk beside the API. For trials. */
+        readonly embedded: boolean;
+      };
+      /** While Redis is away. Local: each pod allows its share of every limit; Open: no limits; Closed: every request is refused. */
+      readonly onRedisFailure: 'Local' | 'Open' | 'Closed';
+    };
+    /** Database of the index. Cannot be removed once set. */
+    readonly postgres?: {
+      /** Secret with the connection URI. */
+      readonly secretRef: {
+        /** Name of the Secret, in the same namespace. */
+        readonly name: string;
+        /** Key in the Secret's data. */
+        readonly key: string;
+      };
+      /** Secret with the URI of a read-only replica for the API's queries. Unset, the same database. */
+      readonly readOnlySecretRef?: {
+        /** Name of the Secret, in the same namespace. */
+        readonly name: string;
+        /** Key in the Secret's data. */
+        readonly key: string;
+      };
+      /** Schema that holds the tables. Cannot be changed. */
+      readonly schema: string;
+      /** Connections per pod. */
+      readonly poolSize: number;
+    };
+    /** Writes blocks into postgres. Unset, nothing is indexed. */
+    readonly indexer?: {
+      /** SingleWriter: one pod writes everything; Partitioned: the past is shared among several pods. */
+      readonly mode: 'SingleWriter' | 'Partitioned';
+      /** Pods that share the past. Can only grow. */
+      readonly partitions: number;
+      /** First masterchain block of the index. Unset, the first block of the network. Cannot be changed, added or removed. */
+      readonly startSeqno?: number;
+      /** Resources of the indexer container. */
+      readonly resources?: {
+        /** Guaranteed amounts by resource name. */
+        readonly requests?: Readonly<Record<string, number | string>>;
+        /** Upper bounds by resource name. */
+        readonly limits?: Readonly<Record<string, number | string>>;
+      };
+    };
+    /** Lets the number of API pods follow the load. Unset, replicas rules. */
+    readonly autoscaling?: {
+      /** Who scales. */
+      readonly provider: 'HPA' | 'KEDA';
+      /** Fewest pods. */
+      readonly minReplicas: number;
+      /** Most pods. */
+      readonly maxReplicas: number;
+      /** Percent of the CPU request that pods should use on average. */
+      readonly targetCPUUtilization?: number;
+      /** Requests a second that a pod should serve on average. */
+      readonly targetRequestsPerSecond?: number;
+      /** How long the load must have been lower before pods are removed, as 5m. */
+      readonly scaleDownStabilization: string;
+    };
+    /** How the API is reached from outside the cluster. Unset, by its Service only. */
+    readonly exposure?: {
+      /** Kind of the object made. */
+      readonly kind: 'Ingress' | 'HTTPRoute';
+      /** Host names. */
+      readonly hosts: readonly string[];
+      /** Class of the Ingress. Unset, the cluster's default. */
+      readonly ingressClassName?: string;
+      /** Secret with the certificate for the hosts, in the same namespace. */
+      readonly tlsSecretName?: string;
+      /** Gateways of the HTTPRoute. */
+      readonly parentRefs?: readonly {
+        /** Name of the Gateway. */
+        readonly name: string;
+        /** Namespace of the Gateway. Unset, the same namespace. */
+        readonly namespace?: string;
+        /** Listener of the Gateway. Unset, all of them. */
+        readonly sectionName?: string;
+      }[];
+      /** Annotations put on the object made. */
+      readonly annotations?: Readonly<Record<string, string>>;
+    };
+    /** How a change that needs new pods is carried out. */
+    readonly rollout?: {
+      /** Rolling: pod by pod; Canary: a share of the traffic first, step by step. */
+      readonly strategy: 'Rolling' | 'Canary';
+      /** Steps of a Canary, in order. */
+      readonly steps?: readonly {
+        /** Percent of the traffic that the new pods get. */
+        readonly weight: number;
+        /** How long the step lasts, as 5m. */
+        readonly hold: string;
+      }[];
+      /** Share of failed requests above which a Canary is rolled back, as 0.01. */
+      readonly maxErrorRatio?: string;
+      /** Seconds a pod has to finish its requests before it ends. */
+      readonly drainSeconds: number;
+    };
+    /** Who may issue keys for this API. */
+    readonly keys?: {
+      /** Namespaces whose TonApiKeys may refer to this TonApi. */
+      readonly allowedNamespaces: 'Same' | 'Selector' | 'All';
+      /** Labels of the namespaces that may, with allowedNamespaces Selector. */
+      readonly selector?: {
+        /** Labels a namespace must have, all of them. */
+        readonly matchLabels?: Readonly<Record<string, string>>;
+      };
+    };
+    /** Metrics, traces, logs. */
+    readonly observability?: {
+      /** Make a ServiceMonitor for the Prometheus operator. */
+      readonly serviceMonitor: boolean;
+      /** Make recording and alert rules for the Prometheus operator. */
+      readonly prometheusRule: boolean;
+      /** Percent of requests that must succeed, as 99.9; alerts are made from it. */
+      readonly sloAvailability: string;
+      /** Time within which a request should be answered, as 1s; alerts are made from it. */
+      readonly sloLatency: string;
+      /** OpenTelemetry traces. Unset, none are made. */
+      readonly tracing?: {
+        /** Base URL of an OTLP/HTTP collector, as http://collector:4318; traces go to /v1/traces below it. */
+        readonly endpoint: string;
+        /** Share of requests traced, 0 to 1. */
+        readonly sampleRatio: string;
+      };
+      /** Least important messages that are logged. */
+      readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+    };
+    /** Make a NetworkPolicy that lets the pods reach only what they need. */
+    readonly networkPolicy: boolean;
+    /** What may be set on the pods. A fixed list, so that they pass the restricted pod security standard. */
+    readonly podTemplate?: {
+      /** Labels besides our own. */
+      readonly labels?: Readonly<Record<string, string>>;
+      /** Annotations besides our own. */
+      readonly annotations?: Readonly<Record<string, string>>;
+      /** Labels of the nodes that pods may run on. */
+      readonly nodeSelector?: Readonly<Record<string, string>>;
+      /** Taints of nodes that the pods bear, as in a Pod. */
+      readonly tolerations?: readonly Readonly<Record<string, unknown>>[];
+      /** Affinity, as in a Pod. */
+      readonly affinity?: Readonly<Record<string, unknown>>;
+      /** Priority class of the pods. */
+      readonly priorityClassName?: string;
+      /** Service account of the pods. Unset, one of our own without a token. */
+      readonly serviceAccountName?: string;
+    };
+  };
+  /** What is observed. Changes on transitions only; nothing that moves with the chain or the traffic is here. */
+  readonly status?: {
+    /** Generation of the spec that this status is about. */
+    readonly observedGeneration?: number;
+    /** API pods that exist. */
+    readonly replicas?: number;
+    /** API pods that are ready. */
+    readonly readyReplicas?: number;
+    /** API pods of the newest template. */
+    readonly updatedReplicas?: number;
+    /** Label selector of the API pods, for scaling. */
+    readonly selector?: string;
+    /** Release that all ready pods run. */
+    readonly version?: string;
+    /** Hash of the configuration that all ready pods have taken up. */
+    readonly configHash?: string;
+    /** Where the API is reached. */
+    readonly url?: string;
+    /** Healthy lite servers of all, as 3/4. */
+    readonly liteServers?: string;
+    /** State of the index. More values may come. */
+    readonly indexer?: 'Off' | 'Migrating' | 'CatchingUp' | 'Live' | 'Stalled';
+    /** Keys in force. */
+    readonly keys?: number;
+    /** The rollout under way, or the last one. */
+    readonly rollout?: {
+      /** Hash of the template being rolled out. */
+      readonly hash?: string;
+      /** Hash of the last template that was rolled out whole. */
+      readonly stableHash?: string;
+      /** Step of a Canary, from 0. */
+      readonly step?: number;
+      /** Percent of the traffic on the new pods. */
+      readonly weight?: number;
+    };
+    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied and IndexerLive; Progressing, Paused and Stalled tell what goes on. */
+    readonly conditions?: readonly {
+      /** Name of the condition. */
+      readonly type: string;
+      /** Whether it holds. */
+      readonly status: 'True' | 'False' | 'Unknown';
+      /** Why, as one CamelCase word; part of the API. */
+      readonly reason: string;
+      /** Why, as a sentence for a person. */
+      readonly message: string;
+      /** When the status last changed. */
+      readonly lastTransitionTime: string;
+      /** Generation of the spec that this condition is about. */
+      readonly observedGeneration?: number;
+    }[];
+  };
+};
+
+/** One customer's key for a TonApi. The key itself is put into a Secret beside this resource. */
+export type TonApiKey = {
+  /** Version of this resource's form, tonplane.dev/v1alpha1. */
+  readonly apiVersion?: string;
+  /** TonApiKey. */
+  readonly kind?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What is wanted. */
+  readonly spec: {
+    /** The TonApi that the key is for. Cannot be changed. */
+    readonly apiRef: {
+      /** Name of the TonApi. */
+      readonly name: string;
+      /** Namespace of the TonApi, which must allow this one by its spec.keys. Unset, the same namespace. */
+      readonly namespace?: string;
+    };
+    /** Name of a plan of the TonApi. */
+    readonly plan: string;
+    /** Takes the key out of force within seconds; set back, it is in force again. */
+    readonly disabled: boolean;
+    /** When the key goes out of force for good. Unset, never. */
+    readonly expiresAt?: string;
+    /** When a new key takes the place of the old one. Unset, never. */
+    readonly rotation?: {
+      /** Time between rotations, at least 1h, as 720h. Unset, only trigger rotates. */
+      readonly every?: string;
+      /** How long the old key stays in force beside the new one. */
+      readonly overlap: string;
+      /** Any text; changing it rotates now. */
+      readonly trigger?: string;
+    };
+    /** Secret the key is put into. Unset, the name of this resource. Cannot be changed, added or removed. */
+    readonly secretName?: string;
+    /** Operations the key may call. Unset, all of them. */
+    readonly allowedMethods?: readonly string[];
+    /** Client addresses the key may be used from. Unset, any. */
+    readonly allowedSources?: readonly string[];
+    /** Limits of this key in place of its plan's. */
+    readonly overrides?: {
+      /** Lasting rate. 0 means no rate limit. */
+      readonly requestsPerSecond?: number;
+      /** Requests at once after a pause. */
+      readonly burst?: number;
+    };
+  };
+  /** What is observed. Never the key, never a hash of it. */
+  readonly status?: {
+    /** Generation of the spec that this status is about. */
+    readonly observedGeneration?: number;
+    /** Public part of the key in force; safe to log. */
+    readonly keyId?: string;
+    /** Secret that holds the key. */
+    readonly secretName?: string;
+    /** Public parts of all keys in force; two during an overlap. */
+    readonly activeKeyIds?: readonly string[];
+    /** When the key last changed. */
+    readonly lastRotationTime?: string;
+    /** When the key will change. */
+    readonly nextRotationTime?: string;
+    /** The value of spec.rotation.trigger that was acted on last. */
+    readonly lastHandledTrigger?: string;
+    /** Ready, ReferencesResolved, Stalled. */
+    readonly conditions?: readonly {
+      /** Name of the condition. */
+      readonly type: string;
+      /** Whether it holds. */
+      readonly status: 'True' | 'False' | 'Unknown';
+      /** Why, as one CamelCase word; part of the API. */
+      readonly reason: string;
+      /** Why, as a sentence for a person. */
+      readonly message: string;
+      /** When the status last changed. */
+      readonly lastTransitionTime: string;
+      /** Generation of the spec that this condition is about. */
+      readonly observedGeneration?: number;
+    }[];
+  };
+};
+
+/** JSON schema of a TonApi: unknown fields are refused (metadata and status are open), `uniqueBy` names the key of a list of named objects. */
+export const tonApiSchema: Readonly<Record<string, unknown>> = {
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: {
+      type: 'object',
+      required: ['network', 'plans', 'rateLimits'],
+      properties: {
+        network: { type: 'string', enum: ['mainnet', 'testnet', 'custom'] },
+        trust: { type: 'string', enum: ['verified', 'signed-head', 'none'], default: 'verified' },
+        zeroState: {
+          type: 'object',
+          required: ['rootHash', 'fileHash'],
+          properties: {
+            rootHash: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$', maxLength: 44 },
+            fileHash: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$', maxLength: 44 },
+          },
+          additionalProperties: false,
+        },
+        initBlock: {
+          type: 'object',
+          required: ['seqno', 'rootHash', 'fileHash'],
+          properties: {
+            seqno: { type: 'integer', format: 'int64', minimum: 0, maximum: 2147483647 },
+            rootHash: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$', maxLength: 44 },
+            fileHash: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$', maxLength: 44 },
+          },
+          additionalProperties: false,
+        },
+        image: {
+          type: 'object',
+          properties: {
+            repository: { type: 'string', maxLength: 255 },
+            tag: { type: 'string', maxLength: 128 },
+            digest: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 },
+            pullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'], default: 'IfNotPresent' },
+            pullSecrets: {
+              type: 'array',
+              maxItems: 8,
+              items: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+              uniqueItems: true,
+            },
+          },
+          additionalProperties: false,
+        },
+        liteServers: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 64,
+          items: {
+            type: 'object',
+            required: ['name', 'address', 'publicKey'],
+            properties: {
+              name: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+              address: { type: 'string', maxLength: 259, pattern: '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\]):[0-9]{1,5}$' },
+              publicKey: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$', maxLength: 44 },
+              role: { type: 'string', enum: ['latest', 'archive'], default: 'latest' },
+              weight: { type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 10 },
+              maxInFlight: { type: 'integer', format: 'int32', minimum: 1, maximum: 10000, default: 256 },
+            },
+            additionalProperties: false,
+          },
+          uniqueBy: 'name',
+        },
+        liteServerConfigRef: {
+          type: 'object',
+          required: ['name'],
+          properties: {
+            kind: { type: 'string', enum: ['ConfigMap', 'Secret'], default: 'ConfigMap' },
+            name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+            key: { type: 'string', maxLength: 253, default: 'global.config.json' },
+          },
+          additionalProperties: false,
+        },
+        replicas: { type: 'integer', format: 'int32', minimum: 0, maximum: 500, default: 2 },
+        resources: {
+          type: 'object',
+          properties: {
+            requests: {
+              type: 'object',
+              maxProperties: 16,
+              additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+            },
+            limits: {
+              type: 'object',
+              maxProperties: 16,
+              additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+            },
+          },
+          additionalProperties: false,
+        },
+        surfaces: {
+          type: 'array',
+          maxItems: 4,
+          default: ['v2'],
+          items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'stream'] },
+          uniqueItems: true,
+        },
+        requestTimeout: { type: 'string', maxLength: 16, format: 'duration', default: '10s' },
+        plans: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 32,
+          items: {
+            type: 'object',
+            required: ['name', 'requestsPerSecond'],
+            properties: {
+              name: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+              requestsPerSecond: { type: 'integer', format: 'int32', minimum: 0, maximum: 1000000 },
+              burst: { type: 'integer', format: 'int32', minimum: 0, maximum: 2000000 },
+              requestsPerDay: { type: 'integer', format: 'int64', minimum: 0, maximum: 9007199254740991 },
+              maxConcurrent: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
+              archive: { type: 'boolean', default: false },
+              methodCosts: {
+                type: 'array',
+                maxItems: 64,
+                items: {
+                  type: 'object',
+                  required: ['method', 'cost'],
+                  properties: {
+                    method: { type: 'string', maxLength: 64 },
+                    cost: { type: 'integer', format: 'int32', minimum: 0, maximum: 1000 },
+                  },
+                  additionalProperties: false,
+                },
+                uniqueBy: 'method',
+              },
+            },
+            additionalProperties: false,
+          },
+          uniqueBy: 'name',
+        },
+        anonymousPlan: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+        trustedProxies: { type: 'integer', format: 'int32', minimum: 0, maximum: 16, default: 0 },
+        rateLimits: {
+          type: 'object',
+          required: ['redis'],
+          properties: {
+            redis: {
+              type: 'object',
+              properties: {
+                secretRef: {
+                  type: 'object',
+                  required: ['name'],
+                  properties: {
+                    name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                    key: { type: 'string', maxLength: 253, default: 'url' },
+                  },
+                  additionalProperties: false,
+                },
+                embedded: { type: 'boolean', default: false },
+              },
+              additionalProperties: false,
+            },
+            onRedisFailure: { type: 'string', enum: ['Local', 'Open', 'Closed'], default: 'Local' },
+          },
+          additionalProperties: false,
+        },
+        postgres: {
+          type: 'object',
+          required: ['secretRef'],
+          properties: {
+            secretRef: {
+              type: 'object',
+              required: ['name'],
+              properties: {
+                name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                key: { type: 'string', maxLength: 253, default: 'uri' },
+              },
+              additionalProperties: false,
+            },
+            readOnlySecretRef: {
+              type: 'object',
+              required: ['name'],
+              properties: {
+                name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                key: { type: 'string', maxLength: 253, default: 'uri' },
+              },
+              additionalProperties: false,
+            },
+            schema: { type: 'string', maxLength: 63, pattern: '^[a-z_][a-z0-9_]*$', default: 'ton' },
+            poolSize: { type: 'integer', format: 'int32', minimum: 1, maximum: 200, default: 10 },
+          },
+          additionalProperties: false,
+        },
+        indexer: {
+          type: 'object',
+          properties: {
+            mode: { type: 'string', enum: ['SingleWriter', 'Partitioned'], default: 'SingleWriter' },
+            partitions: { type: 'integer', format: 'int32', minimum: 1, maximum: 64, default: 1 },
+            startSeqno: { type: 'integer', format: 'int64', minimum: 1, maximum: 2147483647 },
+            resources: {
+              type: 'object',
+              properties: {
+                requests: {
+                  type: 'object',
+                  maxProperties: 16,
+                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                },
+                limits: {
+                  type: 'object',
+                  maxProperties: 16,
+                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                },
+              },
+              additionalProperties: false,
+            },
+          },
+          additionalProperties: false,
+        },
+        autoscaling: {
+          type: 'object',
+          required: ['maxReplicas'],
+          properties: {
+            provider: { type: 'string', enum: ['HPA', 'KEDA'], default: 'HPA' },
+            minReplicas: { type: 'integer', format: 'int32', minimum: 1, maximum: 500, default: 2 },
+            maxReplicas: { type: 'integer', format: 'int32', minimum: 1, maximum: 500 },
+            targetCPUUtilization: { type: 'integer', format: 'int32', minimum: 1, maximum: 100 },
+            targetRequestsPerSecond: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
+            scaleDownStabilization: { type: 'string', maxLength: 16, format: 'duration', default: '5m' },
+          },
+          additionalProperties: false,
+        },
+        exposure: {
+          type: 'object',
+          required: ['kind', 'hosts'],
+          properties: {
+            kind: { type: 'string', enum: ['Ingress', 'HTTPRoute'] },
+            hosts: {
+              type: 'array',
+              minItems: 1,
+              maxItems: 16,
+              items: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+              uniqueItems: true,
+            },
+            ingressClassName: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+            tlsSecretName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+            parentRefs: {
+              type: 'array',
+              maxItems: 4,
+              items: {
+                type: 'object',
+                required: ['name'],
+                properties: {
+                  name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                  namespace: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+                  sectionName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                },
+                additionalProperties: false,
+              },
+            },
+            annotations: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: { type: 'string', maxLength: 4096 },
+            },
+          },
+          additionalProperties: false,
+        },
+        rollout: {
+          type: 'object',
+          properties: {
+            strategy: { type: 'string', enum: ['Rolling', 'Canary'], default: 'Rolling' },
+            steps: {
+              type: 'array',
+              maxItems: 10,
+              items: {
+                type: 'object',
+                required: ['weight', 'hold'],
+                properties: {
+                  weight: { type: 'integer', format: 'int32', minimum: 1, maximum: 100 },
+                  hold: { type: 'string', maxLength: 16, format: 'duration' },
+                },
+                additionalProperties: false,
+              },
+            },
+            maxErrorRatio: { type: 'string', pattern: '^0(\\.[0-9]{1,4})?$', maxLength: 6 },
+            drainSeconds: { type: 'integer', format: 'int32', minimum: 0, maximum: 600, default: 20 },
+          },
+          additionalProperties: false,
+        },
+        keys: {
+          type: 'object',
+          properties: {
+            allowedNamespaces: { type: 'string', enum: ['Same', 'Selector', 'All'], default: 'Same' },
+            selector: {
+              type: 'object',
+              properties: {
+                matchLabels: {
+                  type: 'object',
+                  maxProperties: 16,
+                  additionalProperties: { type: 'string', maxLength: 63 },
+                },
+              },
+              additionalProperties: false,
+            },
+          },
+          additionalProperties: false,
+        },
+        observability: {
+          type: 'object',
+          properties: {
+            serviceMonitor: { type: 'boolean', default: false },
+            prometheusRule: { type: 'boolean', default: false },
+            sloAvailability: { type: 'string', pattern: '^[0-9]{2}(\\.[0-9]{1,3})?$', maxLength: 6, default: '99.9' },
+            sloLatency: { type: 'string', maxLength: 16, format: 'duration', default: '1s' },
+            tracing: {
+              type: 'object',
+              required: ['endpoint'],
+              properties: {
+                endpoint: { type: 'string', maxLength: 255, format: 'uri' },
+                sampleRatio: { type: 'string', pattern: '^(0(\\.[0-9]+)?|1(\\.0+)?)$', maxLength: 8, default: '0.01' },
+              },
+              additionalProperties: false,
+            },
+            logLevel: { type: 'string', enum: ['debug', 'info', 'warn', 'error'], default: 'info' },
+          },
+          additionalProperties: false,
+        },
+        networkPolicy: { type: 'boolean', default: true },
+        podTemplate: {
+          type: 'object',
+          properties: {
+            labels: { type: 'object', maxProperties: 64, additionalProperties: { type: 'string', maxLength: 63 } },
+            annotations: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: { type: 'string', maxLength: 4096 },
+            },
+            nodeSelector: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: { type: 'string', maxLength: 63 },
+            },
+            tolerations: { type: 'array', maxItems: 16, items: { type: 'object' } },
+            affinity: { type: 'object' },
+            priorityClassName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+            serviceAccountName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+          },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
+    status: { type: 'object' },
+  },
+  additionalProperties: false,
+};

@@ -1,0 +1,102 @@
+import { parseAllDocuments } from 'yaml';
+
+import { ConfigError, shown, type ConfigProblem } from './errors.ts';
+import type { TonApi } from './manifest.gen.ts';
+import { checkRules } from './rules.ts';
+import { validateManifest } from './schema.ts';
+
+const apiVersion = 'tonplane.dev/v1alpha1';
+
+/** An object in Kubernetes holds at most about 1.5 MB; a file may hold a manifest and the ConfigMaps it refers to. */
+export const manifestBytesMax = 4 * 1024 * 1024;
+
+/** Aliases let a small file stand for a huge one. */
+const aliasesMax = 100;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A manifest that holds to the schema and the rules, defaults filled in, with the ConfigMaps and Secrets beside it in the file. */
+export type Manifest = {
+  readonly tonApi: TonApi;
+  /** Text of a key of a ConfigMap or Secret in the same file; undefined when it is not there. */
+  readonly lookup: (reference: {
+    readonly kind: 'ConfigMap' | 'Secret';
+    readonly name: string;
+    readonly key: string;
+  }) => string | undefined;
+};
+
+/**
+ * Reads a TonApi from a YAML or JSON file, which may have further documents.
+ *
+ * @throws ConfigError with all problems found
+ */
+export function readManifest(text: string): Manifest {
+  const documents = parseDocuments(text);
+  const tonApis = documents.filter((document) => document['kind'] === 'TonApi');
+  const [tonApi] = tonApis;
+  if (tonApi === undefined || tonApis.length > 1) {
+    throw unreadable(`expected one document of kind TonApi, got ${tonApis.length}`);
+  }
+  const { misshapen, repeated } = validateManifest(tonApi);
+  const unusable = [...checkIdentity(tonApi), ...misshapen];
+  const problems = [...unusable, ...repeated, ...checkRules(tonApi, unusable)];
+  if (problems.length > 0) throw new ConfigError('config_invalid', problems);
+  return {
+    tonApi: tonApi as TonApi,
+    lookup: ({ kind, name, key }) => {
+      const holder = documents.find(
+        (document) => document['kind'] === kind && fieldsOf(document['metadata'])['name'] === name,
+      );
+      return holder === undefined ? undefined : valueOf(holder, key);
+    },
+  };
+}
+
+function parseDocuments(text: string): Fields[] {
+  if (Buffer.byteLength(text) > manifestBytesMax) throw unreadable(`expected at most ${manifestBytesMax} bytes`);
+  let documents: unknown[];
+  try {
+    const parsed = parseAllDocuments(text);
+    // Without a document the parser answers an empty stream in place of a list.
+    documents = (Array.isArray(parsed) ? parsed : []).map((document) => {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      return document.toJS({ maxAliasCount: aliasesMax }) as unknown;
+    });
+  } catch (error) {
+    // The parser's message quotes the line at fault; the first line of it says what and where without.
+    throw unreadable(`expected YAML or JSON: ${(error as Error).message.split('\n')[0]}`);
+  }
+  return documents.filter((document): document is Fields => typeof document === 'object' && document !== null);
+}
+
+function checkIdentity(document: Fields): ConfigProblem[] {
+  const version = document['apiVersion'];
+  const name = fieldsOf(document['metadata'])['name'];
+  return [
+    ...(version === apiVersion
+      ? []
+      : [{ path: 'apiVersion', expected: `expected ${apiVersion}, got ${shown(version)}` }]),
+    ...(typeof name === 'string' && name !== ''
+      ? []
+      : [{ path: 'metadata.name', expected: `expected a name, got ${shown(name)}` }]),
+  ];
+}
+
+/** Data as a ConfigMap (`data`, `binaryData`) or a Secret (`stringData`, `data` in base64) keeps it. */
+function valueOf(holder: Fields, key: string): string | undefined {
+  const [plain, encoded] = holder['kind'] === 'Secret' ? ['stringData', 'data'] : ['data', 'binaryData'];
+  const text = fieldsOf(holder[plain])[key];
+  if (typeof text === 'string') return text;
+  const base64 = fieldsOf(holder[encoded])[key];
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function unreadable(expected: string): ConfigError {
+  return new ConfigError('config_unreadable', [{ path: '', expected }]);
+}

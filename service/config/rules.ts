@@ -1,0 +1,262 @@
+import { durationMs } from './duration.ts';
+import type { ConfigProblem } from './errors.ts';
+import type { TonApi } from './manifest.gen.ts';
+
+type Spec = TonApi['spec'];
+type Item<L> = L extends readonly (infer T)[] ? T : never;
+
+/** A rule over several fields: what the API server checks as CEL, checked here for manifests that never meet one. */
+export type Rule = {
+  /** The object that the rule is of: `` for the manifest, `spec.plans[]` for each plan. */
+  readonly scope: string;
+  /** The rule as the custom resource has it; a test holds both lists equal. */
+  readonly cel: string;
+  /** Fields of the object it reads (`plans[].name`: that of each plan); where one of them has the wrong shape, the rule is not asked. Left out: fields of which only the presence counts. */
+  readonly reads: readonly string[];
+  /** The field at fault (`` for the object itself) and what was expected; undefined when the rule holds. */
+  readonly check: (self: never) => { readonly field: string; readonly expected: string } | undefined;
+};
+
+/** Longest name: names of children are derived from it, and label values end at 63. */
+const nameLengthMax = 40;
+const requestTimeoutMinMs = 100;
+const requestTimeoutMaxMs = 300_000;
+
+function rule(
+  scope: string,
+  cel: string,
+  reads: readonly string[],
+  check: (self: never) => readonly [broken: boolean, field: string, expected: string],
+): Rule {
+  return {
+    scope,
+    cel,
+    reads,
+    check: (self: never) => {
+      const [broken, field, expected] = check(self);
+      return broken ? { field, expected } : undefined;
+    },
+  };
+}
+
+/** Every rule of the TonApi that speaks of one state; those about a change (`oldSelf`) have nothing to compare with here. */
+export const rules: readonly Rule[] = [
+  rule('', 'size(self.metadata.name) <= 40', ['metadata'], ({ metadata }: TonApi) => {
+    const { length } = String(metadata?.['name']);
+    return [length > nameLengthMax, 'metadata.name', `expected at most ${nameLengthMax} characters, got ${length}`];
+  }),
+  rule('spec', 'has(self.liteServers) != has(self.liteServerConfigRef)', [], (spec: Spec) => {
+    const broken = (spec.liteServers === undefined) === (spec.liteServerConfigRef === undefined);
+    const found = spec.liteServers === undefined ? 'neither' : 'both';
+    return [broken, 'liteServers', `expected exactly one of liteServers, liteServerConfigRef, got ${found}`];
+  }),
+  rule('spec', '!has(self.initBlock) || has(self.zeroState)', [], (spec: Spec) => [
+    spec.initBlock !== undefined && spec.zeroState === undefined,
+    'zeroState',
+    'expected rootHash and fileHash, since initBlock is set, got nothing',
+  ]),
+  rule(
+    'spec',
+    '!has(self.anonymousPlan) || self.plans.exists(p, p.name == self.anonymousPlan)',
+    ['anonymousPlan', 'plans[].name'],
+    ({ anonymousPlan, plans }: Spec) => [
+      anonymousPlan !== undefined && !plans.some((plan) => plan.name === anonymousPlan),
+      'anonymousPlan',
+      `expected the name of a plan (${plans.map((plan) => plan.name).join(', ')}), got "${anonymousPlan}"`,
+    ],
+  ),
+  rule(
+    'spec',
+    "duration(self.requestTimeout) >= duration('100ms') && duration(self.requestTimeout) <= duration('5m')",
+    ['requestTimeout'],
+    ({ requestTimeout }: Spec) => {
+      const timeoutMs = durationMs(requestTimeout) ?? 0;
+      const broken = timeoutMs < requestTimeoutMinMs || timeoutMs > requestTimeoutMaxMs;
+      return [broken, 'requestTimeout', `expected a duration from 100ms to 5m, got ${requestTimeout}`];
+    },
+  ),
+  rule('spec', '!has(self.indexer) || has(self.postgres)', [], (spec: Spec) => [
+    spec.indexer !== undefined && spec.postgres === undefined,
+    'postgres',
+    'expected a secretRef, since indexer is set, got nothing',
+  ]),
+  rule('spec', "!('v3' in self.surfaces) || has(self.postgres)", ['surfaces'], (spec: Spec) => [
+    spec.surfaces.includes('v3') && spec.postgres === undefined,
+    'postgres',
+    'expected a secretRef, since surfaces has v3, got nothing',
+  ]),
+  rule(
+    'spec',
+    "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",
+    ['plans[].name', 'plans[].archive', 'liteServers[].role'],
+    ({ plans, liteServers, liteServerConfigRef }: Spec) => {
+      const wanted = plans.find((plan) => plan.archive);
+      const served = liteServerConfigRef !== undefined || liteServers?.some(({ role }) => role === 'archive') === true;
+      return [
+        wanted !== undefined && !served,
+        'liteServers',
+        `expected one with role archive, since plan ${wanted?.name} has archive`,
+      ];
+    },
+  ),
+  rule(
+    'spec.liteServers[]',
+    "int(self.address.substring(self.address.lastIndexOf(':')+1)) >= 1 && int(self.address.substring(self.address.lastIndexOf(':')+1)) <= 65535",
+    ['address'],
+    ({ address }: Item<Spec['liteServers']>) => {
+      const port = Number(address.slice(address.lastIndexOf(':') + 1));
+      return [port < 1 || port > 65_535, 'address', `expected a port from 1 to 65535, got ${port}`];
+    },
+  ),
+  rule(
+    'spec.plans[]',
+    '!has(self.burst) || self.burst >= self.requestsPerSecond',
+    ['burst', 'requestsPerSecond'],
+    ({ burst, requestsPerSecond }: Item<Spec['plans']>) => [
+      burst !== undefined && burst < requestsPerSecond,
+      'burst',
+      `expected at least requestsPerSecond (${requestsPerSecond}), got ${burst}`,
+    ],
+  ),
+  rule(
+    'spec.rateLimits.redis',
+    'has(self.secretRef) != self.embedded',
+    ['embedded'],
+    ({ secretRef, embedded }: Spec['rateLimits']['redis']) => [
+      (secretRef !== undefined) === embedded,
+      '',
+      `expected exactly one of secretRef, embedded: true, got ${embedded ? 'both' : 'neither'}`,
+    ],
+  ),
+  rule(
+    'spec.indexer',
+    "self.mode == 'Partitioned' || self.partitions == 1",
+    ['mode', 'partitions'],
+    ({ mode, partitions }: NonNullable<Spec['indexer']>) => [
+      mode !== 'Partitioned' && partitions !== 1,
+      'partitions',
+      `expected 1, since mode is ${mode}, got ${partitions}`,
+    ],
+  ),
+  rule(
+    'spec.autoscaling',
+    'self.minReplicas <= self.maxReplicas',
+    ['minReplicas', 'maxReplicas'],
+    ({ minReplicas, maxReplicas }: NonNullable<Spec['autoscaling']>) => [
+      minReplicas > maxReplicas,
+      'minReplicas',
+      `expected at most maxReplicas (${maxReplicas}), got ${minReplicas}`,
+    ],
+  ),
+  rule(
+    'spec.autoscaling',
+    'has(self.targetCPUUtilization) || has(self.targetRequestsPerSecond)',
+    [],
+    ({ targetCPUUtilization, targetRequestsPerSecond }: NonNullable<Spec['autoscaling']>) => [
+      targetCPUUtilization === undefined && targetRequestsPerSecond === undefined,
+      '',
+      'expected targetCPUUtilization, targetRequestsPerSecond or both, got neither',
+    ],
+  ),
+  rule(
+    'spec.exposure',
+    "self.kind == 'HTTPRoute' ? has(self.parentRefs) : !has(self.parentRefs)",
+    ['kind'],
+    ({ kind, parentRefs }: NonNullable<Spec['exposure']>) => [
+      (kind === 'HTTPRoute') !== (parentRefs !== undefined),
+      'parentRefs',
+      kind === 'HTTPRoute' ? 'expected a Gateway, since kind is HTTPRoute' : `expected none, since kind is ${kind}`,
+    ],
+  ),
+  rule(
+    'spec.rollout',
+    "self.strategy == 'Canary' ? has(self.steps) && size(self.steps) > 0 : !has(self.steps)",
+    ['strategy', 'steps'],
+    ({ strategy, steps }: NonNullable<Spec['rollout']>) => [
+      strategy === 'Canary' ? (steps?.length ?? 0) === 0 : steps !== undefined,
+      'steps',
+      strategy === 'Canary'
+        ? 'expected at least one, since strategy is Canary'
+        : `expected none, since strategy is ${strategy}`,
+    ],
+  ),
+  rule(
+    'spec.keys',
+    "(self.allowedNamespaces == 'Selector') == has(self.selector)",
+    ['allowedNamespaces'],
+    ({ allowedNamespaces, selector }: NonNullable<Spec['keys']>) => [
+      (allowedNamespaces === 'Selector') !== (selector !== undefined),
+      'selector',
+      `expected ${selector === undefined ? 'one' : 'none'}, since allowedNamespaces is ${allowedNamespaces}`,
+    ],
+  ),
+  rule(
+    'spec.observability.tracing',
+    "self.endpoint.matches('^https?://[^/]+')",
+    ['endpoint'],
+    ({ endpoint }: NonNullable<NonNullable<Spec['observability']>['tracing']>) => [
+      !/^https?:\/\/[^/]+/.test(endpoint),
+      'endpoint',
+      `expected an http or https URL, got ${endpoint}`,
+    ],
+  ),
+];
+
+/**
+ * What the rules find wrong with a manifest whose defaults are filled in.
+ *
+ * @param known problems of shape found before; a rule that reads a field among them is left out
+ */
+export function checkRules(manifest: unknown, known: readonly ConfigProblem[]): ConfigProblem[] {
+  return rules.flatMap(({ scope, reads, check }) =>
+    objectsAt(manifest, scope).flatMap(({ path, value }) => {
+      const misshapen = reads.some((field) => known.some((problem) => touches(problem.path, join(path, field))));
+      const broken = misshapen ? undefined : check(value as never);
+      return broken === undefined ? [] : [{ path: join(path, broken.field), expected: broken.expected }];
+    }),
+  );
+}
+
+type Located = { readonly path: string; readonly value: unknown };
+
+/** The objects a scope names: none where the way to them is missing. */
+function objectsAt(manifest: unknown, scope: string): Located[] {
+  let found: Located[] = [{ path: '', value: manifest }];
+  for (const step of scope === '' ? [] : scope.split('.')) {
+    const name = step.replace('[]', '');
+    const fields = found.map(({ path, value }) => ({
+      path: join(path, name),
+      value: (value as Record<string, unknown>)[name],
+    }));
+    found = (step.endsWith('[]') ? fields.flatMap(elementsOf) : fields).filter(({ value }) => isObject(value));
+  }
+  return found;
+}
+
+function elementsOf({ path, value }: Located): Located[] {
+  return Array.isArray(value) ? value.map((element, index) => ({ path: `${path}[${index}]`, value: element })) : [];
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True when a problem at one place can change what is read at the other: the same place, one above it or one below it. `[]` is any element. */
+function touches(problemPath: string, readPath: string): boolean {
+  const problem = stepsOf(problemPath);
+  const read = stepsOf(readPath);
+  const shared = Math.min(problem.length, read.length);
+  return Array.from({ length: shared }, (_, step) => step).every(
+    (step) => problem[step] === read[step] || (read[step] === '[]' && problem[step]?.startsWith('[') === true),
+  );
+}
+
+/** `spec.plans[0].burst` -> spec, plans, [0], burst. */
+function stepsOf(path: string): string[] {
+  return path.match(/\[\d*\]|[^.[]+/g) ?? [];
+}
+
+function join(path: string, field: string): string {
+  if (path === '') return field;
+  return field === '' ? path : `${path}.${field}`;
+}

@@ -1,0 +1,157 @@
+import { Ajv, type ErrorObject } from 'ajv';
+
+import { durationMs } from './duration.ts';
+import { shown, type ConfigProblem } from './errors.ts';
+import { tonApiSchema } from './manifest.gen.ts';
+
+/** A node of the schema, as far as problems are told from it. */
+type SchemaNode = {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly maxProperties?: number;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly uniqueBy?: string;
+};
+
+/** What the patterns of the schema stand for. */
+const patternWords: Readonly<Record<string, string>> = {
+  '^[A-Za-z0-9+/]{43}=$': 'base64 of 32 bytes (44 characters)',
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$': 'lower-case letters, digits and inner hyphens',
+  '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$': 'lower-case letters, digits, inner hyphens and dots',
+  '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\]):[0-9]{1,5}$': 'host:port or [v6]:port',
+  '^(0(\\.[0-9]+)?|1(\\.0+)?)$': 'a decimal from 0 to 1 as text',
+};
+
+const formatWords: Readonly<Record<string, string>> = {
+  duration: 'a duration as 10s or 1m30s',
+  uri: 'a URL',
+};
+
+/** One validator for all manifests: compiling it takes about as long as reading a hundred. */
+let compiled: ReturnType<Ajv['compile']> | undefined;
+
+/** `misshapen`: values that are not what the schema says, so that nothing can be read from them; `repeated`: well-formed, but there twice. */
+export type SchemaProblems = {
+  readonly misshapen: readonly ConfigProblem[];
+  readonly repeated: readonly ConfigProblem[];
+};
+
+/** Checks a manifest against the schema of the custom resource and fills the defaults in, in place. */
+export function validateManifest(manifest: unknown): SchemaProblems {
+  compiled ??= compileSchema();
+  const errors = compiled(manifest) ? [] : (compiled.errors ?? []);
+  const misshapen = errors.filter((error) => !isRepeated(error)).map(problemOf);
+  return {
+    // One place may break several keywords (type and pattern, both branches of an anyOf): the first tells enough.
+    misshapen: [...new Map(misshapen.toReversed().map((problem) => [problem.path, problem])).values()].toReversed(),
+    repeated: errors.filter(isRepeated).map(repeatOf),
+  };
+}
+
+function isRepeated({ keyword }: ErrorObject): boolean {
+  return keyword === 'uniqueBy' || keyword === 'uniqueItems';
+}
+
+function compileSchema(): ReturnType<Ajv['compile']> {
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: true, strictTypes: false });
+  ajv.addFormat('duration', (text) => durationMs(text) !== undefined);
+  ajv.addFormat('uri', (text) => URL.canParse(text));
+  // Every whole number of the schema has bounds that fit its format.
+  ajv.addFormat('int32', true);
+  ajv.addFormat('int64', true);
+  ajv.addKeyword({
+    keyword: 'uniqueBy',
+    type: 'array',
+    schemaType: 'string',
+    errors: false,
+    validate: (key: string, list: readonly unknown[]) => {
+      const values = list.flatMap((item) =>
+        typeof item === 'object' && item !== null ? [(item as Readonly<Record<string, unknown>>)[key]] : [],
+      );
+      return new Set(values).size === values.length;
+    },
+  });
+  return ajv.compile(tonApiSchema);
+}
+
+function problemOf(error: ErrorObject): ConfigProblem {
+  const path = pathOf(error.instancePath);
+  const node = (error.parentSchema ?? {}) as SchemaNode;
+  if (error.keyword === 'required') {
+    const name = String(error.params['missingProperty']);
+    return {
+      path: joinPath(path, name),
+      expected: `expected ${expectation(node.properties?.[name] ?? {})}, got nothing`,
+    };
+  }
+  if (error.keyword === 'additionalProperties') {
+    const names = Object.keys(node.properties ?? {}).join(', ');
+    return {
+      path: joinPath(path, String(error.params['additionalProperty'])),
+      expected: `expected no such field, only ${names}`,
+    };
+  }
+  if (error.keyword === 'maxLength') {
+    return { path, expected: `expected at most ${node.maxLength} characters, got ${shown(error.data)}` };
+  }
+  return { path, expected: `expected ${expectation(node)}, got ${shown(error.data)}` };
+}
+
+/** Names the second of two equal values, or of two objects with one name. */
+function repeatOf({ instancePath, keyword, parentSchema, params, data }: ErrorObject): ConfigProblem {
+  const path = pathOf(instancePath);
+  const list = Array.isArray(data) ? (data as readonly unknown[]) : [];
+  if (keyword === 'uniqueItems') {
+    const index = Math.max(Number(params['i']), Number(params['j']));
+    return { path: `${path}[${index}]`, expected: `expected a value not there before, got ${shown(list[index])}` };
+  }
+  const field = String((parentSchema as SchemaNode | undefined)?.uniqueBy);
+  const values = list.map((item) => (item as Readonly<Record<string, unknown>> | null)?.[field]);
+  const index = values.findIndex((value, at) => values.indexOf(value) < at);
+  return { path: `${path}[${index}].${field}`, expected: `expected one not there before, got ${shown(values[index])}` };
+}
+
+/** What a value at this node must be, in words. */
+function expectation(node: SchemaNode): string {
+  if (node.enum) return `one of ${node.enum.join(', ')}`;
+  switch (node.type) {
+    case 'integer':
+      return node.maximum === undefined
+        ? `a whole number from ${node.minimum ?? 0}`
+        : `a whole number from ${node.minimum ?? 0} to ${node.maximum}`;
+    case 'string':
+      return textExpectation(node);
+    case 'array':
+      return `a list of ${node.minItems ?? 0} to ${node.maxItems ?? 'any'} elements`;
+    case 'boolean':
+      return 'true or false';
+    default:
+      return node.maxProperties === undefined ? 'an object' : `an object of at most ${node.maxProperties} fields`;
+  }
+}
+
+function textExpectation(node: SchemaNode): string {
+  if (node.pattern !== undefined) return patternWords[node.pattern] ?? `text of the form ${node.pattern}`;
+  if (node.format !== undefined) return formatWords[node.format] ?? `text of the format ${node.format}`;
+  return node.maxLength === undefined ? 'text' : `text of at most ${node.maxLength} characters`;
+}
+
+/** `/spec/plans/0/burst` -> `spec.plans[0].burst`. */
+function pathOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joinPath(path, part)), '');
+}
+
+function joinPath(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
