@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
 import type { Logger } from 'pino';
+import { adnlIdentity } from '../liteserver/adnl/keys.ts';
 import type { AdnlFaults } from './adnl-faults.ts';
+import type { ServerConnection } from './adnl-server-connection.ts';
+import { serveConnection } from './adnl-server-connection.ts';
 
 export type AdnlServerOptions = {
   /** Address to listen on. */
@@ -60,3 +66,89 @@ export type AdnlServer = {
   /** Stops listening, ends every connection; resolves when all is gone. */
   close(): Promise<void>;
 };
+
+const defaults = { idleMs: 60_000, connectionsMax: 1024, inFlightMax: 256 } as const;
+
+/**
+ * Listens for ADNL clients over TCP and hands their queries to `handleQuery` (lite server sheets 1 and 10): several
+ * keys, concurrent queries answered as they are done, ping, dummy authentication, bounds; and the transport's faults.
+ * Rejects when the port cannot be had.
+ */
+export async function createAdnlServer(
+  options: AdnlServerOptions,
+  dependencies: AdnlServerDependencies,
+): Promise<AdnlServer> {
+  const { host, connectionsMax = defaults.connectionsMax } = options;
+  const identities = options.seeds.map((seed) => adnlIdentity(seed));
+  const open = new Set<ServerConnection>();
+  let { faults = {} }: { faults?: AdnlFaults } = options;
+  let { port } = options;
+  let connectionCount = 0;
+  let listener: Server | undefined;
+  let allGone: (() => void) | undefined;
+  let closed = false;
+
+  function accept(socket: Socket): void {
+    if (open.size >= connectionsMax) {
+      socket.destroy();
+      return;
+    }
+    connectionCount += 1;
+    const connection = serveConnection(
+      {
+        id: connectionCount,
+        identities,
+        idleMs: options.idleMs ?? defaults.idleMs,
+        inFlightMax: options.inFlightMax ?? defaults.inFlightMax,
+      },
+      { ...dependencies, socket, faults: () => faults },
+    );
+    open.add(connection);
+    socket.on('close', () => {
+      open.delete(connection);
+      if (open.size === 0) allGone?.();
+    });
+  }
+
+  async function listen(): Promise<void> {
+    const opening = createServer(accept);
+    opening.listen(port, host);
+    await once(opening, 'listening');
+    port = (opening.address() as AddressInfo).port;
+    listener = opening;
+  }
+
+  function stopListening(): void {
+    listener?.close();
+    listener = undefined;
+  }
+
+  await listen();
+  if (faults.refuse) stopListening();
+  return {
+    host,
+    port,
+    publicKeys: identities.map((identity) => identity.publicKey),
+    faults: () => faults,
+    async setFaults(next) {
+      faults = next;
+      for (const connection of open) connection.faultsChanged();
+      if (next.refuse) stopListening();
+      else if (listener === undefined && !closed) await listen();
+    },
+    connections: () => [...open].filter((connection) => connection.ready()).length,
+    resetConnections() {
+      for (const connection of open) connection.reset();
+    },
+    async close() {
+      closed = true;
+      stopListening();
+      if (open.size === 0) return;
+      const gone = new Promise<void>((resolve) => {
+        allGone = resolve;
+      });
+      for (const connection of open) connection.reset();
+      await gone;
+    },
+  };
+}

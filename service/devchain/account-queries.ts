@@ -1,0 +1,126 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getAccountState, getAccountStatePrunned } from '../liteserver/functions.ts';
+import type { ChainBlock } from './chain.ts';
+import { lookUp } from './dictionary.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeaderAndState } from './header-proof.ts';
+import { answerBoc } from './proof-builder.ts';
+import { accountPrefix, findShard, shardContains } from './shards.ts';
+import type { View } from './view.ts';
+import { isValidId, needBlock, needMasterchainBlock, noBlock, tipBlock, visitState } from './view.ts';
+import { VisitedCells } from './visited-cells.ts';
+import { openMasterchainState, openState, skipCurrencies } from './walk.ts';
+
+type Answer = AnswerOf<typeof getAccountState>;
+type Args = ArgsOf<typeof getAccountState>;
+
+/** The seqno that stands for the server's newest masterchain block. */
+const latestSeqno = 0xffffffff;
+
+/** The account's state with the proofs of lite server sheet 8.3 and 8.4. */
+export function answerAccountState(view: View, { id, account }: Args): Answer {
+  return readAccount(view, id, account, (cell) => answerBoc({ table: view.chain.states, cell }));
+}
+
+/** As `answerAccountState`; the state is a proof of the account without its code, data and libraries. */
+export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typeof getAccountStatePrunned>): Answer {
+  return readAccount(view, id, account, (cell) => {
+    const tree = new VisitedCells(view.chain.states, cell);
+    visitAccount(tree);
+    return answerBoc(tree);
+  });
+}
+
+function readAccount(view: View, id: BlockId, account: Args['account'], writeState: (cell: number) => Buffer): Answer {
+  const prefix = accountPrefix(account.id);
+  checkReference(id, account.workchain, prefix);
+  if (id.workchain !== MASTERCHAIN) return inBlock(view, id, needBlock(view, id), Buffer.alloc(0), account.id, writeState);
+  const reference = id.seqno === latestSeqno ? tipBlock(view) : needMasterchainBlock(view, id);
+  if (account.workchain === MASTERCHAIN) {
+    return inBlock(view, reference.id, reference, Buffer.alloc(0), account.id, writeState);
+  }
+  const state = visitState(view, reference);
+  const top = findShardInState(state, account.workchain, prefix | 1n);
+  const shardProof = answerBoc(visitHeaderAndState(view, reference), state);
+  if (top === undefined) {
+    const nothing = Buffer.alloc(0);
+    return { id: reference.id, shardBlock: noBlock, shardProof, proof: nothing, state: nothing };
+  }
+  return inBlock(view, reference.id, needBlock(view, top), shardProof, account.id, writeState);
+}
+
+function checkReference(id: BlockId, workchain: number, prefix: bigint): void {
+  if (id.workchain !== MASTERCHAIN && id.workchain !== workchain) {
+    throw refusal(serverCode.fatal, 'reference block for a getAccountState() must belong to the masterchain');
+  }
+  if (id.seqno !== latestSeqno && !isValidId(id)) {
+    throw refusal(serverCode.fatal, 'reference block id for a getAccountState() is invalid');
+  }
+  if (id.workchain === workchain && !shardContains(id.shard, prefix)) {
+    throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the reference block');
+  }
+}
+
+function findShardInState(state: VisitedCells, workchain: number, prefix: bigint): BlockId | undefined {
+  const { custom } = openState(state, state.root);
+  return findShard(state, openMasterchainState(state, custom!).shards, workchain, prefix, false)?.id;
+}
+
+function inBlock(
+  view: View,
+  id: BlockId,
+  block: ChainBlock,
+  shardProof: Buffer,
+  account: Buffer,
+  writeState: (cell: number) => Buffer,
+): Answer {
+  const state = visitState(view, block);
+  const { accounts } = openState(state, state.root);
+  const dictionary = new CellSlice(state, accounts).maybeRef();
+  const entry = dictionary === undefined ? undefined : lookUp({ table: state, cell: dictionary }, 256, account);
+  return {
+    id,
+    shardBlock: block.id,
+    shardProof,
+    proof: answerBoc(visitHeaderAndState(view, block), state),
+    state: entry === undefined ? Buffer.alloc(0) : writeState(accountCell(entry)),
+  };
+}
+
+/** The account's cell behind its `DepthBalanceInfo`. */
+function accountCell(entry: CellSlice): number {
+  entry.skip(5);
+  skipCurrencies(entry);
+  return entry.ref();
+}
+
+/** Opens an account's cell and its dictionary of extra currencies: all that is neither code, data nor a library. */
+function visitAccount(tree: VisitedCells): void {
+  const slice = new CellSlice(tree, tree.root);
+  const extraCurrencies = skipToCurrencies(slice);
+  if (extraCurrencies !== undefined) tree.openAll(extraCurrencies);
+}
+
+function skipToCurrencies(account: CellSlice): number | undefined {
+  if (!account.bit()) return undefined;
+  skipAddress(account);
+  account.skipVarUint(7);
+  account.skipVarUint(7);
+  if (account.uint(3) === 1) account.skip(256);
+  account.skip(32);
+  if (account.bit()) account.skipVarUint(16);
+  account.skip(64);
+  account.skipVarUint(16);
+  return account.maybeRef();
+}
+
+/** `MsgAddressInt`: `addr_std$10` or `addr_var$11`. */
+function skipAddress(slice: CellSlice): void {
+  const isStandard = slice.uint(2) === 2;
+  if (slice.bit()) slice.skip(slice.uint(5));
+  if (isStandard) slice.skip(8 + 256);
+  else slice.skip(slice.uint(9) + 32);
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { AdnlError } from '../liteserver/adnl/errors.ts';
+import type { FrameDecoder, FrameEncoder } from '../liteserver/adnl/frame.ts';
+import { createFrameDecoder, createFrameEncoder } from '../liteserver/adnl/frame.ts';
+import { handshakeBytes, serverHandshake } from '../liteserver/adnl/handshake.ts';
+import type { AdnlIdentity } from '../liteserver/adnl/keys.ts';
+import * as adnl from '../liteserver/tl/adnl.ts';
+import { decodeTl, encodeTl } from '../liteserver/tl/record.ts';
+import type { AdnlFaults } from './adnl-faults.ts';
+import type { AdnlServerConnection, AdnlServerHandlers } from './adnl-server.ts';
+import { faultyFrame } from './adnl-server-faults.ts';
+import { createOutput } from './adnl-server-output.ts';
+
+/** Answers waiting in a socket above which its queries are not read: two of the largest frames. */
+const outputBytesMax = 32 * 1024 * 1024;
+
+/** Bytes of the server's nonce, and the most of the client's (lite server sheet 1.3). */
+const serverNonceBytes = 256;
+const clientNonceBytesMax = 512;
+
+export type ServerConnection = AdnlServerConnection & {
+  /** True once the handshake is done. */
+  ready(): boolean;
+  /** The faults changed: timers start anew. */
+  faultsChanged(): void;
+};
+
+export type ServerConnectionOptions = {
+  readonly id: number;
+  readonly identities: readonly AdnlIdentity[];
+  readonly idleMs: number;
+  readonly inFlightMax: number;
+};
+
+export type ServerConnectionDependencies = AdnlServerHandlers & {
+  readonly socket: Socket;
+  readonly faults: () => AdnlFaults;
+  readonly logger: Logger;
+};
+
+/** Serves one accepted socket until it ends (lite server sheet 10, first paragraph). */
+export function serveConnection(
+  { id, identities, idleMs, inFlightMax }: ServerConnectionOptions,
+  { socket, faults, logger, handleQuery, onConnection }: ServerConnectionDependencies,
+): ServerConnection {
+  const gone = new AbortController();
+  const output = createOutput(socket, () => faults().slowWrite);
+  let greeting: Buffer = Buffer.alloc(0);
+  let session:
+    | { encoder: FrameEncoder; decoder: FrameDecoder; cipher: ReturnType<typeof serverHandshake>['streams']['send'] }
+    | undefined;
+  let keyIndex = -1;
+  let inFlight = 0;
+  let sentFrames = 0;
+  let restTimer: NodeJS.Timeout | undefined;
+  let idleTimer = startIdleTimer();
+
+  const connection: ServerConnection = {
+    id,
+    get keyIndex() {
+      return keyIndex;
+    },
+    signal: gone.signal,
+    ready: () => session !== undefined,
+    close: () => socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+    faultsChanged() {
+      clearTimeout(idleTimer);
+      idleTimer = startIdleTimer();
+    },
+  };
+
+  socket.setNoDelay(true);
+  // What follows an error is 'close', which is where everything ends.
+  socket.on('error', (error) => logger.debug({ err: error, connection: id }, 'adnl connection failed'));
+  socket.on('data', onData);
+  socket.on('drain', flow);
+  socket.on('close', () => {
+    clearTimeout(idleTimer);
+    clearTimeout(restTimer);
+    output.stop();
+    gone.abort();
+  });
+  return connection;
+
+  function startIdleTimer(): NodeJS.Timeout {
+    return setTimeout(() => socket.destroy(), faults().closeAfterIdleMs ?? idleMs);
+  }
+
+  function onData(chunk: Buffer): void {
+    idleTimer.refresh();
+    rest(chunk.length);
+    try {
+      if (session === undefined) greet(chunk);
+      else session.decoder.push(chunk);
+    } catch (error) {
+      if (!(error instanceof AdnlError)) throw error;
+      logger.debug({ err: error, connection: id }, 'adnl connection broke the protocol');
+      socket.destroy();
+    }
+    flow();
+  }
+
+  /** Collects the handshake; what follows it are frames already. */
+  function greet(chunk: Buffer): void {
+    greeting = Buffer.concat([greeting, chunk]);
+    if (greeting.length < handshakeBytes) return;
+    const { streams, identity } = serverHandshake(greeting.subarray(0, handshakeBytes), identities);
+    keyIndex = identities.indexOf(identity);
+    const decoder = createFrameDecoder(streams.receive, onPayload);
+    session = { decoder, encoder: createFrameEncoder(streams.send), cipher: streams.send };
+    onConnection?.(connection);
+    if (faults().silent !== 'handshake') sendFrame(Buffer.alloc(0));
+    decoder.push(greeting.subarray(handshakeBytes));
+    greeting = Buffer.alloc(0);
+  }
+
+  function onPayload(payload: Buffer): void {
+    if (payload.length === 0) return;
+    const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
+    try {
+      if (kind === adnl.query.id) {
+        const { queryId, query } = decodeTl(adnl.query.boxed, payload);
+        void answer(queryId, query);
+      } else if (kind === adnl.ping.id) {
+        send(encodeTl(adnl.pong.boxed, decodeTl(adnl.ping.boxed, payload)));
+      } else if (kind === adnl.authenticate.id) {
+        const { nonce } = decodeTl(adnl.authenticate.boxed, payload);
+        if (nonce.length > clientNonceBytesMax) throw new AdnlError('payload', 'the nonce is too long');
+        send(encodeTl(adnl.authenticationNonce.boxed, { nonce: randomBytes(serverNonceBytes) }));
+      } else if (kind !== adnl.authenticationComplete.id) {
+        throw new AdnlError('payload', 'a payload of no known kind came');
+      }
+    } catch (error) {
+      throw error instanceof AdnlError ? error : new AdnlError('payload', 'a payload could not be read', error);
+    }
+  }
+
+  async function answer(queryId: Buffer, query: Buffer): Promise<void> {
+    inFlight += 1;
+    try {
+      const found = await handleQuery(query, connection);
+      const delayMs = faults().delayMs ?? 0;
+      if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone.signal });
+      if (found !== null && !gone.signal.aborted) send(encodeTl(adnl.answer.boxed, { queryId, answer: found }));
+    } catch (error) {
+      if (!gone.signal.aborted)
+        logger.error({ err: error, connection: id }, 'a query was not answered: its handler failed');
+    } finally {
+      inFlight -= 1;
+      flow();
+    }
+  }
+
+  function send(payload: Buffer): void {
+    if (faults().silent === undefined) sendFrame(payload);
+  }
+
+  function sendFrame(payload: Buffer): void {
+    if (session === undefined || !socket.writable) return;
+    const { badFrameHash, halfFrame, frameLength, garbage, closeAfterFrames } = faults();
+    const faulty = sentFrames > 0 && (badFrameHash || halfFrame || garbage || frameLength !== undefined);
+    sentFrames += 1;
+    if (faulty) {
+      output.write(faultyFrame(payload, session.cipher, faults()));
+      if (halfFrame) output.afterwards(() => socket.resetAndDestroy());
+    } else {
+      output.write(session.encoder.encode(payload));
+    }
+    if (closeAfterFrames !== undefined && sentFrames >= closeAfterFrames) output.afterwards(() => socket.end());
+  }
+
+  /** Reading stops while too many queries are in work, too many answers wait, or a slow reader rests. */
+  function flow(): void {
+    if (socket.destroyed) return;
+    if (inFlight >= inFlightMax || output.waitingBytes() > outputBytesMax || restTimer !== undefined) socket.pause();
+    else socket.resume();
+  }
+
+  /** A slow reader rests as long as the bytes it took are worth. */
+  function rest(bytes: number): void {
+    const { slowRead } = faults();
+    if (slowRead === undefined) return;
+    restTimer = setTimeout(
+      () => {
+        restTimer = undefined;
+        flow();
+      },
+      (bytes / slowRead.bytes) * slowRead.everyMs,
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getBlockProof } from '../liteserver/functions.ts';
+import type { ChainBlock } from './chain.ts';
+import { openParameter, visitValidators } from './config-queries.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeaderAndState } from './header-proof.ts';
+import { nextKeyBlock, previousKeyBlock } from './key-blocks.ts';
+import { answerBoc } from './proof-builder.ts';
+import type { View } from './view.ts';
+import { findBlock, idText, isValidId, tipBlock, visitBlock, visitState } from './view.ts';
+import { VisitedCells } from './visited-cells.ts';
+import { findPreviousBlock, openBlock, openExtra, openHeader, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+
+/** Links of one answer; the client asks on from where they end. */
+const linksMax = 16;
+
+type Args = ArgsOf<typeof getBlockProof>;
+type Answer = AnswerOf<typeof getBlockProof>;
+type Link = Answer['steps'][number];
+
+/**
+ * Links from the known block to the target: back to an earlier block by a state's list of them, from a block that is no key
+ * block first back to its key block, then forward over key blocks by signatures (lite server sheet 8.10).
+ */
+export function answerBlockProof(view: View, { mode, knownBlock, targetBlock }: Args): Answer {
+  const target = targetBlock ?? tipBlock(view).id;
+  requireMasterchain(knownBlock, 'source');
+  requireMasterchain(target, 'destination');
+  const base = (mode & 0x1001) === 0x1001 ? laterOf(view, knownBlock, target) : tipBlock(view).id;
+  requireKnown(view, base, knownBlock, 'source');
+  requireKnown(view, base, target, 'destination');
+  const steps: Link[] = [];
+  let from = knownBlock;
+  while (steps.length < linksMax && !sameBlock(from, target)) {
+    const link = makeLink(view, from, target, base.seqno);
+    steps.push(link);
+    from = link.to;
+  }
+  return { complete: sameBlock(from, target), from: knownBlock, to: from, steps };
+}
+
+function requireMasterchain(id: BlockId, role: 'source' | 'destination'): void {
+  if (id.workchain === MASTERCHAIN && isValidId(id)) return;
+  throw refusal(serverCode.fatal, `${role} block ${idText(id)} is not a valid masterchain block id`);
+}
+
+function laterOf(view: View, known: BlockId, target: BlockId): BlockId {
+  const later = known.seqno > target.seqno ? known : target;
+  return later.seqno === 0 ? later : findBlock(view, later).id;
+}
+
+function requireKnown(view: View, base: BlockId, id: BlockId, role: 'source' | 'destination'): void {
+  if (id.seqno > base.seqno) {
+    throw refusal(
+      serverCode.fatal,
+      `client knows block ${idText(id)} newer than the reference masterchain block ${idText(base)}`,
+    );
+  }
+  if (sameBlock(id, view.chain.zeroStates[0]!.id) || view.chain.find(id) !== undefined) return;
+  throw refusal(
+    serverCode.fatal,
+    `proof ${role} masterchain block ${idText(id)} is unknown from the perspective of reference block ${idText(base)}`,
+  );
+}
+
+function makeLink(view: View, from: BlockId, target: BlockId, baseSeqno: number): Link {
+  if (from.seqno === target.seqno) {
+    throw refusal(
+      serverCode.fatal,
+      `cannot have two different masterchain blocks ${idText(target)} and ${idText(from)} of the same height`,
+    );
+  }
+  if (target.seqno < from.seqno) return linkBack(view, from, target);
+  const keySeqno = previousKeyBlock(view.chain, from.seqno);
+  if (keySeqno !== from.seqno) return linkBack(view, from, idOf(view, keySeqno));
+  // As the node does: the next key block that the base knows, even when the target is before it.
+  const next = nextKeyBlock(view.chain, from.seqno, baseSeqno);
+  return linkForward(view, from, next === undefined ? target : idOf(view, next));
+}
+
+function idOf(view: View, seqno: number): BlockId {
+  return seqno === 0 ? view.chain.zeroStates[0]!.id : view.chain.masterchain(seqno)!.id;
+}
+
+function linkBack(view: View, from: BlockId, to: BlockId): Link {
+  const block = view.chain.masterchain(from.seqno)!;
+  const state = visitState(view, block);
+  const { custom } = openState(state, state.root);
+  findPreviousBlock(state, openMasterchainState(state, custom!).previousBlocks, to.seqno);
+  const target = view.chain.masterchain(to.seqno);
+  return {
+    kind: 'back',
+    toKeyBlock: target === undefined || target.header.keyBlock,
+    from,
+    to,
+    destProof: target === undefined ? Buffer.alloc(0) : answerBoc(visitInfo(view, target)),
+    proof: answerBoc(visitHeaderAndState(view, block)),
+    stateProof: answerBoc(state),
+  };
+}
+
+/** Root and info: what names a block and says whether it is a key block. */
+function visitInfo(view: View, block: ChainBlock): VisitedCells {
+  const tree = visitBlock(view, block);
+  openHeader(tree, openBlock(tree, tree.root).info);
+  return tree;
+}
+
+function linkForward(view: View, from: BlockId, to: BlockId): Link {
+  const target = view.chain.masterchain(to.seqno)!;
+  const signatures = view.chain.signatures(to.seqno);
+  if (signatures === undefined) throw refusal(serverCode.notReady, `cannot load proof for ${idText(to)} : not in db`);
+  return {
+    kind: 'forward',
+    toKeyBlock: target.header.keyBlock,
+    from,
+    to,
+    destProof: answerBoc(visitInfo(view, target)),
+    configProof: answerBoc(visitSigners(view, from.seqno)),
+    signatures: { ...signatures, signatures: [...signatures.signatures] },
+  };
+}
+
+/** The configuration of a key block or of the zerostate as far as it names who signs the masterchain: 34 or 35, and 28. */
+function visitSigners(view: View, seqno: number): VisitedCells {
+  const block = view.chain.masterchain(seqno);
+  const tree =
+    block === undefined
+      ? new VisitedCells(view.chain.states, view.chain.zeroStates[0]!.state)
+      : visitBlock(view, block);
+  const config = block === undefined ? stateConfig(tree) : keyBlockConfig(tree);
+  visitValidators(tree, config);
+  openParameter(tree, config, 28);
+  return tree;
+}
+
+function stateConfig(tree: VisitedCells): number {
+  return openMasterchainState(tree, openState(tree, tree.root).custom!).config;
+}
+
+function keyBlockConfig(tree: VisitedCells): number {
+  const { info, extra } = openBlock(tree, tree.root);
+  openHeader(tree, info);
+  return openMasterchainExtra(tree, openExtra(tree, extra).custom!).config!;
+}

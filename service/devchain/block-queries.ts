@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+
+import type { BlockId } from '../decode/block-id.ts';
+import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
+import { BLOCK_FILE_OPTIONS, writeBoc } from '../decode/boc-writer.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getBlock, getBlockHeader, getState } from '../liteserver/functions.ts';
+import type { ChainBlock } from './chain.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeader } from './header-proof.ts';
+import { answerBoc } from './proof-builder.ts';
+import type { View } from './view.ts';
+import { findBlock, isValidId, visitBlock } from './view.ts';
+import { openExtra, openMasterchainExtra } from './walk.ts';
+
+/** Blocks whose whole state a node gives: later ones are taken to be too large. */
+const stateSeqnoMax = 1000;
+
+function requireValid(id: BlockId): void {
+  if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
+}
+
+export function answerBlock(view: View, { id }: ArgsOf<typeof getBlock>): AnswerOf<typeof getBlock> {
+  requireValid(id);
+  const block = findBlock(view, id);
+  return { id: block.id, data: block.bytes };
+}
+
+export function answerState(view: View, { id }: ArgsOf<typeof getState>): AnswerOf<typeof getState> {
+  requireValid(id);
+  if (id.seqno > stateSeqnoMax) throw refusal(serverCode.fatal, 'cannot request total state: possibly too large');
+  const zero = view.chain.zeroStates.find((one) => sameBlock(one.id, id));
+  if (zero !== undefined) return { id, rootHash: id.rootHash, fileHash: id.fileHash, data: zero.bytes };
+  const { states } = view.chain;
+  const { state } = findBlock(view, id);
+  const data = writeBoc(states, [state], BLOCK_FILE_OPTIONS);
+  return { id, rootHash: states.hash(state), fileHash: createHash('sha256').update(data).digest(), data };
+}
+
+export function answerBlockHeader(view: View, { id, mode }: ArgsOf<typeof getBlockHeader>): AnswerOf<typeof getBlockHeader> {
+  requireValid(id);
+  return headerOf(view, findBlock(view, id), mode);
+}
+
+/** Header bits: 1 state update, 2 value flow, 16 extra, with it in the masterchain 32 shards and 64 signatures. */
+export function headerOf(view: View, block: ChainBlock, mode: number): AnswerOf<typeof getBlockHeader> {
+  const tree = visitBlock(view, block);
+  const { valueFlow, stateUpdate, extra } = visitHeader(tree);
+  if ((mode & 1) !== 0) tree.open(stateUpdate);
+  if ((mode & 2) !== 0) tree.openAll(valueFlow);
+  if ((mode & 16) !== 0) {
+    const { custom } = openExtra(tree, extra);
+    if (block.id.workchain === MASTERCHAIN) {
+      const { shards, previousSignatures } = openMasterchainExtra(tree, custom!);
+      if ((mode & 32) !== 0 && shards !== undefined) tree.openAll(shards);
+      if ((mode & 64) !== 0 && previousSignatures !== undefined) tree.openAll(previousSignatures);
+    }
+  }
+  return { id: block.id, mode, headerProof: answerBoc(tree) };
+}

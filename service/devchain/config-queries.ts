@@ -1,0 +1,118 @@
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getConfigAll, getConfigParams } from '../liteserver/functions.ts';
+import type { ChainBlock } from './chain.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeader, visitHeaderAndState } from './header-proof.ts';
+import { previousKeyBlock } from './key-blocks.ts';
+import { answerBoc } from './proof-builder.ts';
+import type { View } from './view.ts';
+import { idText, isValidId, needMasterchainBlock, tipBlock, visitBlock, visitState } from './view.ts';
+import type { VisitedCells } from './visited-cells.ts';
+import type { MasterchainState } from './walk.ts';
+import { findParameter, findPreviousBlock, openExtra, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+
+/** What a mode's low bits ask to be shown besides the parameters (`ConfigInfo::need...`). */
+const needs = {
+  validatorSet: 16,
+  specialContracts: 32,
+  previousBlocks: 128,
+  workchains: 256,
+  capabilities: 512,
+  /** Take the configuration of the previous key block. */
+  keyBlock: 0x8000,
+} as const;
+
+type Answer = AnswerOf<typeof getConfigParams>;
+
+/** What of the configuration is wanted: everything, or single parameters. */
+type Wanted = 'all' | readonly number[];
+
+export function answerConfigAll(view: View, { mode, id }: ArgsOf<typeof getConfigAll>): Answer {
+  return answerConfig(view, id, mode & 0xffff, 'all');
+}
+
+export function answerConfigParams(view: View, { mode, id, paramList }: ArgsOf<typeof getConfigParams>): Answer {
+  return answerConfig(view, id, mode & 0xffff, paramList);
+}
+
+function answerConfig(view: View, id: Parameters<typeof isValidId>[0], mode: number, wanted: Wanted): Answer {
+  if (id.workchain !== MASTERCHAIN || !isValidId(id)) {
+    throw refusal(serverCode.fatal, 'configuration parameters can be loaded with respect to a masterchain block only');
+  }
+  if ((mode & needs.keyBlock) !== 0) return fromKeyBlock(view, keyBlockBefore(view, id), mode, wanted);
+  const block = needMasterchainBlock(view, id);
+  const state = visitState(view, block);
+  const extra = openMasterchainState(state, openState(state, state.root).custom!);
+  visitConfig(state, extra.config, mode, wanted);
+  if ((mode & needs.previousBlocks) !== 0) visitRecentBlocks(state, extra, block.id.seqno);
+  return {
+    mode,
+    id: block.id,
+    stateProof: answerBoc(visitHeaderAndState(view, block)),
+    configProof: answerBoc(state),
+  };
+}
+
+function keyBlockBefore(view: View, id: Parameters<typeof isValidId>[0]): ChainBlock {
+  const tip = tipBlock(view);
+  if (id.seqno > view.tip) {
+    throw refusal(
+      serverCode.generic,
+      `client knows block ${idText(id)} newer than the reference masterchain block ${idText(tip.id)}`,
+    );
+  }
+  if (id.seqno > 0 && view.chain.find(id) === undefined) {
+    throw refusal(
+      serverCode.generic,
+      `requested masterchain block ${idText(id)} is unknown from the perspective of reference block ${idText(tip.id)}`,
+    );
+  }
+  const seqno = previousKeyBlock(view.chain, id.seqno);
+  if (seqno === 0) throw refusal(serverCode.notReady, `cannot load block ${idText(view.chain.zeroStates[0]!.id)} : not in db`);
+  return view.chain.masterchain(seqno)!;
+}
+
+function fromKeyBlock(view: View, block: ChainBlock, mode: number, wanted: Wanted): Answer {
+  const tree = visitBlock(view, block);
+  const { extra } = visitHeader(tree);
+  const { config } = openMasterchainExtra(tree, openExtra(tree, extra).custom!);
+  visitConfig(tree, config!, mode, wanted);
+  return { mode, id: block.id, stateProof: Buffer.alloc(0), configProof: answerBoc(tree) };
+}
+
+function visitConfig(tree: VisitedCells, config: number, mode: number, wanted: Wanted): void {
+  if ((mode & needs.validatorSet) !== 0) visitValidators(tree, config);
+  if ((mode & needs.specialContracts) !== 0) openParameter(tree, config, 31);
+  if ((mode & needs.workchains) !== 0) openWhole(tree, config, 12);
+  if ((mode & (needs.capabilities | needs.previousBlocks)) !== 0) openParameter(tree, config, 8);
+  if (wanted === 'all') tree.openAll(config);
+  else for (const parameter of wanted) openWhole(tree, config, parameter);
+}
+
+/** Opens the current validator set: of parameter 35 if there is one, else 34. */
+export function visitValidators(tree: VisitedCells, config: number): void {
+  const cell = findParameter(tree, config, 35) ?? findParameter(tree, config, 34);
+  if (cell !== undefined) tree.openAll(cell);
+}
+
+/** Opens the way to a parameter and its cell. */
+export function openParameter(tree: VisitedCells, config: number, parameter: number): void {
+  const cell = findParameter(tree, config, parameter);
+  if (cell !== undefined) new CellSlice(tree, cell);
+}
+
+function openWhole(tree: VisitedCells, config: number, parameter: number): void {
+  const cell = findParameter(tree, config, parameter);
+  if (cell !== undefined) tree.openAll(cell);
+}
+
+/** Blocks that a contract may ask for: the last 16, and 16 whose seqno is a multiple of 100 (global version 9 on). */
+function visitRecentBlocks(tree: VisitedCells, state: MasterchainState, seqno: number): void {
+  for (let back = 1; back < 16 && back <= seqno; back++) findPreviousBlock(tree, state.previousBlocks, seqno - back);
+  const hundred = seqno - (seqno % 100);
+  for (let back = 0; back < 16 && back * 100 <= hundred; back++) {
+    if (hundred - back * 100 < seqno) findPreviousBlock(tree, state.previousBlocks, hundred - back * 100);
+  }
+}

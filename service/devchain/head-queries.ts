@@ -1,0 +1,35 @@
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getMasterchainInfo, getMasterchainInfoExt, getTime, getVersion } from '../liteserver/functions.ts';
+import { refusal, serverCode } from './errors.ts';
+import type { View } from './view.ts';
+import { tipBlock } from './view.ts';
+
+/** What a node of this protocol version reports: 1.1. */
+const version = 0x101;
+
+/** Proof chains (1), masterchainInfoExt (2), get-methods (4), shard-client state (8). */
+const capabilities = 15n;
+
+export function answerTime(view: View): AnswerOf<typeof getTime> {
+  return { now: view.nowSeconds };
+}
+
+export function answerVersion(view: View): AnswerOf<typeof getVersion> {
+  return { mode: 0, version, capabilities, now: view.nowSeconds };
+}
+
+export function answerMasterchainInfo(view: View): AnswerOf<typeof getMasterchainInfo> {
+  const { id, state } = tipBlock(view);
+  const { workchain, rootHash, fileHash } = view.chain.zeroStates[0]!.id;
+  return { last: id, stateRootHash: view.chain.states.hash(state), init: { workchain, rootHash, fileHash } };
+}
+
+/** Modes 0 and 1 (the block whose shard blocks are applied) are the same here: the tape's shards are always there. */
+export function answerMasterchainInfoExt(
+  view: View,
+  { mode }: ArgsOf<typeof getMasterchainInfoExt>,
+): AnswerOf<typeof getMasterchainInfoExt> {
+  if ((mode & 0x7fffffff) > 1) throw refusal(serverCode.fatal, 'unsupported getMasterchainInfo mode');
+  const lastUtime = tipBlock(view).header.utime;
+  return { mode, version, capabilities, lastUtime, now: view.nowSeconds, ...answerMasterchainInfo(view) };
+}

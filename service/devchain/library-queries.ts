@@ -1,0 +1,68 @@
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getLibraries, getLibrariesWithProof } from '../liteserver/functions.ts';
+import { entries, lookUp } from './dictionary.ts';
+import { visitHeaderAndState } from './header-proof.ts';
+import { answerBoc } from './proof-builder.ts';
+import type { View } from './view.ts';
+import { needMasterchainBlock, tipBlock, visitState } from './view.ts';
+import type { VisitedCells } from './visited-cells.ts';
+import { openState } from './walk.ts';
+
+/** Hashes of one request that are looked at. */
+const librariesMax = 16;
+
+/** Publishers of a library that a proof shows at most. */
+const publishersMax = 16;
+
+/** Sorted, each once, as the node answers them. */
+function wantedHashes(list: readonly Buffer[]): Buffer[] {
+  const sorted = list.slice(0, librariesMax).toSorted((one, other) => Buffer.compare(one, other));
+  return sorted.filter((hash, position) => position === 0 || !hash.equals(sorted[position - 1]!));
+}
+
+/** `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)`: the library's cell, and the slice at its publishers. */
+type Library = { readonly hash: Buffer; readonly cell: number; readonly publishers: CellSlice };
+
+function findLibraries(tree: VisitedCells, hashes: readonly Buffer[]): Library[] {
+  const { libraries } = openState(tree, tree.root);
+  if (libraries === undefined) return [];
+  return hashes.flatMap((hash) => {
+    const value = lookUp({ table: tree, cell: libraries }, 256, hash);
+    if (value === undefined || value.uint(2) !== 0) return [];
+    return [{ hash, cell: value.ref(), publishers: value }];
+  });
+}
+
+export function answerLibraries(view: View, { libraryList }: ArgsOf<typeof getLibraries>): AnswerOf<typeof getLibraries> {
+  const found = findLibraries(visitState(view, tipBlock(view)), wantedHashes(libraryList));
+  const { states } = view.chain;
+  return { result: found.map(({ hash, cell }) => ({ hash, data: answerBoc({ table: states, cell }) })) };
+}
+
+/** Mode bits: 1 shows publishers, 2 leaves the libraries' data out. */
+export function answerLibrariesWithProof(
+  view: View,
+  { id, mode, libraryList }: ArgsOf<typeof getLibrariesWithProof>,
+): AnswerOf<typeof getLibrariesWithProof> {
+  const block = needMasterchainBlock(view, id);
+  const state = visitState(view, block);
+  const found = findLibraries(state, wantedHashes(libraryList));
+  if ((mode & 1) !== 0) for (const { publishers } of found) visitPublishers(publishers);
+  const { states } = view.chain;
+  return {
+    id: block.id,
+    mode,
+    result: found.map(({ hash, cell }) => ({
+      hash,
+      data: (mode & 2) !== 0 ? Buffer.alloc(0) : answerBoc({ table: states, cell }),
+    })),
+    stateProof: answerBoc(visitHeaderAndState(view, block)),
+    dataProof: answerBoc(state),
+  };
+}
+
+function visitPublishers(publishers: CellSlice): void {
+  const all = entries(publishers, 256);
+  for (let seen = 0; seen < publishersMax && all.next().done !== true; ) seen++;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import type { Boc } from '../decode/boc.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { sendMessage } from '../liteserver/functions.ts';
+import { lookUp } from './dictionary.ts';
+import { refusal, serverCode } from './errors.ts';
+import { accountPrefix, shardContains } from './shards.ts';
+import type { View } from './view.ts';
+import { tipBlock } from './view.ts';
+import { openState } from './walk.ts';
+
+/** Network limits of inbound external messages (configuration parameter 43's defaults). */
+const messageBytesMax = 65_535;
+const messageDepthMax = 512;
+
+/** The node forgets which messages it had once a minute. */
+const forgetAfterMs = 60_000;
+
+/** Messages remembered between two forgettings; a client that sends more finds that old ones pass again. */
+const rememberedMax = 10_000;
+
+/** Takes messages as a node does before it tries them. */
+export type MessageInbox = {
+  /** @throws DevchainError `query_refused` in the node's words */
+  accept(view: View, args: ArgsOf<typeof sendMessage>): AnswerOf<typeof sendMessage>;
+};
+
+/**
+ * Checks what can be checked without running a contract: the form of the message, that its account exists, and that the
+ * same bytes did not come within the minute. A recording goes on as it was recorded: an accepted message never shows in it.
+ */
+export function createMessageInbox(dependencies: { readonly nowMs: () => number }): MessageInbox {
+  const seen = new Set<string>();
+  let forgottenAtMs = dependencies.nowMs();
+  return {
+    accept(view, { body }) {
+      if (dependencies.nowMs() - forgottenAtMs >= forgetAfterMs || seen.size >= rememberedMax) {
+        seen.clear();
+        forgottenAtMs = dependencies.nowMs();
+      }
+      const hash = createHash('sha256').update(body).digest('latin1');
+      if (seen.has(hash)) throw refusal(serverCode.generic, 'cannot send external message : duplicate message');
+      checkMessage(view, body);
+      seen.add(hash);
+      return { status: 1 };
+    },
+  };
+}
+
+function reject(text: string, code: number = serverCode.generic): never {
+  throw refusal(code, `cannot apply external message to current state : ${text}`);
+}
+
+function checkMessage(view: View, body: Buffer): void {
+  if (body.length > messageBytesMax) reject('external message too large, rejecting');
+  const boc = parse(body);
+  if (boc.roots.length !== 1) reject('external message is not a valid bag of cells');
+  const root = boc.roots[0]!;
+  if (boc.depth(root) >= messageDepthMax) reject('external message is too deep');
+  const destination = readDestination(boc, root);
+  const account = findAccount(view, destination.workchain, destination.id);
+  if (account === undefined) reject('Failed to unpack account state');
+}
+
+function parse(body: Buffer): Boc {
+  if (body.length < 10) {
+    reject(`cannot deserialize bag-of-cells: not enough bytes (${body.length} present, 10 required)`);
+  }
+  try {
+    return parseBoc(body, { rootLevelMax: 3 });
+  } catch (error) {
+    return reject(`cannot deserialize bag-of-cells: ${(error as Error).message}`);
+  }
+}
+
+/** `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt import_fee:Grams`. */
+function readDestination(boc: Boc, root: number): { readonly workchain: number; readonly id: Buffer } {
+  if (boc.levelMask(root) !== 0) reject('external message must have zero level');
+  let slice: CellSlice;
+  try {
+    slice = new CellSlice(boc, root);
+    if (slice.uint(2) !== 2) reject('external message must begin with ext_in_msg_info$10');
+    if (slice.uint(2) !== 0) slice.skip(slice.uint(9));
+    if (slice.uint(2) !== 2 || slice.bit()) {
+      reject('destination of an inbound external message is an invalid blockchain address');
+    }
+    return { workchain: slice.int(8), id: slice.hash() };
+  } catch (error) {
+    if (error instanceof Error && error.name === 'DecodeError') {
+      reject('external message is not a (Message Any) according to automated checks');
+    }
+    throw error;
+  }
+}
+
+function findAccount(view: View, workchain: number, id: Buffer): CellSlice | undefined {
+  const tip = tipBlock(view);
+  const prefix = accountPrefix(id);
+  const home =
+    workchain === MASTERCHAIN
+      ? tip
+      : tip.shards
+          .filter((top) => top.id.workchain === workchain && shardContains(top.id.shard, prefix))
+          .map((top) => view.chain.find(top.id))[0];
+  if (home === undefined) {
+    reject(
+      `no shard in masterchain state for account ${workchain}:0x${prefix.toString(16).padStart(16, '0')}`,
+      serverCode.notReady,
+    );
+  }
+  const { states } = view.chain;
+  const dictionary = new CellSlice(states, openState(states, home.state).accounts).maybeRef();
+  return dictionary === undefined ? undefined : lookUp({ table: states, cell: dictionary }, 256, id);
+}

@@ -1,0 +1,87 @@
+import type { LiteServerFunction } from '../liteserver/functions.ts';
+import * as functions from '../liteserver/functions.ts';
+import { TlError } from '../liteserver/tl/errors.ts';
+import { answerAccountState, answerAccountStatePruned } from './account-queries.ts';
+import { answerBlockProof } from './block-proof-queries.ts';
+import { answerBlock, answerBlockHeader, answerState } from './block-queries.ts';
+import { answerConfigAll, answerConfigParams } from './config-queries.ts';
+import { refusal, serverCode } from './errors.ts';
+import { answerMasterchainInfo, answerMasterchainInfoExt, answerTime, answerVersion } from './head-queries.ts';
+import { answerLibraries, answerLibrariesWithProof } from './library-queries.ts';
+import { answerListing, answerListingExt } from './listing-queries.ts';
+import { answerLookup, answerLookupWithProof } from './lookup-queries.ts';
+import type { MessageInbox } from './message-queries.ts';
+import {
+  answerBlockQueueSize,
+  answerDispatchQueueInfo,
+  answerDispatchQueueMessages,
+  answerQueueSizes,
+} from './queue-queries.ts';
+import { answerAllShardsInfo, answerShardBlockProof, answerShardInfo } from './shard-queries.ts';
+import { answerValidatorStats } from './statistics-queries.ts';
+import { answerOneTransaction, answerTransactions } from './transaction-queries.ts';
+import type { View } from './view.ts';
+
+type Handler = (view: View, request: Buffer, inbox: MessageInbox) => Buffer;
+
+function handle<Args, Answer>(
+  fn: LiteServerFunction<Args, Answer>,
+  answer: (view: View, args: Args, inbox: MessageInbox) => Answer,
+): [number, Handler] {
+  return [fn.id, (view, request, inbox) => fn.encodeAnswer(answer(view, fn.decodeArgs(request), inbox))];
+}
+
+/**
+ * Everything that a recording can answer. runSmcMethod is not here: it needs the virtual machine, so these servers say of it
+ * what an older node says of any function that it does not know.
+ */
+const handlers: ReadonlyMap<number, Handler> = new Map([
+  handle(functions.getMasterchainInfo, answerMasterchainInfo),
+  handle(functions.getMasterchainInfoExt, answerMasterchainInfoExt),
+  handle(functions.getTime, answerTime),
+  handle(functions.getVersion, answerVersion),
+  handle(functions.getBlock, answerBlock),
+  handle(functions.getState, answerState),
+  handle(functions.getBlockHeader, answerBlockHeader),
+  handle(functions.sendMessage, (view, args, inbox) => inbox.accept(view, args)),
+  handle(functions.getAccountState, answerAccountState),
+  handle(functions.getAccountStatePrunned, answerAccountStatePruned),
+  handle(functions.getShardInfo, answerShardInfo),
+  handle(functions.getAllShardsInfo, answerAllShardsInfo),
+  handle(functions.getOneTransaction, answerOneTransaction),
+  handle(functions.getTransactions, answerTransactions),
+  handle(functions.lookupBlock, answerLookup),
+  handle(functions.lookupBlockWithProof, answerLookupWithProof),
+  handle(functions.listBlockTransactions, answerListing),
+  handle(functions.listBlockTransactionsExt, answerListingExt),
+  handle(functions.getBlockProof, answerBlockProof),
+  handle(functions.getConfigAll, answerConfigAll),
+  handle(functions.getConfigParams, answerConfigParams),
+  handle(functions.getValidatorStats, answerValidatorStats),
+  handle(functions.getLibraries, answerLibraries),
+  handle(functions.getLibrariesWithProof, answerLibrariesWithProof),
+  handle(functions.getShardBlockProof, answerShardBlockProof),
+  handle(functions.getOutMsgQueueSizes, answerQueueSizes),
+  handle(functions.getBlockOutMsgQueueSize, answerBlockQueueSize),
+  handle(functions.getDispatchQueueInfo, answerDispatchQueueInfo),
+  handle(functions.getDispatchQueueMessages, answerDispatchQueueMessages),
+  handle(functions.getPendingShardBlocks, () => {
+    throw refusal(serverCode.generic, 'query is not allowed');
+  }),
+]);
+
+/**
+ * The answer to a function's bytes (no envelope, no prefix).
+ * @throws DevchainError `query_refused` for what `liteServer.error` answers
+ */
+export function answerQuery(view: View, request: Buffer, inbox: MessageInbox): Buffer {
+  if (request.length < 4) throw refusal(serverCode.generic, 'Not enough data to read at 0');
+  const handler = handlers.get(request.readUInt32LE(0));
+  if (handler === undefined) throw refusal(serverCode.unknownQuery, 'unknown query');
+  try {
+    return handler(view, request, inbox);
+  } catch (error) {
+    if (error instanceof TlError) throw refusal(serverCode.generic, error.message);
+    throw error;
+  }
+}

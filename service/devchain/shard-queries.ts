@@ -1,0 +1,101 @@
+import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getAllShardsInfo, getShardBlockProof, getShardInfo } from '../liteserver/functions.ts';
+import type { ChainBlock } from './chain.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeader, visitHeaderAndState } from './header-proof.ts';
+import { answerBoc } from './proof-builder.ts';
+import { findShard, shardsIntersect } from './shards.ts';
+import type { View } from './view.ts';
+import { findBlock, isValidId, needMasterchainBlock, noBlock, visitBlock, visitState } from './view.ts';
+import type { VisitedCells } from './visited-cells.ts';
+import { openBlock, openExtra, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+
+/** Links from a masterchain block down to a shard block at most: a shard makes no more blocks in one masterchain interval. */
+const linksMax = 8;
+
+export function answerShardInfo(
+  view: View,
+  { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>,
+): AnswerOf<typeof getShardInfo> {
+  if (workchain === -0x80000000 || shard === 0n) throw refusal(serverCode.fatal, 'requested shard is invalid');
+  const block = needMasterchainBlock(view, id);
+  const state = visitState(view, block);
+  const { custom } = openState(state, state.root);
+  const top = findShard(state, openMasterchainState(state, custom!).shards, workchain, shard, exact);
+  return {
+    id: block.id,
+    shardBlock: top?.id ?? noBlock,
+    shardProof: answerBoc(visitHeaderAndState(view, block), state),
+    shardDescr: top === undefined ? Buffer.alloc(0) : answerBoc({ table: view.chain.states, cell: top.leaf }),
+  };
+}
+
+export function answerAllShardsInfo(view: View, { id }: ArgsOf<typeof getAllShardsInfo>): AnswerOf<typeof getAllShardsInfo> {
+  const block = needMasterchainBlock(view, id);
+  const tree = visitBlock(view, block);
+  const shards = visitShards(tree);
+  return { id: block.id, proof: answerBoc(tree), data: dictionaryBoc(tree, shards) };
+}
+
+/** Opens the way to a masterchain block's dictionary of shards; returns its root. */
+function visitShards(tree: VisitedCells): number | undefined {
+  const { custom } = openExtra(tree, openBlock(tree, tree.root).extra);
+  return openMasterchainExtra(tree, custom!).shards;
+}
+
+/** A bag of one cell that holds the dictionary: its bit and its root. */
+function dictionaryBoc(tree: VisitedCells, root: number | undefined): Buffer {
+  const store = createCellStore();
+  const refs = root === undefined ? [] : [store.import(tree.source, root)];
+  const cell = store.add({ data: Buffer.from([root === undefined ? 0 : 0x80]), bitLength: 1, refs });
+  return writeBoc(store, [cell]);
+}
+
+export function answerShardBlockProof(
+  view: View,
+  { id }: ArgsOf<typeof getShardBlockProof>,
+): AnswerOf<typeof getShardBlockProof> {
+  if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid block id');
+  if (id.workchain === MASTERCHAIN) return { masterchainId: id, links: [] };
+  const { masterchainId, links } = linksTo(view, findBlock(view, id));
+  return { masterchainId, links };
+}
+
+type Links = {
+  /** The masterchain block that first has the shard block in its history. */
+  readonly masterchainId: BlockId;
+  readonly links: { readonly id: BlockId; readonly proof: Buffer }[];
+};
+
+/** Links from the masterchain down to a shard block: each proves that the block before it names the next one. */
+export function linksTo(view: View, block: ChainBlock): Links {
+  const start = view.chain.masterchain(block.masterchainSeqno)!;
+  const links: { id: BlockId; proof: Buffer }[] = [];
+  for (let current = start; !sameBlock(current.id, block.id); ) {
+    if (links.length === linksMax) throw refusal(serverCode.fatal, 'proof chain is too long');
+    const tree = visitBlock(view, current);
+    const next = current === start ? topTowards(tree, block.id) : previousTowards(tree, current, block.id);
+    links.push({ id: next, proof: answerBoc(tree) });
+    current = view.chain.find(next)!;
+  }
+  return { masterchainId: start.id, links };
+}
+
+/** The masterchain's newest block in the shard; of a shard that has split since, the leftmost or any below will do. */
+function topTowards(tree: VisitedCells, { workchain, shard }: BlockId): BlockId {
+  const below = shard === FULL_SHARD ? 1n : shard | 1n;
+  const top = findShard(tree, visitShards(tree), workchain, below, false);
+  if (top === undefined) throw refusal(serverCode.fatal, 'shard not found');
+  return top.id;
+}
+
+function previousTowards(tree: VisitedCells, current: ChainBlock, target: BlockId): BlockId {
+  visitHeader(tree);
+  const next = current.previous.find((id) => shardsIntersect(id.shard, target.shard));
+  if (next === undefined) throw refusal(serverCode.fatal, 'failed to find block chain');
+  return next;
+}

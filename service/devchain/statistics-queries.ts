@@ -1,0 +1,51 @@
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getValidatorStats } from '../liteserver/functions.ts';
+import { lookUpNearest } from './dictionary.ts';
+import { refusal, serverCode } from './errors.ts';
+import { visitHeaderAndState } from './header-proof.ts';
+import { answerBoc } from './proof-builder.ts';
+import type { View } from './view.ts';
+import { needMasterchainBlock, visitState } from './view.ts';
+import { openMasterchainState, openState } from './walk.ts';
+
+/** Entries of one answer. */
+const entriesMax = 1000;
+
+/**
+ * Shows block creators in key order. Mode bits: 1 from `startAfter` on, 2 with it itself, 4 `modifiedAfter` (which the node
+ * takes and does not use).
+ */
+export function answerValidatorStats(
+  view: View,
+  { mode, id, limit, startAfter }: ArgsOf<typeof getValidatorStats>,
+): AnswerOf<typeof getValidatorStats> {
+  if (limit <= 0) throw refusal(serverCode.fatal, 'requested entry count limit must be positive');
+  if ((mode & ~7) !== 0) throw refusal(serverCode.fatal, 'unknown flags set in mode');
+  const block = needMasterchainBlock(view, id);
+  const state = visitState(view, block);
+  const { creators } = openMasterchainState(state, openState(state, state.root).custom!);
+  if (creators === undefined) throw refusal(serverCode.fatal, 'cannot extract block create stats from mc state');
+  let key = startAfter ?? Buffer.alloc(32);
+  let orEqual = (mode & 3) !== 1;
+  let count = 0;
+  let complete = false;
+  for (; count < Math.min(limit, entriesMax); count++, orEqual = false) {
+    const next =
+      creators.root === undefined
+        ? undefined
+        : lookUpNearest({ table: state, cell: creators.root }, 256, key, 'next', orEqual);
+    if (next === undefined) {
+      complete = true;
+      break;
+    }
+    key = next.key;
+  }
+  return {
+    mode,
+    id: block.id,
+    count,
+    complete,
+    stateProof: answerBoc(visitHeaderAndState(view, block)),
+    dataProof: answerBoc(state),
+  };
+}

@@ -1,0 +1,107 @@
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { getOneTransaction, getTransactions } from '../liteserver/functions.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import { key64, lookUp } from './dictionary.ts';
+import type { DevchainError } from './errors.ts';
+import { refusal, serverCode } from './errors.ts';
+import type { Shown } from './proof-builder.ts';
+import { answerBoc } from './proof-builder.ts';
+import { accountPrefix, shardContains } from './shards.ts';
+import type { View } from './view.ts';
+import { isValidId, lookUpBlock, needBlock, visitBlock } from './view.ts';
+import type { VisitedCells } from './visited-cells.ts';
+import { openBlock, openExtra, openHeader, skipCurrencies } from './walk.ts';
+
+/** Transactions of one getTransactions answer. */
+const transactionsMax = 16;
+
+/** An account's transaction in a block, unopened; opens the ways through both dictionaries. */
+function findTransaction(tree: VisitedCells, extra: number, account: Buffer, lt: bigint): number | undefined {
+  const { accountBlocks } = openExtra(tree, extra);
+  const dictionary = new CellSlice(tree, accountBlocks).maybeRef();
+  if (dictionary === undefined) return undefined;
+  const value = lookUp({ table: tree, cell: dictionary }, 256, account);
+  if (value === undefined) return undefined;
+  skipCurrencies(value);
+  const transaction = lookUp(openTransactions(value), 64, key64(lt));
+  if (transaction === undefined) return undefined;
+  skipCurrencies(transaction);
+  return transaction.ref();
+}
+
+/** `acc_trans#5 account_addr:bits256 transactions:(HashmapAug 64 ^Transaction CurrencyCollection)`. */
+export function openTransactions(value: CellSlice): CellSlice {
+  value.expectTag(4, 5, 'AccountBlock');
+  value.skip(256);
+  return value;
+}
+
+export function answerOneTransaction(
+  view: View,
+  { id, account, lt }: ArgsOf<typeof getOneTransaction>,
+): AnswerOf<typeof getOneTransaction> {
+  if (!isValidId(id)) throw refusal(serverCode.fatal, 'block id in getOneTransaction() is invalid');
+  if (id.workchain !== account.workchain || !shardContains(id.shard, accountPrefix(account.id))) {
+    throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the specified block');
+  }
+  const block = needBlock(view, id);
+  const tree = visitBlock(view, block);
+  const { info, extra } = openBlock(tree, tree.root);
+  const { startLt, endLt } = openHeader(tree, info);
+  const wanted = BigInt.asUintN(64, lt);
+  const inBlock = wanted > startLt && wanted < endLt;
+  const cell = inBlock ? findTransaction(tree, extra, account.id, wanted) : undefined;
+  return {
+    id: block.id,
+    proof: answerBoc(tree),
+    transaction: cell === undefined ? Buffer.alloc(0) : answerBoc({ table: tree.source, cell }),
+  };
+}
+
+type Args = ArgsOf<typeof getTransactions>;
+
+/** From one transaction back along the account's chain, newest first, as far as asked and as the tape goes. */
+export function answerTransactions(view: View, { count, account, lt, hash }: Args): AnswerOf<typeof getTransactions> {
+  if (account.workchain === -0x80000000) throw refusal(serverCode.fatal, 'invalid workchain specified');
+  const ids: BlockId[] = [];
+  const roots: Shown[] = [];
+  let next = { lt: BigInt.asUintN(64, lt), hash };
+  while (roots.length < Math.min(count, transactionsMax) && next.lt > 0n) {
+    const found = loadTransaction(view, account, next.lt, roots.length === 0);
+    if (found === undefined) break;
+    const { id, tree, cell } = found;
+    if (!tree.hashEquals(cell, next.hash)) throw refusal(serverCode.fatal, 'transaction hash mismatch');
+    ids.push(id);
+    roots.push({ table: tree.source, cell });
+    next = readPrevious(tree, cell);
+  }
+  return { ids, transactions: roots.length === 0 ? Buffer.alloc(0) : answerBoc(...roots) };
+}
+
+type Found = { readonly id: BlockId; readonly tree: VisitedCells; readonly cell: number };
+
+/** A transaction by its lt; when it is not there, the first of an answer is refused and a later one ends the answer. */
+function loadTransaction(view: View, account: Args['account'], lt: bigint, isFirst: boolean): Found | undefined {
+  let block;
+  try {
+    block = lookUpBlock(view, account.workchain, accountPrefix(account.id), { by: 'lt', value: lt });
+  } catch (error) {
+    if (!isFirst) return undefined;
+    const { message } = error as DevchainError<'query_refused'>;
+    throw refusal(serverCode.fatal, `cannot compute block with specified transaction: ${message}`);
+  }
+  const tree = visitBlock(view, block);
+  const cell = findTransaction(tree, openBlock(tree, tree.root).extra, account.id, lt);
+  if (cell !== undefined) return { id: block.id, tree, cell };
+  if (!isFirst) return undefined;
+  throw refusal(serverCode.fatal, 'cannot locate transaction in block with specified logical time');
+}
+
+/** `transaction$0111 account_addr lt prev_trans_hash prev_trans_lt`: what the account did before. */
+function readPrevious(tree: VisitedCells, transaction: number): { lt: bigint; hash: Buffer } {
+  const slice = new CellSlice(tree, transaction);
+  slice.skip(4 + 256 + 64);
+  const hash = slice.hash();
+  return { hash, lt: slice.uint64() };
+}

@@ -1,0 +1,139 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import type { Boc } from '../decode/boc.ts';
+import type { Chain, ChainBlock } from './chain.ts';
+import type { DevchainError } from './errors.ts';
+import { refusal, serverCode } from './errors.ts';
+import { shardContains, shardsIntersect } from './shards.ts';
+import { VisitedCells } from './visited-cells.ts';
+
+/** The chain as one lite server sees it: blocks above its tip do not exist. */
+export type View = {
+  readonly chain: Chain;
+  /** Newest masterchain seqno. */
+  readonly tip: number;
+  /** Unix time in seconds, of `getTime`. */
+  readonly nowSeconds: number;
+};
+
+/** The tip's block. */
+export function tipBlock(view: View): ChainBlock {
+  return view.chain.masterchain(view.tip)!;
+}
+
+/** `(-1,8000000000000000,5):ROOT:FILE`, as the node writes ids in its messages. */
+export function idText(id: BlockId): string {
+  return `${placeText(id)}:${id.rootHash.toString('hex').toUpperCase()}:${id.fileHash.toString('hex').toUpperCase()}`;
+}
+
+function placeText({ workchain, shard, seqno }: Pick<BlockId, 'workchain' | 'shard' | 'seqno'>): string {
+  return `(${workchain},${shard.toString(16).padStart(16, '0')},${seqno})`;
+}
+
+/** `is_valid_full`: names a block that could exist. */
+export function isValidId({ workchain, shard, seqno }: BlockId): boolean {
+  return (
+    workchain !== -0x80000000 &&
+    shard !== 0n &&
+    (shard & 7n) === 0n &&
+    seqno <= 0x7fffffff &&
+    (workchain !== MASTERCHAIN || shard === FULL_SHARD)
+  );
+}
+
+/** What stands for no block in answers. */
+export const noBlock: BlockId = {
+  workchain: -0x80000000,
+  shard: 0n,
+  seqno: 0,
+  rootHash: Buffer.alloc(32),
+  fileHash: Buffer.alloc(32),
+};
+
+/** A known block. Refused with 651 when it is absent, or above the tip: then the text ends with how far the server is. */
+export function findBlock(view: View, id: BlockId): ChainBlock {
+  const block = view.chain.find(id);
+  if (block !== undefined && block.masterchainSeqno <= view.tip) return block;
+  if (view.chain.zeroStates.some((zero) => zero.id.rootHash.equals(id.rootHash) && zero.id.fileHash.equals(id.fileHash))) {
+    throw refusal(serverCode.notReady, 'not in db');
+  }
+  throw refusal(serverCode.notReady, `block handle not in db${lagOf(view, id)}`);
+}
+
+/** As `findBlock`, with the refusal worded as when the block is needed for another answer. */
+export function needBlock(view: View, id: BlockId): ChainBlock {
+  try {
+    return findBlock(view, id);
+  } catch (error) {
+    const { data, message } = error as DevchainError<'query_refused'>;
+    throw refusal(data.serverCode, `cannot load block ${idText(id)} : ${message}`);
+  }
+}
+
+/** A masterchain block that an answer refers to. */
+export function needMasterchainBlock(view: View, id: BlockId): ChainBlock {
+  if (id.workchain !== MASTERCHAIN || !isValidId(id)) {
+    throw refusal(serverCode.fatal, 'reference block must belong to the masterchain');
+  }
+  return needBlock(view, id);
+}
+
+function lagOf(view: View, { workchain, shard, seqno }: BlockId): string {
+  if (workchain === MASTERCHAIN) return seqno > view.tip ? masterchainLag(view) : '';
+  const top = tipBlock(view).shards.find(({ id }) => id.workchain === workchain && shardsIntersect(id.shard, shard));
+  return top !== undefined && seqno > top.id.seqno ? shardLag(view) : '';
+}
+
+function masterchainLag(view: View): string {
+  return ` (last known masterchain block: ${view.tip})`;
+}
+
+function shardLag(view: View): string {
+  return ` (possibly out of sync: shard_client_seqno=${view.tip} ls_seqno=${view.tip})`;
+}
+
+/** What a block is looked up by, beside its place. */
+export type LookupKey = { readonly by: 'seqno' | 'lt' | 'utime'; readonly value: bigint };
+
+/**
+ * The block of a prefix's way down the shards: with exactly this seqno, or the first whose end lt or time is not below the
+ * value. Refused with 651 in the words of the node's index.
+ */
+export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: LookupKey): ChainBlock {
+  const known = view.chain.along(workchain, prefix).filter((block) => block.masterchainSeqno <= view.tip);
+  const found =
+    key.by === 'seqno'
+      ? known.find((block) => BigInt(block.id.seqno) === key.value)
+      : known.find((block) => (key.by === 'lt' ? block.header.endLt : BigInt(block.header.utime)) >= key.value);
+  if (found !== undefined) return found;
+  const started = known.length > 0 && key.value > 0n;
+  const reason = started ? 'ltdb: block not found' : `${key.by === 'utime' ? 'ts' : key.by} not in db`;
+  const place = `(${workchain},${prefix.toString(16).padStart(16, '0')})`;
+  throw refusal(
+    serverCode.notReady,
+    `cannot find block ${place} ${key.by}=${key.value}: ${reason}${lookupLag(view, workchain, prefix, key)}`,
+  );
+}
+
+function lookupLag(view: View, workchain: number, prefix: bigint, { by, value }: LookupKey): string {
+  const { header, shards, id } = tipBlock(view);
+  if (workchain === MASTERCHAIN) {
+    const last = by === 'lt' ? header.endLt : BigInt(by === 'utime' ? header.utime : id.seqno);
+    return value > last ? masterchainLag(view) : '';
+  }
+  const top = shards.find((one) => one.id.workchain === workchain && shardContains(one.id.shard, prefix));
+  if (top === undefined) return '';
+  const last = by === 'lt' ? top.endLt : BigInt(by === 'utime' ? header.utime : top.id.seqno);
+  return value > last ? shardLag(view) : '';
+}
+
+/** A block's cells to be visited. */
+export function visitBlock(view: View, block: ChainBlock): VisitedCells {
+  const boc: Boc = view.chain.parse(block);
+  return new VisitedCells(boc, boc.roots[0]!);
+}
+
+/** The cells of the state after a block, to be visited. */
+export function visitState(view: View, block: ChainBlock): VisitedCells {
+  return new VisitedCells(view.chain.states, block.state);
+}
