@@ -1,0 +1,101 @@
+import { trace, type Tracer } from '@opentelemetry/api';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
+
+export type TracingOptions = {
+  /** Null: no traces, and nothing of the SDK is loaded. */
+  readonly tracing: {
+    /** Base URL of an OTLP/HTTP collector; traces go to `v1/traces` below it. */
+    readonly endpoint: string;
+    /** Share of traces begun here that are kept, 0..1; a caller's own decision is followed. */
+    readonly sampleRatio: number;
+  } | null;
+  /** `service.name`, `service.version` and further attributes of every span's resource. */
+  readonly resource: Readonly<Record<string, string>>;
+};
+
+export type Tracing = {
+  readonly tracer: Tracer;
+  /** Sends what is left; waits 2 s at most for a collector that does not answer. */
+  close(): Promise<void>;
+};
+
+/** Name of the instrumentation on every span. */
+const scope = 'tonplane';
+
+/** Spans that wait for export; more are dropped, as a slow collector must not cost memory. */
+const spansMax = 4096;
+
+/** Spans leave in batches at this pace. */
+const batchDelayMs = 1000;
+
+/** A collector that takes longer is as good as away. */
+const exportTimeoutMs = 5000;
+
+/** Shutdown does not wait longer for a collector. */
+const closeTimeoutMs = 2000;
+
+/** One line a minute says that the collector is away; each batch would be a flood. */
+const failureLogIntervalMs = 60_000;
+
+/** The tracer, exporting by OTLP over HTTP when a collector is configured. Registers nothing globally: the tracer is passed on as an argument. */
+export async function createTracing(
+  options: TracingOptions,
+  dependencies: { readonly logger: Logger },
+): Promise<Tracing> {
+  if (options.tracing === null) return { tracer: trace.getTracer(scope), close: async () => {} };
+  // Loaded only here: 0.15 s and some 20 MB that a process without a collector does not pay.
+  const [
+    { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider },
+    { OTLPTraceExporter },
+    { resourceFromAttributes },
+  ] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  const { endpoint, sampleRatio } = options.tracing;
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const exporter = reporting(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), dependencies.logger);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ ...options.resource }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: spansMax,
+        scheduledDelayMillis: batchDelayMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+  return { tracer: provider.getTracer(scope), close: () => within(closeTimeoutMs, provider.shutdown()) };
+}
+
+/** Passes spans on and logs failed exports, which the SDK keeps to itself. */
+function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        if (result.error !== undefined && performance.now() - loggedMs > failureLogIntervalMs) {
+          loggedMs = performance.now();
+          logger.warn({ err: result.error, spans: spans.length }, 'traces could not be exported');
+        }
+        done(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Settles when the work does, well or not, or when the time is over. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([work.catch(() => {}), timeout]);
+  clearTimeout(timer);
+}
