@@ -1,6 +1,7 @@
 import type { Cipheriv } from 'node:crypto';
-import { hash, randomFillSync } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AdnlError } from './errors.ts';
+import { createRandomStock } from './random-stock.ts';
 
 /** A frame is len:u32le, then `len` bytes: nonce (32), payload, SHA-256 of nonce and payload (lite server sheet 1.2). */
 const prefixBytes = 4;
@@ -20,9 +21,6 @@ export const payloadBytesMax = frameLengthMax - frameLengthMin;
  */
 const assemblyBytes = 128 * 1024;
 
-/** Random bytes drawn at once: one call to the generator for 128 nonces. */
-const nonceStockBytes = 4096;
-
 export type FrameEncoder = {
   /** The encrypted frame of `payload`; frames must be sent in the order they were encoded. */
   encode(payload: Uint8Array): Buffer;
@@ -30,23 +28,13 @@ export type FrameEncoder = {
 
 /**
  * @param cipher the sending stream
- * @param random fills nonces; `randomFillSync` unless a test needs known bytes
+ * @param nextNonce 32 bytes for each frame; random unless a test needs known ones
  */
 export function createFrameEncoder(
   cipher: Cipheriv,
-  random: (bytes: Buffer) => void = (bytes) => void randomFillSync(bytes),
+  nextNonce: () => Buffer = createRandomStock(nonceBytes),
 ): FrameEncoder {
-  const stock = Buffer.allocUnsafeSlow(nonceStockBytes);
-  let used = nonceStockBytes;
-  return {
-    encode(payload) {
-      if (used === nonceStockBytes) {
-        random(stock);
-        used = 0;
-      }
-      return cipher.update(plainFrame(payload, stock.subarray(used, (used += nonceBytes))));
-    },
-  };
+  return { encode: (payload) => cipher.update(plainFrame(payload, nextNonce())) };
 }
 
 /** A frame before encryption. */

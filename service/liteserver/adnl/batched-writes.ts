@@ -1,0 +1,18 @@
+import type { Socket } from 'node:net';
+
+/** A write to `socket` that sends everything written in one turn of the event loop in one system call. */
+export function batchedWrites(socket: Socket): (bytes: Buffer) => void {
+  let corked = false;
+  const uncork = (): void => {
+    corked = false;
+    socket.uncork();
+  };
+  return (bytes) => {
+    if (!corked) {
+      corked = true;
+      socket.cork();
+      process.nextTick(uncork);
+    }
+    socket.write(bytes);
+  };
+}

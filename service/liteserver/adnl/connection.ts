@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import * as adnl from '../tl/adnl.ts';
+import { decodeTl, encodeTl } from '../tl/record.ts';
+import { batchedWrites } from './batched-writes.ts';
+import { AdnlError } from './errors.ts';
+import { createFrameDecoder, createFrameEncoder } from './frame.ts';
+import { clientHandshake, paramsBytes } from './handshake.ts';
+
+export type ConnectionOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** Ed25519 public key of the server, 32 bytes. */
+  readonly publicKey: Buffer;
+  /** TCP connect and handshake together. */
+  readonly connectTimeoutMs: number;
+  /** Silence after which a ping is sent; it comes between this and twice this. */
+  readonly pingAfterMs: number;
+  /** Pings without any sign of life after which the connection is dead. */
+  readonly pingsMissedMax: number;
+};
+
+export type ConnectionEvents = {
+  /** The server accepted the handshake: queries may be sent. */
+  onReady(): void;
+  /** An answer came; both are views of a frame of their own. */
+  onAnswer(queryId: Buffer, answer: Buffer): void;
+  onTraffic(direction: 'received' | 'sent', bytes: number): void;
+  /** The connection is over and its handle gone; comes exactly once, whatever the reason. */
+  onClosed(cause: Error | undefined): void;
+};
+
+/** One ADNL connection over TCP, from its start to its end: it does not come back (lite server sheet 1). */
+export type Connection = {
+  /** Sends one query; to be called between `onReady` and `onClosed`. `queryId` is 32 bytes. */
+  sendQuery(queryId: Buffer, query: Buffer): void;
+  /** Ends it; `onClosed` follows. */
+  close(cause?: Error): void;
+};
+
+/** Starts connecting at once. Nothing throws: every failure ends in `onClosed`. */
+export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
+  const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
+  const socket = connect({ host: options.host, port: options.port, noDelay: true });
+  const write = batchedWrites(socket);
+  const encoder = createFrameEncoder(streams.send);
+  const decoder = createFrameDecoder(streams.receive, onPayload);
+  let cause: Error | undefined;
+  let ready = false;
+  let heard = true;
+  let pingsMissed = 0;
+  let pingTimer: NodeJS.Timeout | undefined;
+  const connectTimer = setTimeout(() => close(new Error('connecting took too long')), options.connectTimeoutMs);
+
+  socket.on('connect', () => send(packet));
+  socket.on('data', onData);
+  socket.on('end', () => close(new Error('the lite server closed the connection')));
+  socket.on('error', (error) => {
+    cause ??= error;
+  });
+  socket.on('close', () => {
+    clearTimeout(connectTimer);
+    clearInterval(pingTimer);
+    events.onClosed(cause);
+  });
+  return {
+    sendQuery: (queryId, query) => send(encoder.encode(encodeTl(adnl.query.boxed, { queryId, query }))),
+    close,
+  };
+
+  function close(reason?: Error): void {
+    cause ??= reason;
+    socket.destroy();
+  }
+
+  function send(bytes: Buffer): void {
+    events.onTraffic('sent', bytes.length);
+    write(bytes);
+  }
+
+  function onData(chunk: Buffer): void {
+    heard = true;
+    events.onTraffic('received', chunk.length);
+    try {
+      decoder.push(chunk);
+    } catch (error) {
+      if (!(error instanceof AdnlError)) throw error;
+      close(error);
+    }
+  }
+
+  function onPayload(payload: Buffer): void {
+    // Frames decoded after the end was decided belong to nobody.
+    if (socket.destroyed) return;
+    if (!ready) {
+      ready = true;
+      clearTimeout(connectTimer);
+      pingTimer = setInterval(checkLife, options.pingAfterMs);
+      events.onReady();
+    }
+    if (payload.length === 0) return;
+    const { queryId, answer } = readAnswer(payload) ?? {};
+    if (queryId !== undefined && answer !== undefined) events.onAnswer(queryId, answer);
+  }
+
+  function checkLife(): void {
+    if (heard) {
+      heard = false;
+      pingsMissed = 0;
+      return;
+    }
+    if (pingsMissed === options.pingsMissedMax) {
+      close(new Error(`${pingsMissed} pings were not answered`));
+      return;
+    }
+    pingsMissed += 1;
+    send(encoder.encode(encodeTl(adnl.ping.boxed, { randomId: randomBytes(8).readBigInt64LE() })));
+  }
+}
+
+/** An answer, or undefined for what needs no action (pongs). @throws AdnlError `payload` */
+function readAnswer(payload: Buffer): { queryId: Buffer; answer: Buffer } | undefined {
+  const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
+  if (kind === adnl.pong.id) return undefined;
+  try {
+    return decodeTl(adnl.answer.boxed, payload);
+  } catch (error) {
+    throw new AdnlError('payload', 'the lite server sent what is no answer', error);
+  }
+}
