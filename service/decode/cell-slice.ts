@@ -118,6 +118,13 @@ export class CellSlice {
     return this.#uintBytes(this.uint(4));
   }
 
+  /** `VarUInteger n` with n at most 7, which fits a number: gas, cells, bits. */
+  varUintNumber(n: 3 | 7): number {
+    const bits = 8 * this.uint(32 - Math.clz32(n - 1));
+    if (bits <= 32) return this.uint(bits);
+    return this.uint(bits - 32) * 0x1_0000_0000 + this.uint(32);
+  }
+
   /** Moves over `VarUInteger n`. */
   skipVarUint(n: number): void {
     this.#advance(8 * this.uint(32 - Math.clz32(n - 1)));

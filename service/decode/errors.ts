@@ -15,7 +15,6 @@ import { TonplaneError } from '../error.ts';
  * - `bad_value`: a field is outside its type
  * - `bad_hashmap`: a dictionary breaks the format
  * - `missing_cell`: a state update refers to a cell that the store does not hold
- * - `bad_address`: text is no account address
  */
 export type DecodeErrorCode =
   | 'bad_boc'
@@ -29,8 +28,7 @@ export type DecodeErrorCode =
   | 'bad_tag'
   | 'bad_value'
   | 'bad_hashmap'
-  | 'missing_cell'
-  | 'bad_address';
+  | 'missing_cell';
 
 /** Where it happened; what is absent is not known there. */
 export type DecodeErrorData = {

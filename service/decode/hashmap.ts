@@ -22,6 +22,13 @@ export type WalkOptions = HashmapOptions & {
   readonly reverse?: boolean;
 };
 
+/** Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. */
+export type HashmapRoot = number | CellSlice | undefined;
+
+function rootSlice(table: CellTable, root: number | CellSlice): CellSlice {
+  return typeof root === 'number' ? new CellSlice(table, root) : root.clone();
+}
+
 /**
  * Nodes that one walk visits at most. Cells can be shared, so that a bag of 300 cells may spell a dictionary of 2^256 entries;
  * no block and no answer of a lite server comes near a million.
@@ -58,32 +65,31 @@ export function keyUint(key: Uint8Array, bits: number): number {
 
 /**
  * The value under a key, as a slice at its first bit; undefined when the dictionary has no such key.
- * @param root index of the root cell, undefined for an empty dictionary
  * Throws DecodeError `pruned_branch`, `bad_hashmap`, `cell_underflow`.
  */
 export function lookupHashmap(
   table: CellTable,
-  root: number | undefined,
+  root: HashmapRoot,
   bits: number,
   key: Uint8Array,
   options: HashmapOptions = {},
 ): CellSlice | undefined {
   if (root === undefined) return undefined;
-  let cell = root;
-  for (let at = 0; ;) {
-    const slice = new CellSlice(table, cell);
+  let slice = rootSlice(table, root);
+  for (let at = 0; ; at++) {
     const label = readLabel(slice, bits - at);
     for (let bit = 0; bit < label.length; bit++) {
       if (labelBit(slice, label, bit) !== bitOf(key, at + bit)) return undefined;
     }
-    slice.skip(label.same === undefined ? label.length : 0);
+    if (label.same === undefined) slice.skip(label.length);
     at += label.length;
     if (at === bits) {
       options.readExtra?.(slice);
       return slice;
     }
-    cell = table.ref(cell, bitOf(key, at));
-    at++;
+    const left = slice.ref();
+    const right = slice.ref();
+    slice = new CellSlice(table, bitOf(key, at) === 0 ? left : right);
   }
 }
 
@@ -94,14 +100,14 @@ export function lookupHashmap(
  */
 export function walkHashmap(
   table: CellTable,
-  root: number | undefined,
+  root: HashmapRoot,
   bits: number,
   visit: (key: Buffer, value: CellSlice) => boolean | void,
   options: WalkOptions = {},
 ): boolean {
   if (root === undefined) return true;
   const walk: Walk = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
-  return walkNode(walk, root, 0, options.from !== undefined);
+  return walkNode(walk, rootSlice(table, root), 0, options.from !== undefined);
 }
 
 type Walk = {
@@ -115,7 +121,7 @@ type Walk = {
 };
 
 /** Recursion is bounded by the key: each step down uses at least one of its bits. `bounded`: still on the way to `from`. */
-function walkNode(walk: Walk, cell: number, start: number, bounded: boolean): boolean {
+function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean): boolean {
   if (++walk.nodes > WALK_NODES_MAX) {
     throw new DecodeError('too_big', 'The dictionary has too many entries.', {
       found: walk.nodes,
@@ -123,7 +129,6 @@ function walkNode(walk: Walk, cell: number, start: number, bounded: boolean): bo
     });
   }
   const { key, options, bits, table } = walk;
-  const slice = new CellSlice(table, cell);
   const label = readLabel(slice, bits - start);
   let onPath = bounded;
   for (let bit = 0; bit < label.length; bit++) {
@@ -143,18 +148,17 @@ function walkNode(walk: Walk, cell: number, start: number, bounded: boolean): bo
     options.readExtra?.(slice);
     return walk.visit(Buffer.from(key), slice) !== false;
   }
+  const children = [slice.ref(), slice.ref()] as const;
   const wanted = onPath ? bitOf(options.from!, at) : undefined;
   const first = options.reverse === true ? 1 : 0;
-  for (const side of first === 0 ? LEFT_FIRST : RIGHT_FIRST) {
-    if (wanted !== undefined && side !== wanted && side === first) continue;
+  for (let turn = 0; turn < 2; turn++) {
+    const side = turn === 0 ? first : 1 - first;
+    if (turn === 0 && wanted !== undefined && side !== wanted) continue;
     setBit(key, at, side);
-    if (!walkNode(walk, table.ref(cell, side), at + 1, side === wanted)) return false;
+    if (!walkNode(walk, new CellSlice(table, children[side]!), at + 1, side === wanted)) return false;
   }
   return true;
 }
-
-const LEFT_FIRST = [0, 1] as const;
-const RIGHT_FIRST = [1, 0] as const;
 
 /** A label whose bits follow at the slice's position, or are all `same`. */
 type Label = { readonly length: number; readonly same: 0 | 1 | undefined };

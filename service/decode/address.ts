@@ -1,0 +1,81 @@
+/** An account's address and how it was spelled. */
+export type ParsedAddress = {
+  /** Signed 32 bits. */
+  readonly workchain: number;
+  /** 32 bytes. */
+  readonly id: Buffer;
+  readonly form: 'raw' | 'friendly';
+  /** A raw address says neither: bounceable, and for any network. */
+  readonly bounceable: boolean;
+  readonly testOnly: boolean;
+};
+
+/** How a friendly address is spelled. */
+export type AddressStyle = {
+  /** Default true. */
+  readonly bounceable?: boolean;
+  /** Default false. */
+  readonly testOnly?: boolean;
+  /** base64url (the default) instead of standard base64. */
+  readonly urlSafe?: boolean;
+};
+
+const BOUNCEABLE_TAG = 0x11;
+const NON_BOUNCEABLE_FLAG = 0x40;
+const TEST_ONLY_FLAG = 0x80;
+/** Tag, workchain, id, CRC-16: 36 bytes, so base64 needs no padding. */
+const FRIENDLY_BYTES = 36;
+
+/**
+ * Reads `workchain:64 hex digits` or 48 characters of base64, either alphabet or both mixed (TEP-2; v2 sheet 7.1).
+ * Bare hex without a workchain is no address. Returns undefined for anything else.
+ */
+export function parseAddress(text: string): ParsedAddress | undefined {
+  const raw = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
+  if (raw) {
+    const workchain = Number(raw[1]);
+    if (workchain !== (workchain | 0)) return undefined;
+    return { workchain, id: Buffer.from(raw[2]!, 'hex'), form: 'raw', bounceable: true, testOnly: false };
+  }
+  if (!/^[A-Za-z0-9+/_-]{48}$/.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64');
+  const tag = bytes[0]! & ~(NON_BOUNCEABLE_FLAG | TEST_ONLY_FLAG);
+  if (tag !== BOUNCEABLE_TAG || bytes.readUInt16BE(34) !== crc16(bytes.subarray(0, 34))) return undefined;
+  return {
+    workchain: bytes.readInt8(1),
+    id: Buffer.from(bytes.subarray(2, 34)),
+    form: 'friendly',
+    bounceable: (bytes[0]! & NON_BOUNCEABLE_FLAG) === 0,
+    testOnly: (bytes[0]! & TEST_ONLY_FLAG) !== 0,
+  };
+}
+
+/** `workchain:hex`, lower case unless `upper`. */
+export function formatRawAddress(
+  address: { workchain: number; id: Buffer },
+  letters: 'lower' | 'upper' = 'lower',
+): string {
+  const hex = address.id.toString('hex');
+  return `${address.workchain}:${letters === 'upper' ? hex.toUpperCase() : hex}`;
+}
+
+/** 48 characters (TEP-2). The workchain must fit signed 8 bits, as every `addr_std` does; others throw RangeError. */
+export function formatFriendlyAddress(address: { workchain: number; id: Buffer }, style: AddressStyle = {}): string {
+  const { bounceable = true, testOnly = false, urlSafe = true } = style;
+  const bytes = Buffer.alloc(FRIENDLY_BYTES);
+  bytes[0] = BOUNCEABLE_TAG | (bounceable ? 0 : NON_BOUNCEABLE_FLAG) | (testOnly ? TEST_ONLY_FLAG : 0);
+  bytes.writeInt8(address.workchain, 1);
+  address.id.copy(bytes, 2);
+  bytes.writeUInt16BE(crc16(bytes.subarray(0, 34)), 34);
+  return bytes.toString(urlSafe ? 'base64url' : 'base64');
+}
+
+/** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. */
+export function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ ((crc & 0x8000) === 0 ? 0 : 0x1021)) & 0xffff;
+  }
+  return crc;
+}

@@ -1,0 +1,80 @@
+import { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+import { DecodeError } from '../errors.ts';
+import { readCurrencyCollection } from './currency-collection.ts';
+import type { CurrencyCollection } from './currency-collection.ts';
+import { readInternalAddress } from './message-address.ts';
+import type { InternalAddress } from './message-address.ts';
+import { readStateInit } from './state-init.ts';
+import type { StateInit } from './state-init.ts';
+
+/** An account in a shard state. */
+export type Account = {
+  readonly address: InternalAddress;
+  readonly storage: StorageInfo;
+  /** Above the lt of the last transaction and its outgoing messages. */
+  readonly lastTransactionLt: bigint;
+  readonly balance: CurrencyCollection;
+  readonly state: AccountState;
+};
+
+export type AccountState =
+  | { readonly kind: 'uninit' }
+  | { readonly kind: 'active'; readonly init: StateInit }
+  | { readonly kind: 'frozen'; readonly stateHash: Buffer };
+
+/** What storage costs are reckoned from. */
+export type StorageInfo = {
+  readonly cells: number;
+  readonly bits: number;
+  /** Hash of the dictionary of the account's cells, kept for large accounts since version 11. */
+  readonly dictHash: Buffer | undefined;
+  /** Unix seconds; 0 for special accounts. */
+  readonly lastPaid: number;
+  readonly duePayment: bigint | undefined;
+};
+
+/**
+ * `account_none$0`, or `account$1 addr:MsgAddressInt storage_stat:StorageInfo storage:AccountStorage` with
+ * `account_storage$_ last_trans_lt:uint64 balance:CurrencyCollection state:AccountState`.
+ * @returns undefined for `account_none`
+ */
+export function readAccount(table: CellTable, cell: number): Account | undefined {
+  const slice = new CellSlice(table, cell);
+  if (!slice.bit()) return undefined;
+  return {
+    address: readInternalAddress(slice),
+    storage: readStorageInfo(slice),
+    lastTransactionLt: slice.uint64(),
+    balance: readCurrencyCollection(slice),
+    state: readAccountState(slice),
+  };
+}
+
+/**
+ * `storage_info$_ used:StorageUsed storage_extra:StorageExtraInfo last_paid:uint32 due_payment:(Maybe Grams)`,
+ * `storage_used$_ cells:(VarUInteger 7) bits:(VarUInteger 7)`, `storage_extra_none$000`,
+ * `storage_extra_info$001 dict_hash:uint256`. Before version 11 a third number stood in the place of the extra part; it was
+ * always 0, whose three bits are those of `storage_extra_none`.
+ */
+function readStorageInfo(slice: CellSlice): StorageInfo {
+  const cells = slice.varUintNumber(7);
+  const bits = slice.varUintNumber(7);
+  const extra = slice.uint(3);
+  if (extra > 1) {
+    throw new DecodeError('bad_tag', 'The cell is no StorageExtraInfo.', { cell: slice.cell, found: extra, limit: 1 });
+  }
+  return {
+    cells,
+    bits,
+    dictHash: extra === 1 ? slice.hash() : undefined,
+    lastPaid: slice.uint(32),
+    duePayment: slice.bit() ? slice.coins() : undefined,
+  };
+}
+
+/** `account_uninit$00`, `account_active$1 _:StateInit`, `account_frozen$01 state_hash:bits256`. */
+function readAccountState(slice: CellSlice): AccountState {
+  if (slice.bit()) return { kind: 'active', init: readStateInit(slice) };
+  return slice.bit() ? { kind: 'frozen', stateHash: slice.hash() } : { kind: 'uninit' };
+}

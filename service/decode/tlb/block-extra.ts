@@ -1,0 +1,32 @@
+import { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+
+/** What a block did, as cells. */
+export type BlockExtra = {
+  readonly inMsgDescr: number;
+  readonly outMsgDescr: number;
+  /** `ShardAccountBlocks`: see account-blocks.ts. */
+  readonly accountBlocks: number;
+  readonly randSeed: Buffer;
+  /** Public key of the validator that made the block. */
+  readonly createdBy: Buffer;
+  /** `McBlockExtra` of a masterchain block. */
+  readonly custom: number | undefined;
+};
+
+/**
+ * `block_extra#4a33f6fd in_msg_descr:^InMsgDescr out_msg_descr:^OutMsgDescr account_blocks:^ShardAccountBlocks
+ * rand_seed:bits256 created_by:bits256 custom:(Maybe ^McBlockExtra)`.
+ */
+export function readBlockExtra(table: CellTable, cell: number): BlockExtra {
+  const slice = new CellSlice(table, cell);
+  slice.expectTag(32, 0x4a33f6fd, 'BlockExtra');
+  return {
+    inMsgDescr: slice.ref(),
+    outMsgDescr: slice.ref(),
+    accountBlocks: slice.ref(),
+    randSeed: slice.hash(),
+    createdBy: slice.hash(),
+    custom: slice.maybeRef(),
+  };
+}

@@ -1,0 +1,14 @@
+import type { CellSlice } from '../cell-slice.ts';
+
+/** A block named from elsewhere; its shard is known from the place. */
+export type ExtBlockRef = {
+  readonly endLt: bigint;
+  readonly seqno: number;
+  readonly rootHash: Buffer;
+  readonly fileHash: Buffer;
+};
+
+/** `ext_blk_ref$_ end_lt:uint64 seq_no:uint32 root_hash:bits256 file_hash:bits256 = ExtBlkRef`. */
+export function readExtBlockRef(slice: CellSlice): ExtBlockRef {
+  return { endLt: slice.uint64(), seqno: slice.uint(32), rootHash: slice.hash(), fileHash: slice.hash() };
+}

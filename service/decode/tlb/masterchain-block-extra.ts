@@ -1,0 +1,55 @@
+import { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+import { readConfigParams } from './config-params.ts';
+import type { ConfigParams } from './config-params.ts';
+import { skipCurrencyCollection } from './currency-collection.ts';
+
+/** What only a masterchain block has. */
+export type MasterchainBlockExtra = {
+  readonly keyBlock: boolean;
+  /** Root of the dictionary of shards: see shard-descr.ts. */
+  readonly shardHashes: number | undefined;
+  /** Root of `HashmapAugE 96 ShardFeeCreated`. */
+  readonly shardFees: number | undefined;
+  /** Cell of previous block signatures, recover and mint messages: see `readMasterchainBlockDetails`. */
+  readonly details: number;
+  /** The whole configuration, in key blocks. */
+  readonly config: ConfigParams | undefined;
+};
+
+/**
+ * `masterchain_block_extra#cca5 key_block:(## 1) shard_hashes:ShardHashes shard_fees:ShardFees ^[...]
+ * config:key_block?ConfigParams = McBlockExtra`.
+ */
+export function readMasterchainBlockExtra(table: CellTable, cell: number): MasterchainBlockExtra {
+  const slice = new CellSlice(table, cell);
+  slice.expectTag(16, 0xcca5, 'McBlockExtra');
+  const keyBlock = slice.bit();
+  const shardHashes = slice.maybeRef();
+  const shardFees = slice.maybeRef();
+  // The dictionary's augmentation, fees and created funds, stands in this cell whether it is empty or not.
+  skipCurrencyCollection(slice);
+  skipCurrencyCollection(slice);
+  return {
+    keyBlock,
+    shardHashes,
+    shardFees,
+    details: slice.ref(),
+    config: keyBlock ? readConfigParams(slice) : undefined,
+  };
+}
+
+/** Roots and cells of what stands apart in `McBlockExtra`. */
+export type MasterchainBlockDetails = {
+  /** Root of `HashmapE 16 CryptoSignaturePair`. */
+  readonly prevBlockSignatures: number | undefined;
+  /** Cells of `InMsg`: the messages that bring fees and new coins to their accounts. */
+  readonly recoverCreateMsg: number | undefined;
+  readonly mintMsg: number | undefined;
+};
+
+/** `^[ prev_blk_signatures:(HashmapE 16 CryptoSignaturePair) recover_create_msg:(Maybe ^InMsg) mint_msg:(Maybe ^InMsg) ]`. */
+export function readMasterchainBlockDetails(table: CellTable, cell: number): MasterchainBlockDetails {
+  const slice = new CellSlice(table, cell);
+  return { prevBlockSignatures: slice.maybeRef(), recoverCreateMsg: slice.maybeRef(), mintMsg: slice.maybeRef() };
+}

@@ -1,0 +1,50 @@
+import type { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+import { keyUint, lookupHashmap, uintKey, walkHashmap } from '../hashmap.ts';
+import type { WalkOptions } from '../hashmap.ts';
+import { readExtBlockRef } from './ext-block-ref.ts';
+import type { ExtBlockRef } from './ext-block-ref.ts';
+
+/** An earlier masterchain block as a later state names it. */
+export type OldMasterchainBlock = ExtBlockRef & { readonly keyBlock: boolean };
+
+/** Augmentation of the dictionary: whether key blocks are below, and the highest `end_lt`. */
+export type KeyMaxLt = { readonly keyBlock: boolean; readonly maxEndLt: bigint };
+
+/** `_ key:Bool max_end_lt:uint64 = KeyMaxLt`. */
+export function readKeyMaxLt(slice: CellSlice): KeyMaxLt {
+  return { keyBlock: slice.bit(), maxEndLt: slice.uint64() };
+}
+
+/** `_ key:Bool blk_ref:ExtBlkRef = KeyExtBlkRef`. */
+function readOldBlock(slice: CellSlice): OldMasterchainBlock {
+  const keyBlock = slice.bit();
+  return { ...readExtBlockRef(slice), keyBlock };
+}
+
+function skipKeyMaxLt(slice: CellSlice): void {
+  slice.skip(65);
+}
+
+/** A block by seqno in `prev_blocks:OldMcBlocksInfo`, `HashmapAugE 32 KeyExtBlkRef KeyMaxLt`; undefined when there is none. */
+export function findOldMasterchainBlock(
+  table: CellTable,
+  root: number | undefined,
+  seqno: number,
+): OldMasterchainBlock | undefined {
+  const slice = lookupHashmap(table, root, 32, uintKey(seqno, 32), { readExtra: skipKeyMaxLt });
+  return slice && readOldBlock(slice);
+}
+
+/** Visits the earlier blocks in the order of their seqnos, until `visit` returns false. */
+export function walkOldMasterchainBlocks(
+  table: CellTable,
+  root: number | undefined,
+  visit: (seqno: number, block: OldMasterchainBlock) => boolean | void,
+  options: Omit<WalkOptions, 'readExtra'> = {},
+): boolean {
+  return walkHashmap(table, root, 32, (key, slice) => visit(keyUint(key, 32), readOldBlock(slice)), {
+    ...options,
+    readExtra: skipKeyMaxLt,
+  });
+}

@@ -1,0 +1,27 @@
+import type { CellSlice } from '../cell-slice.ts';
+
+/** What a contract starts from: cells of code and data, and rarer parts. */
+export type StateInit = {
+  /** 0..31 bits of the address that are the same for all shards of the contract (`split_depth` before version 10). */
+  readonly fixedPrefixLength: number | undefined;
+  /** Special accounts of the masterchain run at the start (tick) or end (tock) of each block. */
+  readonly special: { readonly tick: boolean; readonly tock: boolean } | undefined;
+  readonly code: number | undefined;
+  readonly data: number | undefined;
+  /** Root of `HashmapE 256 SimpleLib`. */
+  readonly libraries: number | undefined;
+};
+
+/**
+ * `_ fixed_prefix_length:(Maybe (## 5)) special:(Maybe TickTock) code:(Maybe ^Cell) data:(Maybe ^Cell)
+ * library:(HashmapE 256 SimpleLib) = StateInit`, `tick_tock$_ tick:Bool tock:Bool`.
+ */
+export function readStateInit(slice: CellSlice): StateInit {
+  return {
+    fixedPrefixLength: slice.bit() ? slice.uint(5) : undefined,
+    special: slice.bit() ? { tick: slice.bit(), tock: slice.bit() } : undefined,
+    code: slice.maybeRef(),
+    data: slice.maybeRef(),
+    libraries: slice.maybeRef(),
+  };
+}
