@@ -4,7 +4,7 @@ export type AnswerCache = {
   /** @param bytes what the value is taken to weigh; one heavier than an eighth of the cache is not kept */
   set(key: string, value: unknown, bytes: number): void;
   /** What is held, in bytes as given. */
-  bytes(): number;
+  readonly bytes: () => number;
   clear(): void;
 };
 

@@ -90,7 +90,7 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
         end();
         if (decided) return;
         errors.push(error);
-        if (plan.isFinal(error)) decide(() => reject(error as Error));
+        if (plan.isFinal(error)) decide(() => reject(error));
         else if (exhausted && running.size === 0) decide(() => reject(new AttemptsExhausted(errors)));
         else advance();
       };

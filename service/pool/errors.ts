@@ -29,3 +29,10 @@ export class PoolError extends TonplaneError<PoolErrorCode, PoolErrorData> {
     super({ code, message: messages[code], data, retryable: code !== 'aborted' && code !== 'closed', cause });
   }
 }
+
+/** What an aborted signal means to the one who waits: its own PoolError, `deadline` for a timeout, else `aborted`. */
+export function abandonment({ reason }: { readonly reason: unknown }): PoolError {
+  if (reason instanceof PoolError) return reason;
+  const timedOut = reason instanceof Error && reason.name === 'TimeoutError';
+  return new PoolError(timedOut ? 'deadline' : 'aborted', { attempts: 0 }, reason);
+}

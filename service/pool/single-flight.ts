@@ -1,4 +1,4 @@
-import { PoolError } from './errors.ts';
+import { abandonment, PoolError } from './errors.ts';
 
 /** What a waiter waits under. */
 export type Waiter = {
@@ -44,7 +44,7 @@ export function createSingleFlight(dependencies: { now: () => number }): SingleF
     waiter: Waiter,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ value: T; joined: boolean }> {
-    if (waiter.signal.aborted) throw abortReason(waiter.signal);
+    if (waiter.signal.aborted) throw abandonment(waiter.signal);
     if (waiter.deadlineMs <= dependencies.now()) throw new PoolError('deadline');
     const underWay = flights.get(key);
     const flight = underWay ?? takeOff(key, work);
@@ -72,7 +72,7 @@ function waitFor<T>(result: Promise<T>, waiter: Waiter, now: () => number): Prom
       () => end(() => reject(new PoolError('deadline', { attempts: 1 }))),
       waiter.deadlineMs - now(),
     );
-    const onAbort = (): void => end(() => reject(abortReason(waiter.signal)));
+    const onAbort = (): void => end(() => reject(abandonment(waiter.signal)));
     waiter.signal.addEventListener('abort', onAbort, { once: true });
     const end = (settle: () => void): void => {
       clearTimeout(timer);
@@ -84,12 +84,4 @@ function waitFor<T>(result: Promise<T>, waiter: Waiter, now: () => number): Prom
       (error: Error) => end(() => reject(error)),
     );
   });
-}
-
-/** A signal that was aborted because of a deadline says so by its reason; anything else means the caller went away. */
-function abortReason(signal: AbortSignal): PoolError {
-  const { reason } = signal as { reason: unknown };
-  if (reason instanceof PoolError) return reason;
-  const timedOut = reason instanceof Error && reason.name === 'TimeoutError';
-  return new PoolError(timedOut ? 'deadline' : 'aborted', { attempts: 1 }, reason);
 }

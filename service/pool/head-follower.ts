@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { LiteServerError } from '../liteserver/errors.ts';
+import { getMasterchainInfo } from '../liteserver/functions.ts';
+import type { ZeroStateId } from './head.ts';
+import type { Member } from './member.ts';
+import type { PoolTuning } from './options.ts';
+import { judge } from './verdict.ts';
+
+/** Code of a lite server's "no such block yet" to a wait: normal at the tip (lite server sheet 3). */
+const WAIT_TIMED_OUT = 652;
+
+/** A lite server that refused to wait is asked without waiting for this long, then tried again. */
+const POLL_ONLY_MS = 10_000;
+
+/** Follows what one lite server says its newest masterchain block is, as long as the pool lives. */
+export type HeadFollower = { close(): Promise<void> };
+
+/**
+ * One loop for each lite server: ask for its newest block, then have it wait for the next one. The loop is also the probe that
+ * brings a lite server in and back in, and what first notices a silent one.
+ */
+export function createHeadFollower(
+  options: { zeroState: ZeroStateId; tuning: PoolTuning },
+  dependencies: { member: Member; onReport: () => void; now: () => number },
+): HeadFollower {
+  const { zeroState, tuning } = options;
+  const { member, onReport, now } = dependencies;
+  const stop = new AbortController();
+  let pollOnlyUntilMs = 0;
+
+  async function follow(): Promise<void> {
+    while (!stop.signal.aborted) {
+      const { phase, outUntilMs } = member.health();
+      if (phase === 'rejected') return;
+      if (phase !== 'in' && outUntilMs > now()) await pause(outUntilMs - now());
+      const startedMs = now();
+      const moved = await report();
+      onReport();
+      if (!moved) await pause(startedMs + tuning.pollMs - now());
+    }
+  }
+
+  /** True when its tip is newer than before: then the next question may follow at once. */
+  async function report(): Promise<boolean> {
+    const tip = member.tip();
+    const seqno = tip === undefined ? 0 : tip.block.seqno + 1;
+    const waits = seqno > 0 && member.health().phase === 'in' && now() >= pollOnlyUntilMs;
+    try {
+      const info = await member.server.query(
+        getMasterchainInfo,
+        {},
+        {
+          timeoutMs: tuning.waitMarginMs + (waits ? tuning.waitMs : 0),
+          signal: stop.signal,
+          ...(waits ? { waitMasterchain: { seqno, timeoutMs: tuning.waitMs } } : {}),
+        },
+      );
+      return accept(info, seqno);
+    } catch (error) {
+      if (!stop.signal.aborted) onError(error, waits);
+      return false;
+    }
+  }
+
+  function accept(info: ReturnType<typeof getMasterchainInfo.decode>, seqnoAwaited: number): boolean {
+    if (!sameZeroState(info.init, zeroState)) {
+      member.otherNetwork(info.init);
+      return false;
+    }
+    const { last } = info;
+    if (last.workchain !== MASTERCHAIN || last.shard !== FULL_SHARD) {
+      const text = 'the newest block is not of the masterchain';
+      onError(
+        new LiteServerError('protocol', { serverCode: undefined, text, function: getMasterchainInfo.name }),
+        false,
+      );
+      return false;
+    }
+    member.reported({ block: last, stateRootHash: info.stateRootHash });
+    return last.seqno >= seqnoAwaited;
+  }
+
+  function onError(error: unknown, waited: boolean): void {
+    const serverCode = error instanceof LiteServerError ? error.data.serverCode : undefined;
+    if (waited && serverCode === WAIT_TIMED_OUT) return member.succeeded();
+    if (waited && serverCode !== undefined) pollOnlyUntilMs = now() + POLL_ONLY_MS;
+    member.judged(judge(error), error);
+  }
+
+  async function pause(ms: number): Promise<void> {
+    if (ms <= 0) return;
+    try {
+      await sleep(ms, undefined, { signal: stop.signal });
+    } catch {
+      // Closed while pausing: the loop sees the signal.
+    }
+  }
+
+  const done = follow();
+  return {
+    async close() {
+      stop.abort();
+      await done;
+    },
+  };
+}
+
+function sameZeroState(a: ZeroStateId, b: ZeroStateId): boolean {
+  return a.workchain === b.workchain && a.rootHash.equals(b.rootHash) && a.fileHash.equals(b.fileHash);
+}

@@ -1,0 +1,25 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { BlockHeaderAnswer } from '../proof/answers.ts';
+import { readHeader, readStateHash, requireBlock } from '../proof/header-proof.ts';
+import { openProof, proving } from '../proof/proof-cells.ts';
+import type { Head } from './head.ts';
+
+/** What a masterchain block's header says about it as a head. */
+export type HeadFacts = Pick<Head, 'block' | 'utime' | 'stateRootHash' | 'keyBlockSeqno'>;
+
+/**
+ * Checks that the header is the block's and reads the head's facts from it (lite server sheet 8.2). The answer must be of
+ * getBlockHeader with the state update shown.
+ * @throws ProofError
+ */
+export function checkHeadHeader(block: BlockId, answer: BlockHeaderAnswer): HeadFacts {
+  const subject = 'blockHeader';
+  requireBlock(subject, block, answer.id);
+  return proving(subject, () => {
+    const proved = openProof(subject, answer.headerProof);
+    const { info } = readHeader(subject, proved, block);
+    const stateRootHash = readStateHash(subject, proved);
+    const keyBlockSeqno = info.keyBlock ? info.seqno : info.prevKeyBlockSeqno;
+    return { block, utime: info.utime, stateRootHash, keyBlockSeqno };
+  });
+}

@@ -1,0 +1,100 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+import type { AttemptOutcome } from './verdict.ts';
+
+/** What gauges read when they are collected. */
+export type PoolReadings = {
+  readonly headSeqno: () => number;
+  readonly headUtime: () => number;
+  readonly usable: () => number;
+  readonly rejected: () => number;
+  readonly cacheBytes: () => number;
+  readonly lags: () => readonly { readonly name: string; readonly lagBlocks: number }[];
+};
+
+export type PoolMetrics = {
+  attempt(liteServer: string, outcome: AttemptOutcome, seconds: number): void;
+  misbehaviour(liteServer: string, proofCode: string): void;
+  read(source: 'lite_server' | 'joined' | 'cache'): void;
+  headRefused(): void;
+};
+
+/**
+ * Same host 1 ms, same continent 30 ms, across the world 300 ms; an early second attempt comes at 400 ms, an attempt is overdue at
+ * 1.5 s, the lite server's own limit is 4.5 s.
+ */
+const attemptSecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
+
+export function createPoolMetrics(register: Registry, readings: PoolReadings): PoolMetrics {
+  const registers = [register];
+  const attempts = new Counter({
+    name: 'ton_pool_attempts_total',
+    help: 'Queries sent to lite servers for reads, by lite server and outcome',
+    labelNames: ['lite_server', 'outcome'],
+    registers,
+  });
+  const attemptSeconds = new Histogram({
+    name: 'ton_pool_attempt_seconds',
+    help: 'Time of one attempt at one lite server, its check included',
+    labelNames: ['lite_server'],
+    buckets: attemptSecondsBuckets,
+    registers,
+  });
+  const misbehaviours = new Counter({
+    name: 'ton_pool_misbehaviours_total',
+    help: 'Answers refused because their proof failed, by lite server and failed rule',
+    labelNames: ['lite_server', 'rule'],
+    registers,
+  });
+  const reads = new Counter({
+    name: 'ton_pool_reads_total',
+    help: 'Reads by source: asked of lite servers, joined to an identical read under way, or from the cache',
+    labelNames: ['source'],
+    registers,
+  });
+  const headsRefused = new Counter({
+    name: 'ton_pool_heads_refused_total',
+    help: 'Reported masterchain blocks that could not be proved and so were not served',
+    registers,
+  });
+  registerGauges(registers, readings);
+  return {
+    attempt(liteServer, outcome, seconds) {
+      attempts.inc({ lite_server: liteServer, outcome });
+      attemptSeconds.observe({ lite_server: liteServer }, seconds);
+    },
+    misbehaviour: (liteServer, rule) => misbehaviours.inc({ lite_server: liteServer, rule }),
+    read: (source) => reads.inc({ source }),
+    headRefused: () => headsRefused.inc(),
+  };
+}
+
+function registerGauges(registers: Registry[], readings: PoolReadings): void {
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('ton_pool_head_seqno', 'Seqno of the served masterchain head; 0 before the first', readings.headSeqno);
+  gauge(
+    'ton_pool_head_utime_seconds',
+    'Unix time of the served masterchain head; 0 before the first',
+    readings.headUtime,
+  );
+  gauge('ton_pool_usable_lite_servers', 'Lite servers that reads are sent to', readings.usable);
+  gauge('ton_pool_rejected_lite_servers', 'Lite servers that serve another network', readings.rejected);
+  gauge('ton_pool_cache_bytes', 'Answers held in memory, in bytes as received', readings.cacheBytes);
+  const lag = new Gauge({
+    name: 'ton_pool_lag_blocks',
+    help: 'Masterchain blocks that a lite server is behind the served head',
+    labelNames: ['lite_server'],
+    registers,
+    collect() {
+      for (const { name, lagBlocks } of readings.lags()) lag.set({ lite_server: name }, lagBlocks);
+    },
+  });
+}

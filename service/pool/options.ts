@@ -1,0 +1,76 @@
+import type { ZeroStateId } from './head.ts';
+import { healthDefaults } from './health.ts';
+import type { HealthOptions } from './health.ts';
+
+/** One lite server of the configuration. */
+export type PoolLiteServer = {
+  /** Unique; the label in logs, metrics and traces. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Buffer;
+  /** Reads at a time; 256 when absent. */
+  readonly maxInFlight?: number;
+};
+
+/**
+ * What is checked before it is served.
+ * - `verified`: everything: the served head and every block by the trust chain, every answer by its proof up to the block.
+ * - `signed-head`: masterchain blocks by the trust chain; answers at them are the lite server's word.
+ * - `none`: ids alone.
+ */
+export type Trust = 'verified' | 'signed-head' | 'none';
+
+/** Times and bounds of the pool. The defaults suit every network; tests shorten them. */
+export type PoolTuning = {
+  /** A lite server that has not answered for this long is joined by the next one: eight times a far round trip. */
+  readonly slowAfterMs: number;
+  /** A lite server that has not answered for this long has failed, though its answer is still taken if it comes in time. */
+  readonly overdueMs: number;
+  /** Attempts of one read at a time that are not overdue. */
+  readonly attemptsRunningMax: number;
+  /** A query is given up after this long: twice the lite server's own limit of 4.5 s. */
+  readonly queryTimeoutMs: number;
+  /** How long a lite server is asked to wait for the next masterchain block; at most 10 s are granted. */
+  readonly waitMs: number;
+  /** Time on top of `waitMs` until a wait counts as unanswered. */
+  readonly waitMarginMs: number;
+  /** Pause between two reports of a lite server that does not wait, or answers a wait without a newer block. */
+  readonly pollMs: number;
+  /** A reported block has this long to be proved. */
+  readonly proveTimeoutMs: number;
+  /** A block that could not be proved is not tried again for this long. */
+  readonly refusedMs: number;
+  /** A read that needs a block which the lite server does not have yet lets it wait this long for it. */
+  readonly catchUpMs: number;
+  /** Verified answers held in memory, in bytes as received. */
+  readonly cacheBytesMax: number;
+  readonly health: HealthOptions;
+};
+
+export const tuningDefaults: PoolTuning = {
+  slowAfterMs: 400,
+  overdueMs: 1_500,
+  attemptsRunningMax: 3,
+  queryTimeoutMs: 10_000,
+  waitMs: 2_000,
+  waitMarginMs: 1_000,
+  pollMs: 300,
+  proveTimeoutMs: 8_000,
+  refusedMs: 2_000,
+  catchUpMs: 1_000,
+  cacheBytesMax: 64 * 1024 * 1024,
+  health: healthDefaults,
+};
+
+/** Reads at a time that one lite server is given when its configuration does not say. */
+export const MAX_IN_FLIGHT = 256;
+
+export type PoolOptions = {
+  readonly liteServers: readonly PoolLiteServer[];
+  /** A lite server that reports another one serves another network. */
+  readonly zeroState: ZeroStateId;
+  readonly trust: Trust;
+  readonly tuning?: Partial<PoolTuning>;
+};

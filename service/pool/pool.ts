@@ -1,0 +1,188 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { BlockId } from '../decode/block-id.ts';
+import { getBlockHeader, getBlockProof } from '../liteserver/functions.ts';
+import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
+import type { PartialBlockProof } from '../proof/answers.ts';
+import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
+import { abandonment, PoolError } from './errors.ts';
+import type { Head, Tip } from './head.ts';
+import { createHeadFollower } from './head-follower.ts';
+import { createHeadKeeper } from './head-keeper.ts';
+import { checkHeadHeader } from './head-proof.ts';
+import type { Health } from './health.ts';
+import { createMember } from './member.ts';
+import type { Member } from './member.ts';
+import { createPoolMetrics } from './metrics.ts';
+import { MAX_IN_FLIGHT, tuningDefaults } from './options.ts';
+import type { PoolLiteServer, PoolOptions } from './options.ts';
+import { createReads } from './reads.ts';
+import type { PoolContext, Reads } from './reads.ts';
+import { isUsable, lagBlocks } from './selection.ts';
+
+/** Bits of getBlockProof's mode (lite server sheet 5.1): the target is given; the chain is based on the newer of both blocks. */
+const GIVEN_TARGET = 0x1;
+const FROM_NEWER = 0x1000;
+
+/** Bit of getBlockHeader's mode: show the state update, whose new hash is the state after the block. */
+const WITH_STATE_UPDATE = 0x1;
+
+/** Several lite servers as one: a served head, reads that one bad lite server cannot spoil. */
+export type Pool = {
+  /** The served masterchain head; undefined before the first. Its seqno never decreases. */
+  head(): Head | undefined;
+  /**
+   * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`), or
+   * with the most telling error of the lite servers (LiteServerError) or of the checks (ProofError).
+   */
+  readonly query: Reads['query'];
+  /**
+   * Resolves when the masterchain block is accepted by the trust chain; at once under trust `none`. Rejects with ProofError when it
+   * is no block of the network, else as `query`.
+   */
+  accept(block: BlockId, context: PoolContext): Promise<void>;
+  /**
+   * Sends the bytes of a TL function to a lite server and gives back the bytes of its answer, unchecked: for tools that do their own
+   * checks, such as ton-lite-client's LiteClient over `createLiteEngine`. Never to be reached from HTTP.
+   */
+  queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer>;
+  status(): LiteServerStatus[];
+  /** True when there is a head to serve and a lite server to ask. */
+  ready(): boolean;
+  /** Settles everything under way with PoolError `closed` and ends all connections. */
+  close(): Promise<void>;
+};
+
+/** One lite server as the status page shows it. */
+export type LiteServerStatus = {
+  readonly index: number;
+  readonly name: string;
+  readonly phase: Health['phase'];
+  readonly cause: Health['cause'];
+  readonly connected: boolean;
+  /** Newest masterchain seqno it reported. */
+  readonly tipSeqno: number | undefined;
+  /** Masterchain blocks behind the served head. */
+  readonly lagBlocks: number;
+  readonly inFlight: number;
+  readonly misbehaviours: number;
+};
+
+export type PoolDependencies = {
+  readonly createLiteServer: (liteServer: PoolLiteServer) => LiteServer;
+  /** Makes the trust chain over the pool's own lite servers; not called under trust `none`. The pool closes it. */
+  readonly createTrustChain: (fetchProof: TrustChainDependencies['fetchProof']) => TrustChain;
+  readonly logger: Logger;
+  readonly register: Registry;
+  readonly tracer: Tracer;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+  /** 0..1. */
+  readonly random: () => number;
+};
+
+/** Connects to the lite servers and follows their heads at once; `ready()` turns true when the first head is accepted. */
+export function createPool(options: PoolOptions, dependencies: PoolDependencies): Pool {
+  const tuning = { ...tuningDefaults, ...options.tuning };
+  const { logger, now, random } = dependencies;
+  let closed = false;
+  const metrics = createPoolMetrics(dependencies.register, {
+    headSeqno: () => keeper.head()?.block.seqno ?? 0,
+    headUtime: () => keeper.head()?.utime ?? 0,
+    usable: () => members.filter((member) => isUsable(member.candidate())).length,
+    rejected: () => members.filter((member) => member.health().phase === 'rejected').length,
+    cacheBytes: () => reads.cacheBytes(),
+    lags: () => members.map((member) => ({ name: member.name, lagBlocks: lagOf(member) })),
+  });
+  const members = options.liteServers.map((liteServer, index) =>
+    createMember(
+      { index, name: liteServer.name, inFlightMax: liteServer.maxInFlight ?? MAX_IN_FLIGHT, tuning },
+      { server: dependencies.createLiteServer(liteServer), metrics, logger, now, random },
+    ),
+  );
+  const reads = createReads(tuning, { members, metrics, tracer: dependencies.tracer, now, random });
+  const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
+  const keeper = createHeadKeeper(
+    { unproved: options.trust === 'none', tuning },
+    { members, prove, metrics, logger, now },
+  );
+  const followers = members.map((member) =>
+    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport: keeper.consider, now }),
+  );
+
+  function fetchProof<T>(
+    { known, target }: BlockProofRequest,
+    check: (answer: PartialBlockProof) => Promise<T>,
+    context: PoolContext,
+  ): Promise<T> {
+    const args = { mode: GIVEN_TARGET | FROM_NEWER, knownBlock: known, targetBlock: target };
+    return reads
+      .query(getBlockProof, args, context, { check, masterchainSeqno: Math.max(known.seqno, target.seqno) })
+      .then(({ value }) => value);
+  }
+
+  async function accept(block: BlockId, context: PoolContext): Promise<void> {
+    if (closed) throw new PoolError('closed');
+    if (trustChain === undefined || trustChain.isAccepted(block)) return;
+    const signal = AbortSignal.any([
+      context.signal,
+      AbortSignal.timeout(Math.max(0, Math.ceil(context.deadlineMs - now()))),
+    ]);
+    try {
+      await trustChain.accept(block, { ...context, signal });
+    } catch (error) {
+      throw signal.aborted ? abandonment(signal) : error;
+    }
+  }
+
+  /** The header is checked under every trust setting: it costs nothing and gives the time and the state hash. */
+  async function prove(tip: Tip, signal: AbortSignal): Promise<Head> {
+    const { block } = tip;
+    const context = { deadlineMs: now() + tuning.proveTimeoutMs, signal };
+    const [header] = await Promise.all([
+      reads.query(getBlockHeader, { id: block, mode: WITH_STATE_UPDATE }, context, {
+        check: (answer) => checkHeadHeader(block, answer),
+        masterchainSeqno: block.seqno,
+      }),
+      accept(block, context),
+    ]);
+    return { ...header.value, init: options.zeroState };
+  }
+
+  function lagOf(member: Member): number {
+    return lagBlocks(member.candidate(), keeper.head()?.block.seqno);
+  }
+
+  return {
+    head: keeper.head,
+    query: reads.query,
+    queryBytes: reads.queryBytes,
+    accept,
+    status: () => members.map((member) => statusOf(member, lagOf(member))),
+    ready: () => !closed && keeper.head() !== undefined && members.some((member) => isUsable(member.candidate())),
+    async close() {
+      closed = true;
+      reads.close();
+      const ending = [keeper.close(), ...followers.map((follower) => follower.close()), trustChain?.close()];
+      await Promise.all([...members.map(({ server }) => server.close()), ...ending]);
+      logger.info({ liteServers: members.length }, 'pool closed');
+    },
+  };
+}
+
+function statusOf(member: Member, lag: number): LiteServerStatus {
+  const { phase, cause, misbehaviours } = member.health();
+  return {
+    index: member.index,
+    name: member.name,
+    phase,
+    cause,
+    connected: member.server.status().connected,
+    tipSeqno: member.tip()?.block.seqno,
+    lagBlocks: lag,
+    inFlight: member.inFlight(),
+    misbehaviours,
+  };
+}

@@ -1,0 +1,257 @@
+import { context as otelContext, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Span, Tracer } from '@opentelemetry/api';
+
+import type { LiteServerFunction } from '../liteserver/functions.ts';
+import type { QueryOptions } from '../liteserver/liteserver.ts';
+import { createAnswerCache } from './answer-cache.ts';
+import { AttemptsExhausted, raceAttempts } from './attempts.ts';
+import { PoolError } from './errors.ts';
+import type { Member } from './member.ts';
+import type { PoolMetrics } from './metrics.ts';
+import type { PoolTuning } from './options.ts';
+import { lagBlocks, selectLiteServer } from './selection.ts';
+import { createSingleFlight } from './single-flight.ts';
+import { judge, mostTelling } from './verdict.ts';
+
+/** What a read is bounded by and traced under; `live`'s ReadContext is one. */
+export type PoolContext = {
+  /** Milliseconds of the pool's clock (`performance.now()`). */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  readonly span?: Span;
+};
+
+/** The attempt whose answer is checked; a check that asks for more does so under this, since a read may have several waiters. */
+export type CheckedAttempt = PoolContext & {
+  /** Zero-based, in configuration order. */
+  readonly liteServer: number;
+};
+
+export type PoolQueryOptions<R, T> = {
+  /**
+   * Checks the answer and makes the value of it. A ProofError means that the lite server lies: it is counted and put out, and
+   * another one is asked. Another error of ours (TonplaneError) makes another one be asked and nothing else; any other error is a
+   * fault in the check and ends the read.
+   */
+  readonly check?: (answer: R, attempt: CheckedAttempt) => T | Promise<T>;
+  /**
+   * Name of the check. Reads with the same request and the same name share one query, and one cached value when `immutable`.
+   * Absent: the read is done on its own.
+   */
+  readonly shareAs?: string;
+  /** The value can never change: a read of something pinned to a full block id. */
+  readonly immutable?: boolean;
+  /** The masterchain block that must be there for the answer: lite servers that have it are asked first, others are let wait for it. */
+  readonly masterchainSeqno?: number;
+};
+
+export type PoolAnswer<T> = {
+  readonly value: T;
+  /** Zero-based indexes, in configuration order, of the lite servers whose answers were used; empty from the cache. */
+  readonly liteServers: readonly number[];
+  readonly cached: boolean;
+};
+
+export type Reads = {
+  readonly query: <A, R, T = R>(
+    fn: LiteServerFunction<A, R>,
+    args: A,
+    context: PoolContext,
+    options?: PoolQueryOptions<R, T>,
+  ) => Promise<PoolAnswer<T>>;
+  /** An unchecked exchange of bytes, with the failover of a read and nothing else of it. */
+  readonly queryBytes: (request: Buffer, options: QueryOptions) => Promise<Buffer>;
+  readonly cacheBytes: () => number;
+  /** From now on reads reject with PoolError `closed`; those under way do so when their lite servers are closed. */
+  close(): void;
+};
+
+export type ReadsDependencies = {
+  readonly members: readonly Member[];
+  readonly metrics: PoolMetrics;
+  readonly tracer: Tracer;
+  readonly now: () => number;
+  readonly random: () => number;
+};
+
+/** One read, as attempts see it. */
+type Question<T> = {
+  readonly name: string;
+  readonly request: Buffer;
+  readonly span: Span | undefined;
+  readonly masterchainSeqno: number | undefined;
+  /** Given by the caller itself. */
+  readonly waitMasterchain?: QueryOptions['waitMasterchain'];
+  readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
+};
+
+type Asked<T> = { readonly value: T; readonly liteServer: number; readonly bytes: number };
+
+/** Bytes that a cached value weighs on top of twice its answer (the bytes it may hold on to, and what was made of them). */
+const CACHE_ENTRY_BYTES = 1_024;
+
+/** Reads over several lite servers: cache, single flight, attempts, judgement. */
+export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies): Reads {
+  const { members, metrics, now, random } = dependencies;
+  const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
+  const flights = createSingleFlight({ now });
+  let lastGood: number | undefined;
+  let unsharedReads = 0;
+  let closed = false;
+
+  async function query<A, R, T = R>(
+    fn: LiteServerFunction<A, R>,
+    args: A,
+    context: PoolContext,
+    options: PoolQueryOptions<R, T> = {},
+  ): Promise<PoolAnswer<T>> {
+    if (closed) throw new PoolError('closed');
+    const request = fn.encode(args);
+    const { check, shareAs, immutable } = options;
+    const key = shareAs === undefined ? `unshared ${++unsharedReads}` : `${shareAs} ${request.toString('latin1')}`;
+    const held = immutable ? cache.get(key) : undefined;
+    if (held !== undefined) {
+      metrics.read('cache');
+      // The key names request and check, so what is held under it is what this check made.
+      return { value: held as T, liteServers: [], cached: true };
+    }
+    const question: Question<T> = {
+      name: fn.name,
+      request,
+      span: context.span,
+      masterchainSeqno: options.masterchainSeqno,
+      judgeAnswer: (answer, attempted) => {
+        const decoded = fn.decode(answer);
+        // Without a check the value is the answer: T is R then.
+        return check === undefined ? (decoded as unknown as T) : check(decoded, attempted);
+      },
+    };
+    const { value: asked, joined } = await flights.run(key, context, async (signal) => {
+      const result = await ask(question, signal);
+      if (immutable) cache.set(key, result.value, request.length + 2 * result.bytes + CACHE_ENTRY_BYTES);
+      return result;
+    });
+    metrics.read(joined ? 'joined' : 'lite_server');
+    return { value: asked.value, liteServers: [asked.liteServer], cached: false };
+  }
+
+  async function queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer> {
+    if (closed) throw new PoolError('closed');
+    const { waitMasterchain, timeoutMs } = options;
+    const waiter = { deadlineMs: now() + timeoutMs, signal: options.signal ?? new AbortController().signal };
+    const question: Question<Buffer> = {
+      name: 'bytes',
+      request,
+      span: options.span,
+      masterchainSeqno: waitMasterchain?.seqno,
+      ...(waitMasterchain === undefined ? {} : { waitMasterchain }),
+      judgeAnswer: (answer) => answer,
+    };
+    const { value } = await flights.run(`bytes ${++unsharedReads}`, waiter, (signal) => ask(question, signal));
+    return value.value;
+  }
+
+  async function ask<T>(question: Question<T>, signal: AbortSignal): Promise<Asked<T>> {
+    const tried = new Set<number>();
+    // A check may take longer than an answer may: that is no fault of the lite server.
+    const answered = new Set<number>();
+    const next = (): number | undefined => {
+      if (closed) return undefined;
+      const chosen = selectLiteServer(
+        members.map((member) => member.candidate()),
+        {
+          masterchainSeqno: question.masterchainSeqno,
+          tried,
+          lastGood,
+          random: random(),
+        },
+      );
+      if (chosen !== undefined) tried.add(chosen.index);
+      return chosen?.index;
+    };
+    try {
+      const { value } = await raceAttempts(
+        {
+          next,
+          start: (index, stop) => attempt(memberAt(index), question, stop, () => void answered.add(index)),
+          isFinal: (error) => judge(error).final,
+          onOverdue: (index) => void (answered.has(index) || memberAt(index).overdue()),
+          slowAfterMs: tuning.slowAfterMs,
+          overdueMs: tuning.overdueMs,
+          runningMax: tuning.attemptsRunningMax,
+        },
+        signal,
+      );
+      lastGood = value.liteServer;
+      return value;
+    } catch (error) {
+      if (closed) throw new PoolError('closed', { attempts: tried.size }, error);
+      throw error instanceof AttemptsExhausted ? mostTelling(error.errors) : error;
+    }
+  }
+
+  async function attempt<T>(
+    member: Member,
+    question: Question<T>,
+    signal: AbortSignal,
+    onAnswer: () => void,
+  ): Promise<Asked<T>> {
+    const startedMs = now();
+    const span = startAttemptSpan(dependencies.tracer, question, member);
+    let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
+    try {
+      const answer = await member.read(question.request, {
+        timeoutMs: tuning.queryTimeoutMs,
+        signal,
+        span,
+        ...waitFor(member, question),
+      });
+      onAnswer();
+      const deadlineMs = startedMs + tuning.queryTimeoutMs;
+      const value = await question.judgeAnswer(answer, { liteServer: member.index, deadlineMs, signal, span });
+      member.succeeded();
+      return { value, liteServer: member.index, bytes: answer.length };
+    } catch (error) {
+      const verdict = judge(error);
+      outcome = signal.aborted ? 'abandoned' : verdict.outcome;
+      // A failed proof counts even when nobody waits for the answer any more.
+      if (!signal.aborted || verdict.health === 'misbehaved') member.judged(verdict, error);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
+      throw error;
+    } finally {
+      metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
+      span.setAttribute('ton.outcome', outcome);
+      span.end();
+    }
+  }
+
+  /** A lite server that is a little behind is let wait for the block instead of refusing at once. */
+  function waitFor(member: Member, { masterchainSeqno: seqno, waitMasterchain }: Question<unknown>) {
+    if (waitMasterchain !== undefined) return { waitMasterchain };
+    if (seqno === undefined || lagBlocks({ tipSeqno: member.tip()?.block.seqno }, seqno) === 0) return {};
+    return { waitMasterchain: { seqno, timeoutMs: tuning.catchUpMs } };
+  }
+
+  function memberAt(index: number): Member {
+    const member = members[index];
+    if (member === undefined) throw new RangeError(`no lite server ${index}`);
+    return member;
+  }
+
+  return {
+    query,
+    queryBytes,
+    cacheBytes: cache.bytes,
+    close() {
+      closed = true;
+      cache.clear();
+    },
+  };
+}
+
+function startAttemptSpan(tracer: Tracer, question: Question<unknown>, member: Member): Span {
+  const parent =
+    question.span === undefined ? otelContext.active() : trace.setSpan(otelContext.active(), question.span);
+  const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
+  return tracer.startSpan('pool.attempt', { attributes }, parent);
+}

@@ -1,0 +1,158 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import * as fc from 'fast-check';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+
+import { blockText, FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import type { Head, Tip } from '#service/pool/head.ts';
+import { createHeadKeeper } from '#service/pool/head-keeper.ts';
+import { createMember } from '#service/pool/member.ts';
+import type { Member, MemberDependencies } from '#service/pool/member.ts';
+import { createPoolMetrics } from '#service/pool/metrics.ts';
+import { tuningDefaults } from '#service/pool/options.ts';
+import { ProofError } from '#service/proof/errors.ts';
+
+const hash = (seqno: number, fork: number): Buffer => {
+  const bytes = Buffer.alloc(32, fork);
+  bytes.writeUInt32BE(seqno);
+  return bytes;
+};
+
+/** `fork` 0 is the real chain; every other one is made up and cannot be proved. */
+function tip(seqno: number, fork = 0): Tip {
+  const rootHash = hash(seqno, fork);
+  return {
+    block: { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno, rootHash, fileHash: rootHash },
+    stateRootHash: hash(seqno, 99),
+  };
+}
+
+/** A keeper over members that report what they are told to; only the real chain can be proved. */
+function keeperOver(count: number, prove: (tip: Tip) => Promise<void> = async () => undefined) {
+  let nowMs = 1_000;
+  const metrics = createPoolMetrics(new Registry(), {
+    headSeqno: () => 0,
+    headUtime: () => 0,
+    usable: () => 0,
+    rejected: () => 0,
+    cacheBytes: () => 0,
+    lags: () => [],
+  });
+  const logger = pino({ level: 'silent' });
+  const now = (): number => nowMs;
+  // Reports come in by `reported`; the connection is never touched.
+  const server = {} as MemberDependencies['server'];
+  const members: Member[] = Array.from({ length: count }, (_, index) =>
+    createMember(
+      { index, name: `ls${index}`, inFlightMax: 1, tuning: tuningDefaults },
+      { server, metrics, logger, now, random: () => 0.5 },
+    ),
+  );
+  const asked: Tip[] = [];
+  const keeper = createHeadKeeper(
+    { unproved: false, tuning: tuningDefaults },
+    {
+      members,
+      metrics,
+      logger,
+      now,
+      prove: async (candidate): Promise<Head> => {
+        asked.push(candidate);
+        await prove(candidate);
+        const real = tip(candidate.block.seqno);
+        if (!real.block.rootHash.equals(candidate.block.rootHash)) {
+          throw new ProofError('fork', { subject: blockText(candidate.block) });
+        }
+        const init = { workchain: MASTERCHAIN, rootHash: hash(0, 0), fileHash: hash(0, 0) };
+        return { ...real, utime: candidate.block.seqno, keyBlockSeqno: 0, init };
+      },
+    },
+  );
+  const report = async (index: number, reported: Tip): Promise<void> => {
+    members[index]?.reported(reported);
+    keeper.consider();
+    for (let i = 0; i < 5; i += 1) await turn();
+  };
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { keeper, members, report, pass, asked };
+}
+
+describe('the served head', () => {
+  test('follows what at least half report', async () => {
+    const { keeper, report } = keeperOver(3);
+    await report(0, tip(10));
+    expect(keeper.head()?.block.seqno).toBe(10);
+    await report(1, tip(10));
+    await report(2, tip(10));
+    await report(0, tip(11));
+    expect(keeper.head()?.block.seqno).toBe(10);
+    await report(1, tip(11));
+    expect(keeper.head()?.block.seqno).toBe(11);
+  });
+
+  test('is not moved by a made-up block, whose reporter is out for misbehaviour', async () => {
+    const { keeper, report, members } = keeperOver(2);
+    await report(0, tip(10));
+    await report(1, tip(4_000_000, 7));
+    expect(keeper.head()?.block.seqno).toBe(10);
+    expect(members[1]?.health()).toMatchObject({ phase: 'out', cause: 'misbehaviour' });
+    expect(members[0]?.health().phase).toBe('in');
+  });
+
+  test('a right block with a wrong state hash is served, and its reporter is out', async () => {
+    const { keeper, report, members } = keeperOver(2);
+    await report(0, { ...tip(10), stateRootHash: hash(1, 1) });
+    expect(keeper.head()?.stateRootHash).toEqual(tip(10).stateRootHash);
+    expect(members[0]?.health()).toMatchObject({ phase: 'out', cause: 'misbehaviour' });
+  });
+
+  test('a block whose proof hangs holds up no block below it', async () => {
+    const { keeper, report, pass } = keeperOver(2, ({ block }) =>
+      block.seqno > 1_000 ? new Promise(() => undefined) : Promise.resolve(),
+    );
+    await report(0, tip(1_000_000));
+    pass(tuningDefaults.slowAfterMs);
+    await report(1, tip(10));
+    expect(keeper.head()?.block.seqno).toBe(10);
+  });
+
+  test('a block that was refused is not tried again at once', async () => {
+    const { report, asked, pass } = keeperOver(3, () => Promise.reject(new Error('not now')));
+    await report(0, tip(10));
+    await report(0, tip(10));
+    expect(asked).toHaveLength(1);
+    pass(tuningDefaults.refusedMs + 1);
+    await report(0, tip(10));
+    expect(asked).toHaveLength(2);
+  });
+
+  test('never decreases and is always of the real chain, whatever is reported', async () => {
+    const event = fc.record({
+      index: fc.nat(4),
+      seqno: fc.integer({ min: 1, max: 200 }),
+      fork: fc.nat(3),
+      passMs: fc.nat(20_000),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (events) => {
+        const { keeper, report, pass } = keeperOver(5);
+        let before = 0;
+        for (const { index, seqno, fork, passMs } of events) {
+          pass(passMs);
+          await report(index, tip(seqno, fork));
+          const head = keeper.head();
+          const after = head?.block.seqno ?? 0;
+          expect(after).toBeGreaterThanOrEqual(before);
+          expect(head?.block).toEqual(head && tip(after).block);
+          before = after;
+        }
+        await keeper.close();
+      }),
+      { seed: 17, numRuns: 60 },
+    );
+  });
+});
