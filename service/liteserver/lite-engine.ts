@@ -1,0 +1,48 @@
+import { EventEmitter } from 'node:events';
+import type { LiteEngine } from 'ton-lite-client';
+import type { TLFunction } from 'ton-tl';
+import { TLReadBuffer, TLWriteBuffer } from 'ton-tl';
+import type { QueryOptions } from './options.ts';
+
+/** What the engine asks: a lite server, or a pool of them. */
+export type QueryBytes = (request: Buffer, options: QueryOptions) => Promise<Buffer>;
+
+export type LiteEngineDependencies = {
+  readonly queryBytes: QueryBytes;
+  /** True when a query would be sent now. */
+  readonly isReady: () => boolean;
+};
+
+/** For callers that name no timeout: what tonlib gives a query, longer than the node's own 4.5 s. */
+const timeoutMsDefault = 10_000;
+
+/**
+ * ton-lite-client's engine over anything that takes TL bytes, so that its `LiteClient` runs here. Errors are those of
+ * `queryBytes`. Closing the engine refuses further queries; what it asks stays open and belongs to its owner.
+ */
+export function createLiteEngine({ queryBytes, isReady }: LiteEngineDependencies): LiteEngine {
+  let closed = false;
+  const own = {
+    async query<Request, Answer>(
+      fn: TLFunction<Request, Answer>,
+      request: Request,
+      { timeout: timeoutMs = timeoutMsDefault, awaitSeqno }: { timeout?: number; awaitSeqno?: number } = {},
+    ): Promise<Answer> {
+      if (closed) throw new Error('the engine is closed');
+      const writer = new TLWriteBuffer();
+      fn.encodeRequest(request, writer);
+      const waitMasterchain = awaitSeqno === undefined ? undefined : { seqno: awaitSeqno, timeoutMs };
+      const answer = await queryBytes(writer.build(), { timeoutMs, waitMasterchain });
+      return fn.decodeResponse(new TLReadBuffer(answer));
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      emitter.emit('close');
+    },
+    isClosed: () => closed,
+    isReady: () => !closed && isReady(),
+  };
+  const emitter = new EventEmitter();
+  return Object.assign(emitter, own);
+}
