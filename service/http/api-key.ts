@@ -1,0 +1,32 @@
+/**
+ * The key as sent: header `X-API-Key`, else query parameter `api_key` (v2 sheet section 5). An empty one is none: clients without a key send it so.
+ */
+export function readApiKey(header: string | readonly string[] | undefined, query: URLSearchParams): string | undefined {
+  const sent = typeof header === 'string' ? header : header?.[0];
+  return sent || query.get('api_key') || undefined;
+}
+
+/** Names of query parameters whose value is never shown, whatever it is. */
+const secretName = /key|token|secret|password|auth/i;
+
+/** Keys of this service, wherever in a text they stand. */
+const ownKey = /ton_[A-Za-z0-9_-]{4,}/g;
+
+/** Characters of a URL that a log line shows. */
+const shownMax = 512;
+
+/** A request's URL for logs and traces: every secret replaced, cut to a bounded length. */
+export function redactUrl(url: string): string {
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const shown = mark === -1 ? path : `${path}?${redactQuery(url.slice(mark + 1))}`;
+  return shown.replace(ownKey, 'redacted').slice(0, shownMax);
+}
+
+function redactQuery(query: string): string {
+  const shown = new URLSearchParams();
+  for (const [name, value] of new URLSearchParams(query)) {
+    shown.append(name, secretName.test(name) ? 'redacted' : value);
+  }
+  return shown.toString();
+}

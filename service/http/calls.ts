@@ -1,0 +1,116 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+
+import { clientAddress } from '../limits/client-address.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Operation } from '../v2/operation.ts';
+import type { ParameterSource } from '../v2/parameter.ts';
+import { createAdmission, type Admission } from './admission.ts';
+import { readApiKey } from './api-key.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
+import { successEnvelope, type RpcMark } from './envelope.ts';
+import { HttpError } from './errors.ts';
+import type { Exchange, Exchanges } from './exchange.ts';
+import type { Clock, ResolvedHttpOptions } from './options.ts';
+import { errorAnswer, type Answer } from './reply.ts';
+
+/** One request under way to an operation: everything a route needs to answer it. */
+export type Call = {
+  readonly request: FastifyRequest;
+  readonly query: URLSearchParams;
+  readonly exchange: Exchange;
+  readonly admission: Admission;
+  readonly deadline: Deadline;
+};
+
+/** Runs requests for operations: room, deadline and admission around them, one operation as an envelope. */
+export type Calls = {
+  /** Gives `work` a call and frees all it holds afterwards. What `work` throws becomes the answer. */
+  around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
+  /** Runs one operation; never throws. */
+  run(call: Call, operation: Operation, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
+  /** Ends everything in flight: the time to drain is over. */
+  cut(): void;
+};
+
+export type CallsDependencies = {
+  readonly exchanges: Exchanges;
+  readonly limits: Limits;
+  readonly tracer: Tracer;
+  readonly logger: Logger;
+  readonly clock: Clock;
+};
+
+export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
+  const { exchanges, logger, clock } = dependencies;
+  const deadlines = new Set<Deadline>();
+
+  const open = (request: FastifyRequest): Call => {
+    const exchange = exchanges.of(request);
+    const query = request.query as URLSearchParams;
+    const forwardedFor = request.headers['x-forwarded-for'];
+    const caller = {
+      key: readApiKey(request.headers['x-api-key'], query),
+      clientAddress: clientAddress(
+        request.raw.socket.remoteAddress ?? '',
+        Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
+        options.trustedProxies,
+      ),
+    };
+    const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
+    return { request, query, exchange, deadline, admission: createAdmission(caller, exchange.span, dependencies) };
+  };
+
+  const fail = (exchange: Exchange, error: unknown, mark?: RpcMark): Answer => {
+    const answer = errorAnswer(error, exchange.extra(), mark);
+    if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');
+    return answer;
+  };
+
+  return {
+    async around(request, reply, work) {
+      const exchange = exchanges.of(request);
+      if (exchanges.inFlight > options.inFlightMax) return fail(exchange, new HttpError('too_many_in_flight'));
+      const call = open(request);
+      const { deadline, admission } = call;
+      deadlines.add(deadline);
+      const onClose = (): void => {
+        if (!reply.raw.writableFinished) deadline.abort('caller_gone');
+      };
+      reply.raw.once('close', onClose);
+      try {
+        return withHeaders(await work(call), admission.headers());
+      } catch (error) {
+        return withHeaders(fail(exchange, error), admission.headers());
+      } finally {
+        admission.release();
+        deadline.end();
+        deadlines.delete(deadline);
+        reply.raw.off('close', onClose);
+      }
+    },
+
+    async run({ exchange, deadline }, operation, source, mark) {
+      try {
+        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span };
+        const answer = await deadline.race(operation.run(source, context));
+        exchange.liteServers = answer.liteServers;
+        return {
+          status: 200,
+          body: successEnvelope(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
+        };
+      } catch (error) {
+        return fail(exchange, error, mark);
+      }
+    },
+
+    cut() {
+      for (const deadline of deadlines) deadline.abort('request_timeout');
+    },
+  };
+}
+
+function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
+  return { ...answer, headers: { ...headers, ...answer.headers } };
+}

@@ -1,0 +1,55 @@
+import type { Failure } from './status.ts';
+
+/** What `@extra` tells about an answer. */
+export type ExtraFacts = {
+  readonly unixSeconds: number;
+  /** Zero-based indexes of the lite servers whose answers were used. */
+  readonly liteServers: readonly number[];
+  readonly elapsedMs: number;
+  readonly cached: boolean;
+};
+
+/** What a JSON-RPC answer repeats of its request; `id` as raw JSON text, absent when the request had none. */
+export type RpcMark = { readonly id?: string };
+
+/** `@extra` of answers made without an operation: unknown paths, errors of JSON-RPC itself. */
+export const bareExtra = '_';
+
+/**
+ * `<unix seconds>:<lite servers>:<elapsed ms>[:c]` (v2 sheet section 2): lite servers separated by commas, `_` when none was used
+ * or a cache answered; elapsed time with 6 significant digits.
+ */
+export function extraText(facts: ExtraFacts): string {
+  const liteServers = facts.cached || facts.liteServers.length === 0 ? '_' : facts.liteServers.join(',');
+  const mark = facts.cached ? ':c' : '';
+  return `${facts.unixSeconds}:${liteServers}:${sixDigits(facts.elapsedMs)}${mark}`;
+}
+
+/** A number as a C++ stream prints it by default: 6 significant digits, no trailing zeros, exponent from 1e6 and below 1e-4. */
+export function sixDigits(value: number): string {
+  const [digits = '0', exponentText = '0'] = value.toExponential(5).split('e');
+  const exponent = Number(exponentText);
+  if (exponent >= -4 && exponent < 6) return withoutZeros(value.toFixed(5 - exponent));
+  const size = Math.abs(exponent).toString().padStart(2, '0');
+  return `${withoutZeros(digits)}e${exponent < 0 ? '-' : '+'}${size}`;
+}
+
+/** The body of a success: `ok`, `result`, `@extra`, then the JSON-RPC mark. */
+export function successEnvelope(result: unknown, extra: string, mark?: RpcMark): string {
+  return `{"ok":true,"result":${JSON.stringify(result)},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
+}
+
+/** The body of a failure: `ok`, `error`, `code`, `@extra`, then the JSON-RPC mark. */
+export function failureEnvelope(failure: Failure, extra: string, mark?: RpcMark): string {
+  const error = JSON.stringify(failure.text);
+  return `{"ok":false,"error":${error},"code":${failure.status},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
+}
+
+function markText(mark: RpcMark | undefined): string {
+  if (mark === undefined) return '';
+  return mark.id === undefined ? ',"jsonrpc":"2.0"' : `,"jsonrpc":"2.0","id":${mark.id}`;
+}
+
+function withoutZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}

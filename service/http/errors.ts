@@ -1,0 +1,38 @@
+import { TonplaneError } from '../error.ts';
+import type { RefusalCode } from '../limits/limits.ts';
+
+/**
+ * Why a request ends before or beside its operation.
+ * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`: the request line
+ * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
+ * - `too_many_in_flight`: as many requests in flight as the process bears
+ * - `request_timeout`: the request's time is over; `caller_gone`: nobody is there to answer
+ * - the four refusals of `limits`
+ */
+export type HttpErrorCode =
+  | 'not_found'
+  | 'wrong_method'
+  | 'bad_url'
+  | 'url_too_long'
+  | 'body_too_large'
+  | 'body_not_json'
+  | 'body_slow'
+  | 'body_cut'
+  | 'too_many_in_flight'
+  | 'request_timeout'
+  | 'caller_gone'
+  | RefusalCode;
+
+export type HttpErrorData = {
+  /** Whole seconds after which the same request may succeed. */
+  readonly retryAfterSeconds?: number;
+  /** Methods that the path takes. */
+  readonly allow?: readonly string[];
+};
+
+/** A request that this side ends. The message is for the caller where the status table says so. */
+export class HttpError extends TonplaneError<HttpErrorCode, HttpErrorData> {
+  constructor(code: HttpErrorCode, message: string = code, data: HttpErrorData = {}) {
+    super({ code, message, data, retryable: code === 'too_many_in_flight' || code === 'rate_limited' });
+  }
+}

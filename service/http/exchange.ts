@@ -1,0 +1,109 @@
+import type { Span, Tracer } from '@opentelemetry/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+
+import { redactUrl } from './api-key.ts';
+import { extraText } from './envelope.ts';
+import type { HttpMetrics } from './metrics.ts';
+import type { Clock } from './options.ts';
+import { callerGoneStatus } from './status.ts';
+import { endRequestSpan, startRequestSpan } from './tracing.ts';
+
+/** One request and what became of it, kept from its headers to the end of its answer; then it is a log line, a span and figures. */
+export type Exchange = {
+  /** Operation or page for metrics and traces: of a bounded set. */
+  operation: string;
+  /** Code of the error that the answer tells, if any. */
+  errorCode: string | undefined;
+  /** Lite servers whose answers were used. */
+  liteServers: readonly number[];
+  readonly span: Span;
+  /** `@extra` of an answer made now. */
+  extra(liteServers?: readonly number[], cached?: boolean): string;
+};
+
+/** Keeps the exchanges under way. */
+export type Exchanges = {
+  /** Starts one; it ends by itself when its answer was sent or its connection closed. */
+  begin(request: FastifyRequest, reply: FastifyReply): Exchange;
+  /** That of a request that began. */
+  of(request: FastifyRequest): Exchange;
+  readonly inFlight: number;
+  /** Resolves when none is in flight. */
+  idle(): Promise<void>;
+};
+
+export type ExchangesDependencies = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly metrics: HttpMetrics;
+};
+
+export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDependencies): Exchanges {
+  const exchanges = new WeakMap<FastifyRequest, Exchange>();
+  let inFlight = 0;
+  let idleWaiters: (() => void)[] = [];
+
+  const end = (exchange: Exchange, startedMs: number, request: FastifyRequest, reply: FastifyReply): void => {
+    inFlight--;
+    const { raw } = reply;
+    const status = raw.writableFinished ? raw.statusCode : callerGoneStatus;
+    const elapsedMs = clock.nowMs() - startedMs;
+    const bytes = Number(raw.getHeader('content-length') ?? 0);
+    const { operation, errorCode: code } = exchange;
+    metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
+    endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
+    const line = {
+      method: request.method,
+      url: redactUrl(request.url),
+      operation,
+      status,
+      ...(code !== undefined && { code }),
+      liteServers: exchange.liteServers,
+      elapsedMs: Number(elapsedMs.toFixed(3)),
+      bytes,
+      traceId: exchange.span.spanContext().traceId,
+    };
+    if (status >= 500) logger.warn(line, 'request');
+    else logger.info(line, 'request');
+    if (inFlight === 0) {
+      idleWaiters.forEach((resolve) => resolve());
+      idleWaiters = [];
+    }
+  };
+
+  return {
+    begin(request, reply) {
+      const startedMs = clock.nowMs();
+      const { method, headers } = request;
+      const exchange: Exchange = {
+        operation: 'unknown',
+        errorCode: undefined,
+        liteServers: [],
+        span: startRequestSpan(tracer, { method, headers, shownUrl: redactUrl(request.url) }),
+        extra: (liteServers = [], cached = false) =>
+          extraText({
+            unixSeconds: Math.floor(clock.unixMs() / 1000),
+            liteServers,
+            elapsedMs: clock.nowMs() - startedMs,
+            cached,
+          }),
+      };
+      exchanges.set(request, exchange);
+      inFlight++;
+      metrics.begin();
+      reply.raw.once('close', () => end(exchange, startedMs, request, reply));
+      return exchange;
+    },
+    of(request) {
+      const exchange = exchanges.get(request);
+      if (exchange === undefined) throw new Error('the request has no exchange: its first hook did not run');
+      return exchange;
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))),
+  };
+}

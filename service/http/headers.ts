@@ -1,0 +1,19 @@
+/** Headers of every answer, errors and static pages included (v2 sheet section 1). */
+export function commonHeaders(version: string): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'X-API-Version, Retry-After',
+    'x-api-version': version,
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+/** Headers of the answer to a preflight. `*` does not cover Authorization, and old browsers do not know it: the rest is named too. */
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': '*, Content-Type, X-API-Key, X-Ton-Client-Version, Authorization',
+  'access-control-max-age': '86400',
+};
+
+/** Media type of every envelope. */
+export const jsonType = 'application/json';

@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net';
+
+import fastify, { type FastifyReply } from 'fastify';
+import type { Registry } from 'prom-client';
+
+/** The listener for probes, metrics and operators: never exposed to callers. */
+export type InternalServer = {
+  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  close(): Promise<void>;
+};
+
+/** Port 0 takes a free one. */
+export type InternalServerOptions = { readonly host: string; readonly port: number };
+
+/** Whether the process can serve, and why not. */
+export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
+
+export type InternalPage = { readonly contentType: string; readonly body: string };
+
+export type InternalServerDependencies = {
+  readonly register: Registry;
+  /** False while no lite server is usable and while draining. */
+  readonly readiness: () => Readiness;
+  /** What `/status` shows, as JSON. */
+  readonly status: () => unknown;
+  /** Further pages by path, such as `/global.config.json`; made at each request. */
+  readonly pages: ReadonlyMap<string, () => InternalPage | Promise<InternalPage>>;
+};
+
+/**
+ * `/metrics` (Prometheus), `/livez` (the event loop turns, nothing else), `/readyz` (200 or 503, both with the reasons as JSON),
+ * `/status`, and the pages given.
+ */
+export function createInternalServer(
+  options: InternalServerOptions,
+  { register, readiness, status, pages }: InternalServerDependencies,
+): InternalServer {
+  const app = fastify({ logger: false, forceCloseConnections: true });
+
+  app.get('/livez', (_request, reply) => sendJson(reply, 200, { alive: true }));
+  app.get('/readyz', (_request, reply) => {
+    const state = readiness();
+    return sendJson(reply, state.ready ? 200 : 503, state);
+  });
+  app.get('/status', (_request, reply) => sendJson(reply, 200, status()));
+  app.get('/metrics', async (_request, reply) => {
+    const text = await register.metrics();
+    return reply.header('content-type', register.contentType).send(text);
+  });
+  for (const [path, make] of pages) {
+    app.get(path, async (_request, reply) => {
+      const { contentType, body } = await make();
+      return reply.header('content-type', contentType).send(Buffer.from(body));
+    });
+  }
+  app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'Not Found' }));
+
+  return {
+    async listen() {
+      await app.listen({ host: options.host, port: options.port });
+      const { address, port } = app.server.address() as AddressInfo;
+      return { host: address, port };
+    },
+    close: () => app.close(),
+  };
+}
+
+/** Values that JSON has no number for (bigint) are shown as text. */
+function sendJson(reply: FastifyReply, status: number, value: unknown): FastifyReply {
+  const body = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? item.toString() : item));
+  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(body));
+}

@@ -1,0 +1,62 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { bareExtra, failureEnvelope } from './envelope.ts';
+import { jsonType } from './headers.ts';
+
+/** What the HTTP parser's errors are told as; any other is a malformed request. */
+const statuses: ReadonlyMap<string, readonly [status: number, text: string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, 'request headers too large']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'request body too large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'request took too long']],
+]);
+
+/** Long enough for an answer of 300 bytes to arrive anywhere. */
+const lingerMs = 1000;
+
+/** Answers bytes that are no HTTP request: the envelope like everywhere, written by hand, and the end of the connection. */
+export function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const [status, text] = statuses.get(error.code ?? '') ?? [400, 'malformed HTTP request'];
+  writeRaw(socket, status, text, headers);
+}
+
+/** Answers an `Expect` other than `100-continue`. */
+export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  const failure = { status: 417, text: 'expectation failed', code: 'malformed', unexpected: false };
+  const body = failureEnvelope(failure, bareExtra);
+  response.writeHead(417, {
+    ...headers,
+    'content-type': jsonType,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** Writes a whole failure to a connection that has no response object, and ends it. */
+export function writeRaw(
+  socket: Duplex,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = failureEnvelope({ status, text, code: 'malformed', unexpected: false }, bareExtra);
+  const lines = Object.entries({
+    ...headers,
+    'content-type': jsonType,
+    'content-length': Buffer.byteLength(body).toString(),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  // What the caller still sends is thrown away for a moment: destroying at once can reach it as a reset before the answer does.
+  socket.resume();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`);
+}

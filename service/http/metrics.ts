@@ -1,0 +1,75 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Figures of the public listener. Labels are operation names and statuses of the tables: a bounded set, whatever callers send. */
+export type HttpMetrics = {
+  begin(): void;
+  end(facts: {
+    readonly operation: string;
+    readonly status: number;
+    readonly seconds: number;
+    readonly bytes: number;
+  }): void;
+  /** An operation inside a JSON-RPC batch. */
+  batchCall(operation: string, status: number): void;
+  /** Bytes that were no HTTP request. */
+  malformed(): void;
+};
+
+/**
+ * From a cached answer (below a millisecond) over a read from a lite server (2 to 100 ms) and a hedged one to the request timeout (10 s);
+ * 1 s is the usual objective and has its own edge.
+ */
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+
+/** From an error envelope (100 B) over an account (2 kB) to a full code and data answer. */
+const sizeBuckets = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
+
+export function createHttpMetrics(register: Registry): HttpMetrics {
+  const requests = new Counter({
+    name: 'ton_http_requests_total',
+    help: 'HTTP requests answered, by operation and status; 499 is a caller that hung up',
+    labelNames: ['operation', 'status'],
+    registers: [register],
+  });
+  const duration = new Histogram({
+    name: 'ton_http_request_duration_seconds',
+    help: 'Time from the headers of a request to the end of its answer',
+    labelNames: ['operation'],
+    buckets: durationBuckets,
+    registers: [register],
+  });
+  const inFlight = new Gauge({
+    name: 'ton_http_in_flight_requests',
+    help: 'HTTP requests being worked on',
+    registers: [register],
+  });
+  const bytes = new Histogram({
+    name: 'ton_http_response_size_bytes',
+    help: 'Size of answers without headers',
+    labelNames: ['operation'],
+    buckets: sizeBuckets,
+    registers: [register],
+  });
+  const batchCalls = new Counter({
+    name: 'ton_http_batch_calls_total',
+    help: 'Operations inside JSON-RPC batches, by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [register],
+  });
+  const malformed = new Counter({
+    name: 'ton_http_malformed_requests_total',
+    help: 'Connections ended because their bytes were no HTTP request',
+    registers: [register],
+  });
+  return {
+    begin: () => inFlight.inc(),
+    end: (facts) => {
+      inFlight.dec();
+      requests.inc({ operation: facts.operation, status: facts.status });
+      duration.observe({ operation: facts.operation }, facts.seconds);
+      bytes.observe({ operation: facts.operation }, facts.bytes);
+    },
+    batchCall: (operation, status) => batchCalls.inc({ operation, status }),
+    malformed: () => malformed.inc(),
+  };
+}

@@ -1,0 +1,214 @@
+import type { Operation } from '../v2/operation.ts';
+import { referenceTo, type JsonSchema } from '../v2/shape.ts';
+import type { V2 } from '../v2/v2.ts';
+
+/** Statuses that any operation may answer with beside 200, and what they mean (v2 sheet 4.1). */
+const failures: readonly (readonly [status: number, description: string])[] = [
+  [401, 'API key does not exist'],
+  [403, 'The key is for another network'],
+  [405, 'Wrong method'],
+  [413, 'Request body too large'],
+  [422, 'A parameter is missing or not valid'],
+  [429, 'Over the limit of the plan'],
+  [500, 'A lite server answered with an error, or its proof does not hold'],
+  [503, 'No lite server is usable'],
+  [504, 'No lite server answered in time'],
+];
+
+const extra: JsonSchema = {
+  type: 'string',
+  pattern: '^(?:_|\\d+(?:\\.\\d+)?:(?:_|\\d+(?:,\\d+)*):\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?(?::c)?)$',
+  description: 'unix time, lite servers used, elapsed ms, cache mark',
+};
+
+const rpcId: JsonSchema = { type: ['string', 'number', 'null'] };
+
+const rpcFields = { jsonrpc: { const: '2.0' }, id: { $ref: referenceTo('RpcId') } };
+
+/** The OpenAPI 3.1 document of the contract, made from its operations. */
+export function describeV2(v2: V2): JsonSchema {
+  const paths = v2.operations.flatMap((operation) =>
+    [operation.name, ...operation.aliases].map((name) => [`/api/v2/${name}`, describeOperation(operation, name)]),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'TON HTTP API v2',
+      version: v2.version,
+      summary: 'Verified answers from lite servers',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{}, { ApiKeyHeader: [] }, { ApiKeyQuery: [] }],
+    paths: {
+      ...(Object.fromEntries(paths) as JsonSchema),
+      '/api/v2/jsonRPC': { post: describeRpc(v2) },
+      '/api/v2/healthcheck': { get: describePage('healthcheckV2', 'Liveness', { const: 'OK' }) },
+      '/healthcheck': { get: describePage('healthcheck', 'Liveness', { const: 'OK' }) },
+      '/api/v2/openapi.json': { get: describePage('openapi', 'This document', { type: 'object' }) },
+    },
+    components: {
+      securitySchemes: {
+        ApiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        ApiKeyQuery: { type: 'apiKey', in: 'query', name: 'api_key' },
+      },
+      headers: {
+        ApiVersion: { required: true, schema: { type: 'string', pattern: '^2\\.\\d+\\.\\d+$' } },
+        AllowOrigin: { schema: { type: 'string' } },
+        RetryAfter: { description: 'Seconds', schema: { type: 'integer', minimum: 0 } },
+      },
+      schemas: describeSchemas(v2),
+    },
+  };
+}
+
+function describeSchemas(v2: V2): JsonSchema {
+  const named = v2.operations.flatMap((operation) => [
+    ...operation.result.definitions,
+    ...operation.parameters.map(({ input }) => [input.name, input.schema] as const),
+    [`${pascal(operation.name)}Request`, requestSchema(operation)] as const,
+    [`${pascal(operation.name)}Response`, successSchema(operation, {})] as const,
+    [`${pascal(operation.name)}RpcResponse`, successSchema(operation, rpcFields)] as const,
+  ]);
+  return {
+    Extra: extra,
+    RpcId: rpcId,
+    ErrorEnvelope: failureSchema({}),
+    RpcErrorEnvelope: failureSchema(rpcFields),
+    ...Object.fromEntries(named),
+  };
+}
+
+function describeOperation(operation: Operation, name: string): JsonSchema {
+  const common = {
+    tags: [operation.tag],
+    summary: operation.summary,
+    responses: responses({ $ref: referenceTo(`${pascal(operation.name)}Response`) }, 'ErrorEnvelope'),
+  };
+  const get = {
+    ...common,
+    operationId: name,
+    parameters: operation.parameters.map(({ name: parameter, missing, input }) => ({
+      name: parameter,
+      in: 'query',
+      required: missing !== undefined,
+      schema: { $ref: referenceTo(input.name) },
+    })),
+  };
+  const post = {
+    ...common,
+    operationId: operation.methods.includes('GET') ? `${name}ByPost` : name,
+    requestBody: {
+      required: operation.parameters.some(({ missing }) => missing !== undefined),
+      content: jsonContent({ $ref: referenceTo(`${pascal(operation.name)}Request`) }),
+    },
+  };
+  return {
+    ...(operation.methods.includes('GET') && { get }),
+    ...(operation.methods.includes('POST') && { post }),
+  };
+}
+
+function describeRpc(v2: V2): JsonSchema {
+  const names = v2.operations.flatMap((operation) => [operation.name, ...operation.aliases]);
+  const request = {
+    type: 'object',
+    required: ['method'],
+    properties: {
+      jsonrpc: { type: 'string' },
+      id: { $ref: referenceTo('RpcId') },
+      method: { type: 'string', enum: names },
+      params: { type: ['object', 'array', 'null'], maxItems: 0 },
+    },
+  };
+  const success = {
+    anyOf: v2.operations.map((operation) => ({ $ref: referenceTo(`${pascal(operation.name)}RpcResponse`) })),
+  };
+  const failure = { $ref: referenceTo('RpcErrorEnvelope') };
+  const batch = { type: 'array', minItems: 1, items: { anyOf: [success, failure] } };
+  return {
+    operationId: 'jsonRPC',
+    tags: ['rpc'],
+    summary: 'Any operation by name; an array of calls is answered by an array.',
+    requestBody: {
+      required: true,
+      content: jsonContent({ oneOf: [request, { type: 'array', items: request, minItems: 1 }] }),
+    },
+    responses: responses({ anyOf: [success, batch] }, 'RpcErrorEnvelope'),
+  };
+}
+
+function describePage(operationId: string, summary: string, schema: JsonSchema): JsonSchema {
+  const ok = { description: summary, headers: headersOf(200), content: jsonContent(schema) };
+  return { operationId, tags: ['service'], summary, security: [], responses: { '200': ok } };
+}
+
+function responses(success: JsonSchema, failure: string): JsonSchema {
+  const answers = failures.map(([status, description]) => [
+    status.toString(),
+    { description, headers: headersOf(status), content: jsonContent({ $ref: referenceTo(failure) }) },
+  ]);
+  return {
+    '200': { description: 'Success', headers: headersOf(200), content: jsonContent(success) },
+    ...(Object.fromEntries(answers) as JsonSchema),
+  };
+}
+
+function headersOf(status: number): JsonSchema {
+  return {
+    'X-API-Version': { $ref: '#/components/headers/ApiVersion' },
+    'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' },
+    ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+  };
+}
+
+/** The fields of a POST body and of JSON-RPC's `params`; unknown ones are ignored, null is absent for optional ones. */
+function requestSchema(operation: Operation): JsonSchema {
+  const properties = operation.parameters.map(({ name, missing, input }) => {
+    const schema = { $ref: referenceTo(input.name) };
+    return [name, missing === undefined ? { anyOf: [schema, { type: 'null' }] } : schema] as const;
+  });
+  const required = operation.parameters.filter(({ missing }) => missing !== undefined).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function successSchema(operation: Operation, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    type: 'object',
+    required: ['ok', 'result', '@extra', ...('jsonrpc' in fields ? ['jsonrpc'] : [])],
+    properties: {
+      ok: { const: true },
+      result: operation.result.schema,
+      '@extra': { $ref: referenceTo('Extra') },
+      ...fields,
+    },
+    additionalProperties: false,
+  };
+}
+
+function failureSchema(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    type: 'object',
+    required: ['ok', 'error', 'code'],
+    properties: {
+      ok: { const: false },
+      error: { type: 'string', minLength: 1 },
+      code: { type: 'integer', minimum: 400, maximum: 599 },
+      '@extra': { $ref: referenceTo('Extra') },
+      ...fields,
+    },
+    additionalProperties: false,
+  };
+}
+
+function jsonContent(schema: JsonSchema): JsonSchema {
+  return { 'application/json': { schema } };
+}
+
+function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

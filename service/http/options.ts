@@ -1,0 +1,63 @@
+/** Settings of the public listener. Bounds that are left out take the defaults below. */
+export type HttpOptions = {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Upper bound of one request from its headers to its answer. */
+  readonly requestTimeoutMs: number;
+  /** How long requests in flight may take to finish at shutdown, then they are cut. */
+  readonly drainMs: number;
+  /** Number of proxies in front whose `X-Forwarded-For` entries are believed. */
+  readonly trustedProxies: number;
+  /** False serves JSON-RPC alone: the surface `jsonrpc` without `v2`. */
+  readonly rest: boolean;
+} & Partial<HttpBounds>;
+
+/** What one process lets callers take of it. */
+export type HttpBounds = {
+  readonly bodyBytesMax: number;
+  readonly urlBytesMax: number;
+  readonly headerBytesMax: number;
+  readonly inFlightMax: number;
+  readonly connectionsMax: number;
+  readonly headersTimeoutMs: number;
+  readonly receiveTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly batchMax: number;
+};
+
+export const defaultBounds: HttpBounds = {
+  /** v2 sheet section 1. */
+  bodyBytesMax: 1_048_576,
+  /** v2 sheet section 1. */
+  urlBytesMax: 8192,
+  /** v2 sheet section 1. */
+  headerBytesMax: 65_536,
+  /** 30,000 requests a second of 100 ms each are 3,000; beyond this the process is behind and says so at once. */
+  inFlightMax: 4096,
+  /** About 10 kB a connection: 100 MB; more are dropped by the listener before a byte is read. */
+  connectionsMax: 10_000,
+  /** Headers come in one packet; ten seconds bear a very bad line and starve a caller who sends a byte a second. */
+  headersTimeoutMs: 10_000,
+  /** A body of 1 MiB at 300 kbit/s. */
+  receiveTimeoutMs: 30_000,
+  /** Longer than the 60 s that proxies in front keep an idle connection, so that it is they who close it. */
+  keepAliveTimeoutMs: 75_000,
+  /** Calls in one JSON-RPC batch: what a page of a wallet needs; each costs a token of the limit. */
+  batchMax: 100,
+};
+
+/** Options with every bound filled in. */
+export type ResolvedHttpOptions = Omit<HttpOptions, keyof HttpBounds> & HttpBounds;
+
+export function resolveHttpOptions(options: HttpOptions): ResolvedHttpOptions {
+  return { ...defaultBounds, ...options };
+}
+
+/** The two clocks of a request. */
+export type Clock = {
+  /** Monotonic milliseconds, `performance.now()`: deadlines and durations. */
+  readonly nowMs: () => number;
+  /** Unix milliseconds: the time an answer was made. */
+  readonly unixMs: () => number;
+};

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A file that is served as it is. */
+export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
+
+/** Where the assets of the documentation are served. */
+export const docsPath = '/api/v2/docs';
+
+/** Files of the Swagger UI package that the page needs. All of them are ours to serve: the page asks no other host. */
+const assets: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+/** Nothing from elsewhere, even if an asset asked for it. The page draws its icons from data URLs and styles elements in place. */
+export const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/** A day: assets change with a release only. */
+const assetCache = 'public, max-age=86400';
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>TON HTTP API v2</title>
+<link rel="stylesheet" href="${docsPath}/swagger-ui.css">
+<link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="${docsPath}/swagger-ui-bundle.js"></script>
+<script src="${docsPath}/start.js"></script>
+</body>
+</html>
+`;
+
+/** `validatorUrl: null` keeps the page from asking Swagger's public validator. */
+const start = `SwaggerUIBundle({
+  url: '/api/v2/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis],
+});
+`;
+
+/** The documentation page. */
+export const docsPage: Page = page('text/html; charset=utf-8', html, 'no-cache');
+
+/** Path -> asset of the documentation. Reads the package's files; throws when they are not there. */
+export function readDocsAssets(): ReadonlyMap<string, Page> {
+  const folder = join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui/package.json'))), 'static');
+  const files = Object.entries(assets).map(([name, contentType]): [string, Page] => [
+    `${docsPath}/${name}`,
+    { contentType, body: readFileSync(join(folder, name)), cacheControl: assetCache },
+  ]);
+  return new Map([...files, [`${docsPath}/start.js`, page('text/javascript; charset=utf-8', start, assetCache)]]);
+}
+
+/** A page made of text. */
+export function page(contentType: string, text: string, cacheControl: string): Page {
+  return { contentType, body: Buffer.from(text), cacheControl };
+}

@@ -1,0 +1,43 @@
+import type { FastifyReply } from 'fastify';
+
+import { mustClose } from './body.ts';
+import { failureEnvelope, type RpcMark } from './envelope.ts';
+import { jsonType } from './headers.ts';
+import { failureOf, type Failure } from './status.ts';
+
+/** A finished answer. */
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Code of the error it tells, for logs. */
+  readonly errorCode?: string;
+  /** The error is none that anybody foresaw: a fault of ours, to be logged. */
+  readonly unexpected?: boolean;
+};
+
+/** The envelope of an error, with the headers that its status asks for. */
+export function errorAnswer(error: unknown, extra: string, mark?: RpcMark): Answer {
+  const failure = failureOf(error);
+  return {
+    status: failure.status,
+    body: failureEnvelope(failure, extra, mark),
+    headers: failureHeaders(failure),
+    errorCode: failure.code,
+    unexpected: failure.unexpected,
+  };
+}
+
+/** Sends bytes, so that the media type goes out as it is, without a charset that JSON does not have. */
+export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (answer.status === 408 || mustClose(reply.request.raw)) reply.header('connection', 'close');
+  return reply.code(answer.status).header('content-type', jsonType).send(Buffer.from(answer.body));
+}
+
+function failureHeaders(failure: Failure): Readonly<Record<string, string>> {
+  return {
+    ...(failure.retryAfterSeconds !== undefined && { 'retry-after': failure.retryAfterSeconds.toString() }),
+    ...(failure.allow !== undefined && { allow: failure.allow.join(', ') }),
+  };
+}

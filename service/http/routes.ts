@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Operation } from '../v2/operation.ts';
+import type { V2 } from '../v2/v2.ts';
+import type { Call, Calls } from './calls.ts';
+import type { Exchanges } from './exchange.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { describeV2 } from './openapi.ts';
+import type { ResolvedHttpOptions } from './options.ts';
+import { docsPage, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
+import { send, type Answer } from './reply.ts';
+import { answerRest } from './rest-route.ts';
+import { answerRpc } from './rpc-route.ts';
+
+/** Path -> methods it takes: tells a wrong method from an unknown path. */
+export type RouteTable = ReadonlyMap<string, readonly string[]>;
+
+/** Where operations are. */
+export const operationsPath = '/api/v2';
+
+export const rpcPath = `${operationsPath}/jsonRPC`;
+
+export type RoutesDependencies = {
+  readonly v2: V2;
+  readonly calls: Calls;
+  readonly exchanges: Exchanges;
+  readonly metrics: HttpMetrics;
+};
+
+/** Declares every path of the listener; returns the table of them. A path with a slash at its end is the same path. */
+export function declareRoutes(
+  app: FastifyInstance,
+  options: ResolvedHttpOptions,
+  dependencies: RoutesDependencies,
+): RouteTable {
+  const { v2, calls, exchanges } = dependencies;
+  const table = new Map<string, readonly string[]>();
+
+  const answering = (label: string, work: (call: Call) => Promise<Answer>) => {
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const exchange = exchanges.of(request);
+      exchange.operation = label;
+      const answer = await calls.around(request, reply, work);
+      exchange.errorCode = answer.errorCode;
+      return send(reply, answer);
+    };
+  };
+
+  const declare = (
+    path: string,
+    methods: readonly string[],
+    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply,
+  ): void => {
+    table.set(path, methods);
+    app.route({ method: [...methods], url: path, handler });
+  };
+
+  const declareOperation = (operation: Operation): void => {
+    const handler = answering(operation.name, (call) => answerRest(calls, call, operation, options.bodyBytesMax));
+    for (const name of [operation.name, ...operation.aliases]) {
+      declare(`${operationsPath}/${name}`, operation.methods, handler);
+    }
+  };
+
+  if (options.rest) v2.operations.forEach(declareOperation);
+  const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, dependencies, call));
+  declare(rpcPath, ['POST'], rpcHandler);
+  for (const [path, content] of servicePages(v2)) {
+    declare(path, ['GET', 'HEAD'], (request, reply) => {
+      exchanges.of(request).operation = 'page';
+      return sendPage(reply, content);
+    });
+  }
+  return table;
+}
+
+/** Pages that need nothing but this process: probes, the document and its reader. */
+function servicePages(v2: V2): ReadonlyMap<string, Page> {
+  const health = page('application/json', '"OK"', 'no-store');
+  const document = page('application/json', JSON.stringify(describeV2(v2)), 'no-cache');
+  return new Map<string, Page>([
+    ['/healthcheck', health],
+    [`${operationsPath}/healthcheck`, health],
+    [`${operationsPath}/openapi.json`, document],
+    ['/', docsPage],
+    [operationsPath, docsPage],
+    ...readDocsAssets(),
+  ]);
+}
+
+function sendPage(reply: FastifyReply, content: Page): FastifyReply {
+  return reply
+    .headers({
+      'content-type': content.contentType,
+      'cache-control': content.cacheControl,
+      'content-security-policy': pagePolicy,
+    })
+    .send(content.body);
+}

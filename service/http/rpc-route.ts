@@ -1,0 +1,88 @@
+import type { TonplaneError } from '../error.ts';
+import { malformed, readRpcCall, type RpcCall, type RpcId } from '../v2/json-rpc.ts';
+import type { V2 } from '../v2/v2.ts';
+import { readBody } from './body.ts';
+import type { Call, Calls } from './calls.ts';
+import { bareExtra, type RpcMark } from './envelope.ts';
+import { HttpError } from './errors.ts';
+import { parseJson } from './json-body.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { errorAnswer, type Answer } from './reply.ts';
+
+export type RpcOptions = { readonly bodyBytesMax: number; readonly batchMax: number };
+
+export type RpcDependencies = { readonly calls: Calls; readonly v2: V2; readonly metrics: HttpMetrics };
+
+/** Label of a request that carries several operations. */
+const batchLabel = 'batch';
+
+/** What a request is charged as that names no operation. */
+const noOperation = 'jsonRPC';
+
+/** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (v2 sheet section 3). Runs operations in process, never itself. */
+export async function answerRpc(options: RpcOptions, dependencies: RpcDependencies, call: Call): Promise<Answer> {
+  await call.admission.precheck();
+  const body = await readRpcBody(call, options);
+  if ('error' in body) {
+    await call.admission.charge(noOperation);
+    return errorAnswer(body.error, bareExtra, {});
+  }
+  if (Array.isArray(body.value)) return answerBatch(dependencies, call, body.value);
+  const rpc = readRpcCall(body.value, dependencies.v2.find);
+  if ('operation' in rpc) call.exchange.operation = rpc.operation.name;
+  return (await startCall(dependencies.calls, call, rpc)).answer;
+}
+
+/** The body's JSON, or why there is none. An empty body is `{}`, as everywhere. */
+async function readRpcBody(call: Call, options: RpcOptions): Promise<{ value: unknown } | { error: TonplaneError }> {
+  try {
+    const bytes = await readBody(call.request.raw, options.bodyBytesMax, call.deadline.signal);
+    const value = bytes.length === 0 ? {} : parseJson(bytes);
+    const problem = Array.isArray(value) ? batchProblem(value, options.batchMax) : undefined;
+    return problem === undefined ? { value } : { error: malformed(problem) };
+  } catch (error) {
+    if (error instanceof HttpError) return { error };
+    throw error;
+  }
+}
+
+/** Charges a call, good or not, and sets it going: resolves when it was admitted or refused, its answer when it is there. */
+async function startCall(calls: Calls, call: Call, rpc: RpcCall): Promise<{ readonly answer: Promise<Answer> }> {
+  const mark = markOf(rpc.id);
+  try {
+    await call.admission.charge('operation' in rpc ? rpc.operation.name : noOperation);
+  } catch (error) {
+    return { answer: Promise.resolve(errorAnswer(error, call.exchange.extra(), mark)) };
+  }
+  if ('error' in rpc) return { answer: Promise.resolve(errorAnswer(rpc.error, bareExtra, mark)) };
+  return { answer: calls.run(call, rpc.operation, rpc.source, mark) };
+}
+
+/** Charges the calls one after the other and runs them beside each other: an answer for each, in their order, and status 200 for all. */
+async function answerBatch(
+  { calls, v2, metrics }: RpcDependencies,
+  call: Call,
+  values: readonly unknown[],
+): Promise<Answer> {
+  call.exchange.operation = batchLabel;
+  const answers: Promise<Answer>[] = [];
+  for (const value of values) {
+    const rpc = readRpcCall(value, v2.find);
+    const { answer } = await startCall(calls, call, rpc);
+    answers.push(answer);
+    const operation = 'operation' in rpc ? rpc.operation.name : 'unknown';
+    void answer.then(({ status }) => metrics.batchCall(operation, status));
+  }
+  const bodies = (await Promise.all(answers)).map(({ body }) => body);
+  return { status: 200, body: `[${bodies.join(',')}]` };
+}
+
+function batchProblem(values: readonly unknown[], batchMax: number): string | undefined {
+  if (values.length === 0) return 'empty batch';
+  return values.length > batchMax ? `more than ${batchMax} calls in a batch` : undefined;
+}
+
+function markOf(id: RpcId): RpcMark {
+  if (id === undefined) return {};
+  return { id: typeof id === 'bigint' ? id.toString() : JSON.stringify(id) };
+}

@@ -1,0 +1,189 @@
+import type { AddressInfo } from 'node:net';
+
+import type { Tracer } from '@opentelemetry/api';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { Limits } from '../limits/limits.ts';
+import type { V2 } from '../v2/v2.ts';
+import { createCalls } from './calls.ts';
+import { bareExtra } from './envelope.ts';
+import { HttpError } from './errors.ts';
+import { createExchanges, type Exchanges } from './exchange.ts';
+import { commonHeaders, preflightHeaders } from './headers.ts';
+import { answerExpectation, answerMalformed, writeRaw } from './malformed.ts';
+import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
+import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
+import { errorAnswer, send } from './reply.ts';
+import { declareRoutes, rpcPath, type RouteTable } from './routes.ts';
+
+/** The public listener. */
+export type HttpServer = {
+  /** Starts to listen and resolves to where; rejects with the system's error when the port is taken. */
+  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  status(): HttpServerStatus;
+  /** No new connections, requests in flight get `drainMs` to finish, then they are cut. Resolves when every connection is closed. */
+  close(): Promise<void>;
+};
+
+export type HttpServerStatus = {
+  /** True from the call of `close` on: readiness must say no. */
+  readonly draining: boolean;
+  readonly inFlight: number;
+};
+
+export type HttpServerDependencies = {
+  readonly v2: V2;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly register: Registry;
+  readonly clock: Clock;
+};
+
+export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
+  const options = resolveHttpOptions(given);
+  const { v2, register } = dependencies;
+  const metrics = createHttpMetrics(register);
+  const headers = commonHeaders(v2.version);
+  const exchanges = createExchanges({ ...dependencies, metrics });
+  const calls = createCalls(options, { ...dependencies, exchanges });
+  const app = createListener(options, headers, metrics, (error, request, reply) => {
+    exchanges.begin(request, reply);
+    reply.headers(headers);
+    sendError(reply, error, bareExtra);
+  });
+  let draining = false;
+  let routes: RouteTable = new Map();
+
+  // Without this fastify refuses what it cannot parse as a media type, and a body is JSON whatever the header says (v2 sheet section 1).
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  app.addHook('onRequest', (request, reply, done) => {
+    delete request.raw.headers['content-type'];
+    const exchange = exchanges.begin(request, reply);
+    reply.headers(headers);
+    const refusal = refuseAtOnce(request, routes, options);
+    if (request.method === 'OPTIONS') {
+      exchange.operation = 'preflight';
+      void reply.headers(preflightHeaders).code(204).send();
+    } else if (refusal !== undefined) {
+      const bare = refusal.code === 'not_found' || pathOf(request.url) === rpcPath;
+      sendError(reply, refusal, bare ? bareExtra : exchange.extra());
+    } else {
+      done();
+    }
+  });
+
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close');
+    done(null, payload);
+  });
+
+  app.setErrorHandler((error, request, reply) => {
+    dependencies.logger.error({ err: error }, 'request failed outside its operation');
+    return sendError(reply, error, exchanges.of(request).extra());
+  });
+
+  const sendError = (reply: FastifyReply, error: unknown, extra: string): FastifyReply => {
+    const answer = errorAnswer(error, extra);
+    exchanges.of(reply.request).errorCode = answer.errorCode;
+    return send(reply, answer);
+  };
+
+  routes = declareRoutes(app, options, { v2, calls, exchanges, metrics });
+
+  return {
+    async listen() {
+      await app.listen({ host: options.host, port: options.port });
+      const { address, port } = app.server.address() as AddressInfo;
+      return { host: address, port };
+    },
+    status: () => ({ draining, inFlight: exchanges.inFlight }),
+    async close() {
+      draining = true;
+      const closed = app.close();
+      await idleWithin(exchanges, options.drainMs);
+      calls.cut();
+      await idleWithin(exchanges, cutMs);
+      app.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** After the cut every answer is on its way; a connection whose caller does not read it is closed over it. */
+const cutMs = 500;
+
+type OnBadUrl = (error: HttpError, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Fastify with the bounds of the listener; everything that is no request at all is answered here. */
+function createListener(
+  options: ResolvedHttpOptions,
+  headers: Readonly<Record<string, string>>,
+  metrics: HttpMetrics,
+  onBadUrl: OnBadUrl,
+): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    keepAliveTimeout: options.keepAliveTimeoutMs,
+    requestTimeout: options.receiveTimeoutMs,
+    // Requests that come on open connections while draining are served: their callers did nothing wrong.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      querystringParser: (text) => new URLSearchParams(text) as unknown as Record<string, unknown>,
+    },
+    http: {
+      maxHeaderSize: options.headerBytesMax,
+      headersTimeout: options.headersTimeoutMs,
+      // Node would answer a request without Host by itself, without a body.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => {
+      metrics.malformed();
+      answerMalformed(error, socket, headers);
+    },
+    frameworkErrors: (_error, request, reply) => onBadUrl(new HttpError('bad_url'), request, reply),
+  });
+  app.server.maxConnections = options.connectionsMax;
+  app.server.on('checkExpectation', (_request, response) => answerExpectation(response, headers));
+  app.server.on('connect', (_request, socket) => {
+    writeRaw(socket, 405, 'unsupported http method: CONNECT', headers);
+  });
+  return app;
+}
+
+/** Why a request goes no further than its first line; undefined when it does. */
+function refuseAtOnce(
+  request: FastifyRequest,
+  routes: RouteTable,
+  options: ResolvedHttpOptions,
+): HttpError | undefined {
+  if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
+  if (!request.is404) return undefined;
+  const path = pathOf(request.url);
+  const allow = routes.get(path);
+  if (allow === undefined) return new HttpError('not_found');
+  const { method } = request;
+  const message = path === rpcPath ? `method ${method} is not supported` : `unsupported http method: ${method}`;
+  return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
+}
+
+/** The path as routes know it: without query and without a slash at its end. */
+function pathOf(url: string): string {
+  const path = url.split(/[?#]/, 1)[0] ?? '';
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Waits for the end of every request, at most `waitMs`. */
+async function idleWithin(exchanges: Exchanges, waitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, waitMs);
+  await Promise.race([exchanges.idle(), promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import {
+  createTraceState,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+
+/** Version 00 of W3C Trace Context; a later version starts the same way and may go on. */
+const traceparent = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+
+/** Longest `tracestate` that is passed on (W3C Trace Context 3.3.1.5). */
+const traceStateMax = 512;
+
+/** The caller's span as parent, when it sent a valid `traceparent`. */
+export function parentContext(headers: IncomingHttpHeaders): Context {
+  const header = headers['traceparent'];
+  const match = typeof header === 'string' ? traceparent.exec(header) : null;
+  if (match === null) return ROOT_CONTEXT;
+  const [, traceId = '', spanId = '', flags = '00'] = match;
+  const state = headers['tracestate'];
+  const spanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & 1,
+    isRemote: true,
+    ...(typeof state === 'string' && state.length <= traceStateMax && { traceState: createTraceState(state) }),
+  };
+  return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT;
+}
+
+/** The root span of one request; attributes are those of OpenTelemetry's HTTP conventions. */
+export function startRequestSpan(
+  tracer: Tracer,
+  request: { readonly method: string; readonly shownUrl: string; readonly headers: IncomingHttpHeaders },
+): Span {
+  const attributes = { 'http.request.method': request.method, 'url.full': request.shownUrl };
+  return tracer.startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parentContext(request.headers));
+}
+
+/** Runs `work` in a child span that ends with it. */
+export async function inChildSpan<T>(
+  tracer: Tracer,
+  parent: Span,
+  name: string,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  const span = tracer.startSpan(name, {}, trace.setSpan(ROOT_CONTEXT, parent));
+  try {
+    return await work(span);
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Ends a request's span with its outcome; only faults of this side are errors. */
+export function endRequestSpan(
+  span: Span,
+  facts: { readonly name: string; readonly status: number; readonly code: string | undefined },
+): void {
+  span.updateName(facts.name);
+  span.setAttribute('http.response.status_code', facts.status);
+  if (facts.code !== undefined) span.setAttribute('error.type', facts.code);
+  if (facts.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}

@@ -1,0 +1,109 @@
+import type { LiveAccount, LiveAccounts } from '../live/accounts.ts';
+import { address } from './address-parameter.ts';
+import { optionalSeqno } from './integer-parameter.ts';
+import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
+import { accountStatus, boc, bocOrEmpty, emptyText, flag, hash, nano, uint63 } from './scalars.ts';
+import { constant, list, named, object, variants, type Infer, type Shape } from './shape.ts';
+import {
+  blockIdExt,
+  extraCurrenciesMax,
+  extraCurrency,
+  transactionId,
+  viewBlockId,
+  viewBoc,
+  viewExtraCurrency,
+  viewHash,
+  viewTransactionId,
+} from './views.ts';
+
+/** The three fields that depend on the state, and the state itself; the rest is common (v2 sheet 9.1). */
+function fullState<
+  const S extends 'active' | 'frozen' | 'uninitialized',
+  C extends string,
+  D extends string,
+  F extends string,
+>(state: S, code: Shape<C>, data: Shape<D>, frozenHash: Shape<F>) {
+  return object({
+    '@type': constant('raw.fullAccountState'),
+    balance: nano,
+    extra_currencies: list(extraCurrency, extraCurrenciesMax),
+    last_transaction_id: transactionId,
+    block_id: blockIdExt,
+    code,
+    data,
+    frozen_hash: frozenHash,
+    sync_utime: uint63,
+    state: constant(state),
+    suspended: flag,
+  });
+}
+
+const fullAccountState = named(
+  'FullAccountState',
+  variants('state', { active: 'FullStateActive', frozen: 'FullStateFrozen', uninitialized: 'FullStateUninitialized' }, [
+    named('FullStateActive', fullState('active', boc, bocOrEmpty, emptyText)),
+    named('FullStateFrozen', fullState('frozen', emptyText, bocOrEmpty, hash)),
+    named('FullStateUninitialized', fullState('uninitialized', emptyText, bocOrEmpty, emptyText)),
+  ]),
+);
+
+/** The name of a state: by code, then by frozen hash (v2 sheet section 8). */
+export function viewAccountStatus(account: LiveAccount): Infer<typeof accountStatus> {
+  if (account.code !== null) return 'active';
+  return account.frozenHash === null ? 'uninitialized' : 'frozen';
+}
+
+export function viewFullAccountState(account: LiveAccount): Infer<typeof fullAccountState> {
+  const before = {
+    '@type': 'raw.fullAccountState',
+    balance: account.balance.toString(),
+    extra_currencies: account.extraCurrencies.slice(0, extraCurrenciesMax).map(viewExtraCurrency),
+    last_transaction_id: viewTransactionId(account.lastTransaction),
+    block_id: viewBlockId(account.masterchainBlock),
+  } as const;
+  const after = { sync_utime: account.shardUtime } as const;
+  const data = viewBoc(account.data);
+  const { suspended } = account;
+  if (account.code !== null) {
+    return { ...before, code: viewBoc(account.code), data, frozen_hash: '', ...after, state: 'active', suspended };
+  }
+  if (account.frozenHash !== null) {
+    const frozenHash = viewHash(account.frozenHash);
+    return { ...before, code: '', data, frozen_hash: frozenHash, ...after, state: 'frozen', suspended };
+  }
+  return { ...before, code: '', data, frozen_hash: '', ...after, state: 'uninitialized', suspended };
+}
+
+const accountParameters = { address, seqno: optionalSeqno };
+
+/** The operations that read one account: the same read, three views (v2 sheet 9.1). */
+export function accountOperations(accounts: LiveAccounts): readonly Operation[] {
+  const reading = <R>(
+    name: string,
+    summary: string,
+    result: Shape<R>,
+    view: (account: LiveAccount) => R,
+  ): Operation => {
+    const definition: OperationDefinition<typeof accountParameters, R> = {
+      name,
+      methods: ['GET', 'POST'],
+      tag: 'accounts',
+      summary,
+      parameters: accountParameters,
+      result,
+      handle: async (values, context) =>
+        mapAnswer(await accounts.readAccount(values.address, values.seqno, context), view),
+    };
+    return defineOperation(definition);
+  };
+  return [
+    reading(
+      'getAddressInformation',
+      'State, balance, code, data and last transaction of an account.',
+      fullAccountState,
+      viewFullAccountState,
+    ),
+    reading('getAddressBalance', 'Balance of an account in nanotons.', nano, (account) => account.balance.toString()),
+    reading('getAddressState', 'State of an account by name.', accountStatus, viewAccountStatus),
+  ];
+}

@@ -1,0 +1,19 @@
+import { TonplaneError } from '../error.ts';
+
+/**
+ * - `invalid_parameter`: a parameter or the request around it is not what the operation takes; the message is the text of v2 sheet 4.2 for the caller
+ * - `unknown_method`: JSON-RPC names no operation
+ */
+export type V2ErrorCode = 'invalid_parameter' | 'unknown_method';
+
+/** The caller's mistake. Its message is shown to the caller as it stands; never retried upstream. */
+export class V2Error extends TonplaneError<V2ErrorCode, { readonly parameter?: string }> {
+  constructor(code: V2ErrorCode, message: string, parameter?: string) {
+    super({ code, message, data: parameter === undefined ? {} : { parameter }, retryable: false });
+  }
+}
+
+/** A request that is not valid, told in the words of v2 sheet 4.2. */
+export function invalid(message: string, parameter?: string): V2Error {
+  return new V2Error('invalid_parameter', message, parameter);
+}

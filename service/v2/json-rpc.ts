@@ -1,0 +1,45 @@
+import { invalid, V2Error } from './errors.ts';
+import type { Operation } from './operation.ts';
+import { bodySource, type ParameterSource } from './parameter.ts';
+
+/** `id` of a request, to be echoed with its JSON type; undefined when it had none. */
+export type RpcId = string | number | bigint | null | undefined;
+
+/** One call of JSON-RPC: what to run, or why it cannot be. */
+export type RpcCall = { readonly id: RpcId } & (
+  | { readonly operation: Operation; readonly source: ParameterSource }
+  | { readonly error: V2Error }
+);
+
+/** Reads one request object (v2 sheet section 3). Never throws; `jsonrpc` is not checked, unknown fields are ignored. */
+export function readRpcCall(value: unknown, find: (name: string) => Operation | undefined): RpcCall {
+  if (!isRecord(value)) return { id: undefined, error: malformed('expected a JSON object') };
+  const id = field(value, 'id');
+  if (!isId(id)) return { id: undefined, error: malformed('id must be a string or a number') };
+  const method = field(value, 'method');
+  if (typeof method !== 'string') return { id, error: malformed('method must be a string') };
+  const operation = find(method);
+  if (operation === undefined) return { id, error: new V2Error('unknown_method', 'Unknown method') };
+  const params = field(value, 'params');
+  if (Array.isArray(params) && params.length > 0) return { id, error: invalid('params must contain an object') };
+  return { id, operation, source: bodySource(isRecord(params) ? params : {}) };
+}
+
+/** Why a request as a whole is no JSON-RPC request. */
+export function malformed(reason: string): V2Error {
+  return invalid(`failed to parse request: ${reason}`);
+}
+
+/** A JSON object, arrays aside. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function field(value: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function isId(value: unknown): value is RpcId {
+  if (value === undefined || value === null || typeof value === 'string' || typeof value === 'bigint') return true;
+  return typeof value === 'number' && Number.isFinite(value);
+}

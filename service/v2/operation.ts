@@ -1,0 +1,53 @@
+import type { LiveAnswer, ReadContext } from '../live/answer.ts';
+import { readParameters, type Parameter, type Parameters, type ParameterSource, type Values } from './parameter.ts';
+import type { Shape } from './shape.ts';
+
+export type OperationMethod = 'GET' | 'POST';
+
+/** Groups operations in the document. */
+export type OperationTag = 'accounts' | 'blocks';
+
+/** What an operation is, as data: parsing, limits, errors and documents are made from it once for all. */
+export type OperationDefinition<P extends Parameters, R> = {
+  /** Name in the path `/api/v2/<name>` and as JSON-RPC method; case-sensitive. */
+  readonly name: string;
+  /** Further names of the same operation, for paths and JSON-RPC. */
+  readonly aliases?: readonly string[];
+  readonly methods: readonly OperationMethod[];
+  readonly tag: OperationTag;
+  /** One sentence for the document. */
+  readonly summary: string;
+  readonly parameters: P;
+  readonly result: Shape<R>;
+  /** Throws what live throws. */
+  readonly handle: (values: Values<P>, context: ReadContext) => Promise<LiveAnswer<R>>;
+};
+
+/** An operation whose parameter and result types are its own business. */
+export type Operation = {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly methods: readonly OperationMethod[];
+  readonly tag: OperationTag;
+  readonly summary: string;
+  readonly parameters: readonly Parameter<unknown>[];
+  readonly result: Shape<unknown>;
+  /** Reads the parameters and runs: throws V2Error for the caller's mistakes, before anything is asked, and what live throws. */
+  run(source: ParameterSource, context: ReadContext): Promise<LiveAnswer<unknown>>;
+};
+
+/** Closes a definition over its types. */
+export function defineOperation<const P extends Parameters, R>(definition: OperationDefinition<P, R>): Operation {
+  const { parameters, handle, aliases = [], ...rest } = definition;
+  return {
+    ...rest,
+    aliases,
+    parameters: Object.values(parameters),
+    run: async (source, context) => handle(readParameters(parameters, source), context),
+  };
+}
+
+/** The same answer with its value shown in the contract's form. */
+export function mapAnswer<A, B>(answer: LiveAnswer<A>, view: (value: A) => B): LiveAnswer<B> {
+  return { value: view(answer.value), liteServers: answer.liteServers, cached: answer.cached };
+}

@@ -1,0 +1,72 @@
+import { invalid } from './errors.ts';
+import type { JsonSchema } from './shape.ts';
+
+/** Where raw values come from: `query` gives text, `body` gives what JSON gave (integers beyond 2^53 as bigint). */
+export type ParameterSource = {
+  readonly kind: 'query' | 'body';
+  /** The raw value; undefined when absent. */
+  get(name: string): unknown;
+};
+
+/**
+ * One parameter of an operation: how it is read, what it must satisfy, and its place in the document.
+ * Messages are those of v2 sheet 4.2, the same for GET, POST and JSON-RPC.
+ */
+export type Parameter<T> = {
+  readonly name: string;
+  /** Shown to the caller when the value is absent; undefined for an optional parameter. */
+  readonly missing: string | undefined;
+  /** Raw value (never undefined or null) to value; throws V2Error. */
+  parse(raw: unknown, kind: ParameterSource['kind']): T;
+  /** What is wrong with a value that parsed; undefined when nothing is. */
+  check(value: T): string | undefined;
+  /** Name and schema of the input in the document. */
+  readonly input: { readonly name: string; readonly schema: JsonSchema };
+};
+
+/** A parameter that may be left out. */
+export type OptionalParameter<T> = Parameter<T> & { readonly missing: undefined };
+
+/** A parameter that must be given. */
+export type RequiredParameter<T> = Parameter<T> & { readonly missing: string };
+
+/** Field of the handler's argument -> parameter. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** What a handler is given: optional parameters may be undefined. */
+export type Values<P extends Parameters> = {
+  readonly [K in keyof P]: P[K] extends RequiredParameter<infer T>
+    ? T
+    : P[K] extends OptionalParameter<infer T>
+      ? T | undefined
+      : never;
+};
+
+/** Reads all parameters, then checks all (v2 sheet 4.2, order of checks). Throws V2Error with the first message. */
+export function readParameters<P extends Parameters>(parameters: P, source: ParameterSource): Values<P> {
+  const entries = Object.entries(parameters);
+  const values = entries.map(([field, parameter]) => [field, readParameter(parameter, source)] as const);
+  entries.forEach(([, parameter], index) => {
+    const value = values[index]?.[1];
+    const message = value === undefined ? undefined : parameter.check(value);
+    if (message !== undefined) throw invalid(message, parameter.name);
+  });
+  return Object.fromEntries(values) as Values<P>;
+}
+
+function readParameter(parameter: Parameter<unknown>, source: ParameterSource): unknown {
+  const raw = source.get(parameter.name);
+  if (raw !== undefined && raw !== null) return parameter.parse(raw, source.kind);
+  if (parameter.missing !== undefined) throw invalid(parameter.missing, parameter.name);
+  return undefined;
+}
+
+/** Query text: the first value of a name wins. */
+export function querySource(query: URLSearchParams): ParameterSource {
+  return { kind: 'query', get: (name) => query.get(name) ?? undefined };
+}
+
+/** Fields of a JSON object; what an object inherits is not a field. */
+export function bodySource(body: Readonly<Record<string, unknown>>): ParameterSource {
+  return { kind: 'body', get: (name) => (Object.hasOwn(body, name) ? body[name] : undefined) };
+}

@@ -1,0 +1,63 @@
+import { constant, named, oneOfStrings, scalar } from './shape.ts';
+
+/** Scalars of answers: v2 sheet 7.2. Hashes are standard base64; what may exceed 2^53 is a decimal string. */
+
+export const hash = named(
+  'Hash',
+  scalar<string>({
+    type: 'string',
+    pattern: '^[A-Za-z0-9+/]{43}=$',
+    description: '32 bytes, standard base64 with padding',
+  }),
+);
+
+export const boc = named(
+  'Boc',
+  scalar<string>({
+    type: 'string',
+    pattern: '^te6cc[A-Za-z0-9+/]+={0,2}$',
+    description: 'single-root bag of cells, base64',
+  }),
+);
+
+export const bocOrEmpty = named(
+  'BocOrEmpty',
+  scalar<string>({ type: 'string', pattern: '^(?:te6cc[A-Za-z0-9+/]+={0,2})?$' }),
+);
+
+export const nano = named(
+  'Nano',
+  scalar<string>({ type: 'string', pattern: '^(?:0|[1-9]\\d*)$', description: 'unsigned decimal' }),
+);
+
+export const lt = named(
+  'Lt',
+  scalar<string>({
+    type: 'string',
+    pattern: '^(?:0|[1-9]\\d{0,18})$',
+    description: 'logical time, unsigned 63-bit decimal',
+  }),
+);
+
+export const shardId = named(
+  'ShardId',
+  scalar<string>({ type: 'string', pattern: '^(?:0|-?[1-9]\\d{0,18})$', description: 'signed 64-bit decimal' }),
+);
+
+export const int32 = named(
+  'Int32',
+  scalar<number>({ type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 }),
+);
+
+export const uint31 = named(
+  'UInt31',
+  scalar<number>({ type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 }),
+);
+
+export const uint63 = named('UInt63', scalar<number>({ type: 'integer', format: 'int64', minimum: 0 }));
+
+export const accountStatus = named('AccountStatus', oneOfStrings(['uninitialized', 'active', 'frozen']));
+
+export const flag = scalar<boolean>({ type: 'boolean' });
+
+export const emptyText = constant('');

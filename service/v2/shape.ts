@@ -1,0 +1,91 @@
+/** A JSON Schema (2020-12, as OpenAPI 3.1 uses it). */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/**
+ * One shape of the contract, written once: its JSON Schema at run time, its TypeScript type by `Infer`. Writers return `Infer` of
+ * their shape, so a field that is added, renamed or moved is a type error until document and answer agree.
+ */
+export type Shape<T> = {
+  /** For use in place: a reference when the shape is named. */
+  readonly schema: JsonSchema;
+  /** Named shapes that `schema` refers to, itself included; become `components.schemas`. */
+  readonly definitions: ReadonlyMap<string, JsonSchema>;
+  /** Never set: carries the type only. */
+  readonly value?: T;
+};
+
+/** What a shape describes. */
+export type Infer<S> = S extends Shape<infer T> ? T : never;
+
+const noDefinitions: ReadonlyMap<string, JsonSchema> = new Map();
+
+/** A scalar given by its schema. */
+export function scalar<T>(schema: JsonSchema): Shape<T> {
+  return { schema, definitions: noDefinitions };
+}
+
+/** Exactly one value. */
+export function constant<const T extends string | boolean>(value: T): Shape<T> {
+  return scalar({ const: value });
+}
+
+/** Any of the listed strings. */
+export function oneOfStrings<const T extends string>(values: readonly T[]): Shape<T> {
+  return scalar({ type: 'string', enum: values });
+}
+
+/** An object with exactly these fields, in this order, all required. */
+export function object<const P extends Record<string, Shape<unknown>>>(
+  properties: P,
+): Shape<{ readonly [K in keyof P]: Infer<P[K]> }> {
+  const entries = Object.entries(properties);
+  return {
+    schema: {
+      type: 'object',
+      required: entries.map(([name]) => name),
+      properties: Object.fromEntries(entries.map(([name, shape]) => [name, shape.schema])),
+      additionalProperties: false,
+    },
+    definitions: merge(entries.map(([, shape]) => shape)),
+  };
+}
+
+/** A list of at most `maxItems` items. */
+export function list<T>(item: Shape<T>, maxItems: number): Shape<readonly T[]> {
+  return { schema: { type: 'array', items: item.schema, maxItems }, definitions: item.definitions };
+}
+
+/** Exactly one of the shapes, told apart by the value of one field. */
+export function variants<const V extends readonly Shape<unknown>[]>(
+  field: string,
+  mapping: Readonly<Record<string, string>>,
+  shapes: V,
+): Shape<Infer<V[number]>> {
+  return {
+    schema: {
+      oneOf: shapes.map((shape) => shape.schema),
+      discriminator: {
+        propertyName: field,
+        mapping: Object.fromEntries(Object.entries(mapping).map(([value, name]) => [value, referenceTo(name)])),
+      },
+    },
+    definitions: merge(shapes),
+  };
+}
+
+/** Gives a shape a name in the document. */
+export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+  return {
+    schema: { $ref: referenceTo(name) },
+    definitions: new Map([...shape.definitions, [name, shape.schema]]),
+  };
+}
+
+/** Where the document keeps a named schema. */
+export function referenceTo(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+function merge(shapes: readonly Shape<unknown>[]): ReadonlyMap<string, JsonSchema> {
+  return new Map(shapes.flatMap((shape) => [...shape.definitions]));
+}

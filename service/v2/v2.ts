@@ -1,0 +1,30 @@
+import type { LiveAccounts } from '../live/accounts.ts';
+import { accountOperations } from './accounts.ts';
+import { blockOperations } from './blocks.ts';
+import type { Operation } from './operation.ts';
+
+/** The v2 contract over live answers: a table of operations, no transport. */
+export type V2 = {
+  /** `2.2.N`, for `X-API-Version` and the document (v2 sheet section 11). */
+  readonly version: string;
+  /** Each operation once, in the order of the document. */
+  readonly operations: readonly Operation[];
+  /** By name or alias, case-sensitive; undefined when there is none. */
+  readonly find: (name: string) => Operation | undefined;
+};
+
+export type V2Options = {
+  /** `N` of the version: counts releases. */
+  readonly release: number;
+};
+
+export type V2Dependencies = { readonly accounts: LiveAccounts };
+
+/** Builds the table. */
+export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
+  const operations = [...accountOperations(dependencies.accounts), ...blockOperations(dependencies.accounts)];
+  const byName = new Map(
+    operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),
+  );
+  return { version: `2.2.${options.release}`, operations, find: (name) => byName.get(name) };
+}
