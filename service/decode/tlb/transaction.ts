@@ -1,0 +1,93 @@
+import { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+import { DecodeError } from '../errors.ts';
+import { walkHashmap } from '../hashmap.ts';
+import { readAccountStatus } from './account-status.ts';
+import type { AccountStatus } from './account-status.ts';
+import { readCurrencyCollection } from './currency-collection.ts';
+import type { CurrencyCollection } from './currency-collection.ts';
+import { readHashUpdate } from './hash-update.ts';
+import type { HashUpdate } from './hash-update.ts';
+import { readMessage } from './message.ts';
+import type { Message } from './message.ts';
+import { readTransactionDescr } from './transaction-descr.ts';
+import type { TransactionDescr } from './transaction-descr.ts';
+
+/** One change of one account, with all it took in and sent out. */
+export type Transaction = {
+  /** The transaction's own cell: its hash names it. */
+  readonly cell: number;
+  /** Account id, 32 bytes; the workchain is the block's. */
+  readonly account: Buffer;
+  readonly lt: bigint;
+  readonly prevHash: Buffer;
+  readonly prevLt: bigint;
+  /** Unix seconds. */
+  readonly utime: number;
+  readonly outMessageCount: number;
+  readonly originalStatus: AccountStatus;
+  readonly endStatus: AccountStatus;
+  readonly inMessage: Message | undefined;
+  /** In the order they were sent. */
+  readonly outMessages: readonly Message[];
+  readonly totalFees: CurrencyCollection;
+  /** Hashes of the account's state. */
+  readonly stateUpdate: HashUpdate;
+  readonly descr: TransactionDescr;
+};
+
+/**
+ * `transaction$0111 account_addr:bits256 lt:uint64 prev_trans_hash:bits256 prev_trans_lt:uint64 now:uint32 outmsg_cnt:uint15
+ * orig_status:AccountStatus end_status:AccountStatus ^[ in_msg:(Maybe ^(Message Any)) out_msgs:(HashmapE 15 ^(Message Any)) ]
+ * total_fees:CurrencyCollection state_update:^(HASH_UPDATE Account) description:^TransactionDescr`.
+ * Throws DecodeError; `bad_value` when the count of outgoing messages is wrong.
+ */
+export function readTransaction(table: CellTable, cell: number): Transaction {
+  const slice = new CellSlice(table, cell);
+  slice.expectTag(4, 7, 'Transaction');
+  const account = slice.hash();
+  const lt = slice.uint64();
+  const prevHash = slice.hash();
+  const prevLt = slice.uint64();
+  const utime = slice.uint(32);
+  const outMessageCount = slice.uint(15);
+  const originalStatus = readAccountStatus(slice);
+  const endStatus = readAccountStatus(slice);
+  const messages = slice.refSlice();
+  const inMessage = messages.bit() ? readMessage(table, messages.ref()) : undefined;
+  const outMessages = readOutMessages(table, messages, outMessageCount);
+  return {
+    cell,
+    account,
+    lt,
+    prevHash,
+    prevLt,
+    utime,
+    outMessageCount,
+    originalStatus,
+    endStatus,
+    inMessage,
+    outMessages,
+    totalFees: readCurrencyCollection(slice),
+    stateUpdate: readHashUpdate(table, slice.ref()),
+    descr: readTransactionDescr(table, slice.ref()),
+  };
+}
+
+function readOutMessages(table: CellTable, messages: CellSlice, count: number): Message[] {
+  const out: Message[] = [];
+  walkHashmap(table, messages.maybeRef(), 15, (_, value) => {
+    // A dictionary over shared cells may spell far more than the transaction says.
+    if (out.length < count) out.push(readMessage(table, value.ref()));
+    else throw wrongCount(messages.cell, count);
+  });
+  if (out.length !== count) throw wrongCount(messages.cell, count);
+  return out;
+}
+
+function wrongCount(cell: number, count: number): DecodeError {
+  return new DecodeError('bad_value', 'A transaction states another number of messages than it has.', {
+    cell,
+    limit: count,
+  });
+}
