@@ -1,0 +1,102 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { BlockInfo } from '../decode/tlb/block-info.ts';
+import { blockText, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
+import { shardContains } from '../decode/shard.ts';
+import { findShardAccount } from '../decode/tlb/shard-account.ts';
+import type { AccountStateAnswer } from './answers.ts';
+import { ProofError } from './errors.ts';
+import { requireBlock } from './header-proof.ts';
+import type { ProvedCell } from './proof-cells.ts';
+import { openProof, openRoot, proving, requireHash } from './proof-cells.ts';
+import { readShardOfAccount } from './shard-proof.ts';
+import { readStateProof } from './state-proof.ts';
+
+/** The account that was asked for, at a masterchain block or at a block of its own shard. */
+export type AccountExpectation = {
+  readonly block: BlockId;
+  /** Signed 32 bits. */
+  readonly workchain: number;
+  /** 32 bytes. */
+  readonly account: Buffer;
+  /** The answer is of `getAccountStatePrunned`: the account is shown without code, data and libraries. */
+  readonly pruned?: boolean;
+};
+
+/** How an account is proved to stand after a block. */
+export type ProvedAccount = {
+  /** The block whose state was looked into, and its header; undefined when the masterchain block has no such workchain. */
+  readonly shard: { readonly block: BlockId; readonly info: BlockInfo } | undefined;
+  /** Undefined when the state is shown not to hold the account. */
+  readonly account: ProvedAccountCell | undefined;
+};
+
+/** Cell of TL-B `Account`, and the account's last transaction. */
+export type ProvedAccountCell = ProvedCell & {
+  readonly lastTransactionHash: Buffer;
+  readonly lastTransactionLt: bigint;
+};
+
+/**
+ * Checks an answer of `getAccountState` or `getAccountStatePrunned`: account in shard state, shard block in masterchain state
+ * (lite server sheet 8.3, 8.4). That `expected.block` is a block of the network is for the chain of trusted blocks to say.
+ * @throws ProofError
+ */
+export function checkAccountState(expected: AccountExpectation, answer: AccountStateAnswer): ProvedAccount {
+  const subject = 'accountState';
+  requireBlock(subject, expected.block, answer.id);
+  return proving(subject, () => {
+    if (!hasShard(expected, answer)) {
+      requireEmpty('accountState.proof', answer.proof);
+      requireEmpty('accountState.state', answer.state);
+      return { shard: undefined, account: undefined };
+    }
+    return readAccountOfShard(expected, answer);
+  });
+}
+
+/** That `shardBlock` is the account's shard in the asked block; false when there is none. */
+function hasShard({ block, workchain, account }: AccountExpectation, answer: AccountStateAnswer): boolean {
+  const subject = 'accountState';
+  const { shardProof, shardBlock } = answer;
+  if (block.workchain === MASTERCHAIN && workchain !== MASTERCHAIN) {
+    const place = { workchain, prefix: account.readBigUInt64BE(0) };
+    return readShardOfAccount(subject, shardProof, block, shardBlock, place).shard !== undefined;
+  }
+  requireEmpty('accountState.shardProof', shardProof);
+  if (!sameBlock(shardBlock, block)) {
+    throw new ProofError('wrong_id', {
+      subject: 'accountState.shardBlock',
+      expected: blockText(block),
+      found: blockText(shardBlock),
+    });
+  }
+  return true;
+}
+
+function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAnswer): ProvedAccount {
+  const { workchain, account } = expected;
+  const { shardBlock } = answer;
+  if (shardBlock.workchain !== workchain || !shardContains(shardBlock.shard, account)) {
+    throw new ProofError('wrong_field', { subject: 'accountState.shardBlock', expected: 'the shard of the account' });
+  }
+  const { header, cell, state } = readStateProof('accountState.proof', answer.proof, shardBlock);
+  const shard = { block: shardBlock, info: header.info };
+  const entry = findShardAccount(cell.table, state.accounts, account);
+  if (entry === undefined) {
+    requireEmpty('accountState.state', answer.state);
+    return { shard, account: undefined };
+  }
+  const { lastTransactionHash, lastTransactionLt } = entry;
+  const shown = openAccount(answer.state, expected.pruned ?? false);
+  requireHash('accountState.state', shown, cell.table.hash(entry.account, 0));
+  return { shard, account: { ...shown, lastTransactionHash, lastTransactionLt } };
+}
+
+function openAccount(state: Buffer, pruned: boolean): ProvedCell {
+  return pruned ? openProof('accountState.state', state) : openRoot('accountState.state', state);
+}
+
+function requireEmpty(subject: string, bytes: Buffer): void {
+  if (bytes.length > 0)
+    throw new ProofError('not_contained', { subject, expected: 'nothing', found: `${bytes.length} bytes` });
+}

@@ -1,0 +1,83 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import type { ConfigParams } from '../decode/tlb/config-params.ts';
+import { blockText, FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import { readBlockExtra } from '../decode/tlb/block-extra.ts';
+import { findConfigParam } from '../decode/tlb/config-params.ts';
+import { readMasterchainBlockExtra } from '../decode/tlb/masterchain-block-extra.ts';
+import type { ConfigInfoAnswer } from './answers.ts';
+import { ProofError } from './errors.ts';
+import { readHeader, requireBlock } from './header-proof.ts';
+import type { ProvedCell } from './proof-cells.ts';
+import { openProof, proving, requireField, requireHash } from './proof-cells.ts';
+import { readSplitStateProof, readStateExtra } from './state-proof.ts';
+
+/** A configuration as far as its proof shows it. */
+export type ProvedConfig = { readonly table: CellTable; readonly config: ConfigParams };
+
+/** The masterchain block that a configuration is of: with bit 0x8000 a key block that is yet to be accepted as trusted. */
+export type ProvedConfigOfBlock = ProvedConfig & { readonly block: BlockId };
+
+const SUBJECT = 'configInfo';
+
+/** Bit of `getConfigAll` and `getConfigParams`: the configuration of the key block itself, not of a state. */
+export const CONFIG_FROM_KEY_BLOCK = 0x8000;
+
+export type ConfigExpectation = {
+  /** A masterchain block. */
+  readonly block: BlockId;
+  /** Of the question; with bit 0x8000 the answer is about the last key block at or before `block`. */
+  readonly mode: number;
+  /** Parameters (signed 32 bits) that must be shown, or shown to be absent; all of the asked ones. */
+  readonly params?: readonly number[];
+};
+
+/**
+ * Checks an answer of `getConfigAll` or `getConfigParams` (lite server sheet 8.9).
+ * @throws ProofError
+ */
+export function checkConfig(expected: ConfigExpectation, answer: ConfigInfoAnswer): ProvedConfigOfBlock {
+  return proving(SUBJECT, () => {
+    const fromKeyBlock = (expected.mode & CONFIG_FROM_KEY_BLOCK) !== 0;
+    const proved = fromKeyBlock ? readConfigOfKeyBlock(expected, answer) : readConfigOfState(expected, answer);
+    for (const param of expected.params ?? []) findConfigParam(proved.table, proved.config.root, param);
+    return { ...proved, block: answer.id };
+  });
+}
+
+function readConfigOfState(
+  { block }: ConfigExpectation,
+  { id, stateProof, configProof }: ConfigInfoAnswer,
+): ProvedConfig {
+  requireBlock(SUBJECT, block, id);
+  const { cell } = readSplitStateProof(SUBJECT, stateProof, configProof, block);
+  return { table: cell.table, config: readStateExtra(SUBJECT, cell).config };
+}
+
+/** That it is the last key block before the asked one is the lite server's word: the proof shows only that it is one. */
+function readConfigOfKeyBlock({ block }: ConfigExpectation, { id, configProof }: ConfigInfoAnswer): ProvedConfig {
+  if (id.workchain !== MASTERCHAIN || id.shard !== FULL_SHARD || id.seqno > block.seqno) {
+    const found = blockText(id);
+    throw new ProofError('wrong_id', { subject: SUBJECT, expected: `a key block up to ${blockText(block)}`, found });
+  }
+  return readKeyBlockConfig(openProof(`${SUBJECT}.configProof`, configProof), id);
+}
+
+/** The configuration that a key block carries. @throws ProofError `wrong_field` when it is no key block */
+export function readKeyBlockConfig(block: ProvedCell, id: BlockId): ProvedConfig {
+  const subject = 'keyBlock';
+  const { info } = readHeader(subject, block, id);
+  requireField(`${subject} keyBlock`, true, info.keyBlock);
+  const { custom } = readBlockExtra(block.table, readBlock(block.table, block.cell).extra);
+  if (custom === undefined) throw new ProofError('malformed', { subject, expected: 'a masterchain block' });
+  const { config } = readMasterchainBlockExtra(block.table, custom);
+  if (config === undefined) throw new ProofError('wrong_field', { subject, expected: 'a configuration' });
+  return { table: block.table, config };
+}
+
+/** The configuration in a masterchain state whose hash is known: the zerostate's. */
+export function readStateConfig(state: ProvedCell, stateHash: Buffer): ProvedConfig {
+  requireHash('zerostate', state, stateHash);
+  return { table: state.table, config: readStateExtra('zerostate', state).config };
+}

@@ -1,0 +1,69 @@
+import type { CellTable } from '../decode/cell-table.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { merkleProofRoot } from '../decode/merkle.ts';
+import type { ProofErrorCode } from './errors.ts';
+import { ProofError } from './errors.ts';
+
+/** A cell in its table. */
+export type ProvedCell = { readonly table: CellTable; readonly cell: number };
+
+/**
+ * Runs a check on what a lite server sent: bytes that cannot be read refuse the answer as well as a rule that does not hold.
+ * @param subject what is read, for the error
+ */
+export function proving<T>(subject: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new ProofError(refusal(error), { subject, found: `${error.code}: ${error.message}` }, error);
+  }
+}
+
+/**
+ * The cells that a BoC of Merkle proofs stands for, one a root. Their hashes are computed and compared with the stored ones;
+ * whose they are is for the caller to compare (lite server sheet 8.1).
+ * @throws ProofError `malformed`, `bad_merkle_proof`
+ */
+export function openProofs(subject: string, bytes: Buffer, count: number): readonly ProvedCell[] {
+  return proving(subject, () => {
+    const boc = parseBoc(bytes, { rootsMax: count });
+    if (boc.roots.length !== count) {
+      throw new ProofError('malformed', { subject, expected: `${count} roots`, found: String(boc.roots.length) });
+    }
+    return boc.roots.map((root) => ({ table: boc, cell: merkleProofRoot(boc, root) }));
+  });
+}
+
+/** As `openProofs`, for one root. */
+export function openProof(subject: string, bytes: Buffer): ProvedCell {
+  return openProofs(subject, bytes, 1)[0]!;
+}
+
+/** The one root of a BoC of plain cells: nothing of it is pruned, so that its hash covers all of it. */
+export function openRoot(subject: string, bytes: Buffer): ProvedCell {
+  return proving(subject, () => {
+    const table = parseBoc(bytes, { rootsMax: 1, rootLevelMax: 0 });
+    return { table, cell: table.roots[0]! };
+  });
+}
+
+/** @throws ProofError `hash_mismatch` unless the cell that the proof stands for has this hash */
+export function requireHash(subject: string, { table, cell }: ProvedCell, hash: Buffer): void {
+  if (table.hashEquals(cell, hash, 0)) return;
+  const found = table.hash(cell, 0).toString('hex');
+  throw new ProofError('hash_mismatch', { subject, expected: hash.toString('hex'), found });
+}
+
+/** @throws ProofError `wrong_field` unless both are equal */
+export function requireField(subject: string, expected: unknown, found: unknown): void {
+  if (expected !== found)
+    throw new ProofError('wrong_field', { subject, expected: String(expected), found: String(found) });
+}
+
+function refusal({ code, data }: DecodeError): ProofErrorCode {
+  if (code === 'pruned_branch') return 'incomplete_proof';
+  if (code === 'hash_mismatch' || (code === 'bad_cell' && data.type === 'MerkleProof')) return 'bad_merkle_proof';
+  return 'malformed';
+}

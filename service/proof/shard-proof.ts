@@ -1,0 +1,130 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
+import { blockText, FULL_SHARD, sameBlock } from '../decode/block-id.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
+import { shardChildren, shardContainsPrefix, shardPrefixBits } from '../decode/shard.ts';
+import { readShardDescr } from '../decode/tlb/shard-descr.ts';
+import type { ShardInfoAnswer } from './answers.ts';
+import { ProofError } from './errors.ts';
+import type { ProvedHeader } from './header-proof.ts';
+import { requireBlock } from './header-proof.ts';
+import { openRoot, proving } from './proof-cells.ts';
+import { readStateExtra, readStateProof } from './state-proof.ts';
+
+export type ShardExpectation = {
+  /** A masterchain block. */
+  readonly block: BlockId;
+  readonly workchain: number;
+  /** A shard: the one that covers it is wanted. */
+  readonly shard: bigint;
+  /** The shard itself is wanted and no other. */
+  readonly exact: boolean;
+};
+
+/** A shard as a masterchain state lists it; undefined when the state is shown to list none there. */
+export type ProvedShard = { readonly shard: ShardDescr | undefined; readonly masterchain: ProvedHeader };
+
+/** The deepest shard that one account can be asked for by its first 64 bits. */
+const WHOLE_PREFIX_BITS = 64;
+
+/**
+ * Checks an answer of `getShardInfo` (lite server sheet 8.3).
+ * @throws ProofError
+ */
+export function checkShardInfo(expected: ShardExpectation, answer: ShardInfoAnswer): ProvedShard {
+  const subject = 'shardInfo';
+  requireBlock(subject, expected.block, answer.id);
+  return proving(subject, () => {
+    const bits = shardPrefixBits(expected.shard);
+    const proved = readShardProof(subject, answer.shardProof, expected.block, expected.workchain, expected.shard, bits);
+    const { masterchain } = proved;
+    const isWanted = !expected.exact || proved.shard?.block.shard === expected.shard;
+    const shard = isWanted ? proved.shard : undefined;
+    requireShardBlock(subject, shard, answer.shardBlock);
+    requireDescr(subject, proved, shard, answer.shardDescr);
+    return { shard, masterchain };
+  });
+}
+
+/** The shard of an account in a masterchain block, claimed to stand at `shardBlock`. */
+export function readShardOfAccount(
+  subject: string,
+  shardProof: Buffer,
+  masterchainBlock: BlockId,
+  shardBlock: BlockId,
+  account: { readonly workchain: number; readonly prefix: bigint },
+): ProvedShard {
+  const { workchain, prefix } = account;
+  const proved = readShardProof(subject, shardProof, masterchainBlock, workchain, prefix, WHOLE_PREFIX_BITS);
+  requireShardBlock(subject, proved.shard, shardBlock);
+  return proved;
+}
+
+type FoundShard = ProvedShard & { readonly leaf: { readonly table: CellTable; readonly cell: number } | undefined };
+
+/** The leaf on the way of the prefix's first bits, in the shards of a masterchain block's state. */
+function readShardProof(
+  subject: string,
+  shardProof: Buffer,
+  masterchainBlock: BlockId,
+  workchain: number,
+  prefix: bigint,
+  bits: number,
+): FoundShard {
+  const { header, cell } = readStateProof(`${subject}.shardProof`, shardProof, masterchainBlock);
+  const { table } = cell;
+  const { shardHashes } = readStateExtra(`${subject}.shardProof`, cell);
+  const tree = lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32));
+  const found = tree && findLeaf(table, tree.ref(), prefix, bits);
+  if (found === undefined) return { shard: undefined, masterchain: header, leaf: undefined };
+  const { slice, shard } = found;
+  return { shard: readShardDescr(slice, workchain, shard), masterchain: header, leaf: { table, cell: slice.cell } };
+}
+
+/** `bt_leaf$0`, `bt_fork$1`: walks down along the prefix; undefined when the tree still forks after `bits` steps. */
+function findLeaf(
+  table: CellTable,
+  root: number,
+  prefix: bigint,
+  bits: number,
+): { slice: CellSlice; shard: bigint } | undefined {
+  let shard = FULL_SHARD;
+  let slice = new CellSlice(table, root);
+  for (let depth = 0; slice.bit(); depth++) {
+    if (depth === bits) return undefined;
+    const [left, right] = shardChildren(shard);
+    const goesLeft = shardContainsPrefix(left, prefix);
+    shard = goesLeft ? left : right;
+    slice = new CellSlice(table, table.ref(slice.cell, goesLeft ? 0 : 1));
+  }
+  return { slice, shard };
+}
+
+function requireShardBlock(subject: string, shard: ShardDescr | undefined, claimed: BlockId): void {
+  const holds = shard === undefined ? isNoBlock(claimed) : sameBlock(shard.block, claimed);
+  if (holds) return;
+  const expected = shard === undefined ? 'no shard' : blockText(shard.block);
+  throw new ProofError('not_contained', { subject: `${subject}.shardBlock`, expected, found: blockText(claimed) });
+}
+
+/** `shardDescr` repeats the leaf's cell. */
+function requireDescr(subject: string, { leaf }: FoundShard, shard: ShardDescr | undefined, descr: Buffer): void {
+  const where = `${subject}.shardDescr`;
+  if (shard === undefined || leaf === undefined) {
+    if (descr.length > 0) throw new ProofError('not_contained', { subject: where, expected: 'nothing' });
+    return;
+  }
+  const root = openRoot(where, descr);
+  if (!root.table.hashEquals(root.cell, leaf.table.hash(leaf.cell, 0))) {
+    throw new ProofError('hash_mismatch', { subject: where, expected: 'the leaf of the proof' });
+  }
+}
+
+const NO_WORKCHAIN = -0x8000_0000;
+
+/** How an answer says "no block" (lite server sheet 4.1). */
+function isNoBlock({ workchain, shard, seqno }: BlockId): boolean {
+  return workchain === NO_WORKCHAIN && shard === 0n && seqno === 0;
+}

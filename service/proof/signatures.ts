@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { BlockId } from '../decode/block-id.ts';
+import { sameBlock } from '../decode/block-id.ts';
+import { ProofError } from './errors.ts';
+import type { Validator } from './validator-set.ts';
+import { validatorSetHash } from './validator-set.ts';
+
+/** One signature under a block. */
+export type BlockSignature = {
+  /** SHA-256 of `pub.ed25519` and the signer's key, 32 bytes. */
+  readonly nodeIdShort: Buffer;
+  /** Ed25519, 64 bytes. */
+  readonly signature: Buffer;
+};
+
+/** The signatures under a masterchain block, of either consensus (`liteServer.SignatureSet`). */
+export type SignatureSet = OrdinarySignatureSet | SimplexSignatureSet;
+
+export type OrdinarySignatureSet = {
+  readonly kind: 'ordinary';
+  /** Unsigned 32 bits, as all small numbers here. */
+  readonly validatorSetHash: number;
+  readonly catchainSeqno: number;
+  readonly signatures: readonly BlockSignature[];
+};
+
+export type SimplexSignatureSet = {
+  readonly kind: 'simplex';
+  readonly validatorSetHash: number;
+  readonly catchainSeqno: number;
+  readonly signatures: readonly BlockSignature[];
+  readonly sessionId: Buffer;
+  readonly slot: number;
+  /** Boxed `consensus.CandidateHashData`. */
+  readonly candidate: Buffer;
+};
+
+/** One message and those who must have signed it: what the signature thread checks. */
+export type SignatureBatch = {
+  readonly message: Buffer;
+  readonly signers: readonly { readonly publicKey: Buffer; readonly signature: Buffer }[];
+};
+
+/** What the signed block's header says of its session. */
+export type Session = { readonly catchainSeqno: number; readonly validatorSetHash: number };
+
+// Constructor ids as they stand on the wire, low byte first.
+const PUB_ED25519 = Buffer.from('c6b41348', 'hex');
+const TON_BLOCK_ID = Buffer.from('706e0bc5', 'hex');
+const DATA_TO_SIGN = Buffer.from('f83de3a8', 'hex');
+const FINALIZE_VOTE = Buffer.from('05e1a740', 'hex');
+const CANDIDATE_ID = Buffer.from('3fcd91b6', 'hex');
+const CANDIDATE_ORDINARY = Buffer.from('dcbcf9e8', 'hex');
+const CANDIDATE_EMPTY = Buffer.from('33d9b472', 'hex');
+
+const SIGNATURE_BYTES = 64;
+/** `tonNode.blockIdExt`, bare. */
+const BLOCK_ID_BYTES = 80;
+
+/**
+ * Checks a signature set by all rules but the signatures themselves and gives what is left to be checked (lite server sheet 8.10):
+ * the set is the one that the block's header names, nobody unknown or twice, and more than two thirds of the weight signed.
+ * @param validators the session's, in order
+ * @throws ProofError `bad_signature_set`, `bad_validator_set`, `unknown_signer`, `duplicate_signer`, `not_enough_weight`
+ */
+export function checkSignatureSet(
+  block: BlockId,
+  set: SignatureSet,
+  validators: readonly Validator[],
+  session: Session,
+): SignatureBatch {
+  const subject = 'blockProof.signatures';
+  requireEqual(
+    subject,
+    'bad_validator_set',
+    session.validatorSetHash,
+    validatorSetHash(session.catchainSeqno, validators),
+  );
+  requireEqual(subject, 'bad_signature_set', session.validatorSetHash, set.validatorSetHash);
+  requireEqual(subject, 'bad_signature_set', session.catchainSeqno, set.catchainSeqno);
+  const byNodeId = new Map(
+    validators.map((validator) => [nodeIdShort(validator.publicKey).toString('hex'), validator]),
+  );
+  const signed = new Set<string>();
+  let signedWeight = 0n;
+  const signers = set.signatures.map(({ nodeIdShort: node, signature }) => {
+    const key = node.toString('hex');
+    const validator = byNodeId.get(key);
+    if (validator === undefined) throw new ProofError('unknown_signer', { subject, found: key });
+    if (signed.has(key)) throw new ProofError('duplicate_signer', { subject, found: key });
+    if (signature.length !== SIGNATURE_BYTES) {
+      throw new ProofError('bad_signature_set', { subject, expected: '64 bytes', found: String(signature.length) });
+    }
+    signed.add(key);
+    signedWeight += validator.weight;
+    return { publicKey: validator.publicKey, signature };
+  });
+  const totalWeight = validators.reduce((sum, validator) => sum + validator.weight, 0n);
+  if (3n * signedWeight <= 2n * totalWeight) {
+    throw new ProofError('not_enough_weight', {
+      subject,
+      expected: `> 2/3 of ${totalWeight}`,
+      found: String(signedWeight),
+    });
+  }
+  return { message: signedBytes(block, set), signers };
+}
+
+/** `node_id_short` of a validator's Ed25519 key: the hash of its boxed `pub.ed25519`. */
+export function nodeIdShort(publicKey: Buffer): Buffer {
+  return createHash('sha256').update(PUB_ED25519).update(publicKey).digest();
+}
+
+/**
+ * What the validators signed to make the block final.
+ * @throws ProofError `bad_signature_set` when a simplex candidate is for another block
+ */
+export function signedBytes(block: BlockId, set: SignatureSet): Buffer {
+  if (set.kind === 'ordinary') return Buffer.concat([TON_BLOCK_ID, block.rootHash, block.fileHash]);
+  requireCandidateOf(block, set.candidate);
+  const slot = Buffer.alloc(4);
+  slot.writeUInt32LE(set.slot);
+  const candidateHash = createHash('sha256').update(set.candidate).digest();
+  const vote = Buffer.concat([FINALIZE_VOTE, CANDIDATE_ID, slot, candidateHash]);
+  // TL `bytes`: a length byte, the vote's 44 bytes, padding to a multiple of four.
+  return Buffer.concat([DATA_TO_SIGN, set.sessionId, Buffer.of(vote.length), vote, Buffer.alloc(3)]);
+}
+
+/** Both forms of a candidate start with their id and the block that they make final. */
+function requireCandidateOf(block: BlockId, candidate: Buffer): void {
+  const subject = 'blockProof.signatures.candidate';
+  const id = candidate.subarray(0, 4);
+  const known = id.equals(CANDIDATE_ORDINARY) || id.equals(CANDIDATE_EMPTY);
+  if (!known || candidate.length < 4 + BLOCK_ID_BYTES) {
+    throw new ProofError('bad_signature_set', {
+      subject,
+      expected: 'consensus.CandidateHashData',
+      found: id.toString('hex'),
+    });
+  }
+  const named: BlockId = {
+    workchain: candidate.readInt32LE(4),
+    shard: candidate.readBigUInt64LE(8),
+    seqno: candidate.readUInt32LE(16),
+    rootHash: candidate.subarray(20, 52),
+    fileHash: candidate.subarray(52, 84),
+  };
+  if (!sameBlock(named, block)) throw new ProofError('bad_signature_set', { subject, expected: 'the proved block' });
+}
+
+function requireEqual(
+  subject: string,
+  code: 'bad_validator_set' | 'bad_signature_set',
+  expected: number,
+  found: number,
+): void {
+  if (expected !== found) throw new ProofError(code, { subject, expected: String(expected), found: String(found) });
+}

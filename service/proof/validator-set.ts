@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { crc32c } from '../decode/crc32c.ts';
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+
+/** One validator as configuration parameters 34 and 35 list it (`validator#53`, `validator_addr#73`). */
+export type Validator = {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Buffer;
+  readonly weight: bigint;
+  /** 32 bytes; undefined for `validator#53`, which has none. */
+  readonly adnlAddress: Buffer | undefined;
+};
+
+/**
+ * The validators of one masterchain session: the first `main` of the list, shuffled by the session's catchain seqno when the
+ * configuration says so (lite server sheet 8.10, `ValidatorSetPRNG` of the node).
+ * @param main how many at the head of `list` validate the masterchain, at most its length
+ * @param catchainSeqno unsigned 32 bits
+ */
+export function masterchainValidators<V extends Validator>(
+  list: readonly V[],
+  main: number,
+  shuffle: boolean,
+  catchainSeqno: number,
+): readonly V[] {
+  const head = list.slice(0, main);
+  if (!shuffle) return head;
+  const random = createSetRandom(catchainSeqno);
+  const order: number[] = [];
+  for (let place = 0; place < head.length; place++) {
+    const other = Number(random(BigInt(place + 1)));
+    order[place] = order[other] ?? place;
+    order[other] = place;
+  }
+  return order.map((place) => head[place]!);
+}
+
+/** What the node puts in front of a session's validators before it hashes them. */
+const SET_HASH_MAGIC = 0x901660ed;
+
+/** `gen_validator_list_hash_short` of a session's validators: CRC-32C, unsigned 32 bits (lite server sheet 8.10). */
+export function validatorSetHash(catchainSeqno: number, validators: readonly Validator[]): number {
+  const bytes = Buffer.alloc(12 + validators.length * 72);
+  bytes.writeUInt32LE(SET_HASH_MAGIC, 0);
+  bytes.writeUInt32LE(catchainSeqno, 4);
+  bytes.writeUInt32LE(validators.length, 8);
+  validators.forEach(({ publicKey, weight, adnlAddress }, index) => {
+    const at = 12 + index * 72;
+    publicKey.copy(bytes, at);
+    bytes.writeBigUInt64LE(weight, at + 32);
+    adnlAddress?.copy(bytes, at + 40);
+  });
+  return crc32c(bytes);
+}
+
+const SEED_BYTES = 32;
+
+/** Numbers in [0, n): the high 64 bits of `draw * n`, draws being the words of SHA-512 over a counting seed. */
+function createSetRandom(catchainSeqno: number): (n: bigint) => bigint {
+  const description = Buffer.alloc(SEED_BYTES + 16);
+  description.writeBigUInt64BE(FULL_SHARD, SEED_BYTES);
+  description.writeInt32BE(MASTERCHAIN, SEED_BYTES + 8);
+  description.writeUInt32BE(catchainSeqno, SEED_BYTES + 12);
+  let words = Buffer.alloc(0);
+  let at = 0;
+  return (n) => {
+    if (at >= words.length) {
+      words = createHash('sha512').update(description).digest();
+      at = 0;
+      increment(description, SEED_BYTES);
+    }
+    const draw = words.readBigUInt64BE(at);
+    at += 8;
+    return (draw * n) >> 64n;
+  };
+}
+
+/** Adds one to the big-endian number in the first `length` bytes. */
+function increment(bytes: Buffer, length: number): void {
+  for (let at = length - 1; at >= 0; at--) {
+    bytes[at] = (bytes[at]! + 1) & 255;
+    if (bytes[at] !== 0) return;
+  }
+}
