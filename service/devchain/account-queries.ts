@@ -1,8 +1,9 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getAccountState, getAccountStatePrunned } from '../liteserver/functions.ts';
+import type { AccountState } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { lookUp } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
@@ -14,7 +15,7 @@ import { isValidId, needBlock, needMasterchainBlock, noBlock, tipBlock, visitSta
 import { VisitedCells } from './visited-cells.ts';
 import { openMasterchainState, openState, skipCurrencies } from './walk.ts';
 
-type Answer = AnswerOf<typeof getAccountState>;
+type Answer = AccountState;
 type Args = ArgsOf<typeof getAccountState>;
 
 /** The seqno that stands for the server's newest masterchain block. */
@@ -37,7 +38,8 @@ export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typ
 function readAccount(view: View, id: BlockId, account: Args['account'], writeState: (cell: number) => Buffer): Answer {
   const prefix = accountPrefix(account.id);
   checkReference(id, account.workchain, prefix);
-  if (id.workchain !== MASTERCHAIN) return inBlock(view, id, needBlock(view, id), Buffer.alloc(0), account.id, writeState);
+  if (id.workchain !== MASTERCHAIN)
+    return inBlock(view, id, needBlock(view, id), Buffer.alloc(0), account.id, writeState);
   const reference = id.seqno === latestSeqno ? tipBlock(view) : needMasterchainBlock(view, id);
   if (account.workchain === MASTERCHAIN) {
     return inBlock(view, reference.id, reference, Buffer.alloc(0), account.id, writeState);

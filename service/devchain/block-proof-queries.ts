@@ -1,7 +1,8 @@
 import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getBlockProof } from '../liteserver/functions.ts';
+import type { PartialBlockProof } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { openParameter, visitValidators } from './config-queries.ts';
 import { refusal, serverCode } from './errors.ts';
@@ -11,13 +12,21 @@ import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { findBlock, idText, isValidId, tipBlock, visitBlock, visitState } from './view.ts';
 import { VisitedCells } from './visited-cells.ts';
-import { findPreviousBlock, openBlock, openExtra, openHeader, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+import {
+  findPreviousBlock,
+  openBlock,
+  openExtra,
+  openHeader,
+  openMasterchainExtra,
+  openMasterchainState,
+  openState,
+} from './walk.ts';
 
 /** Links of one answer; the client asks on from where they end. */
 const linksMax = 16;
 
 type Args = ArgsOf<typeof getBlockProof>;
-type Answer = AnswerOf<typeof getBlockProof>;
+type Answer = PartialBlockProof;
 type Link = Answer['steps'][number];
 
 /**
@@ -88,7 +97,9 @@ function linkBack(view: View, from: BlockId, to: BlockId): Link {
   const block = view.chain.masterchain(from.seqno)!;
   const state = visitState(view, block);
   const { custom } = openState(state, state.root);
-  findPreviousBlock(state, openMasterchainState(state, custom!).previousBlocks, to.seqno);
+  const { previousBlocks } = openMasterchainState(state, custom!);
+  // The node looks the zerostate up as well, whenever it looks into the list of earlier blocks.
+  for (const seqno of [0, to.seqno]) findPreviousBlock(state, previousBlocks, seqno);
   const target = view.chain.masterchain(to.seqno);
   return {
     kind: 'back',

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import { BLOCK_FILE_OPTIONS, writeBoc } from '../decode/boc-writer.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getBlock, getBlockHeader, getState } from '../liteserver/functions.ts';
+import type { BlockData, BlockHeader, BlockState } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeader } from './header-proof.ts';
@@ -20,13 +21,13 @@ function requireValid(id: BlockId): void {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
 }
 
-export function answerBlock(view: View, { id }: ArgsOf<typeof getBlock>): AnswerOf<typeof getBlock> {
+export function answerBlock(view: View, { id }: ArgsOf<typeof getBlock>): BlockData {
   requireValid(id);
   const block = findBlock(view, id);
   return { id: block.id, data: block.bytes };
 }
 
-export function answerState(view: View, { id }: ArgsOf<typeof getState>): AnswerOf<typeof getState> {
+export function answerState(view: View, { id }: ArgsOf<typeof getState>): BlockState {
   requireValid(id);
   if (id.seqno > stateSeqnoMax) throw refusal(serverCode.fatal, 'cannot request total state: possibly too large');
   const zero = view.chain.zeroStates.find((one) => sameBlock(one.id, id));
@@ -37,13 +38,13 @@ export function answerState(view: View, { id }: ArgsOf<typeof getState>): Answer
   return { id, rootHash: states.hash(state), fileHash: createHash('sha256').update(data).digest(), data };
 }
 
-export function answerBlockHeader(view: View, { id, mode }: ArgsOf<typeof getBlockHeader>): AnswerOf<typeof getBlockHeader> {
+export function answerBlockHeader(view: View, { id, mode }: ArgsOf<typeof getBlockHeader>): BlockHeader {
   requireValid(id);
   return headerOf(view, findBlock(view, id), mode);
 }
 
 /** Header bits: 1 state update, 2 value flow, 16 extra, with it in the masterchain 32 shards and 64 signatures. */
-export function headerOf(view: View, block: ChainBlock, mode: number): AnswerOf<typeof getBlockHeader> {
+export function headerOf(view: View, block: ChainBlock, mode: number): BlockHeader {
   const tree = visitBlock(view, block);
   const { valueFlow, stateUpdate, extra } = visitHeader(tree);
   if ((mode & 1) !== 0) tree.open(stateUpdate);

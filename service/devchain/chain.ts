@@ -65,7 +65,9 @@ export async function buildChain(tape: Tape, slices: Slices): Promise<Chain> {
   const zeroStates = [tape.masterchainZeroState, tape.basechainZeroState].map(importState);
   const blocks = new Map<string, ChainBlock>();
   const stateAfter = (id: BlockId): number | undefined =>
-    id.seqno === 0 ? zeroStates.find((zero) => zero.id.workchain === id.workchain)?.state : blocks.get(keyOf(id))?.state;
+    id.seqno === 0
+      ? zeroStates.find((zero) => zero.id.workchain === id.workchain)?.state
+      : blocks.get(keyOf(id))?.state;
   for (const recorded of tape.blocks) {
     try {
       blocks.set(keyOf(recorded.id), buildBlock(states, recorded, stateAfter));
@@ -86,7 +88,8 @@ function createChain(
   const byId = new Map(blocks.map((block) => [keyOf(block.id), block]));
   const masterchain = blocks.filter((block) => block.id.workchain === MASTERCHAIN);
   masterchain.forEach((block, position) => {
-    if (block.id.seqno !== position + 1) throw recordingInvalid(tape.path, 'The masterchain of the recording has a gap.');
+    if (block.id.seqno !== position + 1)
+      throw recordingInvalid(tape.path, 'The masterchain of the recording has a gap.');
   });
   const byShard = Map.groupBy(blocks, (block) => shardKey(block.id.workchain, block.id.shard));
   const parsed = new Map<ChainBlock, Boc>();
@@ -113,7 +116,11 @@ function createChain(
   };
 }
 
-function buildBlock(states: CellStore, recorded: TapeBlock, stateAfter: (id: BlockId) => number | undefined): ChainBlock {
+function buildBlock(
+  states: CellStore,
+  recorded: TapeBlock,
+  stateAfter: (id: BlockId) => number | undefined,
+): ChainBlock {
   const { id } = recorded;
   const boc = parseBoc(recorded.bytes);
   const root = boc.roots[0]!;

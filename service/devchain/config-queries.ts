@@ -1,7 +1,7 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getConfigAll, getConfigParams } from '../liteserver/functions.ts';
+import type { ConfigInfo } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeader, visitHeaderAndState } from './header-proof.ts';
@@ -11,7 +11,14 @@ import type { View } from './view.ts';
 import { idText, isValidId, needMasterchainBlock, tipBlock, visitBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 import type { MasterchainState } from './walk.ts';
-import { findParameter, findPreviousBlock, openExtra, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+import {
+  findParameter,
+  findPreviousBlock,
+  openExtra,
+  openMasterchainExtra,
+  openMasterchainState,
+  openState,
+} from './walk.ts';
 
 /** What a mode's low bits ask to be shown besides the parameters (`ConfigInfo::need...`). */
 const needs = {
@@ -24,7 +31,7 @@ const needs = {
   keyBlock: 0x8000,
 } as const;
 
-type Answer = AnswerOf<typeof getConfigParams>;
+type Answer = ConfigInfo;
 
 /** What of the configuration is wanted: everything, or single parameters. */
 type Wanted = 'all' | readonly number[];
@@ -70,7 +77,8 @@ function keyBlockBefore(view: View, id: Parameters<typeof isValidId>[0]): ChainB
     );
   }
   const seqno = previousKeyBlock(view.chain, id.seqno);
-  if (seqno === 0) throw refusal(serverCode.notReady, `cannot load block ${idText(view.chain.zeroStates[0]!.id)} : not in db`);
+  if (seqno === 0)
+    throw refusal(serverCode.notReady, `cannot load block ${idText(view.chain.zeroStates[0]!.id)} : not in db`);
   return view.chain.masterchain(seqno)!;
 }
 
@@ -100,7 +108,7 @@ export function visitValidators(tree: VisitedCells, config: number): void {
 /** Opens the way to a parameter and its cell. */
 export function openParameter(tree: VisitedCells, config: number, parameter: number): void {
   const cell = findParameter(tree, config, parameter);
-  if (cell !== undefined) new CellSlice(tree, cell);
+  if (cell !== undefined) tree.open(cell);
 }
 
 function openWhole(tree: VisitedCells, config: number, parameter: number): void {

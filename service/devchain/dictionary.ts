@@ -63,7 +63,7 @@ function child(edge: Edge, bit: boolean): CellSlice {
  */
 export function lookUp(root: DictionaryRoot, keyBits: number, key: Buffer): CellSlice | undefined {
   let slice = openRoot(root);
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const edge = openEdge(slice, keyBits - at);
     if (agreement(edge.label, key, at) < edge.label.length) return undefined;
     at += edge.label.length;

@@ -1,5 +1,6 @@
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
-import type { getMasterchainInfo, getMasterchainInfoExt, getTime, getVersion } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
+import type { getMasterchainInfoExt } from '../liteserver/functions.ts';
+import type { CurrentTime, MasterchainInfo, MasterchainInfoExt, Version } from '../liteserver/tl/lite-api.ts';
 import { refusal, serverCode } from './errors.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
@@ -10,15 +11,15 @@ const version = 0x101;
 /** Proof chains (1), masterchainInfoExt (2), get-methods (4), shard-client state (8). */
 const capabilities = 15n;
 
-export function answerTime(view: View): AnswerOf<typeof getTime> {
+export function answerTime(view: View): CurrentTime {
   return { now: view.nowSeconds };
 }
 
-export function answerVersion(view: View): AnswerOf<typeof getVersion> {
+export function answerVersion(view: View): Version {
   return { mode: 0, version, capabilities, now: view.nowSeconds };
 }
 
-export function answerMasterchainInfo(view: View): AnswerOf<typeof getMasterchainInfo> {
+export function answerMasterchainInfo(view: View): MasterchainInfo {
   const { id, state } = tipBlock(view);
   const { workchain, rootHash, fileHash } = view.chain.zeroStates[0]!.id;
   return { last: id, stateRootHash: view.chain.states.hash(state), init: { workchain, rootHash, fileHash } };
@@ -28,7 +29,7 @@ export function answerMasterchainInfo(view: View): AnswerOf<typeof getMasterchai
 export function answerMasterchainInfoExt(
   view: View,
   { mode }: ArgsOf<typeof getMasterchainInfoExt>,
-): AnswerOf<typeof getMasterchainInfoExt> {
+): MasterchainInfoExt {
   if ((mode & 0x7fffffff) > 1) throw refusal(serverCode.fatal, 'unsupported getMasterchainInfo mode');
   const lastUtime = tipBlock(view).header.utime;
   return { mode, version, capabilities, lastUtime, now: view.nowSeconds, ...answerMasterchainInfo(view) };

@@ -1,4 +1,3 @@
-import { CellSlice } from '../decode/cell-slice.ts';
 import type { ChainBlock } from './chain.ts';
 import type { View } from './view.ts';
 import { visitBlock } from './view.ts';
@@ -6,11 +5,15 @@ import type { VisitedCells } from './visited-cells.ts';
 import { openBlock, openHeader, openPrevious } from './walk.ts';
 
 /** The header of a block: root, info, and what the info refers to. */
-export function visitHeader(tree: VisitedCells): { readonly valueFlow: number; readonly stateUpdate: number; readonly extra: number } {
+export function visitHeader(tree: VisitedCells): {
+  readonly valueFlow: number;
+  readonly stateUpdate: number;
+  readonly extra: number;
+} {
   const { info, ...cells } = openBlock(tree, tree.root);
   const header = openHeader(tree, info);
   openPrevious(tree, header);
-  for (const cell of [header.masterRef, header.prevVertRef]) if (cell !== undefined) new CellSlice(tree, cell);
+  for (const cell of [header.masterRef, header.prevVertRef]) if (cell !== undefined) tree.open(cell);
   return cells;
 }
 

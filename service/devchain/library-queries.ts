@@ -1,6 +1,7 @@
-import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getLibraries, getLibrariesWithProof } from '../liteserver/functions.ts';
+import type { LibraryResult, LibraryResultWithProof } from '../liteserver/tl/lite-api.ts';
 import { entries, lookUp } from './dictionary.ts';
 import { visitHeaderAndState } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
@@ -34,7 +35,7 @@ function findLibraries(tree: VisitedCells, hashes: readonly Buffer[]): Library[]
   });
 }
 
-export function answerLibraries(view: View, { libraryList }: ArgsOf<typeof getLibraries>): AnswerOf<typeof getLibraries> {
+export function answerLibraries(view: View, { libraryList }: ArgsOf<typeof getLibraries>): LibraryResult {
   const found = findLibraries(visitState(view, tipBlock(view)), wantedHashes(libraryList));
   const { states } = view.chain;
   return { result: found.map(({ hash, cell }) => ({ hash, data: answerBoc({ table: states, cell }) })) };
@@ -44,7 +45,7 @@ export function answerLibraries(view: View, { libraryList }: ArgsOf<typeof getLi
 export function answerLibrariesWithProof(
   view: View,
   { id, mode, libraryList }: ArgsOf<typeof getLibrariesWithProof>,
-): AnswerOf<typeof getLibrariesWithProof> {
+): LibraryResultWithProof {
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
   const found = findLibraries(state, wantedHashes(libraryList));
@@ -64,5 +65,5 @@ export function answerLibrariesWithProof(
 
 function visitPublishers(publishers: CellSlice): void {
   const all = entries(publishers, 256);
-  for (let seen = 0; seen < publishersMax && all.next().done !== true; ) seen++;
+  for (let seen = 0; seen < publishersMax && all.next().done !== true;) seen++;
 }

@@ -1,6 +1,7 @@
 import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { listBlockTransactions, listBlockTransactionsExt } from '../liteserver/functions.ts';
+import type { BlockTransactions, BlockTransactionsExt } from '../liteserver/tl/lite-api.ts';
 import type { Direction } from './dictionary.ts';
 import { key64, lookUp, lookUpNearest } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
@@ -25,7 +26,7 @@ type Listing = {
   readonly incomplete: boolean;
 };
 
-export function answerListing(view: View, args: Args): AnswerOf<typeof listBlockTransactions> {
+export function answerListing(view: View, args: Args): BlockTransactions {
   const { id, mode, count } = args;
   const { tree, inMessages, listed, incomplete } = list(view, args);
   const fields = mode & 0xff;
@@ -44,10 +45,7 @@ export function answerListing(view: View, args: Args): AnswerOf<typeof listBlock
 }
 
 /** With metadata the proof also shows the messages' envelopes, and is always there. */
-export function answerListingExt(
-  view: View,
-  args: ArgsOf<typeof listBlockTransactionsExt>,
-): AnswerOf<typeof listBlockTransactionsExt> {
+export function answerListingExt(view: View, args: ArgsOf<typeof listBlockTransactionsExt>): BlockTransactionsExt {
   const { id, mode, count } = args;
   const { tree, inMessages, listed, incomplete } = list(view, args);
   const withMetadata = (mode & modeBit.metadata) !== 0;
@@ -75,7 +73,9 @@ function list(view: View, { id, mode, count, after }: Args): Listing {
   let account = start.account;
   for (let orEqual = true; listed.length < wanted; orEqual = false) {
     const next =
-      dictionary === undefined ? undefined : lookUpNearest({ table: tree, cell: dictionary }, 256, account, direction, orEqual);
+      dictionary === undefined
+        ? undefined
+        : lookUpNearest({ table: tree, cell: dictionary }, 256, account, direction, orEqual);
     if (next === undefined) return { tree, inMessages, listed, incomplete: false };
     const isStart = next.key.equals(start.account);
     account = next.key;
@@ -98,7 +98,7 @@ function listAccount(
   wanted: number,
   listed: Listed[],
 ): void {
-  for (let key = key64(after); listed.length < wanted; ) {
+  for (let key = key64(after); listed.length < wanted;) {
     const next = lookUpNearest(transactions, 64, key, direction, false);
     if (next === undefined) return;
     key = next.key;
@@ -137,7 +137,7 @@ function skipImportFees(value: CellSlice): void {
 
 function visitEnvelope(tree: VisitedCells, inMessages: number, transaction: number): void {
   const envelope = findEnvelope(tree, inMessages, transaction);
-  if (envelope !== undefined) new CellSlice(tree, envelope);
+  if (envelope !== undefined) tree.open(envelope);
 }
 
 function readMetadata(tree: VisitedCells, inMessages: number, transaction: number): Metadata | undefined {

@@ -1,7 +1,8 @@
 import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { lookupBlock, lookupBlockWithProof } from '../liteserver/functions.ts';
+import type { BlockHeader, LookupBlockResult } from '../liteserver/tl/lite-api.ts';
 import { headerOf } from './block-queries.ts';
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
@@ -29,15 +30,12 @@ function keyOf({ mode, id, lt, utime }: Pick<Args, 'mode' | 'id' | 'lt' | 'utime
   }
 }
 
-export function answerLookup(view: View, args: Args): AnswerOf<typeof lookupBlock> {
+export function answerLookup(view: View, args: Args): BlockHeader {
   const block = lookUpBlock(view, args.id.workchain, args.id.shard, keyOf(args));
   return headerOf(view, block, args.mode >> 4);
 }
 
-export function answerLookupWithProof(
-  view: View,
-  args: ArgsOf<typeof lookupBlockWithProof>,
-): AnswerOf<typeof lookupBlockWithProof> {
+export function answerLookupWithProof(view: View, args: ArgsOf<typeof lookupBlockWithProof>): LookupBlockResult {
   const { mode, id, mcBlockId } = args;
   const key = keyOf(args);
   if (mcBlockId.workchain !== MASTERCHAIN || !isValidId(mcBlockId)) {
@@ -73,7 +71,11 @@ function proveBefore(view: View, block: ChainBlock, prefix: bigint): Buffer {
 }
 
 /** Proves by the state of the client's masterchain block that an earlier one precedes it; nothing when it is the same. */
-function proveAncestor(view: View, client: BlockId, earlier: BlockId): { clientMcStateProof: Buffer; mcBlockProof: Buffer } {
+function proveAncestor(
+  view: View,
+  client: BlockId,
+  earlier: BlockId,
+): { clientMcStateProof: Buffer; mcBlockProof: Buffer } {
   if (sameBlock(client, earlier)) return { clientMcStateProof: Buffer.alloc(0), mcBlockProof: Buffer.alloc(0) };
   const block = needMasterchainBlock(view, client);
   const state = visitState(view, block);

@@ -4,8 +4,9 @@ import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { sendMessage } from '../liteserver/functions.ts';
+import type { SendMsgStatus } from '../liteserver/tl/lite-api.ts';
 import { lookUp } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
 import { accountPrefix, shardContains } from './shards.ts';
@@ -26,7 +27,7 @@ const rememberedMax = 10_000;
 /** Takes messages as a node does before it tries them. */
 export type MessageInbox = {
   /** @throws DevchainError `query_refused` in the node's words */
-  accept(view: View, args: ArgsOf<typeof sendMessage>): AnswerOf<typeof sendMessage>;
+  accept(view: View, args: ArgsOf<typeof sendMessage>): SendMsgStatus;
 };
 
 /**

@@ -18,7 +18,9 @@ export function answerBoc(...roots: readonly Shown[]): Buffer {
   const store = createCellStore({ cellsMax: answerCellsMax });
   return writeBoc(
     store,
-    roots.map((root) => (root instanceof VisitedCells ? addMerkleProof(store, root) : store.import(root.table, root.cell))),
+    roots.map((root) =>
+      root instanceof VisitedCells ? addMerkleProof(store, root) : store.import(root.table, root.cell),
+    ),
   );
 }
 

@@ -1,12 +1,18 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type {
   getBlockOutMsgQueueSize,
   getDispatchQueueInfo,
   getDispatchQueueMessages,
   getOutMsgQueueSizes,
 } from '../liteserver/functions.ts';
+import type {
+  BlockOutMsgQueueSize,
+  DispatchQueueInfo,
+  DispatchQueueMessages,
+  OutMsgQueueSizes,
+} from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import type { Entry } from './dictionary.ts';
 import { firstEntry, key64, lookUpNearest } from './dictionary.ts';
@@ -70,7 +76,7 @@ function sizeOf(state: VisitedCells): bigint {
 export function answerQueueSizes(
   view: View,
   { workchain, shard }: ArgsOf<typeof getOutMsgQueueSizes>,
-): AnswerOf<typeof getOutMsgQueueSizes> {
+): OutMsgQueueSizes {
   const tip = tipBlock(view);
   const blocks = [tip, ...tip.shards.map(({ id }) => view.chain.find(id))].filter((block) => block !== undefined);
   const wanted = blocks.filter(
@@ -88,7 +94,7 @@ export function answerQueueSizes(
 export function answerBlockQueueSize(
   view: View,
   { mode, id }: ArgsOf<typeof getBlockOutMsgQueueSize>,
-): AnswerOf<typeof getBlockOutMsgQueueSize> {
+): BlockOutMsgQueueSize {
   const { block, state } = loadState(view, id);
   const size = sizeOf(state);
   return { mode, id: block.id, size, ...queueProof(view, block, state, mode) };
@@ -110,12 +116,12 @@ function nextAccount(tree: VisitedCells, { dispatch }: Queue, key: Buffer, orEqu
 export function answerDispatchQueueInfo(
   view: View,
   { mode, id, afterAddr, maxAccounts }: ArgsOf<typeof getDispatchQueueInfo>,
-): AnswerOf<typeof getDispatchQueueInfo> {
+): DispatchQueueInfo {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
   if (maxAccounts <= 0) throw refusal(serverCode.fatal, 'invalid max_accounts');
   const { block, state } = loadState(view, id);
   const queue = openQueue(state);
-  const accounts: AnswerOf<typeof getDispatchQueueInfo>['accountDispatchQueues'][number][] = [];
+  const accounts: DispatchQueueInfo['accountDispatchQueues'][number][] = [];
   let complete = false;
   let next = nextAccount(state, queue, afterAddr ?? Buffer.alloc(32), afterAddr === undefined);
   for (;;) {
@@ -137,7 +143,7 @@ export function answerDispatchQueueInfo(
   return { mode, id: block.id, accountDispatchQueues: accounts, complete, ...queueProof(view, block, state, mode) };
 }
 
-type Message = AnswerOf<typeof getDispatchQueueMessages>['messages'][number];
+type Message = DispatchQueueMessages['messages'][number];
 
 /** What the node answers for a message whose envelope does not say who began its chain. */
 const noMetadata: Message['metadata'] = {
@@ -151,7 +157,7 @@ const noMetadata: Message['metadata'] = {
 export function answerDispatchQueueMessages(
   view: View,
   { mode, id, addr, afterLt, maxMessages }: ArgsOf<typeof getDispatchQueueMessages>,
-): AnswerOf<typeof getDispatchQueueMessages> {
+): DispatchQueueMessages {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
   if (maxMessages <= 0) throw refusal(serverCode.fatal, 'invalid max_messages');
   const withBoc = (mode & 4) !== 0;
@@ -186,10 +192,15 @@ export function answerDispatchQueueMessages(
 }
 
 /** An account's messages behind an lt; looks (and thereby shows) one further than wanted, as the node does. */
-function messagesAfter(tree: VisitedCells, account: Entry, after: bigint, wanted: number): { message: Message; cell: number }[] {
+function messagesAfter(
+  tree: VisitedCells,
+  account: Entry,
+  after: bigint,
+  wanted: number,
+): { message: Message; cell: number }[] {
   const dictionary = { table: tree, cell: openAccountQueue(account).messages };
   const found: { message: Message; cell: number }[] = [];
-  for (let key = key64(after); ; ) {
+  for (let key = key64(after); ;) {
     const next = lookUpNearest(dictionary, 64, key, 'next', false);
     if (next === undefined || found.length === wanted) return found;
     key = next.key;
@@ -198,7 +209,12 @@ function messagesAfter(tree: VisitedCells, account: Entry, after: bigint, wanted
     const { message, metadata } = readEnvelope(next.value.refSlice());
     found.push({
       cell: message,
-      message: { addr: account.key, lt: key.readBigInt64BE(0), hash: tree.hash(message), metadata: metadata ?? noMetadata },
+      message: {
+        addr: account.key,
+        lt: key.readBigInt64BE(0),
+        hash: tree.hash(message),
+        metadata: metadata ?? noMetadata,
+      },
     });
   }
 }

@@ -2,8 +2,9 @@ import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getAllShardsInfo, getShardBlockProof, getShardInfo } from '../liteserver/functions.ts';
+import type { AllShardsInfo, ShardBlockProof, ShardInfo } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeader, visitHeaderAndState } from './header-proof.ts';
@@ -17,10 +18,7 @@ import { openBlock, openExtra, openMasterchainExtra, openMasterchainState, openS
 /** Links from a masterchain block down to a shard block at most: a shard makes no more blocks in one masterchain interval. */
 const linksMax = 8;
 
-export function answerShardInfo(
-  view: View,
-  { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>,
-): AnswerOf<typeof getShardInfo> {
+export function answerShardInfo(view: View, { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>): ShardInfo {
   if (workchain === -0x80000000 || shard === 0n) throw refusal(serverCode.fatal, 'requested shard is invalid');
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
@@ -34,7 +32,7 @@ export function answerShardInfo(
   };
 }
 
-export function answerAllShardsInfo(view: View, { id }: ArgsOf<typeof getAllShardsInfo>): AnswerOf<typeof getAllShardsInfo> {
+export function answerAllShardsInfo(view: View, { id }: ArgsOf<typeof getAllShardsInfo>): AllShardsInfo {
   const block = needMasterchainBlock(view, id);
   const tree = visitBlock(view, block);
   const shards = visitShards(tree);
@@ -55,10 +53,7 @@ function dictionaryBoc(tree: VisitedCells, root: number | undefined): Buffer {
   return writeBoc(store, [cell]);
 }
 
-export function answerShardBlockProof(
-  view: View,
-  { id }: ArgsOf<typeof getShardBlockProof>,
-): AnswerOf<typeof getShardBlockProof> {
+export function answerShardBlockProof(view: View, { id }: ArgsOf<typeof getShardBlockProof>): ShardBlockProof {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid block id');
   if (id.workchain === MASTERCHAIN) return { masterchainId: id, links: [] };
   const { masterchainId, links } = linksTo(view, findBlock(view, id));
@@ -75,7 +70,7 @@ type Links = {
 export function linksTo(view: View, block: ChainBlock): Links {
   const start = view.chain.masterchain(block.masterchainSeqno)!;
   const links: { id: BlockId; proof: Buffer }[] = [];
-  for (let current = start; !sameBlock(current.id, block.id); ) {
+  for (let current = start; !sameBlock(current.id, block.id);) {
     if (links.length === linksMax) throw refusal(serverCode.fatal, 'proof chain is too long');
     const tree = visitBlock(view, current);
     const next = current === start ? topTowards(tree, block.id) : previousTowards(tree, current, block.id);

@@ -80,7 +80,8 @@ export function listShards(table: CellTable, shards: number | undefined): ShardT
     descend(workchain, slice.ref(), shard - half);
     descend(workchain, slice.ref(), shard + half);
   };
-  for (const { key, value } of entries({ table, cell: shards }, 32)) descend(key.readInt32BE(0), value.ref(), FULL_SHARD);
+  for (const { key, value } of entries({ table, cell: shards }, 32))
+    descend(key.readInt32BE(0), value.ref(), FULL_SHARD);
   return tops;
 }
 

@@ -1,5 +1,6 @@
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getValidatorStats } from '../liteserver/functions.ts';
+import type { ValidatorStats } from '../liteserver/tl/lite-api.ts';
 import { lookUpNearest } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
@@ -18,7 +19,7 @@ const entriesMax = 1000;
 export function answerValidatorStats(
   view: View,
   { mode, id, limit, startAfter }: ArgsOf<typeof getValidatorStats>,
-): AnswerOf<typeof getValidatorStats> {
+): ValidatorStats {
   if (limit <= 0) throw refusal(serverCode.fatal, 'requested entry count limit must be positive');
   if ((mode & ~7) !== 0) throw refusal(serverCode.fatal, 'unknown flags set in mode');
   const block = needMasterchainBlock(view, id);

@@ -100,7 +100,7 @@ async function readLines(file: string): Promise<Iterable<string>> {
 }
 
 function* splitLines(bytes: Buffer): Generator<string> {
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(10, start);
     const stop = end === -1 ? bytes.length : end;
     if (stop > start) yield bytes.toString('latin1', start, stop);
@@ -127,7 +127,7 @@ type BlockLine = {
 };
 
 function readBlock(path: string, line: string): TapeBlock {
-  const record = parseLine<BlockLine>(path, line);
+  const record = parseLine(path, line) as BlockLine;
   const id: BlockId = {
     workchain: record.workchain,
     shard: BigInt(`0x${record.shard}`),
@@ -154,7 +154,7 @@ type SignatureLine = {
 };
 
 function readSignatures(path: string, line: string): { seqno: number; set: SignatureSet } {
-  const record = parseLine<SignatureLine>(path, line);
+  const record = parseLine(path, line) as SignatureLine;
   const shared = {
     catchainSeqno: record.catchain_seqno,
     validatorSetHash: record.validator_set_hash,
@@ -180,9 +180,9 @@ function readSignatures(path: string, line: string): { seqno: number; set: Signa
   };
 }
 
-function parseLine<T>(path: string, line: string): T {
+function parseLine(path: string, line: string): unknown {
   try {
-    return JSON.parse(line) as T;
+    return JSON.parse(line);
   } catch (error) {
     throw recordingInvalid(path, 'A line of the recording is not JSON.', error);
   }

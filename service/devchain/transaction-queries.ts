@@ -1,6 +1,7 @@
 import { CellSlice } from '../decode/cell-slice.ts';
-import type { AnswerOf, ArgsOf } from '../liteserver/functions.ts';
+import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getOneTransaction, getTransactions } from '../liteserver/functions.ts';
+import type { TransactionInfo, TransactionList } from '../liteserver/tl/lite-api.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import { key64, lookUp } from './dictionary.ts';
 import type { DevchainError } from './errors.ts';
@@ -40,7 +41,7 @@ export function openTransactions(value: CellSlice): CellSlice {
 export function answerOneTransaction(
   view: View,
   { id, account, lt }: ArgsOf<typeof getOneTransaction>,
-): AnswerOf<typeof getOneTransaction> {
+): TransactionInfo {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'block id in getOneTransaction() is invalid');
   if (id.workchain !== account.workchain || !shardContains(id.shard, accountPrefix(account.id))) {
     throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the specified block');
@@ -62,7 +63,7 @@ export function answerOneTransaction(
 type Args = ArgsOf<typeof getTransactions>;
 
 /** From one transaction back along the account's chain, newest first, as far as asked and as the tape goes. */
-export function answerTransactions(view: View, { count, account, lt, hash }: Args): AnswerOf<typeof getTransactions> {
+export function answerTransactions(view: View, { count, account, lt, hash }: Args): TransactionList {
   if (account.workchain === -0x80000000) throw refusal(serverCode.fatal, 'invalid workchain specified');
   const ids: BlockId[] = [];
   const roots: Shown[] = [];

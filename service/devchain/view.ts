@@ -54,7 +54,9 @@ export const noBlock: BlockId = {
 export function findBlock(view: View, id: BlockId): ChainBlock {
   const block = view.chain.find(id);
   if (block !== undefined && block.masterchainSeqno <= view.tip) return block;
-  if (view.chain.zeroStates.some((zero) => zero.id.rootHash.equals(id.rootHash) && zero.id.fileHash.equals(id.fileHash))) {
+  if (
+    view.chain.zeroStates.some((zero) => zero.id.rootHash.equals(id.rootHash) && zero.id.fileHash.equals(id.fileHash))
+  ) {
     throw refusal(serverCode.notReady, 'not in db');
   }
   throw refusal(serverCode.notReady, `block handle not in db${lagOf(view, id)}`);

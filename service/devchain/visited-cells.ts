@@ -28,13 +28,11 @@ export class VisitedCells implements CellTable {
 
   /** Opens a cell and everything below it. */
   openAll(cell: number): void {
-    const waiting = [cell];
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const seen = new Set([cell]);
+    for (const next of seen) {
       this.#opened.add(next);
-      for (let position = this.source.refCount(next) - 1; position >= 0; position--) {
-        const child = this.source.ref(next, position);
-        if (!this.#opened.has(child)) waiting.push(child);
-      }
+      for (let position = 0; position < this.source.refCount(next); position++)
+        seen.add(this.source.ref(next, position));
     }
   }
 

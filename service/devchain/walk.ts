@@ -89,7 +89,12 @@ function readShard(slice: CellSlice): { workchain: number; shard: bigint } {
 }
 
 /** `ext_blk_ref$_`: a block named by seqno and hashes. */
-export type BlockReference = { readonly endLt: bigint; readonly seqno: number; readonly rootHash: Buffer; readonly fileHash: Buffer };
+export type BlockReference = {
+  readonly endLt: bigint;
+  readonly seqno: number;
+  readonly rootHash: Buffer;
+  readonly fileHash: Buffer;
+};
 
 export function readBlockReference(slice: CellSlice): BlockReference {
   return { endLt: slice.uint64(), seqno: slice.uint(32), rootHash: slice.hash(), fileHash: slice.hash() };
@@ -217,7 +222,11 @@ export function findParameter(table: CellTable, config: number, parameter: numbe
 }
 
 /** An earlier masterchain block by seqno in a state's `prev_blocks`; opens the way to it. */
-export function findPreviousBlock(table: CellTable, root: number | undefined, seqno: number): (BlockReference & { key: boolean }) | undefined {
+export function findPreviousBlock(
+  table: CellTable,
+  root: number | undefined,
+  seqno: number,
+): (BlockReference & { key: boolean }) | undefined {
   const value = root === undefined ? undefined : lookUp({ table, cell: root }, 32, key32(seqno));
   if (value === undefined) return undefined;
   value.skip(65);

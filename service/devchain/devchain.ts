@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { AdnlFaults } from './adnl-faults.ts';
+import type { AdnlServer } from './adnl-server.ts';
+import { createAdnlServer } from './adnl-server.ts';
+import type { Chain, ChainBlock } from './chain.ts';
+import { buildChain } from './chain.ts';
+import { DevchainError } from './errors.ts';
+import type { QueryFaults } from './faults.ts';
+import { buildGlobalConfig } from './global-config.ts';
+import type { GlobalConfig } from './global-config.ts';
+import type { StartTimer } from './head.ts';
+import { createHead, startTimer } from './head.ts';
+import { createQueryServerMetrics } from './metrics.ts';
+import { createQueryServer } from './query-server.ts';
+import { createSlices } from './slices.ts';
+import { readTape } from './tape.ts';
+
+/** A private TON network in process: one recorded chain that plays on, and lite servers over it on real ADNL. */
+export type Devchain = {
+  /** In the order of the options. */
+  readonly liteServers: readonly DevchainLiteServer[];
+  readonly chain: Chain;
+  /** Newest masterchain block of the chain; a lite server with faults may say otherwise. */
+  head(): ChainBlock;
+  /** Runs on every move of the head, after it; returns what ends that. */
+  onHead(listener: (head: ChainBlock) => void): () => void;
+  /** Moves the head at once, forward only: a test's way to make blocks. */
+  moveHead(seqno: number): void;
+  /** The ecosystem's configuration file of this network: lite servers, zerostate, init block. */
+  globalConfig(): GlobalConfig;
+  /** Ends the play, the servers and every connection. */
+  close(): Promise<void>;
+};
+
+/** One lite server of the network. */
+export type DevchainLiteServer = {
+  readonly host: string;
+  readonly port: number;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Buffer;
+  faults(): QueryFaults & { readonly transport?: AdnlFaults };
+  /** Replaces all faults, of answers and of the transport; `{}` makes the server honest. */
+  setFaults(faults: QueryFaults & { readonly transport?: AdnlFaults }): Promise<void>;
+  /** Resets every open connection to this server. */
+  resetConnections(): void;
+};
+
+export type DevchainOptions = {
+  /** Folder with `zerostate-*.boc`, `blocks.jsonl[.gz]`, `signatures.jsonl[.gz]`. */
+  readonly recordingDir: string;
+  /** Time of one masterchain block; 0 plays all at once. Default 1, the rate of the real network. */
+  readonly paceSeconds?: number;
+  /** Blocks between the first head and the end of the recording. Default 300: five minutes of moving heads. */
+  readonly startBehindBlocks?: number;
+  /** Address of the lite servers; default 127.0.0.1. */
+  readonly host?: string;
+  /** One for each lite server; default one on a free port. */
+  readonly servers?: readonly DevchainServerOptions[];
+};
+
+export type DevchainServerOptions = {
+  /** 0 or absent: a free one. */
+  readonly port?: number;
+  /** Ed25519 seed, 32 bytes; random when absent. */
+  readonly seed?: Buffer;
+  readonly faults?: QueryFaults & { readonly transport?: AdnlFaults };
+};
+
+export type DevchainDependencies = {
+  readonly logger: Logger;
+  readonly register: Registry;
+  /** Unix time in milliseconds; `Date.now` when absent. */
+  readonly now?: () => number;
+  /** Timers of the play, of waits and of faults. */
+  readonly startTimer?: StartTimer;
+};
+
+/**
+ * Loads the recording, starts the play and the lite servers; resolves when they listen.
+ * @throws DevchainError `recording_invalid`, `listen_failed`
+ */
+export async function createDevchain(options: DevchainOptions, dependencies: DevchainDependencies): Promise<Devchain> {
+  const { paceSeconds = 1, startBehindBlocks = 300, host = '127.0.0.1', servers = [{}] } = options;
+  const { logger, register, now = Date.now, startTimer: start = startTimer } = dependencies;
+  const slices = createSlices(() => performance.now());
+  const chain = await buildChain(await readTape(options.recordingDir, slices), slices);
+  const firstSeqno = Math.max(1, chain.lastSeqno - startBehindBlocks);
+  const head = createHead({ firstSeqno, lastSeqno: chain.lastSeqno, paceSeconds }, { startTimer: start });
+  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer: start, now };
+  const running: RunningServer[] = [];
+
+  async function closeAll(): Promise<void> {
+    head.close();
+    await Promise.all(running.map((server) => server.close()));
+  }
+
+  try {
+    for (const server of servers) running.push(await startServer(host, server, shared));
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  const liteServers = running.map((server) => server.liteServer);
+  return {
+    liteServers,
+    chain,
+    head: () => chain.masterchain(head.seqno())!,
+    onHead: (listener) => head.onMove((seqno) => listener(chain.masterchain(seqno)!)),
+    moveHead: (seqno) => head.moveTo(seqno),
+    globalConfig: () => buildGlobalConfig(chain.zeroStates[0]!.id, liteServers),
+    close: closeAll,
+  };
+}
+
+type RunningServer = { readonly liteServer: DevchainLiteServer; close(): Promise<void> };
+
+async function startServer(
+  host: string,
+  options: DevchainServerOptions,
+  shared: Parameters<typeof createQueryServer>[0],
+): Promise<RunningServer> {
+  const { port = 0, seed = randomBytes(32), faults = {} } = options;
+  const queries = createQueryServer(shared);
+  const { transport, ...queryFaults } = faults;
+  queries.setFaults(queryFaults);
+  const adnl = await listen(host, port, seed, transport, {
+    logger: shared.logger,
+    handleQuery: (payload, connection) => queries.answer(payload, connection.signal),
+  });
+  return {
+    liteServer: {
+      host,
+      port: adnl.port,
+      publicKey: adnl.publicKeys[0]!,
+      faults: () => ({ ...queries.faults(), transport: adnl.faults() }),
+      async setFaults({ transport: nextTransport = {}, ...next }) {
+        queries.setFaults(next);
+        await adnl.setFaults(nextTransport);
+      },
+      resetConnections: () => adnl.resetConnections(),
+    },
+    async close() {
+      queries.close();
+      await adnl.close();
+    },
+  };
+}
+
+async function listen(
+  host: string,
+  port: number,
+  seed: Buffer,
+  faults: AdnlFaults | undefined,
+  dependencies: Parameters<typeof createAdnlServer>[1],
+): Promise<AdnlServer> {
+  try {
+    return await createAdnlServer({ host, port, seeds: [seed], ...(faults !== undefined && { faults }) }, dependencies);
+  } catch (error) {
+    throw new DevchainError({
+      code: 'listen_failed',
+      message: `A lite server cannot listen on ${host}:${port}.`,
+      data: { host, port },
+      retryable: false,
+      cause: error,
+    });
+  }
+}

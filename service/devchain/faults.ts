@@ -1,0 +1,118 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { functionOf } from '../liteserver/functions.ts';
+import { refusal, serverCode } from './errors.ts';
+import { spoilProof } from './faulty-proofs.ts';
+import type { ProofFault } from './faulty-proofs.ts';
+import type { View } from './view.ts';
+import { tipBlock } from './view.ts';
+
+/** What a lite server says of the newest block. */
+export type TipFault =
+  /** Stands still at a block. */
+  | { readonly kind: 'stale'; readonly seqno: number }
+  /** Stays so many blocks behind. */
+  | { readonly kind: 'behind'; readonly blocks: number }
+  /** Every second query sees a chain that is so many blocks shorter. */
+  | { readonly kind: 'backwards'; readonly blocks: number }
+  /** Announces a block that does not exist, so many seqnos ahead. */
+  | { readonly kind: 'future'; readonly blocks: number };
+
+/**
+ * What a lite server answers wrong on purpose; absent = nothing. Read anew for every query. Faults of the transport are
+ * those of adnl-faults.ts.
+ */
+export type QueryFaults = {
+  /** Functions that the faults act on (`getAccountState`), all when absent. */
+  readonly only?: readonly string[];
+  /** Never answers: a node that is not synchronized. */
+  readonly silent?: boolean;
+  /** Error -503 after this time; a node's own deadline is 4,500 ms. */
+  readonly overloadedAfterMs?: number;
+  /** This error at once: a gateway's 429 or 228, or any other. */
+  readonly refuse?: { readonly code: number; readonly text: string };
+  /** Error 651 as when the block is not there yet (with a suffix), or not any more (without). */
+  readonly notReady?: 'lagging' | 'pruned';
+  /** Says `duplicate message` to every sendMessage. */
+  readonly duplicate?: boolean;
+  /** Answers are about another block than the one asked for. */
+  readonly wrongId?: boolean;
+  /** The first Merkle proof of every answer is wrong in this way. */
+  readonly proof?: ProofFault;
+  readonly tip?: TipFault;
+  /** Announces another network's zerostate. */
+  readonly otherZeroState?: boolean;
+  /** getBlock answers so many bytes that are no block. */
+  readonly blockBytes?: number;
+};
+
+/** The tip that queries see; `queries` counts them. */
+export function faultyTip({ tip }: QueryFaults, seqno: number, queries: number): number {
+  switch (tip?.kind) {
+    case 'stale':
+      return Math.min(seqno, tip.seqno);
+    case 'behind':
+      return Math.max(1, seqno - tip.blocks);
+    case 'backwards':
+      return queries % 2 === 0 ? Math.max(1, seqno - tip.blocks) : seqno;
+    default:
+      return seqno;
+  }
+}
+
+/** Refuses what faults say, in place of answering. @throws DevchainError `query_refused` */
+export function refuseByFaults(faults: QueryFaults, view: View, request: Buffer): void {
+  if (faults.refuse !== undefined) throw refusal(faults.refuse.code, faults.refuse.text);
+  if (faults.notReady !== undefined) {
+    const suffix = faults.notReady === 'lagging' ? ` (last known masterchain block: ${view.tip})` : '';
+    throw refusal(serverCode.notReady, `block handle not in db${suffix}`);
+  }
+  if (faults.duplicate === true && functionOf(request)?.name === 'sendMessage') {
+    throw refusal(serverCode.generic, 'cannot send external message : duplicate message');
+  }
+}
+
+/** The answer that `answer` gives, spoiled. */
+export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, answer: (view: View) => Buffer): Buffer {
+  const fn = functionOf(request);
+  if (fn === undefined || !spoils(faults)) return answer(view);
+  let value = fn.decode(answer(view)) as Record<string, unknown>;
+  if (faults.tip?.kind === 'future') value = announceFuture(value, faults.tip.blocks);
+  if (faults.otherZeroState === true) value = announceOtherNetwork(value);
+  if (faults.wrongId === true) value = renameBlock(value, view);
+  if (faults.proof !== undefined) value = spoilProof(value, faults.proof) as Record<string, unknown>;
+  if (faults.blockBytes !== undefined && fn.name === 'getBlock')
+    value = { ...value, data: Buffer.alloc(faults.blockBytes, 0xb5) };
+  return fn.encodeAnswer(value);
+}
+
+function spoils({ tip, otherZeroState, wrongId, proof, blockBytes }: QueryFaults): boolean {
+  return (
+    tip?.kind === 'future' ||
+    otherZeroState === true ||
+    wrongId === true ||
+    proof !== undefined ||
+    blockBytes !== undefined
+  );
+}
+
+/** `last` becomes a block of the far future with made-up hashes. */
+function announceFuture(value: Record<string, unknown>, blocks: number): Record<string, unknown> {
+  const last = value['last'] as BlockId | undefined;
+  if (last === undefined) return value;
+  const rootHash = Buffer.alloc(32, 0x5a);
+  return { ...value, last: { ...last, seqno: last.seqno + blocks, rootHash, fileHash: Buffer.alloc(32, 0xa5) } };
+}
+
+function announceOtherNetwork(value: Record<string, unknown>): Record<string, unknown> {
+  const init = value['init'] as { rootHash: Buffer } | undefined;
+  return init === undefined ? value : { ...value, init: { ...init, rootHash: Buffer.alloc(32, 0x77) } };
+}
+
+/** The block that the answer says it is about becomes the tip's predecessor, or the tip when it was that. */
+function renameBlock(value: Record<string, unknown>, view: View): Record<string, unknown> {
+  const id = value['id'] as BlockId | undefined;
+  if (id === undefined) return value;
+  const tip = tipBlock(view);
+  const other = id.rootHash.equals(tip.previous[0]!.rootHash) ? tip.id : tip.previous[0]!;
+  return { ...value, id: other };
+}

@@ -1,0 +1,82 @@
+import type { Boc } from '../decode/boc.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { merkleProofRoot } from '../decode/merkle.ts';
+import { addMerkleProof } from './proof-builder.ts';
+import { VisitedCells } from './visited-cells.ts';
+
+/**
+ * How a Merkle proof is wrong.
+ * - `wrongHash`: it proves something else, consistently.
+ * - `storedHash`: it proves something else, but the hash it stores is still the right one (lite server sheet 8.1).
+ * - `missingCell`: a cell on the way is pruned.
+ */
+export type ProofFault = 'wrongHash' | 'storedHash' | 'missingCell';
+
+/** The value with the first Merkle proof found in it spoiled; unchanged when it has none. */
+export function spoilProof(value: unknown, fault: ProofFault): unknown {
+  let done = false;
+  const visit = (part: unknown): unknown => {
+    if (done) return part;
+    if (Buffer.isBuffer(part)) {
+      const boc = parseProof(part);
+      if (boc === undefined) return part;
+      done = true;
+      return fault === 'missingCell' ? pruneDeepest(boc) : alter(boc, fault);
+    }
+    if (Array.isArray(part)) return part.map(visit);
+    if (typeof part === 'object' && part !== null) {
+      return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, visit(field)]));
+    }
+    return part;
+  };
+  return visit(value);
+}
+
+/** A bag whose first root is a Merkle proof. */
+function parseProof(bytes: Buffer): Boc | undefined {
+  try {
+    const boc = parseBoc(Buffer.from(bytes));
+    return boc.kind(boc.roots[0]!) === 'merkleProof' ? boc : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Changes the last bit of a leaf under the first root; with `wrongHash` the proof's stored hash is made to fit. */
+function alter(boc: Boc, fault: 'wrongHash' | 'storedHash'): Buffer {
+  const proof = boc.roots[0]!;
+  const leaf = below(boc, proof).findLast((cell) => boc.kind(cell) === 'ordinary' && boc.bitLength(cell) > 0)!;
+  const bit = boc.dataOffset(leaf) * 8 + boc.bitLength(leaf) - 1;
+  boc.bytes[bit >> 3]! ^= 128 >> (bit & 7);
+  if (fault === 'wrongHash') boc.hash(boc.ref(proof, 0), 0).copy(boc.bytes, boc.dataOffset(proof) + 1);
+  return boc.bytes;
+}
+
+/** Prunes the deepest cell under the last root that has anything below it, or the root's first reference. */
+function pruneDeepest(boc: Boc): Buffer {
+  const store = createCellStore();
+  const last = boc.roots.length - 1;
+  return writeBoc(
+    store,
+    boc.roots.map((proof, position) => {
+      if (position !== last) return store.import(boc, proof);
+      const root = merkleProofRoot(boc, proof);
+      const tree = new VisitedCells(boc, root);
+      const inner = below(boc, root).filter((cell) => boc.kind(cell) === 'ordinary' && boc.refCount(cell) > 0);
+      const missing = inner.at(-1)!;
+      for (const cell of below(boc, root)) if (cell !== missing || cell === root) tree.open(cell);
+      return addMerkleProof(store, tree);
+    }),
+  );
+}
+
+/** A cell and all below it, each once, nearest first. */
+function below(boc: Boc, root: number): number[] {
+  const seen = new Set([root]);
+  for (const cell of seen) {
+    for (let position = 0; position < boc.refCount(cell); position++) seen.add(boc.ref(cell, position));
+  }
+  return [...seen];
+}

@@ -1,0 +1,70 @@
+import type { BlockId } from '../decode/block-id.ts';
+
+type BlockJson = {
+  readonly '@type': 'tonNode.blockIdExt';
+  readonly workchain: number;
+  /** Signed 64 bits, as text: a number would lose digits on its way through JavaScript. */
+  readonly shard: string;
+  readonly seqno: number;
+  readonly root_hash: string;
+  readonly file_hash: string;
+};
+
+/** The ecosystem's `global.config.json` (lite server sheet 4.3). */
+export type GlobalConfig = {
+  readonly '@type': 'config.global';
+  readonly dht: object;
+  readonly liteservers: readonly {
+    readonly '@type': 'liteserver.desc';
+    /** IPv4 as a signed 32-bit number, first part highest. */
+    readonly ip: number;
+    readonly port: number;
+    readonly id: { readonly '@type': 'pub.ed25519'; readonly key: string };
+  }[];
+  readonly validator: {
+    readonly '@type': 'validator.config.global';
+    readonly zero_state: BlockJson;
+    readonly init_block: BlockJson;
+    readonly hardforks: readonly [];
+  };
+};
+
+type Address = { readonly host: string; readonly port: number; readonly publicKey: Buffer };
+
+/** A network's configuration: clients trust its zerostate and prove all else from there. */
+export function buildGlobalConfig(zeroState: BlockId, liteServers: readonly Address[]): GlobalConfig {
+  const block = blockJson(zeroState);
+  return {
+    '@type': 'config.global',
+    dht: {
+      '@type': 'dht.config.global',
+      k: 3,
+      a: 3,
+      static_nodes: { '@type': 'dht.nodes', nodes: [] },
+    },
+    liteservers: liteServers.map(({ host, port, publicKey }) => ({
+      '@type': 'liteserver.desc',
+      ip: signedAddress(host),
+      port,
+      id: { '@type': 'pub.ed25519', key: publicKey.toString('base64') },
+    })),
+    validator: { '@type': 'validator.config.global', zero_state: block, init_block: block, hardforks: [] },
+  };
+}
+
+function blockJson({ workchain, shard, seqno, rootHash, fileHash }: BlockId): BlockJson {
+  return {
+    '@type': 'tonNode.blockIdExt',
+    workchain,
+    shard: BigInt.asIntN(64, shard).toString(),
+    seqno,
+    root_hash: rootHash.toString('base64'),
+    file_hash: fileHash.toString('base64'),
+  };
+}
+
+/** Servers that listen everywhere are reached on loopback; names are not part of the format. */
+function signedAddress(host: string): number {
+  const address = host === '0.0.0.0' || !/^\d+\.\d+\.\d+\.\d+$/.test(host) ? '127.0.0.1' : host;
+  return address.split('.').reduce((sum, part) => (sum << 8) | Number(part), 0);
+}

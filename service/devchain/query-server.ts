@@ -1,0 +1,109 @@
+import type { Logger } from 'pino';
+import { decodeEnvelope } from '../liteserver/tl/envelope.ts';
+import { TlError } from '../liteserver/tl/errors.ts';
+import { functionOf } from '../liteserver/functions.ts';
+import { liteServerError } from '../liteserver/tl/lite-api.ts';
+import { encodeTl } from '../liteserver/tl/record.ts';
+import type { Chain } from './chain.ts';
+import { isRefusal, refusal, serverCode } from './errors.ts';
+import { faultyAnswer, faultyTip, refuseByFaults } from './faults.ts';
+import type { QueryFaults } from './faults.ts';
+import type { Head, StartTimer } from './head.ts';
+import { createMessageInbox } from './message-queries.ts';
+import type { QueryServerMetrics } from './metrics.ts';
+import { answerQuery } from './queries.ts';
+import type { View } from './view.ts';
+import { createWaiting } from './waiting.ts';
+
+/** Answers what ADNL carries: envelopes, waits, functions, and the faults of a server that does it wrong. */
+export type QueryServer = {
+  /** The answer to an envelope; null when a node would say nothing. */
+  answer(payload: Buffer, signal: AbortSignal): Promise<Buffer | null>;
+  faults(): QueryFaults;
+  /** Replaces all faults of what is answered. */
+  setFaults(faults: QueryFaults): void;
+  close(): void;
+};
+
+export type QueryServerDependencies = {
+  readonly chain: Chain;
+  readonly head: Head;
+  readonly logger: Logger;
+  readonly metrics: QueryServerMetrics;
+  readonly startTimer: StartTimer;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+};
+
+export function createQueryServer(dependencies: QueryServerDependencies): QueryServer {
+  const { chain, head, logger, metrics, now } = dependencies;
+  const inbox = createMessageInbox({ nowMs: now });
+  let faults: QueryFaults = {};
+  let queries = 0;
+  const tip = (): number => faultyTip(faults, head.seqno(), queries);
+  const waiting = createWaiting(tip, dependencies);
+  const stopListening = head.onMove(() => waiting.check());
+
+  function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const cancelTimer = dependencies.startTimer(resolve, delayMs);
+      signal.addEventListener('abort', () => {
+        cancelTimer();
+        resolve();
+      });
+    });
+  }
+
+  async function answerRequest(request: Buffer, signal: AbortSignal): Promise<Buffer | null> {
+    const acting = actingFaults(faults, request);
+    if (acting.silent === true) return null;
+    if (acting.overloadedAfterMs !== undefined) {
+      await pause(acting.overloadedAfterMs, signal);
+      throw refusal(serverCode.deadline, 'timeout');
+    }
+    const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) };
+    refuseByFaults(acting, view, request);
+    return faultyAnswer(acting, view, request, (one) => answerQuery(one, request, inbox));
+  }
+
+  return {
+    async answer(payload, signal) {
+      queries++;
+      const stopTimer = metrics.time();
+      let name = 'unknown';
+      try {
+        const { request, wait } = decodeEnvelope(payload);
+        name = functionOf(request)?.name ?? 'unknown';
+        if (wait !== undefined) await waiting.until(wait.seqno, wait.timeoutMs, signal);
+        const answer = await answerRequest(request, signal);
+        stopTimer(name, answer === null ? 'silent' : 'answered');
+        return answer;
+      } catch (error) {
+        if (isRefusal(error)) {
+          stopTimer(name, 'refused');
+          return encodeTl(liteServerError.boxed, { code: error.data.serverCode, message: error.message });
+        }
+        stopTimer(name, 'failed');
+        // Not an envelope: a node keeps silent.
+        if (error instanceof TlError) return null;
+        logger.error({ err: error, function: name }, 'a lite-server query failed');
+        return encodeTl(liteServerError.boxed, { code: serverCode.generic, message: 'internal error' });
+      }
+    },
+    faults: () => faults,
+    setFaults(next) {
+      faults = next;
+      waiting.check();
+    },
+    close() {
+      stopListening();
+      waiting.close();
+    },
+  };
+}
+
+/** The faults that act on a request: none when they name other functions. */
+function actingFaults(faults: QueryFaults, request: Buffer): QueryFaults {
+  const { only } = faults;
+  return only === undefined || only.includes(functionOf(request)?.name ?? '') ? faults : {};
+}

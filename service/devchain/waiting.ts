@@ -1,0 +1,60 @@
+import { refusal, serverCode } from './errors.ts';
+import type { StartTimer } from './head.ts';
+
+/** A node waits no longer than this, whatever it is asked to. */
+const waitMaxMs = 10_000;
+
+/** A block further than this above the tip is refused at once. */
+const aheadMax = 100;
+
+/** Waits at once; more are refused, as a node refuses when it has no time. */
+const waitsMax = 10_000;
+
+/** Waits of `waitMasterchainSeqno` (lite server sheet 3). */
+export type Waiting = {
+  /**
+   * Resolves when the tip has reached the seqno; at once if it has.
+   * @throws DevchainError `query_refused`: 652 after the time, 651 when the block is too far ahead
+   */
+  until(seqno: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** To be called when the tip may have moved. */
+  check(): void;
+  /** Ends all waits as if their time were over. */
+  close(): void;
+};
+
+export function createWaiting(tip: () => number, dependencies: { readonly startTimer: StartTimer }): Waiting {
+  const waits = new Set<{ readonly seqno: number; settle(): void }>();
+
+  function enqueue(seqno: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        cancelTimer();
+        signal.removeEventListener('abort', settle);
+        waits.delete(wait);
+        if (tip() >= seqno) resolve();
+        else reject(refusal(serverCode.timeout, 'timeout'));
+      };
+      const wait = { seqno, settle };
+      const cancelTimer = dependencies.startTimer(settle, Math.min(timeoutMs, waitMaxMs));
+      signal.addEventListener('abort', settle);
+      waits.add(wait);
+    });
+  }
+
+  return {
+    async until(seqno, timeoutMs, signal) {
+      if (seqno <= tip()) return;
+      if (timeoutMs <= 0 || signal.aborted) throw refusal(serverCode.timeout, 'timeout');
+      if (seqno > tip() + aheadMax) throw refusal(serverCode.notReady, 'too big masterchain block seqno');
+      if (waits.size >= waitsMax) throw refusal(serverCode.deadline, 'timeout');
+      await enqueue(seqno, timeoutMs, signal);
+    },
+    check() {
+      for (const wait of waits) if (wait.seqno <= tip()) wait.settle();
+    },
+    close() {
+      for (const wait of waits) wait.settle();
+    },
+  };
+}
