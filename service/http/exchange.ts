@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '@opentelemetry/api';
+import { isSpanContextValid, type Span, type Tracer } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -50,7 +50,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const { raw } = reply;
     const status = raw.writableFinished ? raw.statusCode : callerGoneStatus;
     const elapsedMs = clock.nowMs() - startedMs;
-    const bytes = Number(raw.getHeader('content-length') ?? 0);
+    const bytes = Number(reply.getHeader('content-length') ?? 0);
     const { operation, errorCode: code } = exchange;
     metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
     endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
@@ -63,7 +63,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
       liteServers: exchange.liteServers,
       elapsedMs: Number(elapsedMs.toFixed(3)),
       bytes,
-      traceId: exchange.span.spanContext().traceId,
+      ...(isSpanContextValid(exchange.span.spanContext()) && { traceId: exchange.span.spanContext().traceId }),
     };
     if (status >= 500) logger.warn(line, 'request');
     else logger.info(line, 'request');

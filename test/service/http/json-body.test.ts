@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { HttpError } from '#service/http/errors.ts';
+import { parseJson } from '#service/http/json-body.ts';
+
+const parse = (text: string): unknown => parseJson(Buffer.from(text));
+
+function refusal(bytes: Uint8Array): string {
+  try {
+    parseJson(bytes);
+  } catch (error) {
+    if (error instanceof HttpError && error.code === 'body_not_json') return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('a JSON body', () => {
+  it.each([
+    ['{"shard":-9223372036854775808}', { shard: -9_223_372_036_854_775_808n }],
+    ['[9007199254740993]', [9_007_199_254_740_993n]],
+    ['[9007199254740991]', [9_007_199_254_740_991]],
+    ['{"a":"9007199254740993"}', { a: '9007199254740993' }],
+    ['[1.5,-0.25,1e3]', [1.5, -0.25, 1000]],
+    ['[1234567890123456.5]', [1_234_567_890_123_456.5]],
+  ])('%s keeps its numbers exactly', (text, value) => {
+    expect(parse(text)).toEqual(value);
+  });
+
+  it('does not spend long on an integer of a million digits', () => {
+    const started = performance.now();
+    expect(parse(`[${'9'.repeat(1_000_000)}]`)).toEqual([Infinity]);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('keeps every 64-bit integer', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n }), (value) => {
+        const parsed = parse(`{"a":[${value}]}`) as { a: [number | bigint] };
+        expect(BigInt(parsed.a[0])).toBe(value);
+      }),
+      { seed: 7, numRuns: 1000 },
+    );
+  });
+
+  it('is read like JSON.parse reads it where numbers are small', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const plain = JSON.parse(text, (_key, value: unknown) =>
+          typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? 0 : value,
+        ) as unknown;
+        const ours = JSON.parse(
+          JSON.stringify(parse(text), (_key, value: unknown) => (typeof value === 'bigint' ? 0 : value)),
+          (_key, value: unknown) =>
+            typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? 0 : value,
+        ) as unknown;
+        expect(ours).toEqual(JSON.parse(JSON.stringify(plain)));
+      }),
+      { seed: 11, numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['depth 2048', `${'['.repeat(2048)}${']'.repeat(2048)}`, 'accepted'],
+    ['depth 2049', `${'['.repeat(2049)}${']'.repeat(2049)}`, 'nested deeper than 2048'],
+    ['depth 2049 of objects', `${'{"a":'.repeat(2049)}1${'}'.repeat(2049)}`, 'nested deeper than 2048'],
+    ['half a million open brackets', '['.repeat(500_000), 'nested deeper than 2048'],
+    ['brackets in a string', JSON.stringify(`\\"${'['.repeat(5000)}\\`), 'accepted'],
+    ['19,000 values', `[${Array(19_000).fill(1).join(',')}]`, 'accepted'],
+    ['21,000 values', `[${Array(21_000).fill(1).join(',')}]`, 'more than 20000 values'],
+    ['an unfinished string', `{"a":"${'\\"'.repeat(100_000)}`, expect.stringMatching(/^Unterminated string/)],
+  ])('with %s is judged by its shape', (_what, text, expected) => {
+    expect(refusal(Buffer.from(text))).toEqual(expected);
+  });
+
+  it('that is not UTF-8 is refused', () => {
+    expect(refusal(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toBe('invalid UTF-8');
+  });
+
+  it('may begin with a byte order mark', () => {
+    expect(parseJson(Buffer.from('\uFEFF{"a":1}'))).toEqual({ a: 1 });
+  });
+
+  it('cannot give an object another prototype', () => {
+    const value = parse('{"__proto__":{"address":"x"},"constructor":{"prototype":{"polluted":1}}}') as object;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(Object.hasOwn(value, 'address')).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+import { trace } from '@opentelemetry/api';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createHttpServer, type HttpServer, type HttpServerDependencies } from '#service/http/server.ts';
+import type { HttpOptions } from '#service/http/options.ts';
+import type { Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
+import type { LiveAccounts } from '#service/live/accounts.ts';
+import { createV2 } from '#service/v2/v2.ts';
+import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+
+/** A real listener on a free port of loopback, with what a test may look at. */
+export type Listener = {
+  readonly url: string;
+  readonly port: number;
+  readonly server: HttpServer;
+  readonly register: Registry;
+  /** Parsed log lines. */
+  readonly logs: Record<string, unknown>[];
+  close(): Promise<void>;
+};
+
+export type ListenerSetup = {
+  readonly accounts?: LiveAccounts;
+  readonly limits?: Limits;
+  readonly options?: Partial<HttpOptions>;
+  readonly dependencies?: Partial<HttpServerDependencies>;
+};
+
+/** Unix time of all answers: 1755516054 s, as in the sheet's examples. */
+export const answerUnixMs = 1_755_516_054_321;
+
+export const allowed: Decision = { allowed: true, plan: 'test', quota: null, release: () => undefined };
+
+/** Limits that decide by a function; allow everything by default. Remembers what was asked. */
+export function scriptLimits(decide: (request: LimitRequest) => Decision = () => allowed): Limits & {
+  readonly asked: LimitRequest[];
+} {
+  const asked: LimitRequest[] = [];
+  return {
+    asked,
+    decide: async (request) => {
+      asked.push(request);
+      return decide(request);
+    },
+    close: async () => undefined,
+  };
+}
+
+export async function startListener(setup: ListenerSetup = {}): Promise<Listener> {
+  const register = new Registry();
+  const logs: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => logs.push(JSON.parse(line) as Record<string, unknown>) });
+  const options: HttpOptions = {
+    host: '127.0.0.1',
+    port: 0,
+    requestTimeoutMs: 10_000,
+    drainMs: 1000,
+    trustedProxies: 0,
+    rest: true,
+    ...setup.options,
+  };
+  const server = createHttpServer(options, {
+    v2: createV2({ release: 0 }, { accounts: setup.accounts ?? scriptAccounts() }),
+    limits: setup.limits ?? scriptLimits(),
+    logger,
+    tracer: trace.getTracer('test'),
+    register,
+    clock: { nowMs: () => performance.now(), unixMs: () => answerUnixMs },
+    ...setup.dependencies,
+  });
+  const { host, port } = await server.listen();
+  return { url: `http://${host}:${port}`, port, server, register, logs, close: () => server.close() };
+}

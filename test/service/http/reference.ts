@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formatsPlugin from 'ajv-formats';
+
+import { projectRoot } from '#test/style/sources.ts';
+
+const file = resolve(projectRoot, '../shared/spec/v2.openapi.json');
+
+export type Json = Record<string, unknown>;
+
+export type OpenApi = {
+  readonly paths: Record<string, Record<string, Json>>;
+  readonly components: { readonly schemas: Record<string, Json> } & Json;
+};
+
+/** The published contract, when it is here. */
+export const reference: OpenApi | undefined = existsSync(file)
+  ? (JSON.parse(readFileSync(file, 'utf8')) as OpenApi)
+  : undefined;
+
+export const missingReference = { what: 'comparison with the v2 contract', why: 'v2.openapi.json is not here' };
+
+/** A validator of one schema of a document's components. */
+export function schemaOf(document: OpenApi, name: string): ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: false });
+  formatsPlugin.default(ajv);
+  ajv.addSchema({ $id: 'http://document.test/v2', components: document.components });
+  const validate = ajv.getSchema(`http://document.test/v2#/components/schemas/${name}`);
+  if (validate === undefined) throw new Error(`no schema ${name} in the document`);
+  return validate;
+}
