@@ -1,0 +1,67 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { readAccount } from '../decode/tlb/account.ts';
+import type { AccountState } from '../decode/tlb/account.ts';
+import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
+import type { AccountId, LiveAccount } from './accounts.ts';
+import type { PinnedBlock } from './pinned-block.ts';
+
+/** An account's cell and last transaction, and the shard block that holds it. */
+export type FoundAccount = {
+  /** Undefined when the masterchain block has no shard of the account's workchain. */
+  readonly shard: { readonly block: BlockId; readonly utime: number } | undefined;
+  /** Undefined when the state does not hold the account. */
+  readonly entry:
+    | {
+        readonly table: CellTable;
+        /** Cell of `Account`. */
+        readonly cell: number;
+        readonly lastTransactionHash: Buffer;
+        readonly lastTransactionLt: bigint;
+      }
+    | undefined;
+};
+
+/** A live account but for `suspended`, which the configuration tells. */
+export type AccountView = Omit<LiveAccount, 'suspended'>;
+
+const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
+
+/**
+ * An account as callers see it. One that the state does not hold is uninitialized and empty; in a workchain without shards it is so
+ * as of the masterchain block.
+ * @throws DecodeError when the account's cells are no `Account`
+ */
+export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, entry }: FoundAccount): AccountView {
+  const place = {
+    account,
+    masterchainBlock: pinned.block,
+    shardBlock: shard?.block ?? pinned.block,
+    shardUtime: shard?.utime ?? pinned.utime,
+  };
+  const state = entry && readAccount(entry.table, entry.cell);
+  const lastTransaction = entry ? { lt: entry.lastTransactionLt, hash: entry.lastTransactionHash } : noTransaction;
+  if (entry === undefined || state === undefined) {
+    return { ...place, ...viewState(undefined, undefined), balance: 0n, extraCurrencies: [], lastTransaction };
+  }
+  return {
+    ...place,
+    ...viewState(state.state, entry.table),
+    balance: state.balance.grams,
+    extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
+    lastTransaction,
+  };
+}
+
+type StateView = Pick<LiveAccount, 'state' | 'code' | 'data' | 'frozenHash'>;
+
+function viewState(state: AccountState | undefined, table: CellTable | undefined): StateView {
+  if (state?.kind === 'frozen') return { state: 'frozen', code: null, data: null, frozenHash: state.stateHash };
+  if (state?.kind !== 'active' || table === undefined) {
+    return { state: 'uninitialized', code: null, data: null, frozenHash: null };
+  }
+  const boc = (cell: number | undefined): Buffer | null =>
+    cell === undefined ? null : writeBoc(table, [cell], { crc32c: true });
+  return { state: 'active', code: boc(state.init.code), data: boc(state.init.data), frozenHash: null };
+}

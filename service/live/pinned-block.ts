@@ -1,0 +1,55 @@
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import { lookupBlock } from '../liteserver/functions.ts';
+import { PoolError } from '../pool/errors.ts';
+import type { Pool } from '../pool/pool.ts';
+import { ProofError } from '../proof/errors.ts';
+import { checkBlockHeader } from '../proof/header-proof.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+
+/** The masterchain block that a read is pinned to. */
+export type PinnedBlock = {
+  readonly block: BlockId;
+  /** `gen_utime`, unix seconds. */
+  readonly utime: number;
+  /** Seqno of the key block whose configuration holds in the block. */
+  readonly keyBlockSeqno: number;
+};
+
+/** Mode of lookupBlock (lite server sheet 5.1). */
+const BY_SEQNO = 1;
+
+/**
+ * The masterchain block of a seqno, or the served head without one; its id is accepted by the trust chain. The header proof ties
+ * seqno, time and key block to the id under every trust setting.
+ * Rejects as `Pool.query` does: a seqno that no lite server has is their error 651.
+ */
+export async function pinBlock(
+  pool: Pool,
+  seqno: number | undefined,
+  context: ReadContext,
+): Promise<LiveAnswer<PinnedBlock>> {
+  const head = pool.head();
+  if (head !== undefined && (seqno === undefined || seqno === head.block.seqno)) {
+    return { value: head, liteServers: [], cached: true };
+  }
+  if (seqno === undefined) throw new PoolError('no_lite_server');
+  const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
+  return pool.query(lookupBlock, { mode: BY_SEQNO, id: place }, context, {
+    shareAs: 'pinned block',
+    immutable: true,
+    check: async (answer, attempt): Promise<PinnedBlock> => {
+      const { id } = answer;
+      if (id.workchain !== MASTERCHAIN || id.shard !== FULL_SHARD || id.seqno !== seqno) {
+        throw new ProofError('wrong_id', {
+          subject: 'lookupBlock id',
+          expected: `seqno ${seqno}`,
+          found: `seqno ${id.seqno}`,
+        });
+      }
+      const { info } = checkBlockHeader({ block: id }, answer);
+      await pool.accept(id, attempt);
+      return { block: id, utime: info.utime, keyBlockSeqno: info.keyBlock ? info.seqno : info.prevKeyBlockSeqno };
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import type { CellTable } from '../decode/cell-table.ts';
+import { findConfigParam } from '../decode/tlb/config-params.ts';
+import { listsAddress, readSuspendedAddresses } from '../decode/tlb/suspended-addresses.ts';
+import type { SuspendedAddresses } from '../decode/tlb/suspended-addresses.ts';
+import { getConfigParams } from '../liteserver/functions.ts';
+import type { Pool } from '../pool/pool.ts';
+import { checkConfig } from '../proof/config-proof.ts';
+import type { AccountId } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { PinnedBlock } from './pinned-block.ts';
+
+/** Config parameter 44 as of one key block; undefined where it is not set. */
+export type SuspendedList = { readonly table: CellTable; readonly list: SuspendedAddresses } | undefined;
+
+const SUSPENDED_ADDRESSES = 44;
+
+/** Key blocks whose list is held: heads need one, reads at old seqnos some more. A list has some kilobytes. */
+const LISTS_MAX = 64;
+
+/** Reads of parameter 44: one upstream query for each key block, since the configuration changes with key blocks alone. */
+export type SuspendedAccounts = {
+  /** The list that holds in the block. Rejects as `Pool.query` does. */
+  listAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<SuspendedList>>;
+};
+
+export function createSuspendedAccounts(dependencies: { pool: Pool }): SuspendedAccounts {
+  const lists = new Map<number, SuspendedList>();
+
+  return {
+    async listAt({ block, keyBlockSeqno }, context) {
+      if (lists.has(keyBlockSeqno)) return { value: lists.get(keyBlockSeqno), liteServers: [], cached: true };
+      const args = { mode: 0, id: block, paramList: [SUSPENDED_ADDRESSES] };
+      const { value, liteServers } = await dependencies.pool.query(getConfigParams, args, context, {
+        shareAs: 'suspended accounts',
+        masterchainSeqno: block.seqno,
+        check: (answer): { found: SuspendedList } => {
+          const { table, config } = checkConfig({ block, mode: 0, params: [SUSPENDED_ADDRESSES] }, answer);
+          const cell = findConfigParam(table, config.root, SUSPENDED_ADDRESSES);
+          return { found: cell === undefined ? undefined : { table, list: readSuspendedAddresses(table, cell) } };
+        },
+      });
+      lists.set(keyBlockSeqno, value.found);
+      const [oldest] = lists.keys();
+      if (lists.size > LISTS_MAX && oldest !== undefined) lists.delete(oldest);
+      return { value: value.found, liteServers, cached: false };
+    },
+  };
+}
+
+/** Listed, and the list holds at the time. @param utime unix seconds */
+export function isSuspended(list: SuspendedList, account: AccountId, utime: number): boolean {
+  return list !== undefined && list.list.suspendedUntil > utime && listsAddress(list.table, list.list, account);
+}

@@ -1,0 +1,118 @@
+import { trace } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createDevchain } from '#service/devchain/devchain.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { createLiteServer } from '#service/liteserver/liteserver.ts';
+import type { PoolTuning, Trust } from '#service/pool/options.ts';
+import { createPool } from '#service/pool/pool.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import type { PoolContext } from '#service/pool/reads.ts';
+import { createProofMetrics } from '#service/proof/metrics.ts';
+import { createSignatureChecker } from '#service/proof/signature-checker.ts';
+import { createTrustChain } from '#service/proof/trust-chain.ts';
+import { recordingDirs } from '#test/support/fixtures.ts';
+
+/** What a lite server of the recorded network may be told to do wrong. */
+export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
+
+const silent = pino({ level: 'silent' });
+
+/** The first recorded network, its head standing still until it is moved, with so many lite servers. */
+export async function startNetwork(servers: number, options: { startBehindBlocks?: number } = {}): Promise<Devchain> {
+  const [recordingDir] = recordingDirs();
+  if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
+  const never = 1e6;
+  return createDevchain(
+    { recordingDir, paceSeconds: never, startBehindBlocks: options.startBehindBlocks ?? 300, servers: Array.from({ length: servers }, () => ({})) },
+    { logger: silent, register: new Registry() },
+  );
+}
+
+/** Times that make faults show within a test, at the proportions of the real ones. */
+export const quickTuning: Partial<PoolTuning> = {
+  slowAfterMs: 60,
+  overdueMs: 200,
+  queryTimeoutMs: 1_500,
+  waitMs: 400,
+  waitMarginMs: 200,
+  pollMs: 40,
+  proveTimeoutMs: 1_500,
+  refusedMs: 100,
+  catchUpMs: 200,
+};
+
+export type PoolUnderTest = {
+  readonly pool: Pool;
+  readonly register: Registry;
+  /** Lines of the pool's log at warn and above, as JSON. */
+  readonly log: Record<string, unknown>[];
+  close(): Promise<void>;
+};
+
+/** A pool over the network's lite servers, as the service wires it. */
+export function openPool(
+  network: Devchain,
+  options: { trust?: Trust; tuning?: Partial<PoolTuning>; tracer?: Tracer; use?: readonly number[] } = {},
+): PoolUnderTest {
+  const register = new Registry();
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) });
+  const zero = network.chain.zeroStates[0]!.id;
+  const signatures = createSignatureChecker({}, { register, logger });
+  const metrics = createProofMetrics(register);
+  const all = network.liteServers.map(({ host, port, publicKey }, index) => ({ name: `ls${index}`, host, port, publicKey }));
+  const pool = createPool(
+    {
+      liteServers: options.use === undefined ? all : options.use.map((index) => all[index]!),
+      zeroState: zero,
+      trust: options.trust ?? 'verified',
+      tuning: { ...quickTuning, ...options.tuning },
+    },
+    {
+      createLiteServer: (liteServer) => createLiteServer(liteServer, { logger, register }),
+      createTrustChain: (fetchProof) =>
+        createTrustChain(
+          { initBlock: zero, zeroState: zero },
+          { fetchProof, signatures, metrics, register, logger },
+        ),
+      logger,
+      register,
+      tracer: options.tracer ?? trace.getTracer('none'),
+      now: () => performance.now(),
+      random: Math.random,
+    },
+  );
+  return {
+    pool,
+    register,
+    log,
+    async close() {
+      await pool.close();
+      await signatures.close();
+    },
+  };
+}
+
+/** What a read may take. */
+export function within(timeoutMs: number, signal = new AbortController().signal): PoolContext {
+  return { deadlineMs: performance.now() + timeoutMs, signal };
+}
+
+/** Resolves when the condition holds; rejects after `timeoutMs`. */
+export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Value of a counter or gauge with these labels; 0 when there is none. */
+export async function metric(register: Registry, name: string, labels: Record<string, string> = {}): Promise<number> {
+  const found = await register.getSingleMetric(name)?.get();
+  const values = found?.values.filter((value) => Object.entries(labels).every(([key, wanted]) => value.labels[key] === wanted));
+  return values?.reduce((sum, { value }) => sum + value, 0) ?? 0;
+}
