@@ -4,12 +4,13 @@ import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
 import { blockText, FULL_SHARD, sameBlock } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
-import { shardChildren, shardContainsPrefix, shardPrefixBits } from '../decode/shard.ts';
+import { SHARD_PREFIX_BITS_MAX, shardChildren, shardContainsPrefix, shardPrefixBits } from '../decode/shard.ts';
 import { readShardDescr } from '../decode/tlb/shard-descr.ts';
 import type { ShardInfoAnswer } from './answers.ts';
 import { ProofError } from './errors.ts';
 import type { ProvedHeader } from './header-proof.ts';
 import { requireBlock } from './header-proof.ts';
+import type { ProvedCell } from './proof-cells.ts';
 import { openRoot, proving } from './proof-cells.ts';
 import { readStateExtra, readStateProof } from './state-proof.ts';
 
@@ -25,9 +26,6 @@ export type ShardExpectation = {
 
 /** A shard as a masterchain state lists it; undefined when the state is shown to list none there. */
 export type ProvedShard = { readonly shard: ShardDescr | undefined; readonly masterchain: ProvedHeader };
-
-/** The deepest shard that one account can be asked for by its first 64 bits. */
-const WHOLE_PREFIX_BITS = 64;
 
 /**
  * Checks an answer of `getShardInfo` (lite server sheet 8.3).
@@ -57,12 +55,12 @@ export function readShardOfAccount(
   account: { readonly workchain: number; readonly prefix: bigint },
 ): ProvedShard {
   const { workchain, prefix } = account;
-  const proved = readShardProof(subject, shardProof, masterchainBlock, workchain, prefix, WHOLE_PREFIX_BITS);
+  const proved = readShardProof(subject, shardProof, masterchainBlock, workchain, prefix, SHARD_PREFIX_BITS_MAX);
   requireShardBlock(subject, proved.shard, shardBlock);
   return proved;
 }
 
-type FoundShard = ProvedShard & { readonly leaf: { readonly table: CellTable; readonly cell: number } | undefined };
+type FoundShard = ProvedShard & { readonly leaf: ProvedCell | undefined };
 
 /** The leaf on the way of the prefix's first bits, in the shards of a masterchain block's state. */
 function readShardProof(
@@ -74,16 +72,32 @@ function readShardProof(
   bits: number,
 ): FoundShard {
   const { header, cell } = readStateProof(`${subject}.shardProof`, shardProof, masterchainBlock);
-  const { table } = cell;
   const { shardHashes } = readStateExtra(`${subject}.shardProof`, cell);
-  const tree = lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32));
-  const found = tree && findLeaf(table, tree.ref(), prefix, bits);
-  if (found === undefined) return { shard: undefined, masterchain: header, leaf: undefined };
-  const { slice, shard } = found;
-  return { shard: readShardDescr(slice, workchain, shard), masterchain: header, leaf: { table, cell: slice.cell } };
+  return { ...findListedShard(cell.table, shardHashes, workchain, prefix, bits), masterchain: header };
 }
 
-/** `bt_leaf$0`, `bt_fork$1`: walks down along the prefix; undefined when the tree still forks after `bits` steps. */
+/** A shard in a list of shards, and the cell of the tree's leaf that describes it. */
+export type ListedShard = { readonly shard: ShardDescr | undefined; readonly leaf: ProvedCell | undefined };
+
+/**
+ * The leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) that the first `bits` bits of a prefix lead to; none when the
+ * workchain is not listed or its tree still forks there.
+ */
+export function findListedShard(
+  table: CellTable,
+  shardHashes: number | undefined,
+  workchain: number,
+  prefix: bigint,
+  bits: number,
+): ListedShard {
+  const tree = lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32));
+  const found = tree && findLeaf(table, tree.ref(), prefix, bits);
+  if (found === undefined) return { shard: undefined, leaf: undefined };
+  const { slice, shard } = found;
+  return { shard: readShardDescr(slice, workchain, shard), leaf: { table, cell: slice.cell } };
+}
+
+/** `bt_leaf$0`, `bt_fork$1`: one step down for each bit. */
 function findLeaf(
   table: CellTable,
   root: number,
@@ -93,7 +107,7 @@ function findLeaf(
   let shard = FULL_SHARD;
   let slice = new CellSlice(table, root);
   for (let depth = 0; slice.bit(); depth++) {
-    if (depth === bits) return undefined;
+    if (depth === Math.min(bits, SHARD_PREFIX_BITS_MAX)) return undefined;
     const [left, right] = shardChildren(shard);
     const goesLeft = shardContainsPrefix(left, prefix);
     shard = goesLeft ? left : right;

@@ -1,0 +1,99 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { lookupHashmap } from '../decode/hashmap.ts';
+import { readShardStateDetails } from '../decode/tlb/shard-state.ts';
+import type { LibrariesWithProofAnswer, LibraryEntry } from './answers.ts';
+import { ProofError } from './errors.ts';
+import { requireBlock } from './header-proof.ts';
+import type { ProvedCell } from './proof-cells.ts';
+import { openRoot, proving, requireHash } from './proof-cells.ts';
+import { readSplitStateProof } from './state-proof.ts';
+
+/** A library by the hash that code refers to it by. */
+export type ProvedLibrary = { readonly hash: Buffer; readonly root: ProvedCell };
+
+/** Of the asked hashes the node looks up this many. */
+const LIBRARIES_MAX = 16;
+
+/** Bit of `getLibrariesWithProof`: the libraries' cells are left out. */
+const WITHOUT_DATA = 2;
+
+/**
+ * Checks an answer of `getLibraries`: every library has its hash and was asked for. That the others do not exist is the lite
+ * server's word: see {@link checkLibrariesWithProof}.
+ * @throws ProofError
+ */
+export function checkLibraries(
+  expected: { readonly hashes: readonly Buffer[] },
+  result: readonly LibraryEntry[],
+): readonly ProvedLibrary[] {
+  return proving('libraries', () => {
+    requireAsked(expected.hashes, result);
+    return result.map(openLibrary);
+  });
+}
+
+export type LibrariesExpectation = {
+  /** A masterchain block. */
+  readonly block: BlockId;
+  readonly mode: number;
+  readonly hashes: readonly Buffer[];
+};
+
+/**
+ * Checks an answer of `getLibrariesWithProof`: the first 16 asked libraries are there or not there as the masterchain state says.
+ * @returns those that exist, without cells when the mode leaves them out
+ * @throws ProofError
+ */
+export function checkLibrariesWithProof(
+  { block, mode, hashes }: LibrariesExpectation,
+  answer: LibrariesWithProofAnswer,
+): readonly (ProvedLibrary | { readonly hash: Buffer; readonly root: undefined })[] {
+  const subject = 'librariesWithProof';
+  requireBlock(subject, block, answer.id);
+  return proving(subject, () => {
+    requireAsked(hashes, answer.result);
+    const { cell, state } = readSplitStateProof(subject, answer.stateProof, answer.dataProof, block);
+    const { libraries } = readShardStateDetails(cell.table, state.details);
+    const given = new Set(answer.result.map(({ hash }) => hash.toString('hex')));
+    for (const hash of hashes.slice(0, LIBRARIES_MAX)) {
+      if (isListed(cell.table, libraries, hash) !== given.has(hash.toString('hex'))) {
+        throw new ProofError('not_contained', { subject, found: hash.toString('hex') });
+      }
+    }
+    return answer.result.map((entry) => {
+      if ((mode & WITHOUT_DATA) === 0) return openLibrary(entry);
+      if (entry.data.length > 0) throw new ProofError('not_contained', { subject, expected: 'no data' });
+      return { hash: entry.hash, root: undefined };
+    });
+  });
+}
+
+/** `libraries:(HashmapE 256 LibDescr)`, `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)`. */
+function isListed(table: CellTable, libraries: number | undefined, hash: Buffer): boolean {
+  const slice = lookupHashmap(table, libraries, 256, hash);
+  if (slice === undefined) return false;
+  slice.expectTag(2, 0, 'LibDescr');
+  requireHash('librariesWithProof', { table, cell: slice.ref() }, hash);
+  return true;
+}
+
+function openLibrary({ hash, data }: LibraryEntry): ProvedLibrary {
+  const root = openRoot('library', data);
+  requireHash('library', root, hash);
+  return { hash, root };
+}
+
+/** Nothing but the asked libraries, each once. */
+function requireAsked(hashes: readonly Buffer[], result: readonly LibraryEntry[]): void {
+  const left = new Set(hashes.slice(0, LIBRARIES_MAX).map((hash) => hash.toString('hex')));
+  for (const { hash } of result) {
+    if (!left.delete(hash.toString('hex'))) {
+      throw new ProofError('wrong_id', {
+        subject: 'libraries',
+        expected: 'an asked hash',
+        found: hash.toString('hex'),
+      });
+    }
+  }
+}

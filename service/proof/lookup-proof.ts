@@ -1,0 +1,102 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { blockText, sameBlock } from '../decode/block-id.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import type { BlockHeaderAnswer, LookupBlockAnswer } from './answers.ts';
+import { ProofError } from './errors.ts';
+import type { ProvedHeader } from './header-proof.ts';
+import { readHeader, readPreviousBlocks } from './header-proof.ts';
+import { openProof, proving, requireField } from './proof-cells.ts';
+import { requireShardLinks } from './shard-links.ts';
+import { readSplitStateProof, requireListedBlock } from './state-proof.ts';
+
+/** Which block is wanted: of this seqno, or the first one whose `end_lt` or `gen_utime` (unix seconds) reaches a value. */
+export type BlockSearch =
+  | { readonly by: 'seqno'; readonly seqno: number }
+  | { readonly by: 'lt'; readonly lt: bigint }
+  | { readonly by: 'utime'; readonly utime: number };
+
+export type LookupExpectation = {
+  readonly workchain: number;
+  /** The shard, or any prefix inside of it. */
+  readonly shard: bigint;
+  readonly search: BlockSearch;
+};
+
+/**
+ * Checks an answer of `lookupBlock`: a header that is what its id says, in the asked shard, and fits the search. That the block
+ * is of the network and the first that fits is the lite server's word: see {@link checkLookupWithProof}.
+ * @throws ProofError
+ */
+export function checkLookup(expected: LookupExpectation, answer: BlockHeaderAnswer): ProvedHeader {
+  return proving('lookupBlock', () => readFound('lookupBlock', expected, answer.id, answer.headerProof));
+}
+
+/**
+ * Checks an answer of `lookupBlockWithProof`: from a trusted masterchain block to the one that has the found block in its history,
+ * down to the found block, and the block before it, which does not fit the search (lite server sheet 8.8).
+ * @param expected `masterchainBlock`: the trusted block that was given with the question
+ * @throws ProofError
+ */
+export function checkLookupWithProof(
+  expected: LookupExpectation & { readonly masterchainBlock: BlockId },
+  answer: LookupBlockAnswer,
+): ProvedHeader {
+  const subject = 'lookupBlockWithProof';
+  return proving(subject, () => {
+    requireOlderBlock(subject, expected.masterchainBlock, answer);
+    requireShardLinks(subject, answer.mcBlockId, answer.shardLinks, answer.id);
+    const header = readFound(subject, expected, answer.id, answer.header);
+    if (expected.search.by !== 'seqno') requirePreviousMisses(subject, expected.search, header, answer.prevHeader);
+    return header;
+  });
+}
+
+/** `mcBlockId` is the trusted block or in its list of earlier ones. */
+function requireOlderBlock(subject: string, trusted: BlockId, answer: LookupBlockAnswer): void {
+  const { mcBlockId, clientMcStateProof, mcBlockProof } = answer;
+  if (sameBlock(mcBlockId, trusted)) return;
+  const { cell } = readSplitStateProof(`${subject}.mcBlockProof`, clientMcStateProof, mcBlockProof, trusted);
+  requireListedBlock(`${subject}.mcBlockProof`, cell, mcBlockId);
+}
+
+function readFound(
+  subject: string,
+  { workchain, shard, search }: LookupExpectation,
+  id: BlockId,
+  proof: Buffer,
+): ProvedHeader {
+  if (id.workchain !== workchain || !shardContainsPrefix(id.shard, shard)) {
+    const expected = `a block of ${workchain}:${shard.toString(16)}`;
+    throw new ProofError('wrong_id', { subject: `${subject}.id`, expected, found: blockText(id) });
+  }
+  const header = readHeader(`${subject}.header`, openProof(`${subject}.header`, proof), id);
+  if (search.by === 'seqno') requireField(`${subject}.id seqno`, search.seqno, id.seqno);
+  else if (!reaches(search, header)) throw misses(subject, search, header);
+  return header;
+}
+
+function reaches(search: Exclude<BlockSearch, { by: 'seqno' }>, { info }: ProvedHeader): boolean {
+  return search.by === 'lt' ? info.endLt >= search.lt : info.utime >= search.utime;
+}
+
+/** The block before is shown and ends at or before the value; the very first block has none but the zerostate. */
+function requirePreviousMisses(
+  subject: string,
+  search: Exclude<BlockSearch, { by: 'seqno' }>,
+  header: ProvedHeader,
+  prevHeader: Buffer,
+): void {
+  const previous = readPreviousBlocks(`${subject}.header`, header);
+  if (header.info.seqno === 1) return;
+  const where = `${subject}.prevHeader`;
+  const shown = openProof(where, prevHeader);
+  const id = previous.find(({ rootHash }) => shown.table.hashEquals(shown.cell, rootHash, 0));
+  if (id === undefined) throw new ProofError('hash_mismatch', { subject: where, expected: 'a previous block' });
+  const { info } = readHeader(where, shown, id);
+  const before = search.by === 'lt' ? info.endLt <= search.lt : info.utime <= search.utime;
+  if (!before) throw misses(where, search, header);
+}
+
+function misses(subject: string, search: BlockSearch, { id }: ProvedHeader): ProofError {
+  return new ProofError('wrong_field', { subject, expected: `the first block by ${search.by}`, found: blockText(id) });
+}

@@ -1,0 +1,147 @@
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+
+/** Numbers in [0, n) from a seed: every run of a test makes the same mutations. */
+export function seeded(seed: number): (n: number) => number {
+  let state = seed >>> 0;
+  return (n) => {
+    // mulberry32
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
+  };
+}
+
+/** The bytes with one bit turned. */
+export function flipBit(bytes: Buffer, bit: number): Buffer {
+  const flipped = Buffer.from(bytes);
+  flipped[bit >> 3]! ^= 128 >> (bit & 7);
+  return flipped;
+}
+
+/** True when two bags have the same roots, hash by hash, however they are laid out: the mutation changed nothing that is said. */
+export function sameRoots(a: Buffer, b: Buffer): boolean {
+  const [first, second] = [parseBoc(a), parseBoc(b)];
+  return (
+    first.roots.length === second.roots.length &&
+    first.roots.every((root, index) => first.hashEquals(root, second.hash(second.roots[index]!)))
+  );
+}
+
+type Tree = { kind: ReturnType<CellTable['kind']>; data: Buffer; bitLength: number; refs: Tree[] };
+
+/**
+ * Turns one data bit of a cell below a Merkle root and writes the bag anew, with every stored hash and depth of the Merkle cells
+ * above made to fit: a forger who knows the format.
+ */
+export function forgeBit(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
+  return rewrite(bytes, (cells) => {
+    const cell = pick(
+      cells.filter(({ kind, bitLength }) => kind === 'ordinary' && bitLength > 0),
+      random,
+    );
+    if (cell === undefined) return false;
+    cell.data = flipBit(cell.data, random(cell.bitLength));
+    return true;
+  });
+}
+
+/** Turns one bit of a pruned cell's hash, and makes what stands above fit. */
+export function forgePruned(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
+  return rewrite(bytes, (cells) => {
+    const cell = pick(
+      cells.filter(({ kind }) => kind === 'pruned'),
+      random,
+    );
+    if (cell === undefined) return false;
+    cell.data = flipBit(cell.data, 16 + random(256));
+    return true;
+  });
+}
+
+/** Puts a pruned branch in the place of one ordinary cell below a Merkle proof: all hashes still fit. */
+export function pruneOne(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
+  const source = parseBoc(bytes);
+  const below = ordinaryBelowProofs(source);
+  const chosen = pick(below, random);
+  if (chosen === undefined) return undefined;
+  const build = (cell: number): Tree => {
+    if (cell === chosen) return prunedOf(source, cell);
+    return treeCell(source, cell, refsOf(source, cell).map(build));
+  };
+  return writeTrees(source.roots.map(build));
+}
+
+/** Cells with references, reached from the proofs' roots without passing another exotic cell. */
+function ordinaryBelowProofs(table: CellTable & { readonly roots: readonly number[] }): number[] {
+  const found = new Set<number>();
+  const visit = (cell: number): void => {
+    if (table.kind(cell) !== 'ordinary' || found.has(cell)) return;
+    found.add(cell);
+    refsOf(table, cell).forEach(visit);
+  };
+  for (const root of table.roots) {
+    if (table.kind(root) === 'merkleProof') visit(table.ref(root, 0));
+  }
+  return [...found].filter((cell) => (table.levelMask(cell) & ~1) === 0);
+}
+
+function prunedOf(table: CellTable, cell: number): Tree {
+  const data = Buffer.alloc(36);
+  data[0] = 1;
+  data[1] = 1;
+  table.hash(cell, 0).copy(data, 2);
+  data.writeUInt16BE(table.depth(cell, 0), 34);
+  return { kind: 'pruned', data, bitLength: 288, refs: [] };
+}
+
+function rewrite(bytes: Buffer, change: (cells: Tree[]) => boolean): Buffer | undefined {
+  const table = parseBoc(bytes);
+  const cells = Array.from({ length: table.size }, (_, cell) => treeCell(table, cell, []));
+  cells.forEach((tree, cell) => (tree.refs = refsOf(table, cell).map((ref) => cells[ref]!)));
+  return change(cells) ? writeTrees(table.roots.map((root) => cells[root]!)) : undefined;
+}
+
+/** Writes trees as a bag; Merkle cells are given the hashes and depths of what is below them now. */
+function writeTrees(roots: readonly Tree[]): Buffer {
+  const store = createCellStore();
+  const placed = new Map<Tree, number>();
+  const place = (tree: Tree): number => {
+    const known = placed.get(tree);
+    if (known !== undefined) return known;
+    const refs = tree.refs.map(place);
+    const data = Buffer.from(tree.data);
+    if (tree.kind === 'merkleProof' || tree.kind === 'merkleUpdate') {
+      refs.forEach((ref, index) => {
+        store.hash(ref, 0).copy(data, 1 + 32 * index);
+        data.writeUInt16BE(store.depth(ref, 0), 1 + 32 * refs.length + 2 * index);
+      });
+    }
+    const cell = store.add({ kind: tree.kind, data, bitLength: tree.bitLength, refs });
+    placed.set(tree, cell);
+    return cell;
+  };
+  return writeBoc(store, roots.map(place));
+}
+
+function treeCell(table: CellTable, cell: number, refs: Tree[]): Tree {
+  const bitLength = table.bitLength(cell);
+  const offset = table.dataOffset(cell);
+  return {
+    kind: table.kind(cell),
+    data: table.bytes.subarray(offset, offset + ((bitLength + 7) >> 3)),
+    bitLength,
+    refs,
+  };
+}
+
+function refsOf(table: CellTable, cell: number): number[] {
+  return Array.from({ length: table.refCount(cell) }, (_, position) => table.ref(cell, position));
+}
+
+function pick<T>(items: readonly T[], random: (n: number) => number): T | undefined {
+  return items.length === 0 ? undefined : items[random(items.length)];
+}
