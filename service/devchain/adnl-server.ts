@@ -85,7 +85,6 @@ export async function createAdnlServer(
   let { port } = options;
   let connectionCount = 0;
   let listener: Server | undefined;
-  let allGone: (() => void) | undefined;
   let closed = false;
 
   function accept(socket: Socket): void {
@@ -104,10 +103,7 @@ export async function createAdnlServer(
       { ...dependencies, socket, faults: () => faults },
     );
     open.add(connection);
-    socket.on('close', () => {
-      open.delete(connection);
-      if (open.size === 0) allGone?.();
-    });
+    socket.on('close', () => open.delete(connection));
   }
 
   async function listen(): Promise<void> {
@@ -142,13 +138,13 @@ export async function createAdnlServer(
     },
     async close() {
       closed = true;
+      const gone = listener === undefined ? [] : [once(listener, 'close')];
       stopListening();
-      if (open.size === 0) return;
-      const gone = new Promise<void>((resolve) => {
-        allGone = resolve;
-      });
-      for (const connection of open) connection.reset();
-      await gone;
+      for (const connection of open) {
+        gone.push(once(connection.signal, 'abort'));
+        connection.reset();
+      }
+      await Promise.all(gone);
     },
   };
 }

@@ -294,7 +294,7 @@ describe('the ADNL server', () => {
     expect(server.port).toBe(port);
     await server.close();
     await eventually('both are gone', () => client.ended() && again.ended());
-    expect(openSockets()).toEqual([]);
+    await eventually('no socket is open', () => openSockets().length === 0);
     expect(runningTimers()).toBeLessThanOrEqual(timersBefore);
   });
 });

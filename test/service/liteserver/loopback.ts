@@ -103,7 +103,12 @@ export async function eventually(what: string, condition: () => boolean): Promis
   }
 }
 
-/** Sockets and timers that this thread holds open. */
-export function openHandles(): string[] {
-  return process.getActiveResourcesInfo().filter((kind) => kind !== 'MessagePort');
+/** Sockets, open or listening, that this thread has. */
+export function openSockets(): string[] {
+  return process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP'));
+}
+
+/** Timers that this thread has running, those of the test runner included. */
+export function runningTimers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
