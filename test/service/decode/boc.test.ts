@@ -1,0 +1,201 @@
+import { beginCell, Cell } from '@ton/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseBoc } from '#service/decode/boc.ts';
+import type { Boc } from '#service/decode/boc.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { crc32c } from '#service/decode/crc32c.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { cellTree } from './cells.ts';
+import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
+
+/** Code of the DecodeError that `work` throws; anything else thrown is passed on. */
+function refusal(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return error.code;
+    throw error;
+  }
+}
+
+function sameAsCore(boc: Boc, index: number, cell: Cell): void {
+  expect(boc.bitLength(index)).toBe(cell.bits.length);
+  expect(boc.refCount(index)).toBe(cell.refs.length);
+  expect(boc.levelMask(index)).toBe(cell.mask.value);
+  for (const level of [0, 1, 2, 3]) {
+    expect(boc.hash(index, level)).toEqual(cell.hash(level));
+    expect(boc.depth(index, level)).toBe(cell.depth(level));
+  }
+  cell.refs.forEach((child, position) => sameAsCore(boc, boc.ref(index, position), child));
+}
+
+describe('parseBoc', () => {
+  it('reads what @ton/core writes, with and without index and CRC', () => {
+    fc.assert(
+      fc.property(cellTree, fc.boolean(), fc.boolean(), (cell, idx, crc32) => {
+        const boc = parseBoc(cell.toBoc({ idx, crc32 }));
+        expect(boc.roots).toHaveLength(1);
+        sameAsCore(boc, boc.roots[0]!, cell);
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+
+  it('reads the two older forms, whose root is the first cell', () => {
+    const cell = beginCell().storeUint(5, 8).storeRef(beginCell().storeUint(7, 13).endCell()).endCell();
+    const generic = cell.toBoc({ idx: true, crc32: false });
+    // The generic header lists one root, in a byte behind the counts; the older ones do not.
+    const old = (magic: string): Buffer =>
+      Buffer.concat([
+        Buffer.from(magic, 'hex'),
+        Buffer.from([generic[4]! & 7]),
+        generic.subarray(5, 10),
+        generic.subarray(11),
+      ]);
+    const indexed = old('68ff65f3');
+    const checked = old('acc3a728');
+    const crc = Buffer.alloc(4);
+    crc.writeUInt32LE(crc32c(checked));
+    for (const bytes of [indexed, Buffer.concat([checked, crc])]) {
+      const boc = parseBoc(bytes);
+      expect(boc.hash(boc.roots[0]!)).toEqual(cell.hash());
+    }
+    expect(refusal(() => parseBoc(Buffer.concat([checked, Buffer.alloc(4)])))).toBe('crc_mismatch');
+  });
+
+  it('reads several roots, also one twice', () => {
+    const boc = parseBoc(beginCell().storeUint(5, 8).storeRef(beginCell().endCell()).endCell().toBoc());
+    const [root] = boc.roots as [number];
+    const many = parseBoc(writeBoc(boc, [boc.ref(root, 0), root]));
+    expect(many.roots.map((cell) => many.hash(cell))).toEqual([boc.hash(boc.ref(root, 0)), boc.hash(root)]);
+    const twice = parseBoc(writeBoc(boc, [root, root]));
+    expect(twice.roots.map((cell) => twice.hash(cell))).toEqual([boc.hash(root), boc.hash(root)]);
+  });
+
+  it.each([
+    ['nothing', '', 'bad_boc'],
+    ['another magic number', 'b5ee9c73010101010002000000', 'bad_boc'],
+    ['an empty cell', 'b5ee9c72010101010002000000', undefined],
+    ['a byte too many', 'b5ee9c7201010101000200000000', 'bad_boc'],
+    ['a byte too few', 'b5ee9c720101010100020000', 'bad_boc'],
+    ['no cells', 'b5ee9c72010100010002000000', 'bad_boc'],
+    ['no roots', 'b5ee9c720101010000020000', 'bad_boc'],
+    ['a root that is no cell', 'b5ee9c72010101010002010000', 'bad_boc'],
+    ['an absent cell', 'b5ee9c72010101010102000000', 'bad_boc'],
+    ['a cell that says it is absent', 'b5ee9c72010101010002001700', 'bad_boc'],
+    ['five references', 'b5ee9c72010101010002000500', 'bad_boc'],
+    ['unknown flags', 'b5ee9c72090101010002000000', 'bad_boc'],
+    ['cache bits without an index', 'b5ee9c72210101010002000000', 'bad_boc'],
+    ['no bytes for a cell number', 'b5ee9c72000101010002000000', 'bad_boc'],
+    ['nine bytes for an offset', 'b5ee9c720109010100000000000000000200000000', 'bad_boc'],
+    ['a reference to itself', 'b5ee9c72010101010003000100' + '00', 'bad_boc'],
+    ['a reference behind the last cell', 'b5ee9c72010101010003000100' + '01', 'bad_boc'],
+    ['a cell with a needless byte', 'b5ee9c72010101010003000001' + '80', 'bad_boc'],
+    ['an exotic cell without a type', 'b5ee9c72010101010002000800', 'bad_cell'],
+    ['an exotic cell of an unknown type', 'b5ee9c72010101010003000802' + '05', 'bad_cell'],
+    ['a level that nothing explains', 'b5ee9c72010101010002002000', 'bad_cell'],
+    ['four million cells in 20 bytes', 'b5ee9c72040800400000000000010000000000000000000000020000000000', 'too_big'],
+  ])('of %s: refuses or reads it', (_, hex, code) => {
+    expect(refusal(() => parseBoc(Buffer.from(hex, 'hex')))).toBe(code);
+  });
+
+  it('refuses a wrong index', () => {
+    const cell = beginCell().storeUint(5, 8).storeRef(beginCell().storeUint(7, 13).endCell()).endCell();
+    const bytes = cell.toBoc({ idx: true, crc32: false });
+    bytes[11]! ^= 1;
+    expect(refusal(() => parseBoc(bytes))).toBe('bad_boc');
+  });
+
+  it('bounds bytes, cells, roots and depth', () => {
+    const chain = (length: number): Buffer => {
+      // Each cell refers to the next: 02 bytes of descriptors and a two-byte reference.
+      const head = Buffer.from('b5ee9c720203' + '0000' + '0001' + '0000' + '000000' + '0000', 'hex');
+      const cells = Array.from({ length }, (_, at) =>
+        at < length - 1 ? [1, 0, (at + 1) >> 8, (at + 1) & 255] : [0, 0],
+      );
+      const data = Buffer.from(cells.flat());
+      head.writeUInt16BE(length, 6);
+      head.writeUIntBE(data.length, 12, 3);
+      return Buffer.concat([head, data]);
+    };
+    const deepest = parseBoc(chain(1025));
+    expect(deepest.depth(0)).toBe(1024);
+    expect(deepest.hash(0)).toHaveLength(32);
+    expect(refusal(() => parseBoc(chain(1026)))).toBe('too_big');
+    expect(refusal(() => parseBoc(chain(60_000)))).toBe('too_big');
+    expect(refusal(() => parseBoc(chain(10), { cellsMax: 9 }))).toBe('too_big');
+    expect(refusal(() => parseBoc(chain(10), { bytesMax: 40 }))).toBe('too_big');
+    const two = writeBoc(deepest, [0, 1]);
+    expect(refusal(() => parseBoc(two, { rootsMax: 1 }))).toBe('too_big');
+  });
+
+  it('hashes a hostile web of shared cells in no time', () => {
+    // 200 cells, each with four references to the next: 4^200 paths.
+    const count = 200;
+    const cells = Array.from({ length: count }, (_, at) =>
+      at < count - 1 ? [4, 0, at + 1, at + 1, at + 1, at + 1] : [0, 0],
+    );
+    const data = Buffer.from(cells.flat());
+    const head = Buffer.from(`b5ee9c720102${count.toString(16)}0100` + '0000' + '00', 'hex');
+    head.writeUInt16BE(data.length, 9);
+    const boc = parseBoc(Buffer.concat([head, data]));
+    expect(boc.hash(0)).toHaveLength(32);
+    expect(parseBoc(writeBoc(boc, boc.roots)).hash(0)).toEqual(boc.hash(0));
+  });
+});
+
+const files = recordedFiles();
+const blocks = tapeBlocks();
+const bags = [...answerBags(), ...tonlibBags()];
+
+describe.skipIf(skipLoudly(files.length === 0, { what: 'recorded bags', why: 'no fixtures' }))('recorded files', () => {
+  it.each(files)('$name: root as @ton/core sees it', ({ bytes }) => {
+    const boc = parseBoc(bytes);
+    const cells = Cell.fromBoc(bytes);
+    expect(boc.roots).toHaveLength(cells.length);
+    cells.forEach((cell, at) => {
+      for (const level of [0, 1, 2, 3]) {
+        expect(boc.hash(boc.roots[at]!, level)).toEqual(cell.hash(level));
+        expect(boc.depth(boc.roots[at]!, level)).toBe(cell.depth(level));
+      }
+    });
+  });
+});
+
+describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))(
+  'recorded networks',
+  () => {
+    it('have blocks whose roots hash as their ids say, though the files store hashes', () => {
+      const wrong = blocks.filter(({ bytes, rootHash }) => {
+        const boc = parseBoc(bytes);
+        return !boc.hash(boc.roots[0]!).equals(rootHash);
+      });
+      expect(wrong.map(({ name }) => name)).toEqual([]);
+    });
+
+    it('have answers full of bags, which @ton/core sees the same', () => {
+      expect(bags.length).toBeGreaterThan(0);
+      const step = Math.ceil(bags.length / 400);
+      let compared = 0;
+      for (const { name, bytes } of bags.filter((_, at) => at % step === 0)) {
+        const boc = parseBoc(bytes, { rootLevelMax: 3 });
+        const hashes = boc.roots.map((root) => boc.hash(root));
+        // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
+        if (!hasPrunedGap(boc)) {
+          compared++;
+          expect(hashes, name).toEqual(Cell.fromBoc(bytes).map((cell) => cell.hash()));
+        }
+      }
+      expect(compared).toBeGreaterThan(0);
+    });
+  },
+);
+
+function hasPrunedGap(boc: Boc): boolean {
+  return Array.from({ length: boc.size }, (_, cell) => cell).some(
+    (cell) => boc.kind(cell) === 'pruned' && ![1, 3, 7].includes(boc.levelMask(cell)),
+  );
+}
