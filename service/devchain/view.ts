@@ -99,17 +99,18 @@ export type LookupKey = { readonly by: 'seqno' | 'lt' | 'utime'; readonly value:
 
 /**
  * The block of a prefix's way down the shards: with exactly this seqno, or the first whose end lt or time is not below the
- * value. Refused with 651 in the words of the node's index.
+ * value. Refused with 651 in the words of the node's index, which tells what is before its first block from what is missing.
  */
 export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: LookupKey): ChainBlock {
   const known = view.chain.along(workchain, prefix).filter((block) => block.masterchainSeqno <= view.tip);
-  const found =
-    key.by === 'seqno'
-      ? known.find((block) => BigInt(block.id.seqno) === key.value)
-      : known.find((block) => (key.by === 'lt' ? block.header.endLt : BigInt(block.header.utime)) >= key.value);
+  const isBefore = known[0] === undefined || key.value < firstValue(known[0], key);
+  const found = isBefore
+    ? undefined
+    : known.find((block) =>
+        key.by === 'seqno' ? lastValue(block, key) === key.value : lastValue(block, key) >= key.value,
+      );
   if (found !== undefined) return found;
-  const started = known.length > 0 && key.value > 0n;
-  const reason = started ? 'ltdb: block not found' : `${key.by === 'utime' ? 'ts' : key.by} not in db`;
+  const reason = isBefore ? `${key.by === 'utime' ? 'ts' : key.by} not in db` : 'ltdb: block not found';
   const place = `(${workchain},${prefix.toString(16).padStart(16, '0')})`;
   throw refusal(
     serverCode.notReady,
@@ -117,15 +118,23 @@ export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: 
   );
 }
 
+function firstValue(block: ChainBlock, { by }: LookupKey): bigint {
+  return by === 'lt' ? block.header.startLt : lastValue(block, { by });
+}
+
+function lastValue({ id, header }: ChainBlock, { by }: Pick<LookupKey, 'by'>): bigint {
+  if (by === 'lt') return header.endLt;
+  return BigInt(by === 'utime' ? header.utime : id.seqno);
+}
+
 function lookupLag(view: View, workchain: number, prefix: bigint, { by, value }: LookupKey): string {
-  const { header, shards, id } = tipBlock(view);
+  const tip = tipBlock(view);
   if (workchain === MASTERCHAIN) {
-    const last = by === 'lt' ? header.endLt : BigInt(by === 'utime' ? header.utime : id.seqno);
-    return value > last ? masterchainLag(view) : '';
+    return value > lastValue(tip, { by }) ? masterchainLag(view) : '';
   }
-  const top = shards.find((one) => one.id.workchain === workchain && shardContains(one.id.shard, prefix));
+  const top = tip.shards.find((one) => one.id.workchain === workchain && shardContains(one.id.shard, prefix));
   if (top === undefined) return '';
-  const last = by === 'lt' ? top.endLt : BigInt(by === 'utime' ? header.utime : top.id.seqno);
+  const last = by === 'lt' ? top.endLt : BigInt(by === 'utime' ? tip.header.utime : top.id.seqno);
   return value > last ? shardLag(view) : '';
 }
 

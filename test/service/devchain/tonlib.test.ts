@@ -107,7 +107,10 @@ async function balanceAt(tonlib: Tonlib, id: Id, address: string): Promise<strin
   const state = await tonlib.ask({
     '@type': 'withBlock',
     id: blockJson(id),
-    function: { '@type': 'raw.getAccountState', account_address: { '@type': 'accountAddress', account_address: address } },
+    function: {
+      '@type': 'raw.getAccountState',
+      account_address: { '@type': 'accountAddress', account_address: address },
+    },
   });
   return String(state['balance'] === '-1' ? 0 : state['balance']);
 }
