@@ -21,22 +21,28 @@ export type StatusLine = { close(): void };
 /** Keeps one short line with the state of the service on a terminal, or writes it now and then to anything else. */
 export function createStatusLine(
   options: { readonly output: NodeJS.WriteStream },
-  dependencies: { readonly facts: () => StatusFacts },
+  dependencies: { readonly facts: () => Promise<StatusFacts> },
 ): StatusLine {
   const { output } = options;
   const terminal = output.isTTY;
-  let requestsBefore = dependencies.facts().requests;
   const everyMs = terminal ? terminalEveryMs : logEveryMs;
-  const timer = setInterval(() => {
-    const facts = dependencies.facts();
+  let requestsBefore = 0;
+  let closed = false;
+  const timer = setInterval(() => void write(), everyMs);
+  timer.unref();
+
+  async function write(): Promise<void> {
+    const facts = await dependencies.facts();
+    if (closed) return;
     const text = formatStatus(facts, ((facts.requests - requestsBefore) * 1000) / everyMs);
     requestsBefore = facts.requests;
     // Carriage return and "erase to the end of the line" keep it on one line.
     output.write(terminal ? `\r${text.slice(0, output.columns - 1)}\u001B[K` : `${text}\n`);
-  }, everyMs);
-  timer.unref();
+  }
+
   return {
     close() {
+      closed = true;
       clearInterval(timer);
       if (terminal) output.write('\n');
     },

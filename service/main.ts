@@ -1,0 +1,72 @@
+import packageFile from '../package.json' with { type: 'json' };
+import { TonplaneError } from './error.ts';
+import { startApi } from './main/api.ts';
+import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
+import { loadConfiguration, processSettings } from './main/configuration.ts';
+import { startDev } from './main/dev.ts';
+import { makeNamedFolder } from './main/files.ts';
+import { createLogger } from './telemetry/logger.ts';
+import { createRegister } from './telemetry/register.ts';
+
+/** Reads the command line and runs its role until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
+async function main(): Promise<void> {
+  const args = parseArguments(process.argv.slice(2));
+  const signal = stopSignal();
+  const register = createRegister({
+    version: packageFile.version,
+    commit: process.env['TONPLANE_COMMIT'] ?? 'unknown',
+  });
+  makeNamedFolder('--data', args.data);
+  const running = args.role === 'dev' ? await startDevRole(args, register) : await startApiRole(args, register);
+  await signal.wait();
+  await running.close();
+}
+
+/** Signals end the process at once until `wait` is called; then the first resolves it. */
+function stopSignal(): { wait(): Promise<void> } {
+  let onSignal: () => void = exitAtOnce;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => onSignal());
+  return {
+    wait: () =>
+      new Promise((done) => {
+        onSignal = () => {
+          onSignal = exitAtOnce;
+          done();
+        };
+      }),
+  };
+}
+
+const exitAtOnce = (): never => process.exit(1);
+
+function startDevRole(args: Arguments, register: ReturnType<typeof createRegister>) {
+  // The terminal is for the person: only what goes wrong is logged, to standard error.
+  const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, process.stderr);
+  return startDev(args, processSettings(args, process.env), { logger, register, output: process.stdout });
+}
+
+function startApiRole(args: Arguments, register: ReturnType<typeof createRegister>) {
+  const config = loadConfiguration(args, process.env);
+  const logger = createLogger({
+    level: config.observability.logLevel,
+    base: { role: 'api', network: config.network, api: config.name },
+  });
+  return startApi(config, {}, { logger, register });
+}
+
+/** What a person did wrong is told in a sentence, what we did wrong with its stack. */
+function fail(error: unknown): void {
+  if (error instanceof ArgumentsError && error.code === 'help') {
+    process.stdout.write(error.message);
+    return;
+  }
+  const text = error instanceof TonplaneError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`tonplane: ${text}\n`);
+  process.exitCode = error instanceof ArgumentsError ? 2 : 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,217 @@
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import packageFile from '../../package.json' with { type: 'json' };
+import { configHash, type ServiceConfig } from '../config.ts';
+import { createHttpServer } from '../http/server.ts';
+import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
+import { createKeyring, type KeyRow } from '../limits/keyring.ts';
+import { createLimits } from '../limits/limits.ts';
+import { createLiteServer } from '../liteserver/liteserver.ts';
+import { createLiveAccounts } from '../live/live-accounts.ts';
+import { createPool, type Pool } from '../pool/pool.ts';
+import { createProofMetrics } from '../proof/metrics.ts';
+import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
+import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
+import { createTracing } from '../telemetry/tracer.ts';
+import { createV2 } from '../v2/v2.ts';
+import { StartError, systemCode } from './errors.ts';
+
+/** The API, running. */
+export type Api = {
+  /** Where it really listens: `http://127.0.0.1:8081`. */
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly pool: Pool;
+  /** HTTP requests answered since the start. */
+  requests(): Promise<number>;
+  /** Readiness false, no new connections, requests in flight finish within the drain time; then everything ends in reverse order. */
+  close(): Promise<void>;
+};
+
+export type ApiOptions = {
+  /** Keys besides those of the keyring file. */
+  readonly keys?: readonly KeyRow[];
+  /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
+  readonly drainMs?: number;
+  /** Pages of the internal listener besides its own. */
+  readonly pages?: ReadonlyMap<string, () => InternalPage>;
+};
+
+export type ApiDependencies = { readonly logger: Logger; readonly register: Registry };
+
+/** Modules that run in threads: beside the sources, or beside the bundle. */
+const workerSuffix = import.meta.url.endsWith('.ts') ? '../proof/signature-worker.ts' : './signature-worker.js';
+
+/** The patch number of the release, which is also that of the API (v2 sheet section 11). */
+const release = Number(packageFile.version.split('.')[2]);
+
+/**
+ * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, v2, limits, listeners.
+ * @throws StartError, LimitsError (keyring)
+ */
+export async function startApi(
+  config: ServiceConfig,
+  options: ApiOptions,
+  dependencies: ApiDependencies,
+): Promise<Api> {
+  const { logger, register } = dependencies;
+  const startedMs = performance.now();
+  const keyring = createKeyring({ file: config.keyringFile ?? undefined, rows: options.keys ?? [] });
+  const limits = createLimits(
+    { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
+    { keyring, now: () => performance.timeOrigin + performance.now(), register },
+  );
+  const tracing = await createTracing(
+    {
+      tracing: config.observability.tracing,
+      resource: {
+        'service.name': 'tonplane',
+        'service.version': packageFile.version,
+        'tonplane.api': config.name,
+        'tonplane.network': config.network,
+      },
+    },
+    { logger },
+  );
+  const { tracer } = tracing;
+  const { pool, signatures, trusted } = startPool(config, { logger, register, tracer });
+  const accounts = createLiveAccounts({ trust: config.trust }, { pool });
+  const v2 = createV2({ release }, { accounts });
+  const http = createHttpServer(
+    {
+      host: config.listen.host,
+      port: config.listen.port,
+      requestTimeoutMs: config.requestTimeoutMs,
+      drainMs: options.drainMs ?? config.drainSeconds * 1000,
+      trustedProxies: config.trustedProxies,
+      rest: config.surfaces.includes('v2'),
+    },
+    { v2, limits, logger, tracer, register, clock: { nowMs: () => performance.now(), unixMs: Date.now } },
+  );
+  const readiness = (): Readiness => readinessOf(pool, http.status().draining);
+  const internal = createInternalServer(
+    { host: config.listen.host, port: config.listen.internalPort },
+    {
+      register,
+      readiness,
+      status: () => ({
+        name: config.name,
+        network: config.network,
+        trust: config.trust,
+        version: packageFile.version,
+        configHash: configHash(config),
+        uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
+        ...readiness(),
+        head: pool.head(),
+        trustedKeyBlock: trusted()?.newestKeyBlock(),
+        liteServers: pool.status(),
+        http: http.status(),
+      }),
+      pages: options.pages ?? new Map(),
+    },
+  );
+  const close = async (): Promise<void> => {
+    await http.close();
+    await Promise.all([pool.close(), limits.close()]);
+    await signatures.close();
+    await Promise.all([tracing.close(), internal.close()]);
+  };
+  try {
+    const at = await listenOn('--port', config.listen.port, () => http.listen());
+    const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    logger.info(
+      { config: configHash(config), network: config.network, ...at, internalPort: internalAt.port },
+      'started',
+    );
+    return {
+      url: urlOf(at),
+      internalUrl: urlOf(internalAt),
+      pool,
+      requests: () => countRequests(register),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type PoolParts = {
+  readonly pool: Pool;
+  readonly trusted: () => TrustChain | undefined;
+  readonly signatures: SignatureChecker;
+};
+
+/** The pool with the trust chain over it and the threads that check signatures. */
+function startPool(
+  config: ServiceConfig,
+  shared: ApiDependencies & { readonly tracer: Parameters<typeof createPool>[1]['tracer'] },
+): PoolParts {
+  const { logger, register } = shared;
+  const workerUrl = new URL(workerSuffix, import.meta.url);
+  const signatures = createSignatureChecker({ workerUrl }, { register, logger });
+  const metrics = createProofMetrics(register);
+  const { anchors, stateDir } = config;
+  let trusted: TrustChain | undefined;
+  const pool = createPool(
+    { liteServers: config.liteServers, zeroState: anchors.zeroState, trust: config.trust },
+    {
+      ...shared,
+      createLiteServer: (liteServer) => createLiteServer(liteServer, shared),
+      createTrustChain: (fetchProof) => {
+        trusted = createTrustChain(
+          {
+            initBlock: anchors.initBlock,
+            zeroState: anchors.zeroState,
+            ...(stateDir !== null && { file: join(stateDir, 'trusted-blocks.json') }),
+          },
+          { fetchProof, signatures, metrics, register, logger },
+        );
+        return trusted;
+      },
+      now: () => performance.now(),
+      random: Math.random,
+    },
+  );
+  return { pool, trusted: () => trusted, signatures };
+}
+
+function readinessOf(pool: Pool, draining: boolean): Readiness {
+  const reasons = [
+    ...(draining ? ['draining'] : []),
+    ...(pool.head() === undefined ? ['waiting for the first masterchain head'] : []),
+    ...(pool.ready() || pool.head() === undefined ? [] : ['no usable lite server']),
+  ];
+  return { ready: reasons.length === 0, reasons };
+}
+
+async function listenOn<T>(option: string, port: number, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (cause) {
+    const reason = systemCode(cause);
+    if (reason === '') throw cause;
+    const inUse = reason === 'EADDRINUSE';
+    throw new StartError({
+      code: inUse ? 'port_in_use' : 'address_unusable',
+      message: inUse
+        ? `${option}: port ${port} is in use; give another one, or 0 for a free one`
+        : `${option}: cannot listen on port ${port} (${reason}); check --host and ${option}`,
+      data: { option, port, reason },
+      retryable: false,
+      cause,
+    });
+  }
+}
+
+function urlOf({ host, port }: { host: string; port: number }): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function countRequests(register: Registry): Promise<number> {
+  const metric = await register.getSingleMetric('ton_http_requests_total')?.get();
+  return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+}

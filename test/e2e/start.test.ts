@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+
+type Envelope = { ok: boolean; result: { last: { seqno: number } } };
+
+describe('npm start', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop('SIGKILL'));
+
+  const masterchainInfo = async (headers: Record<string, string>): Promise<Response> =>
+    fetch(`${service.url}/api/v2/getMasterchainInfo`, { headers });
+
+  it('prints three curl lines that work as they stand', async () => {
+    const lines = service.stdout().match(/^curl .*$/gm) ?? [];
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent`]);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    }
+  });
+
+  it('plays the recording, so that the head moves', async () => {
+    const seqno = async (): Promise<number> => {
+      const answer = (await (await masterchainInfo({ 'x-api-key': service.key })).json()) as Envelope;
+      return answer.result.last.seqno;
+    };
+    const first = await seqno();
+    const deadline = Date.now() + 10_000;
+    while ((await seqno()) < first + 2 && Date.now() < deadline) await sleep(100);
+    expect(await seqno()).toBeGreaterThanOrEqual(first + 2);
+  });
+
+  it('holds callers without a key to one request a second', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count++) statuses.push((await masterchainInfo({})).status);
+    expect(statuses).toContain(429);
+  });
+
+  it('refuses a key it does not know', async () => {
+    expect((await masterchainInfo({ 'x-api-key': `${service.key}x` })).status).toBe(401);
+  });
+
+  it('gives the configuration file of its network, which the api role can start from', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
+    const file = join(folder, 'global.config.json');
+    writeFileSync(file, await (await fetch(`${service.internalUrl}/global.config.json`)).text());
+    const second = await startService(['--network', 'testnet', '--global-config', file]);
+    const answer = (await (await fetch(`${second.url}/api/v2/getMasterchainInfo`)).json()) as Envelope;
+    expect(answer.result.last.seqno).toBeGreaterThan(0);
+    expect((await second.stop('SIGTERM')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says which port is in use', async () => {
+    const port = new URL(service.url).port;
+    const { code, stderr } = await runToEnd(['--port', port, '--internal-port', '0', '--data', tmpdir()]);
+    expect(stderr).toContain(`--port: port ${port} is in use`);
+    expect(code).toBe(1);
+  });
+
+  it('ends within two seconds of Ctrl-C, with connections open', async () => {
+    await (await masterchainInfo({ 'x-api-key': service.key })).text();
+    const { code, elapsedMs } = await service.stop('SIGINT');
+    expect(code).toBe(0);
+    expect(elapsedMs).toBeLessThan(2000);
+  });
+});
+
+describe('what is kept over a restart', () => {
+  it('is the development key and the proved key blocks, also when the recording starts anew behind them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
+    const first = await startService(['--data', folder, '--pace', '0']);
+    const trusted = await keyBlockSeqno(first);
+    await first.stop();
+    const second = await startService(['--data', folder]);
+    expect(second.key).toBe(first.key);
+    expect(await keyBlockSeqno(second)).toBe(trusted);
+    const answer = (await (await fetch(`${second.url}/api/v2/getMasterchainInfo`)).json()) as Envelope;
+    expect(answer.result.last.seqno).toBeGreaterThan(0);
+    await second.stop();
+    expect(readFileSync(join(folder, 'dev.key'), 'utf8').trim()).toBe(first.key);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('a start that cannot be', () => {
+  it.each([
+    [['--port', 'eighty'], 2, '--port: expected a number from 0 to 65535, got eighty'],
+    [['--manifest', 'missing.yaml'], 1, '--manifest: expected a readable file, got ENOENT for missing.yaml'],
+    [['--data', '/dev/null/data'], 1, '--data: expected a folder that can be made or written'],
+  ])('%j ends with a sentence', async (args, expectedCode, expected) => {
+    const { code, stderr } = await runToEnd(args);
+    expect(stderr).toContain(expected);
+    expect(stderr).not.toContain('    at ');
+    expect(code).toBe(expectedCode);
+  });
+
+  it('lists every error of a manifest with the path of its field', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
+    const file = join(folder, 'manifest.yaml');
+    writeFileSync(
+      file,
+      `apiVersion: tonplane.dev/v1alpha1
+kind: TonApi
+metadata: { name: broken }
+spec:
+  network: moon
+  plans: [{ name: free, requestsPerSecond: 10, burst: 5 }]
+  rateLimits: { redis: { embedded: true } }
+  liteServers: [{ name: one, address: 'localhost:0', publicKey: short }]
+`,
+    );
+    const { code, stderr } = await runToEnd(['--manifest', file, '--data', folder]);
+    for (const path of ['spec.network', 'spec.plans[0].burst', 'spec.liteServers[0].publicKey']) {
+      expect(stderr).toContain(path);
+    }
+    expect(code).toBe(1);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+async function keyBlockSeqno(service: ServiceProcess): Promise<number> {
+  const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
+    trustedKeyBlock: { seqno: number };
+  };
+  return status.trustedKeyBlock.seqno;
+}

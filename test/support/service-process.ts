@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const projectRoot = resolve(import.meta.dirname, '../..');
+
+/** The slowest start seen on a busy machine took 8 s. */
+const startTimeoutMs = 60_000;
+
+/** The service as a user starts it: a process of its own. */
+export type ServiceProcess = {
+  readonly url: string;
+  readonly internalUrl: string;
+  /** Development key; empty in the `api` role. */
+  readonly key: string;
+  stdout(): string;
+  stderr(): string;
+  /** Sends the signal and resolves to the exit code and how long the end took. */
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; elapsedMs: number }>;
+};
+
+/** Runs `node service/main.ts` with these arguments to its end. */
+export async function runToEnd(
+  args: readonly string[],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const { child, output } = launch(args, {});
+  const code = await exitOf(child);
+  return { code, ...output() };
+}
+
+/**
+ * Starts `node service/main.ts` on free ports and waits until `/readyz` says yes.
+ *
+ * @param args further arguments; `--data` is a temporary folder unless given
+ */
+export async function startService(
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
+  const data = args.includes('--data') ? [] : ['--data', folder];
+  const { child, output } = launch(['--port', '0', '--internal-port', '0', ...data, ...args], environment);
+  child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const deadline = Date.now() + startTimeoutMs;
+  for (;;) {
+    const { stdout, stderr } = output();
+    const at = addresses(stdout);
+    if (at !== undefined && (await isReady(at.internalUrl))) {
+      return {
+        ...at,
+        key: /key +(ton_\w+)/.exec(stdout)?.[1] ?? '',
+        stdout: () => output().stdout,
+        stderr: () => output().stderr,
+        stop: (signal = 'SIGINT') => stop(child, signal),
+      };
+    }
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the service did not start:\n${stdout}\n${stderr}`);
+    }
+    await sleep(50);
+  }
+}
+
+function launch(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [join(projectRoot, 'service/main.ts'), ...args], {
+    cwd: projectRoot,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (chunks.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (chunks.stderr += text));
+  return { child, output: () => ({ ...chunks }) };
+}
+
+/** Where it listens: from the welcome text of the `dev` role, or the log line of the `api` role. */
+function addresses(stdout: string): { url: string; internalUrl: string } | undefined {
+  const url = /API +(http:\S+)\/api\/v2/.exec(stdout)?.[1];
+  const internalUrl = /internal +(http:\S+?)\/status/.exec(stdout)?.[1];
+  if (url !== undefined && internalUrl !== undefined) return { url, internalUrl };
+  const started = /^\{.*"msg":"started".*\}$/m.exec(stdout)?.[0];
+  if (started === undefined) return undefined;
+  const line = JSON.parse(started) as { host: string; port: number; internalPort: number };
+  return { url: `http://${line.host}:${line.port}`, internalUrl: `http://${line.host}:${line.internalPort}` };
+}
+
+async function isReady(internalUrl: string): Promise<boolean> {
+  const response = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
+  return response?.status === 200;
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<{ code: number | null; elapsedMs: number }> {
+  const startedMs = performance.now();
+  child.kill(signal);
+  const code = await exitOf(child);
+  return { code, elapsedMs: performance.now() - startedMs };
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((done) => child.once('close', done));
+}
