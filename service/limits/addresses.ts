@@ -41,9 +41,12 @@ export function createAddresses(plan: LimitPlan, max: number, seed: number): Add
     }
   };
 
-  /** Drops the one unseen longest; one with requests in flight is passed over and counts as seen, so the overhang is at most what is in flight. */
+  /** Drops the one unseen longest; those with requests in flight are passed over and count as seen, so the overhang is at most what is in flight. */
   const dropOldest = (nowUs: number): void => {
-    for (const [subject, budget] of budgets) {
+    for (let rest = budgets.size; rest > 0; rest--) {
+      const oldest = budgets.entries().next().value;
+      if (oldest === undefined) return;
+      const [subject, budget] = oldest;
       budgets.delete(subject);
       if (budget.inFlight === 0) {
         if (!isUnused(budget, plan, nowUs)) leave(subject, budget);

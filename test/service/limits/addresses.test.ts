@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { createAddresses } from '#service/limits/addresses.ts';
+import { spend } from '#service/limits/budget.ts';
+import type { LimitPlan } from '#service/limits/options.ts';
+
+const startUs = 1_795_270_000_000_000;
+
+const plan: LimitPlan = {
+  name: 'anonymous',
+  requestsPerSecond: 1,
+  burst: 3,
+  requestsPerDay: 10,
+  maxConcurrent: null,
+  methodCosts: {},
+};
+
+describe('the budgets of addresses', () => {
+  it('stay within their bound whatever number of addresses comes', () => {
+    const addresses = createAddresses(plan, 100, 1);
+    for (let index = 0; index < 10_000; index++)
+      spendAndRelease(addresses, `192.0.${index >> 8}.${index & 255}`, startUs);
+    expect(addresses.size).toBe(100);
+  });
+
+  it('never grant more to a caller that is pushed out than to one that is remembered', () => {
+    const step = fc.record({ pauseUs: fc.integer({ min: 0, max: 400_000 }), caller: fc.integer({ min: 0, max: 7 }) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), fc.integer(), (steps, seed) => {
+        const forgetful = createAddresses(plan, 2, seed);
+        const perfect = createAddresses(plan, 1000, seed);
+        const granted = new Map<number, [number, number]>();
+        let nowUs = startUs;
+        for (const { pauseUs, caller } of steps) {
+          nowUs += pauseUs;
+          const [less, more] = granted.get(caller) ?? [0, 0];
+          granted.set(caller, [
+            less + Number(spendAndRelease(forgetful, `caller ${caller}`, nowUs)),
+            more + Number(spendAndRelease(perfect, `caller ${caller}`, nowUs)),
+          ]);
+        }
+        for (const [less, more] of granted.values()) expect(less).toBeLessThanOrEqual(more);
+      }),
+      { seed: 20_261_121, numRuns: 300 },
+    );
+  });
+
+  it('give a caller that comes back after being pushed out exactly what it had left', () => {
+    const addresses = createAddresses(plan, 1, 1);
+    expect([1, 2, 3, 4].map(() => spendAndRelease(addresses, 'busy', startUs))).toEqual([true, true, true, false]);
+    spendAndRelease(addresses, 'other', startUs);
+    expect(addresses.size).toBe(1);
+    expect(spendAndRelease(addresses, 'busy', startUs + 999_999)).toBe(false);
+    spendAndRelease(addresses, 'other', startUs + 999_999);
+    expect(spendAndRelease(addresses, 'busy', startUs + 1_000_000)).toBe(true);
+  });
+
+  it('keep the count of the day for a caller that is pushed out', () => {
+    const addresses = createAddresses(plan, 1, 1);
+    let granted = 0;
+    for (let second = 0; second < 60; second++) {
+      granted += Number(spendAndRelease(addresses, 'busy', startUs + second * 1_000_000));
+      spendAndRelease(addresses, 'other', startUs + second * 1_000_000);
+    }
+    expect(granted).toBe(10);
+  });
+
+  it('keep hold of a caller while a request of it runs', () => {
+    const addresses = createAddresses(plan, 1, 1);
+    const running = addresses.budget('running', startUs);
+    spend(running, plan, startUs, 1);
+    for (const other of ['a', 'b', 'c']) addresses.budget(other, startUs);
+    expect(addresses.budget('running', startUs)).toBe(running);
+    running.inFlight -= 1;
+    addresses.budget('d', startUs);
+    addresses.budget('e', startUs);
+    expect(addresses.size).toBeLessThanOrEqual(2);
+  });
+});
+
+function spendAndRelease(addresses: ReturnType<typeof createAddresses>, subject: string, nowUs: number): boolean {
+  const budget = addresses.budget(subject, nowUs);
+  if (spend(budget, plan, nowUs, 1) !== undefined) return false;
+  budget.inFlight -= 1;
+  return true;
+}

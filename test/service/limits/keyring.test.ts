@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { LimitsError } from '#service/limits/errors.ts';
+import { createKeyring, parseKeyring } from '#service/limits/keyring.ts';
+import { makeKey, type NewKey } from '#service/limits/keys.ts';
+
+const noonMs = Date.parse('2026-11-21T12:00:00Z');
+
+function entryOf({ id, sha256 }: NewKey, more: object = {}): object {
+  return { id, sha256: sha256.toString('hex'), plan: 'pro', ...more };
+}
+
+function problemsOf(run: () => unknown): readonly string[] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof LimitsError) return error.data.problems;
+    throw error;
+  }
+  throw new Error('expected a LimitsError');
+}
+
+describe('a keyring', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'keyring-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const fileOf = (content: unknown): string => {
+    const file = join(folder, 'keyring.json');
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    return file;
+  };
+
+  it('finds the keys of its file and those given besides', () => {
+    const [filed, given] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const file = fileOf({ keys: [entryOf(filed, { owner: 'acme', networks: ['mainnet'] })] });
+    const keyring = createKeyring({ file, rows: [{ id: given.id, sha256: given.sha256, plan: 'dev' }] });
+    expect(keyring.size).toBe(2);
+    expect(keyring.find(filed.key, noonMs)).toMatchObject({ plan: 'pro', owner: 'acme', networks: ['mainnet'] });
+    expect(keyring.find(given.key, noonMs)).toMatchObject({ plan: 'dev' });
+  });
+
+  it('does not find a key with a known id and another secret, or with an unknown id', () => {
+    const { key, id, sha256 } = makeKey(randomBytes);
+    const keyring = createKeyring({ rows: [{ id, sha256, plan: 'pro' }] });
+    expect(keyring.find(`ton_${id}_${'x'.repeat(43)}`, noonMs)).toBeUndefined();
+    expect(keyring.find(makeKey(randomBytes).key, noonMs)).toBeUndefined();
+    expect(keyring.find(key, noonMs)?.id).toBe(id);
+  });
+
+  it('finds a key until the moment it expires', () => {
+    const made = makeKey(randomBytes);
+    const keyring = createKeyring({ file: fileOf({ keys: [entryOf(made, { notAfter: '2026-11-21T12:00:00Z' })] }) });
+    expect(keyring.find(made.key, noonMs - 1)).toBeDefined();
+    expect(keyring.find(made.key, noonMs)).toBeUndefined();
+  });
+
+  it('is refused with every problem and its place', () => {
+    const good = makeKey(randomBytes);
+    const text = JSON.stringify({
+      keys: [
+        entryOf(good),
+        { ...entryOf(good), id: 'short', sha256: 'zz', plan: '' },
+        { ...entryOf(good), owner: 7, networks: 'mainnet', notAfter: 'soon', extra: 1 },
+        null,
+      ],
+    });
+    expect(problemsOf(() => parseKeyring(text))).toEqual([
+      'keys[1].id: expected 12 base-62 digits',
+      'keys[1].sha256: expected 64 hex digits',
+      'keys[1].plan: expected the name of a plan',
+      'keys[2].owner: expected a name',
+      'keys[2].networks: expected an array of network names',
+      'keys[2].notAfter: expected an RFC 3339 time',
+      'keys[2].*: expected only the fields id, sha256, plan, owner, networks, notAfter',
+      'keys[3]: expected an object',
+    ]);
+  });
+
+  it('says no more than the first problems of a file that is wrong throughout', () => {
+    const text = JSON.stringify({ keys: Array.from({ length: 1000 }, () => 1) });
+    expect(problemsOf(() => parseKeyring(text))).toHaveLength(20);
+  });
+
+  it('never repeats a key that was pasted into the file by mistake', () => {
+    const { key, id } = makeKey(randomBytes);
+    const texts = [
+      key,
+      `{"keys": [${key}]}`,
+      JSON.stringify({ keys: [{ id: key, sha256: key, plan: 'pro', [key]: 1 }] }),
+    ];
+    const secret = key.slice(`ton_${id}_`.length);
+    for (const text of texts) expect(problemsOf(() => parseKeyring(text)).join('\n')).not.toContain(secret);
+  });
+
+  it.each([
+    ['that is missing', () => join(folder, 'none.json'), 'keyring file cannot be read: ENOENT'],
+    ['that is no JSON', () => fileOf('keys'), 'keyring file: expected JSON'],
+    ['without keys', () => fileOf({ rows: [] }), 'keys: expected an array'],
+  ])('is refused for a file %s', (_why, file, problem) => {
+    expect(problemsOf(() => createKeyring({ file: file() }))).toEqual([problem]);
+  });
+
+  it('is refused when an id is there twice', () => {
+    const made = makeKey(randomBytes);
+    const file = fileOf({ keys: [entryOf(made), entryOf(made)] });
+    expect(problemsOf(() => createKeyring({ file }))).toEqual([`key id ${made.id} is there twice`]);
+  });
+});

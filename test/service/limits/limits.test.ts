@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+
+import { LimitsError } from '#service/limits/errors.ts';
+import { createKeyring, type KeyRow } from '#service/limits/keyring.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { createLimits, type Allowed, type Decision, type LimitRequest } from '#service/limits/limits.ts';
+import type { LimitPlan, LimitsOptions } from '#service/limits/options.ts';
+
+const noonMs = Date.parse('2026-11-21T12:00:00Z');
+
+function planOf(name: string, more: Partial<LimitPlan> = {}): LimitPlan {
+  return {
+    name,
+    requestsPerSecond: 10,
+    burst: 10,
+    requestsPerDay: null,
+    maxConcurrent: null,
+    methodCosts: {},
+    ...more,
+  };
+}
+
+const anonymous = planOf('anonymous', { requestsPerSecond: 1, burst: 1 });
+
+/** Limits under a clock of our own, with as many keys as wanted. */
+function setUp(options: Partial<LimitsOptions> = {}, rows: Partial<KeyRow>[] = []) {
+  const made = rows.map((row) => ({ ...makeKey(randomBytes), row }));
+  const keyring = createKeyring({ rows: made.map(({ id, sha256, row }) => ({ id, sha256, plan: 'pro', ...row })) });
+  const register = new Registry();
+  let nowMs = noonMs;
+  const limits = createLimits(
+    { plans: [anonymous, planOf('pro')], anonymousPlan: 'anonymous', network: 'mainnet', ...options },
+    { keyring, now: () => nowMs, register, seed: 1 },
+  );
+  return {
+    register,
+    keys: made.map(({ key }) => key),
+    pass: (ms: number): void => void (nowMs += ms),
+    ask: (request: Partial<LimitRequest> = {}): Promise<Decision> =>
+      limits.decide({ key: undefined, clientAddress: '192.0.2.1', operation: 'getAddressInformation', ...request }),
+  };
+}
+
+async function countAllowed(times: number, ask: () => Promise<Decision>): Promise<number> {
+  const decisions = await Promise.all(Array.from({ length: times }, ask));
+  return decisions.filter(({ allowed }) => allowed).length;
+}
+
+describe('limits without a key', () => {
+  it('allow one request a second per address', async () => {
+    const { ask, pass } = setUp();
+    expect(await ask()).toMatchObject({
+      allowed: true,
+      plan: 'anonymous',
+      quota: { limit: 1, remaining: 0, resetSeconds: 1 },
+    });
+    expect(await ask()).toMatchObject({
+      allowed: false,
+      code: 'rate_limited',
+      plan: 'anonymous',
+      retryAfterSeconds: 1,
+    });
+    pass(999);
+    expect((await ask()).allowed).toBe(false);
+    pass(1);
+    expect((await ask()).allowed).toBe(true);
+  });
+
+  it('count addresses apart, those of one IPv6 /64 together', async () => {
+    const { ask } = setUp();
+    const allowed = async (clientAddress: string): Promise<boolean> => (await ask({ clientAddress })).allowed;
+    expect(await allowed('192.0.2.1')).toBe(true);
+    expect(await allowed('192.0.2.2')).toBe(true);
+    expect(await allowed('::ffff:192.0.2.2')).toBe(false);
+    expect(await allowed('2001:db8::1')).toBe(true);
+    expect(await allowed('2001:db8::ffff:1')).toBe(false);
+    expect(await allowed('2001:db8:0:1::1')).toBe(true);
+  });
+
+  it('ask for a key where there is no anonymous plan', async () => {
+    const { ask } = setUp({ anonymousPlan: null });
+    expect(await ask()).toEqual({
+      allowed: false,
+      code: 'key_required',
+      plan: null,
+      quota: null,
+      retryAfterSeconds: null,
+    });
+  });
+});
+
+describe('limits with a key', () => {
+  it("give the key its plan's rate wherever it comes from", async () => {
+    const { ask, pass, keys } = setUp({}, [{}]);
+    let from = 0;
+    const next = (): Promise<Decision> => ask({ key: keys[0], clientAddress: `192.0.2.${from++ % 250}` });
+    expect(await countAllowed(50, next)).toBe(10);
+    pass(500);
+    expect(await countAllowed(50, next)).toBe(5);
+  });
+
+  it.each(['', 'guess', `ton_${'a'.repeat(12)}_${'b'.repeat(43)}`])(
+    'refuse the unknown key %j, never as if it were none',
+    async (key) => {
+      const { ask } = setUp({}, [{}]);
+      expect(await ask({ key })).toEqual({
+        allowed: false,
+        code: 'unknown_key',
+        plan: null,
+        quota: null,
+        retryAfterSeconds: null,
+      });
+      expect((await ask()).allowed).toBe(true);
+    },
+  );
+
+  it('refuse an expired key as unknown', async () => {
+    const { ask, pass, keys } = setUp({}, [{ notAfterMs: noonMs + 1000 }]);
+    expect((await ask({ key: keys[0] })).allowed).toBe(true);
+    pass(1000);
+    expect(await ask({ key: keys[0] })).toMatchObject({ code: 'unknown_key' });
+  });
+
+  it('refuse a key of another network, and take one of several', async () => {
+    const { ask, keys } = setUp({}, [{ networks: ['testnet'] }, { networks: ['testnet', 'mainnet'] }]);
+    expect(await ask({ key: keys[0] })).toMatchObject({
+      allowed: false,
+      code: 'network_not_allowed',
+      retryAfterSeconds: null,
+    });
+    expect((await ask({ key: keys[1] })).allowed).toBe(true);
+  });
+
+  it('share one budget among the keys of one owner', async () => {
+    const { ask, keys } = setUp({}, [{ owner: 'acme' }, { owner: 'acme' }, {}]);
+    expect(await countAllowed(7, () => ask({ key: keys[0] }))).toBe(7);
+    expect(await countAllowed(7, () => ask({ key: keys[1] }))).toBe(3);
+    expect(await countAllowed(7, () => ask({ key: keys[2] }))).toBe(7);
+  });
+
+  it('know no limit for a plan of 0 requests a second', async () => {
+    const unlimited = planOf('pro', { requestsPerSecond: 0, burst: 0 });
+    const { ask, keys } = setUp({ plans: [anonymous, unlimited] }, [{}]);
+    expect(await countAllowed(5000, () => ask({ key: keys[0] }))).toBe(5000);
+    expect(await ask({ key: keys[0] })).toMatchObject({ allowed: true, quota: null });
+  });
+});
+
+describe('the limits of a plan', () => {
+  it('charge what an operation costs, times what the request holds', async () => {
+    const pro = planOf('pro', { methodCosts: { runGetMethod: 3, getMasterchainInfo: 0 } });
+    const { ask, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
+    const left = async (operation: string, count = 1): Promise<number | undefined> =>
+      (await ask({ key: keys[0], operation, count })).quota?.remaining;
+    expect(await left('getMasterchainInfo', 50)).toBe(10);
+    expect(await left('runGetMethod')).toBe(7);
+    expect(await left('getAddressInformation', 4)).toBe(3);
+    expect(await left('constructor')).toBe(2);
+    expect(await ask({ key: keys[0], operation: 'runGetMethod' })).toMatchObject({
+      allowed: false,
+      retryAfterSeconds: 1,
+    });
+  });
+
+  it('allow a pause to be caught up to the burst, and tell when the bucket is full again', async () => {
+    const { ask, pass, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerSecond: 2, burst: 8 })] }, [{}]);
+    expect(await countAllowed(20, () => ask({ key: keys[0] }))).toBe(8);
+    expect(await ask({ key: keys[0] })).toMatchObject({ quota: { limit: 8, remaining: 0, resetSeconds: 4 } });
+    pass(3_600_000);
+    expect(await countAllowed(20, () => ask({ key: keys[0] }))).toBe(8);
+  });
+
+  it('count the requests of a UTC day, and tell how long the day still is', async () => {
+    const pro = planOf('pro', { requestsPerSecond: 1000, burst: 1000, requestsPerDay: 5 });
+    const { ask, pass, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
+    expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
+    expect(await ask({ key: keys[0] })).toMatchObject({
+      allowed: false,
+      code: 'rate_limited',
+      retryAfterSeconds: 12 * 3600,
+    });
+    pass(12 * 3_600_000);
+    expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
+  });
+
+  it('do not give the day again to a clock that went back over midnight', async () => {
+    const { ask, pass, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerDay: 5 })] }, [{}]);
+    pass(12 * 3_600_000);
+    expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
+    pass(-1000);
+    expect((await ask({ key: keys[0] })).allowed).toBe(false);
+  });
+
+  it('hold requests running at once to maxConcurrent, each released once', async () => {
+    const { ask, keys } = setUp({ plans: [anonymous, planOf('pro', { maxConcurrent: 2 })] }, [{}]);
+    const running = [await ask({ key: keys[0] }), await ask({ key: keys[0] })] as Allowed[];
+    expect(await ask({ key: keys[0] })).toMatchObject({
+      allowed: false,
+      code: 'rate_limited',
+      quota: { remaining: 8 },
+    });
+    running[0]?.release();
+    running[0]?.release();
+    expect(await countAllowed(5, () => ask({ key: keys[0] }))).toBe(1);
+  });
+
+  it('cost nothing when they refuse', async () => {
+    const { ask, pass } = setUp();
+    await ask();
+    await countAllowed(100, ask);
+    pass(1000);
+    expect((await ask()).allowed).toBe(true);
+  });
+});
+
+describe('limits', () => {
+  it('do not start with a plan that does not exist, and name all who want it', () => {
+    expect(() => setUp({ anonymousPlan: 'nobody' }, [{ plan: 'gold', id: 'abcdefghijkl' }])).toThrow(
+      new LimitsError('limit_plan_unknown', [
+        'anonymousPlan: expected a plan that exists, got "nobody"',
+        'key abcdefghijkl: expected a plan that exists, got "gold"',
+      ]),
+    );
+  });
+
+  it('count decisions by plan and result, and show no key', async () => {
+    const { ask, keys, register } = setUp({}, [{}, { networks: ['testnet'] }]);
+    for (const key of [undefined, undefined, keys[0], keys[1], 'guess']) await ask({ key });
+    const text = await register.metrics();
+    expect(text.split('\n').filter((line) => line.startsWith('ton_limits'))).toEqual([
+      'ton_limits_decisions_total{plan="anonymous",result="allowed"} 1',
+      'ton_limits_decisions_total{plan="anonymous",result="rate"} 1',
+      'ton_limits_decisions_total{plan="pro",result="allowed"} 1',
+      'ton_limits_decisions_total{plan="pro",result="network_not_allowed"} 1',
+      'ton_limits_decisions_total{plan="none",result="unknown_key"} 1',
+      'ton_limits_keys 2',
+      'ton_limits_addresses 1',
+    ]);
+    for (const key of keys) expect(text).not.toContain(key);
+  });
+
+  it('refuse in at most 10 microseconds of CPU', async () => {
+    const { ask, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerSecond: 1, burst: 1 })] }, [{}]);
+    const wrong = `${keys[0]?.slice(0, -1)}${keys[0]?.endsWith('x') ? 'y' : 'x'}`;
+    const requests: Partial<LimitRequest>[] = [
+      { key: keys[0] },
+      { key: wrong },
+      { key: 'guess' },
+      { clientAddress: '2001:db8::1' },
+    ];
+    for (const request of requests) {
+      await ask(request);
+      for (let warmUp = 0; warmUp < 5000; warmUp++) await ask(request);
+      const rounds = 10_000;
+      const before = process.threadCpuUsage();
+      for (let round = 0; round < rounds; round++) await ask(request);
+      const { user, system } = process.threadCpuUsage(before);
+      expect((user + system) / rounds).toBeLessThan(10);
+    }
+  });
+});
