@@ -53,6 +53,10 @@ export function createInternalServer(
       return reply.header('content-type', contentType).send(Buffer.from(body));
     });
   }
+  // Whoever may reach this port may know why.
+  app.setErrorHandler((error, _request, reply) => {
+    return sendJson(reply, 500, { error: error instanceof Error ? error.message : String(error) });
+  });
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'Not Found' }));
 
   return {

@@ -14,14 +14,31 @@ const statuses: ReadonlyMap<string, readonly [status: number, text: string]> = n
 /** Long enough for an answer of 300 bytes to arrive anywhere. */
 const lingerMs = 1000;
 
-/** Answers bytes that are no HTTP request: the envelope like everywhere, written by hand, and the end of the connection. */
-export function answerMalformed(
-  error: NodeJS.ErrnoException,
-  socket: Duplex,
+/** Answers connections whose bytes are no HTTP request, each once. */
+export type MalformedAnswers = {
+  answer(error: NodeJS.ErrnoException, socket: Duplex): void;
+};
+
+/** @param onAnswer called for each connection that ends so */
+export function createMalformedAnswers(
   headers: Readonly<Record<string, string>>,
-): void {
-  const [status, text] = statuses.get(error.code ?? '') ?? [400, 'malformed HTTP request'];
-  writeRaw(socket, status, text, headers);
+  onAnswer: () => void,
+): MalformedAnswers {
+  // The parser complains again about what comes behind the first fault.
+  const answered = new WeakSet<Duplex>();
+  return {
+    answer(error, socket) {
+      if (answered.has(socket)) return;
+      answered.add(socket);
+      if (error.code === 'ECONNRESET') {
+        socket.destroy();
+        return;
+      }
+      onAnswer();
+      const [status, text] = statuses.get(error.code ?? '') ?? [400, 'malformed HTTP request'];
+      writeRaw(socket, status, text, headers);
+    },
+  };
 }
 
 /** Answers an `Expect` other than `100-continue`. */

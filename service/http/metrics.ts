@@ -12,7 +12,7 @@ export type HttpMetrics = {
   /** An operation inside a JSON-RPC batch. */
   batchCall(operation: string, status: number): void;
   /** Bytes that were no HTTP request. */
-  malformed(): void;
+  readonly malformed: () => void;
 };
 
 /**

@@ -22,6 +22,7 @@ export type HttpBounds = {
   readonly connectionsMax: number;
   readonly headersTimeoutMs: number;
   readonly receiveTimeoutMs: number;
+  readonly connectionsCheckMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly batchMax: number;
 };
@@ -41,6 +42,8 @@ export const defaultBounds: HttpBounds = {
   headersTimeoutMs: 10_000,
   /** A body of 1 MiB at 300 kbit/s. */
   receiveTimeoutMs: 30_000,
+  /** How often the two above are looked at: they are kept to this precision. */
+  connectionsCheckMs: 5000,
   /** Longer than the 60 s that proxies in front keep an idle connection, so that it is they who close it. */
   keepAliveTimeoutMs: 75_000,
   /** Calls in one JSON-RPC batch: what a page of a wallet needs; each costs a token of the limit. */

@@ -12,7 +12,7 @@ import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { commonHeaders, preflightHeaders } from './headers.ts';
-import { answerExpectation, answerMalformed, writeRaw } from './malformed.ts';
+import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
 import { errorAnswer, send } from './reply.ts';
@@ -126,6 +126,7 @@ function createListener(
   metrics: HttpMetrics,
   onBadUrl: OnBadUrl,
 ): FastifyInstance {
+  const malformed = createMalformedAnswers(headers, metrics.malformed);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -141,13 +142,11 @@ function createListener(
     http: {
       maxHeaderSize: options.headerBytesMax,
       headersTimeout: options.headersTimeoutMs,
+      connectionsCheckingInterval: options.connectionsCheckMs,
       // Node would answer a request without Host by itself, without a body.
       requireHostHeader: false,
     },
-    clientErrorHandler: (error, socket) => {
-      metrics.malformed();
-      answerMalformed(error, socket, headers);
-    },
+    clientErrorHandler: (error, socket) => malformed.answer(error, socket),
     frameworkErrors: (_error, request, reply) => onBadUrl(new HttpError('bad_url'), request, reply),
   });
   app.server.maxConnections = options.connectionsMax;

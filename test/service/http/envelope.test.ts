@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { extraText, failureEnvelope, sixDigits, successEnvelope } from '#service/http/envelope.ts';
@@ -65,7 +65,11 @@ describe('envelopes', () => {
       successEnvelope({ a: 1 }, '_', { id: '"1"' }),
       '{"ok":true,"result":{"a":1},"@extra":"_","jsonrpc":"2.0","id":"1"}',
     ],
-    ['a JSON-RPC success without id', successEnvelope([], '_', {}), '{"ok":true,"result":[],"@extra":"_","jsonrpc":"2.0"}'],
+    [
+      'a JSON-RPC success without id',
+      successEnvelope([], '_', {}),
+      '{"ok":true,"result":[],"@extra":"_","jsonrpc":"2.0"}',
+    ],
   ])('of %s have their fields in order', (_what, text, expected) => {
     expect(text).toBe(expected);
   });

@@ -8,6 +8,8 @@ import { projectRoot } from '#test/style/sources.ts';
 
 const file = resolve(projectRoot, '../shared/spec/v2.openapi.json');
 
+const documentId = 'http://document.test/v2';
+
 export type Json = Record<string, unknown>;
 
 export type OpenApi = {
@@ -22,12 +24,18 @@ export const reference: OpenApi | undefined = existsSync(file)
 
 export const missingReference = { what: 'comparison with the v2 contract', why: 'v2.openapi.json is not here' };
 
+const compilers = new WeakMap<OpenApi, Ajv2020>();
+
 /** A validator of one schema of a document's components. */
 export function schemaOf(document: OpenApi, name: string): ValidateFunction {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: false });
-  formatsPlugin.default(ajv);
-  ajv.addSchema({ $id: 'http://document.test/v2', components: document.components });
-  const validate = ajv.getSchema(`http://document.test/v2#/components/schemas/${name}`);
+  let ajv = compilers.get(document);
+  if (ajv === undefined) {
+    ajv = new Ajv2020({ strict: false, allErrors: true });
+    formatsPlugin.default(ajv);
+    ajv.addSchema({ $id: documentId, components: document.components });
+    compilers.set(document, ajv);
+  }
+  const validate = ajv.getSchema(`${documentId}#/components/schemas/${name}`);
   if (validate === undefined) throw new Error(`no schema ${name} in the document`);
   return validate;
 }

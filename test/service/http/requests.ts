@@ -19,18 +19,27 @@ export const ways = ['GET', 'POST', 'JSON-RPC'] as const;
 
 export type Way = (typeof ways)[number];
 
-/** Calls an operation one of the three ways. Undefined parameters are left out. */
+/** Calls an operation one of the three ways. */
 export function call(base: string, way: Way, operation: string, params: Record<string, unknown>): Promise<Reply> {
   if (way === 'GET') {
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(params)) if (value !== undefined) query.append(name, String(value));
+    for (const [name, value] of Object.entries(params)) query.append(name, textOf(value));
     return request(`${base}/api/v2/${operation}?${query.toString()}`);
   }
   if (way === 'POST') return post(`${base}/api/v2/${operation}`, JSON.stringify(params));
   return rpc(base, { jsonrpc: '2.0', id: '1', method: operation, params });
 }
 
-export function post(url: string, body: BodyInit, headers?: Record<string, string>): Promise<Reply> {
+/** How a scalar is written in a query. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export function post(
+  url: string,
+  body: string | Blob | Uint8Array<ArrayBuffer>,
+  headers?: Record<string, string>,
+): Promise<Reply> {
   return request(url, { method: 'POST', body, ...(headers !== undefined && { headers }) });
 }
 
@@ -53,10 +62,12 @@ export function rawExchange(port: number, bytes: string | Buffer, halfClose = fa
 export function parseRaw(text: string): Reply {
   const split = text.indexOf('\r\n\r\n');
   const [first = '', ...lines] = text.slice(0, split).split('\r\n');
-  const headers = new Headers(lines.map((line): [string, string] => {
-    const colon = line.indexOf(':');
-    return [line.slice(0, colon), line.slice(colon + 1).trim()];
-  }));
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    }),
+  );
   const body = text.slice(split + 4);
   return { status: Number(first.split(' ')[1]), headers, text: body, body: parseObject(body) };
 }

@@ -1,10 +1,10 @@
 import { Address, crc16 } from '@ton/core';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { startListener, type Listener } from './listener.ts';
-import { call, post, request, rpc, ways } from './requests.ts';
+import { call, post, request, rpc, ways, type Reply } from './requests.ts';
 
 const hex = 'ab'.repeat(32);
 const raw = `0:${hex}`;
@@ -97,9 +97,9 @@ describe.each(ways)('%s', (way) => {
   });
 });
 
-describe('GET', () => {
-  const state = (query: string) => request(`${listener.url}/api/v2/getAddressState?${query}`);
+const state = (query: string) => request(`${listener.url}/api/v2/getAddressState?${query}`);
 
+describe('GET', () => {
   it('takes the first value of a name', async () => {
     await state(`address=${raw}&seqno=3&seqno=x&address=y`);
     expect(accounts.reads[0]?.seqno).toBe(3);
@@ -123,10 +123,14 @@ describe('GET', () => {
   });
 });
 
-describe('POST', () => {
-  const url = () => `${listener.url}/api/v2/getAddressState`;
-  const json = JSON.stringify({ address: raw });
+const url = () => `${listener.url}/api/v2/getAddressState`;
 
+const json = JSON.stringify({ address: raw });
+
+/** A good body of exactly so many bytes. */
+const bodyOf = (bytes: number) => `${json.slice(0, -1)},"x":"${'y'.repeat(bytes - json.length - 7)}"}`;
+
+describe('POST', () => {
   it.each([
     'application/json',
     'application/json; charset=utf-8',
@@ -164,10 +168,10 @@ describe('POST', () => {
     ['{', /^failed to parse request: /],
     ['nope', /^failed to parse request: /],
     ['{"a":1}}', /^failed to parse request: /],
-    ['[]', 'failed to parse request: expected a JSON object'],
-    ['null', 'failed to parse request: expected a JSON object'],
-    ['"text"', 'failed to parse request: expected a JSON object'],
-    ['5', 'failed to parse request: expected a JSON object'],
+    ['[]', /^failed to parse request: expected a JSON object$/],
+    ['null', /^failed to parse request: expected a JSON object$/],
+    ['"text"', /^failed to parse request: expected a JSON object$/],
+    ['5', /^failed to parse request: expected a JSON object$/],
     ['{"address":5}', 'failed to parse address'],
     ['{"address":{}}', 'failed to parse address'],
     ['{"address":["0:00"]}', 'failed to parse address'],
@@ -176,11 +180,11 @@ describe('POST', () => {
     [`{"address":"${raw}","seqno":[5]}`, 'failed to parse seqno'],
     [`{"address":"${raw}","seqno":9007199254740993}`, 'failed to parse seqno'],
     [`{"address":"${raw}","seqno":${'9'.repeat(400)}}`, 'failed to parse seqno'],
-    [`{"address":${'['.repeat(3000)}${']'.repeat(3000)}}`, 'failed to parse request: nested deeper than 2048'],
+    [`{"address":${'['.repeat(3000)}${']'.repeat(3000)}}`, /^failed to parse request: nested deeper than 2048$/],
   ])('answers 422 to the body %.60s', async (body, message) => {
     const { status, body: answer } = await post(url(), body);
     expect(status).toBe(422);
-    expect(answer['error']).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(answer['error']).toMatch(message);
   });
 
   it('answers 422 to bytes that are not UTF-8', async () => {
@@ -189,12 +193,11 @@ describe('POST', () => {
   });
 
   it('takes a body of 1 MiB and refuses a byte more, with and without a declared length', async () => {
-    const body = (bytes: number) => `${json.slice(0, -1)},"x":"${'y'.repeat(bytes - json.length - 7)}"}`;
-    expect(Buffer.byteLength(body(1_048_576))).toBe(1_048_576);
-    expect((await post(url(), body(1_048_576))).status).toBe(200);
-    expect((await post(url(), body(1_048_577))).body).toMatchObject({ code: 413, error: 'request body too large' });
-    const stream = new Blob([body(1_048_577)]).stream();
-    const streamed = await request(url(), { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
+    expect(Buffer.byteLength(bodyOf(1_048_576))).toBe(1_048_576);
+    expect((await post(url(), bodyOf(1_048_576))).status).toBe(200);
+    expect((await post(url(), bodyOf(1_048_577))).body).toMatchObject({ code: 413, error: 'request body too large' });
+    const stream = new Blob([bodyOf(1_048_577)]).stream();
+    const streamed = await request(url(), { method: 'POST', body: stream, duplex: 'half' });
     expect(streamed.body).toMatchObject({ code: 413, error: 'request body too large' });
   });
 });
@@ -206,8 +209,11 @@ describe('no input', () => {
     const operation = fc.constantFrom(...operations, 'getMasterchainInfo', 'jsonRPC');
     await fc.assert(
       fc.asyncProperty(operation, fc.array(fc.tuple(name, text), { maxLength: 5 }), async (path, fields) => {
-        const query = fields.map(([key, value]) => `${encodeURIComponent(toWellFormed(key))}=${encodeURI(toWellFormed(value))}`);
-        expectEnvelope(await request(`${listener.url}/api/v2/${path}?${query.join('&')}`));
+        const query = fields.map(
+          ([key, value]) => `${encodeURIComponent(key.toWellFormed())}=${encodeURI(value.toWellFormed())}`,
+        );
+        const reply = await request(`${listener.url}/api/v2/${path}?${query.join('&')}`);
+        expect(flawsOf(reply)).toEqual([]);
       }),
       { seed: 5, numRuns: 300 },
     );
@@ -218,7 +224,7 @@ describe('no input', () => {
     const operation = fc.constantFrom(...operations, 'jsonRPC', 'jsonRPC');
     await fc.assert(
       fc.asyncProperty(operation, value, async (path, body) => {
-        expectEnvelope(await post(`${listener.url}/api/v2/${path}`, body));
+        expect(flawsOf(await post(`${listener.url}/api/v2/${path}`, body))).toEqual([]);
       }),
       { seed: 6, numRuns: 400 },
     );
@@ -240,7 +246,10 @@ function rpcText(): fc.Arbitrary<string> {
     {
       id: fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.object()),
       jsonrpc: fc.anything(),
-      method: fc.oneof(fc.constantFrom('getAddressState', 'getMasterchainInfo', 'jsonRPC', '__proto__', '../x'), fc.anything()),
+      method: fc.oneof(
+        fc.constantFrom('getAddressState', 'getMasterchainInfo', 'jsonRPC', '__proto__', '../x'),
+        fc.anything(),
+      ),
       params: fc.oneof(fc.record({ address: fc.constantFrom(raw, 'x'), seqno: fc.anything() }), fc.anything()),
     },
     { requiredKeys: [] },
@@ -256,15 +265,9 @@ function toJson(value: unknown): string {
   }
 }
 
-function toWellFormed(text: string): string {
-  return text.toWellFormed();
-}
-
-function expectEnvelope({ status, text }: { status: number; text: string }): void {
-  expect(status).toBeLessThan(500);
+/** What is wrong with an answer to a caller's mistake or none. */
+function flawsOf({ status, text }: Reply): string[] {
   const answers = [JSON.parse(text) as unknown].flat() as Record<string, unknown>[];
-  for (const answer of answers) {
-    expect(typeof answer['ok']).toBe('boolean');
-    expect(typeof answer['@extra']).toBe('string');
-  }
+  const flawed = answers.filter((answer) => typeof answer['ok'] !== 'boolean' || typeof answer['@extra'] !== 'string');
+  return [...(status < 500 ? [] : [`status ${status}`]), ...flawed.map((answer) => JSON.stringify(answer))];
 }

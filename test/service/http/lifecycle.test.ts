@@ -1,0 +1,218 @@
+import { Agent, get, type IncomingMessage } from 'node:http';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { ReadContext } from '#service/live/answer.ts';
+import { liveInfo, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { startListener, type Listener, type ListenerSetup } from './listener.ts';
+import { request } from './requests.ts';
+
+let open: Listener[] = [];
+
+async function start(setup: ListenerSetup): Promise<Listener> {
+  const listener = await startListener(setup);
+  open.push(listener);
+  return listener;
+}
+
+afterEach(async () => {
+  await Promise.all(open.map((listener) => listener.close()));
+  open = [];
+});
+
+/** A live layer that answers when told, and tells when it was asked. */
+function gated() {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<ReadContext>();
+  const accounts = scriptAccounts({
+    info: async (context) => {
+      asked.resolve(context);
+      await gate.promise;
+      return liveInfo;
+    },
+  });
+  return { accounts, asked: asked.promise, release: () => gate.resolve() };
+}
+
+const path = '/api/v2/getMasterchainInfo';
+
+describe('a deadline', () => {
+  it('ends a request with 504, though the part below never answers', async () => {
+    const { accounts, asked } = gated();
+    const listener = await start({ accounts, options: { requestTimeoutMs: 50 } });
+    const before = performance.now();
+    const reply = await request(listener.url + path);
+    expect(reply.status).toBe(504);
+    expect(reply.body).toMatchObject({ error: 'LITE_SERVER_NETWORK timeout', code: 504 });
+    const { deadlineMs, signal } = await asked;
+    expect(signal.aborted).toBe(true);
+    expect(deadlineMs - before).toBeGreaterThanOrEqual(50);
+    expect(deadlineMs - before).toBeLessThan(2000);
+  });
+
+  it('is handed down and cancelled when the answer is there', async () => {
+    const contexts: ReadContext[] = [];
+    const listener = await start({
+      accounts: scriptAccounts({
+        info: (context) => {
+          contexts.push(context);
+          return liveInfo;
+        },
+      }),
+      options: { requestTimeoutMs: 100 },
+    });
+    await request(listener.url + path);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(contexts[0]?.signal.aborted).toBe(false);
+  });
+
+  it('comes at once when the caller hangs up, and is counted as 499', async () => {
+    const { accounts, asked } = gated();
+    const listener = await start({ accounts });
+    const abort = new AbortController();
+    const reply = fetch(listener.url + path, { signal: abort.signal }).catch(() => 'gone');
+    const { signal } = await asked;
+    abort.abort();
+    expect(await reply).toBe('gone');
+    await expect.poll(() => signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ code: 'caller_gone' });
+    await expect
+      .poll(() => listener.register.metrics())
+      .toContain('ton_http_requests_total{operation="getMasterchainInfo",status="499"} 1');
+    expect(listener.server.status().inFlight).toBe(0);
+  });
+});
+
+describe('more requests than the process bears', () => {
+  it('are refused at once with 503 and a time to wait, and no longer than that', async () => {
+    const { accounts, asked, release } = gated();
+    const listener = await start({ accounts, options: { inFlightMax: 1 } });
+    const first = request(listener.url + path);
+    await asked;
+    const second = await request(listener.url + path);
+    expect(second.status).toBe(503);
+    expect(second.body).toMatchObject({ error: 'too many requests in flight', code: 503 });
+    expect(second.headers.get('retry-after')).toBe('1');
+    expect((await request(`${listener.url}/healthcheck`)).status).toBe(200);
+    release();
+    expect((await first).status).toBe(200);
+    expect((await request(listener.url + path)).status).toBe(200);
+  });
+
+  it('cannot come by more connections than allowed', async () => {
+    const listener = await start({ options: { connectionsMax: 1 } });
+    const agent = new Agent({ keepAlive: true });
+    expect((await nodeGet(listener, agent)).statusCode).toBe(200);
+    await expect(nodeGet(listener, new Agent())).rejects.toThrow(/hang up|ECONNRESET/);
+    agent.destroy();
+  });
+});
+
+describe('closing', () => {
+  it('lets requests in flight finish, refuses connections, and tells readiness at once', async () => {
+    const { accounts, asked, release } = gated();
+    const listener = await startListener({ accounts, options: { drainMs: 5000 } });
+    const reply = request(listener.url + path);
+    await asked;
+    expect(listener.server.status()).toEqual({ draining: false, inFlight: 1 });
+    const closed = listener.close();
+    expect(listener.server.status()).toEqual({ draining: true, inFlight: 1 });
+    await expect(fetch(`${listener.url}/healthcheck`)).rejects.toThrow('fetch failed');
+    release();
+    const { status, headers } = await reply;
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+  });
+
+  it('serves what comes on an open connection meanwhile', async () => {
+    const { accounts, asked, release } = gated();
+    const listener = await startListener({ accounts, options: { drainMs: 5000 } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const first = nodeGet(listener, agent);
+    const second = nodeGet(listener, agent);
+    await asked;
+    const closed = listener.close();
+    release();
+    expect((await first).statusCode).toBe(200);
+    // The second was never sent on the closed connection, or was answered: it is not cut half-way.
+    const outcome = await second.then(
+      ({ statusCode }) => statusCode,
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    expect([200, 'ECONNREFUSED']).toContain(outcome);
+    await closed;
+    agent.destroy();
+  });
+
+  it('cuts what is still in flight when the time to drain is over, with an envelope', async () => {
+    const { accounts, asked } = gated();
+    const listener = await startListener({ accounts, options: { drainMs: 50 } });
+    const reply = request(listener.url + path);
+    await asked;
+    const started = performance.now();
+    await listener.close();
+    expect(performance.now() - started).toBeLessThan(1500);
+    expect((await reply).status).toBe(504);
+  });
+
+  it('takes no time when only idle connections are open', async () => {
+    const listener = await startListener();
+    const agent = new Agent({ keepAlive: true });
+    await nodeGet(listener, agent);
+    const started = performance.now();
+    await listener.close();
+    expect(performance.now() - started).toBeLessThan(500);
+    agent.destroy();
+  });
+
+  it('frees the port', async () => {
+    const first = await startListener();
+    await expect(startListener({ options: { port: first.port } })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await first.close();
+    const second = await startListener({ options: { port: first.port } });
+    await second.close();
+  });
+});
+
+describe('a request', () => {
+  it('is one log line with its outcome', async () => {
+    const listener = await start({});
+    await request(`${listener.url}/api/v2/getAddressState?address=x`);
+    await expect.poll(() => listener.logs).toHaveLength(1);
+    expect(listener.logs[0]).toMatchObject({
+      msg: 'request',
+      method: 'GET',
+      url: '/api/v2/getAddressState?address=x',
+      operation: 'getAddressState',
+      status: 422,
+      code: 'invalid_parameter',
+      liteServers: [],
+      elapsedMs: expect.any(Number),
+    });
+    await request(listener.url + path);
+    await expect.poll(() => listener.logs.at(-1)).toMatchObject({ status: 200, liteServers: [4] });
+  });
+
+  it('is counted under the name of its operation, whatever its path', async () => {
+    const listener = await start({});
+    await request(listener.url + path);
+    await request(`${listener.url}/${'x'.repeat(100)}`);
+    await request(`${listener.url}/api/v2/jsonRPC`, { method: 'POST', body: '{"method":"getMasterchainInfo"}' });
+    const text = await listener.register.metrics();
+    expect(text).toContain('ton_http_requests_total{operation="getMasterchainInfo",status="200"} 2');
+    expect(text).toContain('ton_http_requests_total{operation="unknown",status="404"} 1');
+    expect(text).toContain('ton_http_request_duration_seconds_count{operation="getMasterchainInfo"} 2');
+    expect(text).toMatch(/ton_http_response_size_bytes_sum\{operation="getMasterchainInfo"\} 1\d\d\d/);
+    expect(text).toContain('ton_http_in_flight_requests 0');
+    expect(text).not.toContain('xxxx');
+  });
+});
+
+function nodeGet(listener: Listener, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(listener.url + path, { agent }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response));
+    }).once('error', reject);
+  });
+}

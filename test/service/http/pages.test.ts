@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startListener, type Listener } from './listener.ts';
+import { request } from './requests.ts';
+
+let listener: Listener;
+
+beforeAll(async () => {
+  listener = await startListener();
+});
+afterAll(() => listener.close());
+
+describe('the documentation', () => {
+  it.each(['/', '/api/v2', '/api/v2/'])('is a page at %s', async (path) => {
+    const { status, headers, text } = await request(listener.url + path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain('<div id="swagger-ui">');
+  });
+
+  it('is made of files of this server alone', async () => {
+    const { text, headers } = await request(`${listener.url}/api/v2/`);
+    const references = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
+    expect(references.length).toBeGreaterThanOrEqual(4);
+    for (const reference of references) {
+      expect(reference).toMatch(/^\/api\/v2\/docs\//);
+      const asset = await request(listener.url + reference);
+      expect(asset.status).toBe(200);
+      expect(asset.headers.get('cache-control')).toContain('max-age');
+      expect(reference.endsWith('.css') ? foreignUrls(asset.text) : []).toEqual([]);
+    }
+    expect(text.replaceAll(/(?:src|href)="[^"]*"/g, '')).not.toMatch(/https?:|\/\//);
+    // Even a script that tried could reach no other host.
+    const policy = headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'none'; /);
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+  });
+
+  it('starts with the document of this server and without an outside validator', async () => {
+    const { text } = await request(`${listener.url}/api/v2/docs/start.js`);
+    expect(text).toContain("url: '/api/v2/openapi.json'");
+    expect(text).toContain('validatorUrl: null');
+    expect(foreignUrls(text)).toEqual([]);
+  });
+});
+
+describe('health', () => {
+  it.each(['/healthcheck', '/api/v2/healthcheck', '/healthcheck/'])('is "OK" at %s', async (path) => {
+    const { status, headers, text } = await request(listener.url + path);
+    expect([status, text, headers.get('content-type')]).toEqual([200, '"OK"', 'application/json']);
+  });
+
+  it('answers HEAD', async () => {
+    expect((await request(`${listener.url}/healthcheck`, { method: 'HEAD' })).status).toBe(200);
+  });
+});
+
+type Row = [what: string, path: string, method: string, status: number, contentType?: string | null];
+
+describe('every answer', () => {
+  it.each([
+    ['a success', '/api/v2/getMasterchainInfo', 'GET', 200],
+    ['a validation error', '/api/v2/getAddressState', 'GET', 422],
+    ['an unknown path', '/nope', 'GET', 404],
+    ['a wrong method', '/api/v2/getAddressState', 'PUT', 405],
+    ['a page', '/', 'GET', 200, 'text/html; charset=utf-8'],
+    ['an asset', '/api/v2/docs/swagger-ui.css', 'GET', 200, 'text/css; charset=utf-8'],
+    ['the document', '/api/v2/openapi.json', 'GET', 200],
+    ['health', '/healthcheck', 'GET', 200],
+    ['a preflight', '/api/v2/getMasterchainInfo', 'OPTIONS', 204, null],
+  ] as Row[])(
+    'lets browsers of any origin read it: %s',
+    async (_what, path, method, status, contentType = 'application/json') => {
+      const reply = await request(listener.url + path, { method, headers: { origin: 'https://example.org' } });
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('access-control-expose-headers')).toBe('X-API-Version, Retry-After');
+      expect(reply.headers.get('x-api-version')).toBe('2.2.0');
+      expect(reply.headers.get('content-type')).toBe(contentType);
+    },
+  );
+
+  it('to a preflight names methods and headers and has no body', async () => {
+    const { status, text, headers } = await request(`${listener.url}/api/v2/jsonRPC`, { method: 'OPTIONS' });
+    expect([status, text]).toEqual([204, '']);
+    expect(headers.get('access-control-allow-methods')).toBe('GET, POST, OPTIONS');
+    expect(headers.get('access-control-max-age')).toBe('86400');
+    const allowed = headers.get('access-control-allow-headers')?.split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['*', 'Content-Type', 'X-API-Key', 'X-Ton-Client-Version', 'Authorization']),
+    );
+  });
+});
+
+/** Addresses of other hosts that a style sheet or script would load; names of XML namespaces are none. */
+function foreignUrls(text: string): string[] {
+  return [...text.matchAll(/(?:url\(|@import|import\(|fetch\()\s*["']?((?:https?:)?\/\/[^"')\s]+)/g)].map(
+    (match) => match[1]!,
+  );
+}
