@@ -29,7 +29,7 @@ export type ConfigExpectation = {
   readonly block: BlockId;
   /** Of the question; with bit 0x8000 the answer is about the last key block at or before `block`. */
   readonly mode: number;
-  /** Parameters (signed 32 bits) that must be shown, or shown to be absent; all of the asked ones. */
+  /** Parameters (signed 32 bits) that must be shown whole, or shown to be absent; the whole configuration when not given. */
   readonly params?: readonly number[];
 };
 
@@ -41,9 +41,16 @@ export function checkConfig(expected: ConfigExpectation, answer: ConfigInfoAnswe
   return proving(SUBJECT, () => {
     const fromKeyBlock = (expected.mode & CONFIG_FROM_KEY_BLOCK) !== 0;
     const proved = fromKeyBlock ? readConfigOfKeyBlock(expected, answer) : readConfigOfState(expected, answer);
-    for (const param of expected.params ?? []) findConfigParam(proved.table, proved.config.root, param);
+    requireShown(proved, expected.params);
     return { ...proved, block: answer.id };
   });
+}
+
+/** Nothing of the asked parameters, or of the whole configuration, is pruned: a cell of level mask 0 is whole. */
+function requireShown({ table, config }: ProvedConfig, params: readonly number[] | undefined): void {
+  const asked = params?.map((param) => findConfigParam(table, config.root, param)) ?? [config.root];
+  const isShown = asked.every((cell) => cell === undefined || table.levelMask(cell) === 0);
+  if (!isShown) throw new ProofError('incomplete_proof', { subject: SUBJECT, expected: 'whole parameters' });
 }
 
 function readConfigOfState(

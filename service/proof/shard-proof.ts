@@ -117,8 +117,7 @@ function findLeaf(
 }
 
 function requireShardBlock(subject: string, shard: ShardDescr | undefined, claimed: BlockId): void {
-  const holds = shard === undefined ? isNoBlock(claimed) : sameBlock(shard.block, claimed);
-  if (holds) return;
+  if (sameBlock(shard?.block ?? NO_BLOCK, claimed)) return;
   const expected = shard === undefined ? 'no shard' : blockText(shard.block);
   throw new ProofError('not_contained', { subject: `${subject}.shardBlock`, expected, found: blockText(claimed) });
 }
@@ -136,9 +135,6 @@ function requireDescr(subject: string, { leaf }: FoundShard, shard: ShardDescr |
   }
 }
 
-const NO_WORKCHAIN = -0x8000_0000;
-
+const NO_HASH = Buffer.alloc(32);
 /** How an answer says "no block" (lite server sheet 4.1). */
-function isNoBlock({ workchain, shard, seqno }: BlockId): boolean {
-  return workchain === NO_WORKCHAIN && shard === 0n && seqno === 0;
-}
+const NO_BLOCK: BlockId = { workchain: -0x8000_0000, shard: 0n, seqno: 0, rootHash: NO_HASH, fileHash: NO_HASH };

@@ -3,7 +3,7 @@ import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { LiteServerFunction } from '#service/liteserver/functions.ts';
 import type { SignatureSet } from '#service/proof/signatures.ts';
 import type { ZeroStateId } from '#service/proof/trusted-blocks.ts';
-import { fixtureFiles, recordingDirs } from '#test/support/fixtures.ts';
+import { recordingDirs } from '#test/support/fixtures.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,17 +21,17 @@ type RecordedQuery = {
   readonly response_hex: string;
 };
 
-const queries = fixtureFiles(/queries\.jsonl(\.gz)?$/).flatMap((file) => readLines<RecordedQuery>(file));
-
 /** `liteServer.waitMasterchainSeqno` in front of a request. */
 const WAIT_PREFIX = Buffer.from('92b8eaba', 'hex');
 
-/** Every recorded exchange of one function, but those answered by an error. */
-export function exchangesOf<Args, Answer>(fn: LiteServerFunction<Args, Answer>): Exchange<Args, Answer>[] {
+/** Every exchange of one function, but those answered by an error. */
+function exchangesOf<Args, Answer>(
+  queries: readonly RecordedQuery[],
+  fn: LiteServerFunction<Args, Answer>,
+): Exchange<Args, Answer>[] {
+  const name = `liteServer.${fn.name}`;
   return queries
-    .filter(
-      ({ query_name, response_type }) => query_name === `liteServer.${fn.name}` && response_type !== 'liteServer.error',
-    )
+    .filter(({ query_name, response_type }) => query_name === name && response_type !== 'liteServer.error')
     .map(({ note, request_hex, response_hex }) => {
       const request = Buffer.from(request_hex, 'hex');
       const args = request.subarray(0, 4).equals(WAIT_PREFIX) ? request.subarray(12) : request;
@@ -69,6 +69,7 @@ export type Recording = {
   readonly folder: string;
   readonly zeroState: ZeroStateId;
   readonly zeroStateBoc: Buffer;
+  readonly exchanges: <Args, Answer>(fn: LiteServerFunction<Args, Answer>) => Exchange<Args, Answer>[];
   readonly blocks: () => readonly { readonly id: BlockId; readonly boc: Buffer }[];
   readonly signatures: () => readonly SignedBlock[];
 };
@@ -78,8 +79,10 @@ export function recordings(): Recording[] {
   return recordingDirs().map((folder) => {
     const zeroStateBoc = readFileSync(join(folder, 'zerostate-masterchain.boc'));
     const boc = parseBoc(zeroStateBoc);
+    const queries = linesOf<RecordedQuery>(folder, 'queries');
     return {
       folder,
+      exchanges: (fn) => exchangesOf(queries, fn),
       zeroStateBoc,
       zeroState: { rootHash: boc.hash(boc.roots[0]!), fileHash: createHash('sha256').update(zeroStateBoc).digest() },
       blocks: () =>
