@@ -1,19 +1,20 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import { readAccount as readStoredAccount } from '../decode/tlb/account.ts';
+import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getAccountState, getAccountStatePrunned } from '../liteserver/functions.ts';
 import type { AccountState } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
-import { lookUp } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
-import { accountPrefix, findShard, shardContains } from './shards.ts';
+import { findShardLeaf } from './shards.ts';
 import type { View } from './view.ts';
 import { isValidId, needBlock, needMasterchainBlock, noBlock, tipBlock, visitState } from './view.ts';
 import { VisitedCells } from './visited-cells.ts';
-import { openMasterchainState, openState, skipCurrencies } from './walk.ts';
+import { openMasterchainState, openState } from './walk.ts';
 
 type Answer = AccountState;
 type Args = ArgsOf<typeof getAccountState>;
@@ -30,13 +31,14 @@ export function answerAccountState(view: View, { id, account }: Args): Answer {
 export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typeof getAccountStatePrunned>): Answer {
   return readAccount(view, id, account, (cell) => {
     const tree = new VisitedCells(view.chain.states, cell);
-    visitAccount(tree);
+    const extra = readStoredAccount(tree, cell)?.balance.extra;
+    if (extra !== undefined) tree.openAll(extra);
     return answerBoc(tree);
   });
 }
 
 function readAccount(view: View, id: BlockId, account: Args['account'], writeState: (cell: number) => Buffer): Answer {
-  const prefix = accountPrefix(account.id);
+  const prefix = account.id.readBigUInt64BE(0);
   checkReference(id, account.workchain, prefix);
   if (id.workchain !== MASTERCHAIN)
     return inBlock(view, id, needBlock(view, id), Buffer.alloc(0), account.id, writeState);
@@ -61,14 +63,14 @@ function checkReference(id: BlockId, workchain: number, prefix: bigint): void {
   if (id.seqno !== latestSeqno && !isValidId(id)) {
     throw refusal(serverCode.fatal, 'reference block id for a getAccountState() is invalid');
   }
-  if (id.workchain === workchain && !shardContains(id.shard, prefix)) {
+  if (id.workchain === workchain && !shardContainsPrefix(id.shard, prefix)) {
     throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the reference block');
   }
 }
 
 function findShardInState(state: VisitedCells, workchain: number, prefix: bigint): BlockId | undefined {
-  const { custom } = openState(state, state.root);
-  return findShard(state, openMasterchainState(state, custom!).shards, workchain, prefix, false)?.id;
+  const { shardHashes } = openMasterchainState(state, state.root);
+  return findShardLeaf(state, shardHashes, workchain, prefix, false)?.block;
 }
 
 function inBlock(
@@ -80,49 +82,12 @@ function inBlock(
   writeState: (cell: number) => Buffer,
 ): Answer {
   const state = visitState(view, block);
-  const { accounts } = openState(state, state.root);
-  const dictionary = new CellSlice(state, accounts).maybeRef();
-  const entry = dictionary === undefined ? undefined : lookUp({ table: state, cell: dictionary }, 256, account);
+  const entry = findShardAccount(state, openState(state, state.root).accounts, account);
   return {
     id,
     shardBlock: block.id,
     shardProof,
     proof: answerBoc(visitHeaderAndState(view, block), state),
-    state: entry === undefined ? Buffer.alloc(0) : writeState(accountCell(entry)),
+    state: entry === undefined ? Buffer.alloc(0) : writeState(entry.account),
   };
-}
-
-/** The account's cell behind its `DepthBalanceInfo`. */
-function accountCell(entry: CellSlice): number {
-  entry.skip(5);
-  skipCurrencies(entry);
-  return entry.ref();
-}
-
-/** Opens an account's cell and its dictionary of extra currencies: all that is neither code, data nor a library. */
-function visitAccount(tree: VisitedCells): void {
-  const slice = new CellSlice(tree, tree.root);
-  const extraCurrencies = skipToCurrencies(slice);
-  if (extraCurrencies !== undefined) tree.openAll(extraCurrencies);
-}
-
-function skipToCurrencies(account: CellSlice): number | undefined {
-  if (!account.bit()) return undefined;
-  skipAddress(account);
-  account.skipVarUint(7);
-  account.skipVarUint(7);
-  if (account.uint(3) === 1) account.skip(256);
-  account.skip(32);
-  if (account.bit()) account.skipVarUint(16);
-  account.skip(64);
-  account.skipVarUint(16);
-  return account.maybeRef();
-}
-
-/** `MsgAddressInt`: `addr_std$10` or `addr_var$11`. */
-function skipAddress(slice: CellSlice): void {
-  const isStandard = slice.uint(2) === 2;
-  if (slice.bit()) slice.skip(slice.uint(5));
-  if (isStandard) slice.skip(8 + 256);
-  else slice.skip(slice.uint(9) + 32);
 }

@@ -1,26 +1,20 @@
 import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import { readBlockInfo } from '../decode/tlb/block-info.ts';
+import { findOldMasterchainBlock } from '../decode/tlb/old-masterchain-blocks.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getBlockProof } from '../liteserver/functions.ts';
 import type { PartialBlockProof } from '../liteserver/tl/lite-api.ts';
-import type { ChainBlock } from './chain.ts';
 import { openParameter, visitValidators } from './config-queries.ts';
 import { refusal, serverCode } from './errors.ts';
-import { visitHeaderAndState } from './header-proof.ts';
+import { visitHeaderAndState, visitInfo } from './header-proof.ts';
 import { nextKeyBlock, previousKeyBlock } from './key-blocks.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { findBlock, idText, isValidId, tipBlock, visitBlock, visitState } from './view.ts';
 import { VisitedCells } from './visited-cells.ts';
-import {
-  findPreviousBlock,
-  openBlock,
-  openExtra,
-  openHeader,
-  openMasterchainExtra,
-  openMasterchainState,
-  openState,
-} from './walk.ts';
+import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
 /** Links of one answer; the client asks on from where they end. */
 const linksMax = 16;
@@ -96,10 +90,9 @@ function idOf(view: View, seqno: number): BlockId {
 function linkBack(view: View, from: BlockId, to: BlockId): Link {
   const block = view.chain.masterchain(from.seqno)!;
   const state = visitState(view, block);
-  const { custom } = openState(state, state.root);
-  const { previousBlocks } = openMasterchainState(state, custom!);
+  const { prevBlocks } = openMasterchainState(state, state.root);
   // The node looks the zerostate up as well, whenever it looks into the list of earlier blocks.
-  for (const seqno of [0, to.seqno]) findPreviousBlock(state, previousBlocks, seqno);
+  for (const seqno of [0, to.seqno]) findOldMasterchainBlock(state, prevBlocks, seqno);
   const target = view.chain.masterchain(to.seqno);
   return {
     kind: 'back',
@@ -110,13 +103,6 @@ function linkBack(view: View, from: BlockId, to: BlockId): Link {
     proof: answerBoc(visitHeaderAndState(view, block)),
     stateProof: answerBoc(state),
   };
-}
-
-/** Root and info: what names a block and says whether it is a key block. */
-function visitInfo(view: View, block: ChainBlock): VisitedCells {
-  const tree = visitBlock(view, block);
-  openHeader(tree, openBlock(tree, tree.root).info);
-  return tree;
 }
 
 function linkForward(view: View, from: BlockId, to: BlockId): Link {
@@ -141,18 +127,13 @@ function visitSigners(view: View, seqno: number): VisitedCells {
     block === undefined
       ? new VisitedCells(view.chain.states, view.chain.zeroStates[0]!.state)
       : visitBlock(view, block);
-  const config = block === undefined ? stateConfig(tree) : keyBlockConfig(tree);
+  const config = block === undefined ? openMasterchainState(tree, tree.root).config.root : keyBlockConfig(tree);
   visitValidators(tree, config);
   openParameter(tree, config, 28);
   return tree;
 }
 
-function stateConfig(tree: VisitedCells): number {
-  return openMasterchainState(tree, openState(tree, tree.root).custom!).config;
-}
-
 function keyBlockConfig(tree: VisitedCells): number {
-  const { info, extra } = openBlock(tree, tree.root);
-  openHeader(tree, info);
-  return openMasterchainExtra(tree, openExtra(tree, extra).custom!).config!;
+  readBlockInfo(tree, readBlock(tree, tree.root).info);
+  return openMasterchainBlock(tree, tree.root).config!.root;
 }

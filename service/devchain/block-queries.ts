@@ -12,7 +12,7 @@ import { visitHeader } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { findBlock, isValidId, visitBlock } from './view.ts';
-import { openExtra, openMasterchainExtra } from './walk.ts';
+import { openMasterchainBlock } from './walk.ts';
 
 /** Blocks whose whole state a node gives: later ones are taken to be too large. */
 const stateSeqnoMax = 1000;
@@ -50,11 +50,11 @@ export function headerOf(view: View, block: ChainBlock, mode: number): BlockHead
   if ((mode & 1) !== 0) tree.open(stateUpdate);
   if ((mode & 2) !== 0) tree.openAll(valueFlow);
   if ((mode & 16) !== 0) {
-    const { custom } = openExtra(tree, extra);
+    tree.open(extra);
     if (block.id.workchain === MASTERCHAIN) {
-      const { shards, previousSignatures } = openMasterchainExtra(tree, custom!);
-      if ((mode & 32) !== 0 && shards !== undefined) tree.openAll(shards);
-      if ((mode & 64) !== 0 && previousSignatures !== undefined) tree.openAll(previousSignatures);
+      const { shardHashes, prevBlockSignatures } = openMasterchainBlock(tree, tree.root);
+      if ((mode & 32) !== 0 && shardHashes !== undefined) tree.openAll(shardHashes);
+      if ((mode & 64) !== 0 && prevBlockSignatures !== undefined) tree.openAll(prevBlockSignatures);
     }
   }
   return { id: block.id, mode, headerProof: answerBoc(tree) };

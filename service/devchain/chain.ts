@@ -1,18 +1,21 @@
 import type { BlockId } from '../decode/block-id.ts';
-import { FULL_SHARD, MASTERCHAIN, blockText } from '../decode/block-id.ts';
+import { MASTERCHAIN, blockText } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { applyMerkleUpdate } from '../decode/merkle.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import type { BlockInfo } from '../decode/tlb/block-info.ts';
+import { previousBlocks, readBlockInfo } from '../decode/tlb/block-info.ts';
+import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
+import { listShards } from '../decode/tlb/shard-descr.ts';
+import { addSplitState } from '../decode/tlb/shard-state.ts';
 import { recordingInvalid } from './errors.ts';
-import { lowBit } from './shards.ts';
-import type { ShardTop } from './shards.ts';
-import { listShards } from './shards.ts';
 import type { Slices } from './slices.ts';
 import type { SignatureSet, Tape, TapeBlock, ZeroState } from './tape.ts';
-import { openBlock, openHeader, openMasterchainState, openPrevious, openState } from './walk.ts';
-import type { BlockHeader, BlockReference } from './walk.ts';
+import { openMasterchainState } from './walk.ts';
 
 /** Parsed blocks kept: a page of transactions and the links of one proof touch some twenty. */
 const parsedBlocksMax = 64;
@@ -23,13 +26,13 @@ export type ChainBlock = {
   readonly bytes: Buffer;
   /** First masterchain block that has this one in its history; a masterchain block's own seqno. */
   readonly masterchainSeqno: number;
-  readonly header: BlockHeader;
+  readonly header: BlockInfo;
   /** The block it follows, two after a merge. */
   readonly previous: readonly BlockId[];
   /** Root of the state after the block, in `Chain.states`. */
   readonly state: number;
   /** Newest blocks of the shards, of a masterchain block. */
-  readonly shards: readonly ShardTop[];
+  readonly shards: readonly ShardDescr[];
 };
 
 /** A recorded chain with every state rebuilt. */
@@ -91,7 +94,6 @@ function createChain(
     if (block.id.seqno !== position + 1)
       throw recordingInvalid(tape.path, 'The masterchain of the recording has a gap.');
   });
-  const byShard = Map.groupBy(blocks, (block) => shardKey(block.id.workchain, block.id.shard));
   const parsed = new Map<ChainBlock, Boc>();
   return {
     states,
@@ -99,10 +101,7 @@ function createChain(
     lastSeqno: masterchain.length,
     find: (id) => byId.get(keyOf(id)),
     masterchain: (seqno) => masterchain[seqno - 1],
-    along: (workchain, prefix) =>
-      shardsOf(prefix)
-        .flatMap((shard) => byShard.get(shardKey(workchain, shard)) ?? [])
-        .toSorted((one, other) => one.id.seqno - other.id.seqno),
+    along: createWays(blocks),
     keyBlocks: masterchain.filter((block) => block.header.keyBlock).map((block) => block.id.seqno),
     signatures: (seqno) => tape.signatures.get(seqno),
     parse(block) {
@@ -125,53 +124,42 @@ function buildBlock(
   const boc = parseBoc(recorded.bytes);
   const root = boc.roots[0]!;
   if (!boc.hashEquals(root, id.rootHash)) throw new Error('The root hash differs.');
-  const { info, stateUpdate } = openBlock(boc, root);
-  const header = openHeader(boc, info);
+  const { info, stateUpdate } = readBlock(boc, root);
+  const header = readBlockInfo(boc, info);
   if (header.seqno !== id.seqno || header.workchain !== id.workchain || header.shard !== id.shard) {
     throw new Error('The header names another block.');
   }
-  const previous = previousIds(id, header, openPrevious(boc, header));
+  const previous = previousBlocks(boc, header);
   const before = previous.map((one) => {
     const state = stateAfter(one);
     if (state === undefined) throw new Error(`The state of ${blockText(one)} is not there.`);
     return state;
   });
-  const start = before.length === 1 ? before[0]! : joinStates(states, before);
+  const start = before.length === 1 ? before[0]! : addSplitState(states, before[0]!, before[1]!);
   const state = applyMerkleUpdate(states, boc, stateUpdate, start);
   return { ...recorded, header, previous, state, shards: listTops(states, id, state) };
 }
 
-/** `split_state#5f327da5`: what two halves are before the block that merges them. */
-function joinStates(states: CellStore, halves: readonly number[]): number {
-  return states.add({ data: Buffer.from('5f327da5', 'hex'), bitLength: 32, refs: halves });
+function listTops(states: CellStore, id: BlockId, state: number): readonly ShardDescr[] {
+  return id.workchain === MASTERCHAIN ? listShards(states, openMasterchainState(states, state).shardHashes) : [];
 }
 
-function listTops(states: CellStore, id: BlockId, state: number): readonly ShardTop[] {
-  if (id.workchain !== MASTERCHAIN) return [];
-  const { custom } = openState(states, state);
-  return custom === undefined ? [] : listShards(states, openMasterchainState(states, custom).shards);
-}
-
-/** Before a split stands the parent, before a merge the two children, else the shard itself. */
-function previousIds(id: BlockId, header: BlockHeader, references: readonly BlockReference[]): BlockId[] {
-  const low = lowBit(id.shard);
-  const before = header.afterMerge
-    ? [id.shard - (low >> 1n), id.shard + (low >> 1n)]
-    : [header.afterSplit ? (id.shard - low) | (low << 1n) : id.shard];
-  return references.map(({ seqno, rootHash, fileHash }, position) => ({
-    workchain: id.workchain,
-    shard: before[position]!,
-    seqno,
-    rootHash,
-    fileHash,
-  }));
-}
-
-/** All shards that could hold a prefix, from the whole workchain down. */
-function shardsOf(prefix: bigint): bigint[] {
-  const shards: bigint[] = [];
-  for (let low = FULL_SHARD; low > 8n; low >>= 1n) shards.push((prefix & BigInt.asUintN(64, -(low << 1n))) | low);
-  return shards;
+/** Lists of a workchain's blocks for each way down its shards that somebody asked for. */
+function createWays(blocks: readonly ChainBlock[]): Chain['along'] {
+  const byShard = Map.groupBy(blocks, ({ id }) => shardKey(id.workchain, id.shard));
+  const shards = [...byShard.values()].map((list) => list[0]!.id);
+  const ways = new Map<string, readonly ChainBlock[]>();
+  return (workchain, prefix) => {
+    const keys = shards
+      .filter((id) => id.workchain === workchain && shardContainsPrefix(id.shard, prefix))
+      .map((id) => shardKey(id.workchain, id.shard));
+    const way = keys.join();
+    const known = ways.get(way);
+    if (known !== undefined) return known;
+    const made = keys.flatMap((key) => byShard.get(key)!).toSorted((one, other) => one.id.seqno - other.id.seqno);
+    ways.set(way, made);
+    return made;
+  };
 }
 
 function shardKey(workchain: number, shard: bigint): string {

@@ -1,4 +1,7 @@
+import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
+import { findConfigParam } from '../decode/tlb/config-params.ts';
+import { findOldMasterchainBlock } from '../decode/tlb/old-masterchain-blocks.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getConfigAll, getConfigParams } from '../liteserver/functions.ts';
 import type { ConfigInfo } from '../liteserver/tl/lite-api.ts';
@@ -10,15 +13,7 @@ import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { idText, isValidId, needMasterchainBlock, tipBlock, visitBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
-import type { MasterchainState } from './walk.ts';
-import {
-  findParameter,
-  findPreviousBlock,
-  openExtra,
-  openMasterchainExtra,
-  openMasterchainState,
-  openState,
-} from './walk.ts';
+import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
 /** What a mode's low bits ask to be shown besides the parameters (`ConfigInfo::need...`). */
 const needs = {
@@ -44,16 +39,16 @@ export function answerConfigParams(view: View, { mode, id, paramList }: ArgsOf<t
   return answerConfig(view, id, mode & 0xffff, paramList);
 }
 
-function answerConfig(view: View, id: Parameters<typeof isValidId>[0], mode: number, wanted: Wanted): Answer {
+function answerConfig(view: View, id: BlockId, mode: number, wanted: Wanted): Answer {
   if (id.workchain !== MASTERCHAIN || !isValidId(id)) {
     throw refusal(serverCode.fatal, 'configuration parameters can be loaded with respect to a masterchain block only');
   }
   if ((mode & needs.keyBlock) !== 0) return fromKeyBlock(view, keyBlockBefore(view, id), mode, wanted);
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
-  const extra = openMasterchainState(state, openState(state, state.root).custom!);
-  visitConfig(state, extra.config, mode, wanted);
-  if ((mode & needs.previousBlocks) !== 0) visitRecentBlocks(state, extra, block.id.seqno);
+  const { config, prevBlocks } = openMasterchainState(state, state.root);
+  visitConfig(state, config.root, mode, wanted);
+  if ((mode & needs.previousBlocks) !== 0) visitRecentBlocks(state, prevBlocks, block.id.seqno);
   return {
     mode,
     id: block.id,
@@ -62,7 +57,7 @@ function answerConfig(view: View, id: Parameters<typeof isValidId>[0], mode: num
   };
 }
 
-function keyBlockBefore(view: View, id: Parameters<typeof isValidId>[0]): ChainBlock {
+function keyBlockBefore(view: View, id: BlockId): ChainBlock {
   const tip = tipBlock(view);
   if (id.seqno > view.tip) {
     throw refusal(
@@ -84,9 +79,9 @@ function keyBlockBefore(view: View, id: Parameters<typeof isValidId>[0]): ChainB
 
 function fromKeyBlock(view: View, block: ChainBlock, mode: number, wanted: Wanted): Answer {
   const tree = visitBlock(view, block);
-  const { extra } = visitHeader(tree);
-  const { config } = openMasterchainExtra(tree, openExtra(tree, extra).custom!);
-  visitConfig(tree, config!, mode, wanted);
+  visitHeader(tree);
+  const { config } = openMasterchainBlock(tree, tree.root);
+  visitConfig(tree, config!.root, mode, wanted);
   return { mode, id: block.id, stateProof: Buffer.alloc(0), configProof: answerBoc(tree) };
 }
 
@@ -101,26 +96,26 @@ function visitConfig(tree: VisitedCells, config: number, mode: number, wanted: W
 
 /** Opens the current validator set: of parameter 35 if there is one, else 34. */
 export function visitValidators(tree: VisitedCells, config: number): void {
-  const cell = findParameter(tree, config, 35) ?? findParameter(tree, config, 34);
+  const cell = findConfigParam(tree, config, 35) ?? findConfigParam(tree, config, 34);
   if (cell !== undefined) tree.openAll(cell);
 }
 
 /** Opens the way to a parameter and its cell. */
 export function openParameter(tree: VisitedCells, config: number, parameter: number): void {
-  const cell = findParameter(tree, config, parameter);
+  const cell = findConfigParam(tree, config, parameter);
   if (cell !== undefined) tree.open(cell);
 }
 
 function openWhole(tree: VisitedCells, config: number, parameter: number): void {
-  const cell = findParameter(tree, config, parameter);
+  const cell = findConfigParam(tree, config, parameter);
   if (cell !== undefined) tree.openAll(cell);
 }
 
 /** Blocks that a contract may ask for: the last 16, and 16 whose seqno is a multiple of 100 (global version 9 on). */
-function visitRecentBlocks(tree: VisitedCells, state: MasterchainState, seqno: number): void {
-  for (let back = 1; back < 16 && back <= seqno; back++) findPreviousBlock(tree, state.previousBlocks, seqno - back);
+function visitRecentBlocks(tree: VisitedCells, prevBlocks: number | undefined, seqno: number): void {
+  for (let back = 1; back < 16 && back <= seqno; back++) findOldMasterchainBlock(tree, prevBlocks, seqno - back);
   const hundred = seqno - (seqno % 100);
   for (let back = 0; back < 16 && back * 100 <= hundred; back++) {
-    if (hundred - back * 100 < seqno) findPreviousBlock(tree, state.previousBlocks, hundred - back * 100);
+    if (hundred - back * 100 < seqno) findOldMasterchainBlock(tree, prevBlocks, hundred - back * 100);
   }
 }

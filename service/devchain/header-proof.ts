@@ -1,18 +1,16 @@
+import { previousBlocks, readBlockInfo } from '../decode/tlb/block-info.ts';
+import type { Block } from '../decode/tlb/block.ts';
+import { readBlock } from '../decode/tlb/block.ts';
 import type { ChainBlock } from './chain.ts';
 import type { View } from './view.ts';
 import { visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
-import { openBlock, openHeader, openPrevious } from './walk.ts';
 
 /** The header of a block: root, info, and what the info refers to. */
-export function visitHeader(tree: VisitedCells): {
-  readonly valueFlow: number;
-  readonly stateUpdate: number;
-  readonly extra: number;
-} {
-  const { info, ...cells } = openBlock(tree, tree.root);
-  const header = openHeader(tree, info);
-  openPrevious(tree, header);
+export function visitHeader(tree: VisitedCells): Omit<Block, 'info'> {
+  const { info, ...cells } = readBlock(tree, tree.root);
+  const header = readBlockInfo(tree, info);
+  previousBlocks(tree, header);
   for (const cell of [header.masterRef, header.prevVertRef]) if (cell !== undefined) tree.open(cell);
   return cells;
 }
@@ -21,5 +19,12 @@ export function visitHeader(tree: VisitedCells): {
 export function visitHeaderAndState(view: View, block: ChainBlock): VisitedCells {
   const tree = visitBlock(view, block);
   tree.open(visitHeader(tree).stateUpdate);
+  return tree;
+}
+
+/** Root and info: what names a block and says whether it is a key block. */
+export function visitInfo(view: View, block: ChainBlock): VisitedCells {
+  const tree = visitBlock(view, block);
+  readBlockInfo(tree, readBlock(tree, tree.root).info);
   return tree;
 }

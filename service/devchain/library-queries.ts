@@ -1,8 +1,8 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
+import { lookupHashmap, walkHashmap } from '../decode/hashmap.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getLibraries, getLibrariesWithProof } from '../liteserver/functions.ts';
 import type { LibraryResult, LibraryResultWithProof } from '../liteserver/tl/lite-api.ts';
-import { entries, lookUp } from './dictionary.ts';
 import { visitHeaderAndState } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
@@ -29,7 +29,7 @@ function findLibraries(tree: VisitedCells, hashes: readonly Buffer[]): Library[]
   const { libraries } = openState(tree, tree.root);
   if (libraries === undefined) return [];
   return hashes.flatMap((hash) => {
-    const value = lookUp({ table: tree, cell: libraries }, 256, hash);
+    const value = lookupHashmap(tree, libraries, 256, hash);
     if (value === undefined || value.uint(2) !== 0) return [];
     return [{ hash, cell: value.ref(), publishers: value }];
   });
@@ -64,6 +64,6 @@ export function answerLibrariesWithProof(
 }
 
 function visitPublishers(publishers: CellSlice): void {
-  const all = entries(publishers, 256);
-  for (let seen = 0; seen < publishersMax && all.next().done !== true;) seen++;
+  let seen = 0;
+  walkHashmap(publishers.table, publishers, 256, () => ++seen < publishersMax);
 }

@@ -1,16 +1,20 @@
 import { CellSlice } from '../decode/cell-slice.ts';
+import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
+import type { AccountBlock } from '../decode/tlb/account-blocks.ts';
+import { walkAccountBlocks, walkAccountTransactions } from '../decode/tlb/account-blocks.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import { readBlockExtra } from '../decode/tlb/block-extra.ts';
+import { skipCurrencyCollection } from '../decode/tlb/currency-collection.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { listBlockTransactions, listBlockTransactionsExt } from '../liteserver/functions.ts';
 import type { BlockTransactions, BlockTransactionsExt } from '../liteserver/tl/lite-api.ts';
-import type { Direction } from './dictionary.ts';
-import { key64, lookUp, lookUpNearest } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
+import type { MessageMetadata } from './message-envelope.ts';
+import { readEnvelope } from './message-envelope.ts';
 import { answerBoc } from './proof-builder.ts';
-import { openTransactions } from './transaction-queries.ts';
 import type { View } from './view.ts';
 import { isValidId, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
-import { openBlock, openExtra, skipCurrencies } from './walk.ts';
 
 /** Transactions of one listing. */
 const listedMax = 256;
@@ -64,47 +68,29 @@ export function answerListingExt(view: View, args: ArgsOf<typeof listBlockTransa
 function list(view: View, { id, mode, count, after }: Args): Listing {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid block id requested');
   const tree = visitBlock(view, needBlock(view, id));
-  const { accountBlocks, inMessages } = openExtra(tree, openBlock(tree, tree.root).extra);
-  const direction: Direction = (mode & modeBit.reverse) !== 0 ? 'previous' : 'next';
-  const start = after ?? startOf(direction);
-  const dictionary = new CellSlice(tree, accountBlocks).maybeRef();
+  const { accountBlocks, inMsgDescr } = readBlockExtra(tree, readBlock(tree, tree.root).extra);
+  const reverse = (mode & modeBit.reverse) !== 0;
   const wanted = Math.min(count, listedMax);
   const listed: Listed[] = [];
-  let account = start.account;
-  for (let orEqual = true; listed.length < wanted; orEqual = false) {
-    const next =
-      dictionary === undefined
-        ? undefined
-        : lookUpNearest({ table: tree, cell: dictionary }, 256, account, direction, orEqual);
-    if (next === undefined) return { tree, inMessages, listed, incomplete: false };
-    const isStart = next.key.equals(start.account);
-    account = next.key;
-    skipCurrencies(next.value);
-    const lt = isStart ? start.lt : startOf(direction).lt;
-    listAccount(openTransactions(next.value), account, lt, direction, wanted, listed);
-  }
-  return { tree, inMessages, listed, incomplete: true };
-}
-
-function startOf(direction: Direction): { account: Buffer; lt: bigint } {
-  return direction === 'next' ? { account: Buffer.alloc(32), lt: 0n } : { account: Buffer.alloc(32, 0xff), lt: -1n };
-}
-
-function listAccount(
-  transactions: CellSlice,
-  account: Buffer,
-  after: bigint,
-  direction: Direction,
-  wanted: number,
-  listed: Listed[],
-): void {
-  for (let key = key64(after); listed.length < wanted;) {
-    const next = lookUpNearest(transactions, 64, key, direction, false);
-    if (next === undefined) return;
-    key = next.key;
-    skipCurrencies(next.value);
-    listed.push({ account, lt: key.readBigUInt64BE(0), cell: next.value.ref() });
-  }
+  const listAccount = (block: AccountBlock): boolean =>
+    walkAccountTransactions(
+      block,
+      (lt, cell) => {
+        listed.push({ account: block.account, lt, cell });
+        return listed.length < wanted;
+      },
+      after !== undefined && block.account.equals(after.account)
+        ? { reverse, from: uintKey(BigInt.asUintN(64, after.lt), 64), exclusive: true }
+        : { reverse },
+    );
+  tree.open(accountBlocks);
+  const complete =
+    wanted > 0 &&
+    walkAccountBlocks(tree, accountBlocks, listAccount, {
+      reverse,
+      ...(after !== undefined && { from: after.account }),
+    });
+  return { tree, inMessages: inMsgDescr, listed, incomplete: !complete };
 }
 
 /** Kinds of `InMsg` whose envelope tells who began the chain of messages: `imm`, `fin` and `deferred_fin`. */
@@ -122,17 +108,15 @@ function findEnvelope(tree: VisitedCells, inMessages: number, transaction: numbe
   const message = messages.maybeRef();
   if (message === undefined) return undefined;
   const dictionary = new CellSlice(tree, inMessages).maybeRef();
-  const value =
-    dictionary === undefined ? undefined : lookUp({ table: tree, cell: dictionary }, 256, tree.hash(message));
+  const value = lookupHashmap(tree, dictionary, 256, tree.hash(message), { readExtra: skipImportFees });
   if (value === undefined) throw refusal(serverCode.generic, 'no InMsg in InMsgDescr for message');
-  skipImportFees(value);
   return envelopedTags.some(({ bits, tag }) => value.peekUint(bits) === tag) ? value.ref() : undefined;
 }
 
 /** `import_fees$_ fees_collected:Grams value_imported:CurrencyCollection`. */
 function skipImportFees(value: CellSlice): void {
   value.skipVarUint(16);
-  skipCurrencies(value);
+  skipCurrencyCollection(value);
 }
 
 function visitEnvelope(tree: VisitedCells, inMessages: number, transaction: number): void {
@@ -140,42 +124,7 @@ function visitEnvelope(tree: VisitedCells, inMessages: number, transaction: numb
   if (envelope !== undefined) tree.open(envelope);
 }
 
-function readMetadata(tree: VisitedCells, inMessages: number, transaction: number): Metadata | undefined {
+function readMetadata(tree: VisitedCells, inMessages: number, transaction: number): MessageMetadata | undefined {
   const envelope = findEnvelope(tree, inMessages, transaction);
   return envelope === undefined ? undefined : readEnvelope(new CellSlice(tree, envelope)).metadata;
-}
-
-/** Who began the chain of messages that this one belongs to. */
-export type Metadata = {
-  readonly mode: number;
-  readonly depth: number;
-  readonly initiator: { readonly workchain: number; readonly id: Buffer };
-  readonly initiatorLt: bigint;
-};
-
-/** The message's cell of a `msg_envelope#4` or `msg_envelope_v2#5`, and the latter's metadata. */
-export function readEnvelope(slice: CellSlice): { readonly message: number; readonly metadata: Metadata | undefined } {
-  const isSecond = slice.uint(4) === 5;
-  for (let address = 0; address < 2; address++) skipIntermediateAddress(slice);
-  slice.skipVarUint(16);
-  const message = slice.ref();
-  if (!isSecond) return { message, metadata: undefined };
-  if (slice.bit()) slice.skip(64);
-  return { message, metadata: slice.bit() ? readMessageMetadata(slice) : undefined };
-}
-
-/** `IntermediateAddress`: regular$0 with 7 bits, simple$10 with 8 + 64, ext$11 with 32 + 64. */
-function skipIntermediateAddress(slice: CellSlice): void {
-  if (!slice.bit()) slice.skip(7);
-  else slice.skip(slice.bit() ? 96 : 72);
-}
-
-/** `msg_metadata#0 depth:uint32 initiator_addr:MsgAddressInt initiator_lt:uint64`. */
-function readMessageMetadata(slice: CellSlice): Metadata {
-  slice.expectTag(4, 0, 'MsgMetadata');
-  const depth = slice.uint(32);
-  slice.expectTag(3, 0b100, 'MsgAddressInt');
-  const workchain = slice.int(8);
-  const id = slice.hash();
-  return { mode: 0, depth, initiator: { workchain, id }, initiatorLt: slice.int64() };
 }

@@ -1,18 +1,19 @@
 import { MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import { findOldMasterchainBlock } from '../decode/tlb/old-masterchain-blocks.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { lookupBlock, lookupBlockWithProof } from '../liteserver/functions.ts';
 import type { BlockHeader, LookupBlockResult } from '../liteserver/tl/lite-api.ts';
 import { headerOf } from './block-queries.ts';
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
-import { visitHeader, visitHeaderAndState } from './header-proof.ts';
+import { visitHeader, visitHeaderAndState, visitInfo } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
 import { linksTo } from './shard-queries.ts';
-import { shardContains } from './shards.ts';
 import type { LookupKey, View } from './view.ts';
 import { findBlock, isValidId, lookUpBlock, needMasterchainBlock, visitBlock, visitState } from './view.ts';
-import { findPreviousBlock, openBlock, openHeader, openMasterchainState, openState } from './walk.ts';
+import { openMasterchainState } from './walk.ts';
 
 type Args = ArgsOf<typeof lookupBlock>;
 
@@ -63,11 +64,9 @@ export function answerLookupWithProof(view: View, args: ArgsOf<typeof lookupBloc
 
 /** The header of the block before, on the side of the prefix: shows that the found block is the first. */
 function proveBefore(view: View, block: ChainBlock, prefix: bigint): Buffer {
-  const id = block.previous.findLast((one) => shardContains(one.shard, prefix));
+  const id = block.previous.findLast((one) => shardContainsPrefix(one.shard, prefix));
   if (id === undefined) throw refusal(serverCode.fatal, 'failed to choose previous block');
-  const tree = visitBlock(view, findBlock(view, id));
-  openHeader(tree, openBlock(tree, tree.root).info);
-  return answerBoc(tree);
+  return answerBoc(visitInfo(view, findBlock(view, id)));
 }
 
 /** Proves by the state of the client's masterchain block that an earlier one precedes it; nothing when it is the same. */
@@ -79,8 +78,8 @@ function proveAncestor(
   if (sameBlock(client, earlier)) return { clientMcStateProof: Buffer.alloc(0), mcBlockProof: Buffer.alloc(0) };
   const block = needMasterchainBlock(view, client);
   const state = visitState(view, block);
-  const { custom } = openState(state, state.root);
-  const found = findPreviousBlock(state, openMasterchainState(state, custom!).previousBlocks, earlier.seqno);
+  const { prevBlocks } = openMasterchainState(state, state.root);
+  const found = findOldMasterchainBlock(state, prevBlocks, earlier.seqno);
   if (found === undefined || !found.rootHash.equals(earlier.rootHash)) {
     throw refusal(serverCode.generic, 'client mc blkid is not in prev_blocks');
   }

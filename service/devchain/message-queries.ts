@@ -4,12 +4,13 @@ import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import type { ShardAccount } from '../decode/tlb/shard-account.ts';
+import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { sendMessage } from '../liteserver/functions.ts';
 import type { SendMsgStatus } from '../liteserver/tl/lite-api.ts';
-import { lookUp } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
-import { accountPrefix, shardContains } from './shards.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
 import { openState } from './walk.ts';
@@ -98,15 +99,15 @@ function readDestination(boc: Boc, root: number): { readonly workchain: number; 
   }
 }
 
-function findAccount(view: View, workchain: number, id: Buffer): CellSlice | undefined {
+function findAccount(view: View, workchain: number, id: Buffer): ShardAccount | undefined {
   const tip = tipBlock(view);
-  const prefix = accountPrefix(id);
+  const prefix = id.readBigUInt64BE(0);
   const home =
     workchain === MASTERCHAIN
       ? tip
       : tip.shards
-          .filter((top) => top.id.workchain === workchain && shardContains(top.id.shard, prefix))
-          .map((top) => view.chain.find(top.id))[0];
+          .filter(({ block }) => block.workchain === workchain && shardContainsPrefix(block.shard, prefix))
+          .map(({ block }) => view.chain.find(block))[0];
   if (home === undefined) {
     reject(
       `no shard in masterchain state for account ${workchain}:0x${prefix.toString(16).padStart(16, '0')}`,
@@ -114,6 +115,5 @@ function findAccount(view: View, workchain: number, id: Buffer): CellSlice | und
     );
   }
   const { states } = view.chain;
-  const dictionary = new CellSlice(states, openState(states, home.state).accounts).maybeRef();
-  return dictionary === undefined ? undefined : lookUp({ table: states, cell: dictionary }, 256, id);
+  return findShardAccount(states, openState(states, home.state).accounts, id);
 }

@@ -1,5 +1,7 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
+import { uintKey, walkHashmap } from '../decode/hashmap.ts';
+import { shardsIntersect } from '../decode/shard.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type {
   getBlockOutMsgQueueSize,
@@ -14,14 +16,11 @@ import type {
   OutMsgQueueSizes,
 } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
-import type { Entry } from './dictionary.ts';
-import { firstEntry, key64, lookUpNearest } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
-import { readEnvelope } from './listing-queries.ts';
+import { readEnvelope } from './message-envelope.ts';
 import type { Shown } from './proof-builder.ts';
 import { answerBoc } from './proof-builder.ts';
-import { shardsIntersect } from './shards.ts';
 import type { View } from './view.ts';
 import { isValidId, needBlock, tipBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
@@ -46,7 +45,7 @@ type Queue = {
 };
 
 function openQueue(tree: VisitedCells): Queue {
-  const slice = new CellSlice(tree, openState(tree, tree.root).outQueue);
+  const slice = new CellSlice(tree, openState(tree, tree.root).outMsgQueueInfo);
   slice.maybeRef();
   slice.skip(64);
   slice.maybeRef();
@@ -78,7 +77,7 @@ export function answerQueueSizes(
   { workchain, shard }: ArgsOf<typeof getOutMsgQueueSizes>,
 ): OutMsgQueueSizes {
   const tip = tipBlock(view);
-  const blocks = [tip, ...tip.shards.map(({ id }) => view.chain.find(id))].filter((block) => block !== undefined);
+  const blocks = [tip, ...tip.shards.map((top) => view.chain.find(top.block))].filter((block) => block !== undefined);
   const wanted = blocks.filter(
     ({ id }) =>
       workchain === undefined ||
@@ -100,19 +99,6 @@ export function answerBlockQueueSize(
   return { mode, id: block.id, size, ...queueProof(view, block, state, mode) };
 }
 
-/** `_ messages:(HashmapE 64 EnqueuedMsg) count:uint48 = AccountDispatchQueue`. */
-function openAccountQueue({ value }: Entry): { readonly messages: number; readonly size: bigint } {
-  value.skip(64);
-  const messages = value.maybeRef();
-  if (messages === undefined) throw refusal(serverCode.fatal, 'invalid account dispatch queue');
-  return { messages, size: value.uintBig(48) };
-}
-
-/** An account of the dispatch queue from a key on. */
-function nextAccount(tree: VisitedCells, { dispatch }: Queue, key: Buffer, orEqual: boolean): Entry | undefined {
-  return dispatch === undefined ? undefined : lookUpNearest({ table: tree, cell: dispatch }, 256, key, 'next', orEqual);
-}
-
 export function answerDispatchQueueInfo(
   view: View,
   { mode, id, afterAddr, maxAccounts }: ArgsOf<typeof getDispatchQueueInfo>,
@@ -120,27 +106,48 @@ export function answerDispatchQueueInfo(
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
   if (maxAccounts <= 0) throw refusal(serverCode.fatal, 'invalid max_accounts');
   const { block, state } = loadState(view, id);
-  const queue = openQueue(state);
-  const accounts: DispatchQueueInfo['accountDispatchQueues'][number][] = [];
-  let complete = false;
-  let next = nextAccount(state, queue, afterAddr ?? Buffer.alloc(32), afterAddr === undefined);
-  for (;;) {
-    if (next === undefined) {
-      complete = true;
-      break;
-    }
-    if (accounts.length === Math.min(maxAccounts, accountsMax)) break;
-    const { messages, size } = openAccountQueue(next);
-    const dictionary = { table: state, cell: messages };
-    accounts.push({
-      addr: next.key,
-      size,
-      minLt: firstEntry(dictionary, 64, 'next').key.readBigInt64BE(0),
-      maxLt: firstEntry(dictionary, 64, 'previous').key.readBigInt64BE(0),
-    });
-    next = nextAccount(state, queue, next.key, false);
-  }
+  const accounts: DispatchQueueInfo['accountDispatchQueues'] = [];
+  const complete = walkAccounts(state, afterAddr, afterAddr !== undefined, (addr, { messages, size }) => {
+    // The account after the last is looked at as well: only then it is known that there are more.
+    if (accounts.length === Math.min(maxAccounts, accountsMax)) return false;
+    accounts.push({ addr, size, minLt: endKey(state, messages, false), maxLt: endKey(state, messages, true) });
+    return true;
+  });
   return { mode, id: block.id, accountDispatchQueues: accounts, complete, ...queueProof(view, block, state, mode) };
+}
+
+type AccountQueue = { readonly messages: number; readonly size: bigint };
+
+/** `_ messages:(HashmapE 64 EnqueuedMsg) count:uint48 = AccountDispatchQueue`. */
+function readAccountQueue(value: CellSlice): AccountQueue {
+  const messages = value.maybeRef();
+  if (messages === undefined) throw refusal(serverCode.fatal, 'invalid account dispatch queue');
+  return { messages, size: value.uintBig(48) };
+}
+
+/** Visits the accounts whose messages wait, until `visit` returns false. */
+function walkAccounts(
+  tree: VisitedCells,
+  from: Buffer | undefined,
+  exclusive: boolean,
+  visit: (account: Buffer, queue: AccountQueue) => boolean,
+): boolean {
+  return walkHashmap(tree, openQueue(tree).dispatch, 256, (account, value) => visit(account, readAccountQueue(value)), {
+    readExtra: (slice) => slice.skip(64),
+    exclusive,
+    ...(from !== undefined && { from }),
+  });
+}
+
+/** The smallest or (`reverse`) the largest lt of an account's messages. */
+function endKey(tree: VisitedCells, messages: number, reverse: boolean): bigint {
+  let lt = 0n;
+  const take = (key: Buffer): boolean => {
+    lt = key.readBigInt64BE(0);
+    return false;
+  };
+  walkHashmap(tree, messages, 64, take, { reverse });
+  return lt;
 }
 
 type Message = DispatchQueueMessages['messages'][number];
@@ -163,58 +170,53 @@ export function answerDispatchQueueMessages(
   const withBoc = (mode & 4) !== 0;
   const wanted = Math.min(maxMessages, withBoc ? messagesWithBocMax : messagesMax);
   const { block, state } = loadState(view, id);
-  const queue = openQueue(state);
   const messages: Message[] = [];
   const roots: Shown[] = [];
-  let complete = false;
-  let account = addr;
   let lt = afterLt > 0n ? afterLt : 0n;
-  for (let isFirst = true; messages.length < wanted; isFirst = false, lt = 0n) {
-    const next = nextAccount(state, queue, account, isFirst);
-    if (next === undefined || ((mode & 2) !== 0 && !next.key.equals(addr))) {
-      complete = true;
-      break;
-    }
-    account = next.key;
-    for (const { message, cell } of messagesAfter(state, next, lt, wanted - messages.length)) {
+  let isOther = false;
+  const walkedAll = walkAccounts(state, addr, false, (account, queue) => {
+    isOther = (mode & 2) !== 0 && !account.equals(addr);
+    if (isOther) return false;
+    walkMessages(state, account, queue.messages, lt, (message, cell) => {
+      // As above, the message after the last is looked at.
+      if (messages.length === wanted) return false;
       messages.push(message);
       roots.push({ table: state.source, cell });
-    }
-  }
+      return true;
+    });
+    lt = 0n;
+    return messages.length < wanted;
+  });
   return {
     mode,
     id: block.id,
     messages,
-    complete,
+    complete: walkedAll || isOther,
     ...queueProof(view, block, state, mode),
     ...(withBoc && { messagesBoc: roots.length === 0 ? Buffer.alloc(0) : answerBoc(...roots) }),
   };
 }
 
-/** An account's messages behind an lt; looks (and thereby shows) one further than wanted, as the node does. */
-function messagesAfter(
+/** Visits an account's messages behind an lt: what the client is told of one, and its cell. */
+function walkMessages(
   tree: VisitedCells,
-  account: Entry,
+  account: Buffer,
+  dictionary: number,
   after: bigint,
-  wanted: number,
-): { message: Message; cell: number }[] {
-  const dictionary = { table: tree, cell: openAccountQueue(account).messages };
-  const found: { message: Message; cell: number }[] = [];
-  for (let key = key64(after); ;) {
-    const next = lookUpNearest(dictionary, 64, key, 'next', false);
-    if (next === undefined || found.length === wanted) return found;
-    key = next.key;
+  visit: (message: Message, cell: number) => boolean,
+): void {
+  const read = (key: Buffer, value: CellSlice): boolean => {
     // `EnqueuedMsg`: the message's lt, then its envelope.
-    next.value.skip(64);
-    const { message, metadata } = readEnvelope(next.value.refSlice());
-    found.push({
-      cell: message,
-      message: {
-        addr: account.key,
-        lt: key.readBigInt64BE(0),
-        hash: tree.hash(message),
-        metadata: metadata ?? noMetadata,
-      },
-    });
-  }
+    value.skip(64);
+    const envelope = value.ref();
+    const { message, metadata } = readEnvelope(new CellSlice(tree.source, envelope));
+    const hash = tree.hash(message);
+    const isWanted = visit(
+      { addr: account, lt: key.readBigInt64BE(0), hash, metadata: metadata ?? noMetadata },
+      message,
+    );
+    if (isWanted) tree.open(envelope);
+    return isWanted;
+  };
+  walkHashmap(tree, dictionary, 64, read, { from: uintKey(after, 64), exclusive: true });
 }

@@ -2,6 +2,7 @@ import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
+import { shardsIntersect } from '../decode/shard.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getAllShardsInfo, getShardBlockProof, getShardInfo } from '../liteserver/functions.ts';
 import type { AllShardsInfo, ShardBlockProof, ShardInfo } from '../liteserver/tl/lite-api.ts';
@@ -9,11 +10,11 @@ import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeader, visitHeaderAndState } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
-import { findShard, shardsIntersect } from './shards.ts';
+import { findShardLeaf } from './shards.ts';
 import type { View } from './view.ts';
 import { findBlock, isValidId, needMasterchainBlock, noBlock, visitBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
-import { openBlock, openExtra, openMasterchainExtra, openMasterchainState, openState } from './walk.ts';
+import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
 /** Links from a masterchain block down to a shard block at most: a shard makes no more blocks in one masterchain interval. */
 const linksMax = 8;
@@ -22,11 +23,11 @@ export function answerShardInfo(view: View, { id, workchain, shard, exact }: Arg
   if (workchain === -0x80000000 || shard === 0n) throw refusal(serverCode.fatal, 'requested shard is invalid');
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
-  const { custom } = openState(state, state.root);
-  const top = findShard(state, openMasterchainState(state, custom!).shards, workchain, shard, exact);
+  const { shardHashes } = openMasterchainState(state, state.root);
+  const top = findShardLeaf(state, shardHashes, workchain, shard, exact);
   return {
     id: block.id,
-    shardBlock: top?.id ?? noBlock,
+    shardBlock: top?.block ?? noBlock,
     shardProof: answerBoc(visitHeaderAndState(view, block), state),
     shardDescr: top === undefined ? Buffer.alloc(0) : answerBoc({ table: view.chain.states, cell: top.leaf }),
   };
@@ -35,14 +36,8 @@ export function answerShardInfo(view: View, { id, workchain, shard, exact }: Arg
 export function answerAllShardsInfo(view: View, { id }: ArgsOf<typeof getAllShardsInfo>): AllShardsInfo {
   const block = needMasterchainBlock(view, id);
   const tree = visitBlock(view, block);
-  const shards = visitShards(tree);
-  return { id: block.id, proof: answerBoc(tree), data: dictionaryBoc(tree, shards) };
-}
-
-/** Opens the way to a masterchain block's dictionary of shards; returns its root. */
-function visitShards(tree: VisitedCells): number | undefined {
-  const { custom } = openExtra(tree, openBlock(tree, tree.root).extra);
-  return openMasterchainExtra(tree, custom!).shards;
+  const { shardHashes } = openMasterchainBlock(tree, tree.root);
+  return { id: block.id, proof: answerBoc(tree), data: dictionaryBoc(tree, shardHashes) };
 }
 
 /** A bag of one cell that holds the dictionary: its bit and its root. */
@@ -83,9 +78,10 @@ export function linksTo(view: View, block: ChainBlock): Links {
 /** The masterchain's newest block in the shard; of a shard that has split since, the leftmost or any below will do. */
 function topTowards(tree: VisitedCells, { workchain, shard }: BlockId): BlockId {
   const below = shard === FULL_SHARD ? 1n : shard | 1n;
-  const top = findShard(tree, visitShards(tree), workchain, below, false);
+  const { shardHashes } = openMasterchainBlock(tree, tree.root);
+  const top = findShardLeaf(tree, shardHashes, workchain, below, false);
   if (top === undefined) throw refusal(serverCode.fatal, 'shard not found');
-  return top.id;
+  return top.block;
 }
 
 function previousTowards(tree: VisitedCells, current: ChainBlock, target: BlockId): BlockId {

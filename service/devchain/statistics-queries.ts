@@ -1,13 +1,13 @@
+import { walkHashmap } from '../decode/hashmap.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getValidatorStats } from '../liteserver/functions.ts';
 import type { ValidatorStats } from '../liteserver/tl/lite-api.ts';
-import { lookUpNearest } from './dictionary.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { needMasterchainBlock, visitState } from './view.ts';
-import { openMasterchainState, openState } from './walk.ts';
+import { openMasterchainState } from './walk.ts';
 
 /** Entries of one answer. */
 const entriesMax = 1000;
@@ -24,23 +24,14 @@ export function answerValidatorStats(
   if ((mode & ~7) !== 0) throw refusal(serverCode.fatal, 'unknown flags set in mode');
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
-  const { creators } = openMasterchainState(state, openState(state, state.root).custom!);
-  if (creators === undefined) throw refusal(serverCode.fatal, 'cannot extract block create stats from mc state');
-  let key = startAfter ?? Buffer.alloc(32);
-  let orEqual = (mode & 3) !== 1;
+  const { blockCreateStats } = openMasterchainState(state, state.root);
+  if (blockCreateStats === undefined)
+    throw refusal(serverCode.fatal, 'cannot extract block create stats from mc state');
   let count = 0;
-  let complete = false;
-  for (; count < Math.min(limit, entriesMax); count++, orEqual = false) {
-    const next =
-      creators.root === undefined
-        ? undefined
-        : lookUpNearest({ table: state, cell: creators.root }, 256, key, 'next', orEqual);
-    if (next === undefined) {
-      complete = true;
-      break;
-    }
-    key = next.key;
-  }
+  const complete = walkHashmap(state, blockCreateStats.root, 256, () => ++count < Math.min(limit, entriesMax), {
+    from: startAfter ?? Buffer.alloc(32),
+    exclusive: (mode & 3) === 1,
+  });
   return {
     mode,
     id: block.id,

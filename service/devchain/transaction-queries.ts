@@ -1,41 +1,28 @@
+import type { BlockId } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
+import { shardContains } from '../decode/shard.ts';
+import { findAccountBlock, findAccountTransaction } from '../decode/tlb/account-blocks.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import { readBlockExtra } from '../decode/tlb/block-extra.ts';
+import { readBlockInfo } from '../decode/tlb/block-info.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type { getOneTransaction, getTransactions } from '../liteserver/functions.ts';
 import type { TransactionInfo, TransactionList } from '../liteserver/tl/lite-api.ts';
-import type { BlockId } from '../decode/block-id.ts';
-import { key64, lookUp } from './dictionary.ts';
 import type { DevchainError } from './errors.ts';
 import { refusal, serverCode } from './errors.ts';
 import type { Shown } from './proof-builder.ts';
 import { answerBoc } from './proof-builder.ts';
-import { accountPrefix, shardContains } from './shards.ts';
 import type { View } from './view.ts';
 import { isValidId, lookUpBlock, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
-import { openBlock, openExtra, openHeader, skipCurrencies } from './walk.ts';
 
 /** Transactions of one getTransactions answer. */
 const transactionsMax = 16;
 
 /** An account's transaction in a block, unopened; opens the ways through both dictionaries. */
 function findTransaction(tree: VisitedCells, extra: number, account: Buffer, lt: bigint): number | undefined {
-  const { accountBlocks } = openExtra(tree, extra);
-  const dictionary = new CellSlice(tree, accountBlocks).maybeRef();
-  if (dictionary === undefined) return undefined;
-  const value = lookUp({ table: tree, cell: dictionary }, 256, account);
-  if (value === undefined) return undefined;
-  skipCurrencies(value);
-  const transaction = lookUp(openTransactions(value), 64, key64(lt));
-  if (transaction === undefined) return undefined;
-  skipCurrencies(transaction);
-  return transaction.ref();
-}
-
-/** `acc_trans#5 account_addr:bits256 transactions:(HashmapAug 64 ^Transaction CurrencyCollection)`. */
-export function openTransactions(value: CellSlice): CellSlice {
-  value.expectTag(4, 5, 'AccountBlock');
-  value.skip(256);
-  return value;
+  const block = findAccountBlock(tree, readBlockExtra(tree, extra).accountBlocks, account);
+  return block === undefined ? undefined : findAccountTransaction(block, lt);
 }
 
 export function answerOneTransaction(
@@ -43,13 +30,13 @@ export function answerOneTransaction(
   { id, account, lt }: ArgsOf<typeof getOneTransaction>,
 ): TransactionInfo {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'block id in getOneTransaction() is invalid');
-  if (id.workchain !== account.workchain || !shardContains(id.shard, accountPrefix(account.id))) {
+  if (id.workchain !== account.workchain || !shardContains(id.shard, account.id)) {
     throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the specified block');
   }
   const block = needBlock(view, id);
   const tree = visitBlock(view, block);
-  const { info, extra } = openBlock(tree, tree.root);
-  const { startLt, endLt } = openHeader(tree, info);
+  const { info, extra } = readBlock(tree, tree.root);
+  const { startLt, endLt } = readBlockInfo(tree, info);
   const wanted = BigInt.asUintN(64, lt);
   const inBlock = wanted > startLt && wanted < endLt;
   const cell = inBlock ? findTransaction(tree, extra, account.id, wanted) : undefined;
@@ -86,14 +73,14 @@ type Found = { readonly id: BlockId; readonly tree: VisitedCells; readonly cell:
 function loadTransaction(view: View, account: Args['account'], lt: bigint, isFirst: boolean): Found | undefined {
   let block;
   try {
-    block = lookUpBlock(view, account.workchain, accountPrefix(account.id), { by: 'lt', value: lt });
+    block = lookUpBlock(view, account.workchain, account.id.readBigUInt64BE(0), { by: 'lt', value: lt });
   } catch (error) {
     if (!isFirst) return undefined;
     const { message } = error as DevchainError<'query_refused'>;
     throw refusal(serverCode.fatal, `cannot compute block with specified transaction: ${message}`);
   }
   const tree = visitBlock(view, block);
-  const cell = findTransaction(tree, openBlock(tree, tree.root).extra, account.id, lt);
+  const cell = findTransaction(tree, readBlock(tree, tree.root).extra, account.id, lt);
   if (cell !== undefined) return { id: block.id, tree, cell };
   if (!isFirst) return undefined;
   throw refusal(serverCode.fatal, 'cannot locate transaction in block with specified logical time');

@@ -1,10 +1,10 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
+import { shardContainsPrefix, shardsIntersect } from '../decode/shard.ts';
 import type { Chain, ChainBlock } from './chain.ts';
 import type { DevchainError } from './errors.ts';
 import { refusal, serverCode } from './errors.ts';
-import { shardContains, shardsIntersect } from './shards.ts';
 import { VisitedCells } from './visited-cells.ts';
 
 /** The chain as one lite server sees it: blocks above its tip do not exist. */
@@ -82,8 +82,10 @@ export function needMasterchainBlock(view: View, id: BlockId): ChainBlock {
 
 function lagOf(view: View, { workchain, shard, seqno }: BlockId): string {
   if (workchain === MASTERCHAIN) return seqno > view.tip ? masterchainLag(view) : '';
-  const top = tipBlock(view).shards.find(({ id }) => id.workchain === workchain && shardsIntersect(id.shard, shard));
-  return top !== undefined && seqno > top.id.seqno ? shardLag(view) : '';
+  const top = tipBlock(view).shards.find(
+    ({ block }) => block.workchain === workchain && shardsIntersect(block.shard, shard),
+  );
+  return top !== undefined && seqno > top.block.seqno ? shardLag(view) : '';
 }
 
 function masterchainLag(view: View): string {
@@ -132,9 +134,9 @@ function lookupLag(view: View, workchain: number, prefix: bigint, { by, value }:
   if (workchain === MASTERCHAIN) {
     return value > lastValue(tip, { by }) ? masterchainLag(view) : '';
   }
-  const top = tip.shards.find((one) => one.id.workchain === workchain && shardContains(one.id.shard, prefix));
+  const top = tip.shards.find(({ block }) => block.workchain === workchain && shardContainsPrefix(block.shard, prefix));
   if (top === undefined) return '';
-  const last = by === 'lt' ? top.endLt : BigInt(by === 'utime' ? tip.header.utime : top.id.seqno);
+  const last = by === 'lt' ? top.endLt : BigInt(by === 'utime' ? tip.header.utime : top.block.seqno);
   return value > last ? shardLag(view) : '';
 }
 
