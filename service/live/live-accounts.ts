@@ -58,7 +58,9 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
     async readMasterchainInfo() {
       const head = pool.head();
       if (head === undefined) throw new PoolError('no_lite_server');
-      const { block: last, stateRootHash, init } = head;
+      const { block: last, stateRootHash } = head;
+      const { workchain, rootHash, fileHash } = head.init;
+      const init = { workchain, rootHash, fileHash };
       return { value: { last, stateRootHash, init }, liteServers: [], cached: true };
     },
   };

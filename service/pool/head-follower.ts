@@ -14,6 +14,9 @@ const WAIT_TIMED_OUT = 652;
 /** A lite server that refused to wait is asked without waiting for this long, then tried again. */
 const POLL_ONLY_MS = 10_000;
 
+/** Least time between two waits that bring a block: no network makes them faster, a lite server that says so is not asked faster. */
+const REPORT_GAP_MS = 20;
+
 /** Follows what one lite server says its newest masterchain block is, as long as the pool lives. */
 export type HeadFollower = { close(): Promise<void> };
 
@@ -36,13 +39,13 @@ export function createHeadFollower(
       if (phase === 'rejected') return;
       if (phase !== 'in' && outUntilMs > now()) await pause(outUntilMs - now());
       const startedMs = now();
-      const moved = await report();
+      const gapMs = (await report()) ? REPORT_GAP_MS : tuning.pollMs;
       onReport();
-      if (!moved) await pause(startedMs + tuning.pollMs - now());
+      await pause(startedMs + gapMs - now());
     }
   }
 
-  /** True when its tip is newer than before: then the next question may follow at once. */
+  /** True when it waited for a newer block and has it: then the next wait may follow at once. */
   async function report(): Promise<boolean> {
     const tip = member.tip();
     const seqno = tip === undefined ? 0 : tip.block.seqno + 1;
@@ -57,14 +60,14 @@ export function createHeadFollower(
           ...(waits ? { waitMasterchain: { seqno, timeoutMs: tuning.waitMs } } : {}),
         },
       );
-      return accept(info, seqno);
+      return accept(info) && waits && info.last.seqno >= seqno;
     } catch (error) {
       if (!stop.signal.aborted) onError(error, waits);
       return false;
     }
   }
 
-  function accept(info: ReturnType<typeof getMasterchainInfo.decode>, seqnoAwaited: number): boolean {
+  function accept(info: ReturnType<typeof getMasterchainInfo.decode>): boolean {
     if (!sameZeroState(info.init, zeroState)) {
       member.otherNetwork(info.init);
       return false;
@@ -79,14 +82,14 @@ export function createHeadFollower(
       return false;
     }
     member.reported({ block: last, stateRootHash: info.stateRootHash });
-    return last.seqno >= seqnoAwaited;
+    return true;
   }
 
   function onError(error: unknown, waited: boolean): void {
     const serverCode = error instanceof LiteServerError ? error.data.serverCode : undefined;
-    if (waited && serverCode === WAIT_TIMED_OUT) return member.succeeded();
+    if (waited && serverCode === WAIT_TIMED_OUT) return member.succeeded('report');
     if (waited && serverCode !== undefined) pollOnlyUntilMs = now() + POLL_ONLY_MS;
-    member.judged(judge(error), error);
+    member.judged('report', judge(error), error);
   }
 
   async function pause(ms: number): Promise<void> {

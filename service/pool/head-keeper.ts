@@ -80,7 +80,7 @@ export function createHeadKeeper(
     head = proved;
     for (const member of reporters(proved)) {
       if (!member.tip()?.stateRootHash.equals(proved.stateRootHash))
-        member.judged(judge(wrongStateHash), wrongStateHash);
+        member.judged('report', judge(wrongStateHash), wrongStateHash);
     }
   }
 
@@ -98,7 +98,7 @@ export function createHeadKeeper(
     logger.warn({ block: blockText(tip.block), err: error }, 'reported masterchain block is not proved and not served');
     const verdict = judge(error);
     if (verdict.health !== 'misbehaved') return;
-    for (const member of reporters(tip)) member.judged(verdict, error);
+    for (const member of reporters(tip)) member.judged('report', verdict, error);
   }
 
   return {

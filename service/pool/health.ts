@@ -1,3 +1,6 @@
+/** What a lite server was asked: its newest block by the pool itself, or a read for a caller. */
+export type Question = 'report' | 'read';
+
 /**
  * Health of one lite server as a value: what happened goes in, whether it may be asked comes out.
  *
@@ -12,8 +15,11 @@ export type Health = {
   readonly phase: 'new' | 'in' | 'out' | 'rejected';
   /** Why it is out or rejected. */
   readonly cause: 'failures' | 'misbehaviour' | 'other_network' | undefined;
-  /** Failures in a row since the last success. */
-  readonly failures: number;
+  /**
+   * Failures in a row since the last success, of each kind of question: a lite server that reports its head and is silent to reads
+   * must not be kept in by its reports.
+   */
+  readonly failures: Readonly<Record<Question, number>>;
   /** Times it went out since it last stayed in for `steadyMs`; sets the next pause. */
   readonly outages: number;
   /** Failed proofs ever; sets the length of the next pause for misbehaviour. */
@@ -48,11 +54,13 @@ export const healthDefaults: HealthOptions = {
   steadyMs: 30_000,
 };
 
+const noFailures = { report: 0, read: 0 } as const;
+
 /** A lite server of which nothing is known yet. */
 export const unknownHealth: Health = {
   phase: 'new',
   cause: undefined,
-  failures: 0,
+  failures: noFailures,
   outages: 0,
   misbehaviours: 0,
   sinceMs: 0,
@@ -65,47 +73,48 @@ export function afterReport(health: Health, nowMs: number, options: HealthOption
     case 'rejected':
       return health;
     case 'in':
-      return afterSuccess(health, nowMs, options);
+      return afterSuccess(health, 'report', nowMs, options);
     case 'out':
       if (nowMs < health.outUntilMs) return health;
   }
-  return { ...health, phase: 'in', cause: undefined, failures: 0, sinceMs: nowMs };
+  return { ...health, phase: 'in', cause: undefined, failures: noFailures, sinceMs: nowMs };
 }
 
-/** It answered a query, whatever the answer says. Brings back one that was out for failures: it plainly works. */
-export function afterSuccess(health: Health, nowMs: number, options: HealthOptions): Health {
-  if (health.phase === 'out' && health.cause === 'failures') {
-    return { ...health, phase: 'in', cause: undefined, failures: 0, sinceMs: nowMs };
+/** It answered, whatever the answer says. An answered read brings back one that was out for failures: it plainly works. */
+export function afterSuccess(health: Health, question: Question, nowMs: number, options: HealthOptions): Health {
+  if (health.phase === 'out' && health.cause === 'failures' && question === 'read') {
+    return { ...health, phase: 'in', cause: undefined, failures: noFailures, sinceMs: nowMs };
   }
   if (health.phase !== 'in') return health;
-  const steady = nowMs - health.sinceMs >= options.steadyMs;
-  if (health.failures === 0 && (!steady || health.outages === 0)) return health;
-  return { ...health, failures: 0, outages: steady ? 0 : health.outages };
+  const forgets = health.outages > 0 && nowMs - health.sinceMs >= options.steadyMs;
+  if (health.failures[question] === 0 && !forgets) return health;
+  return { ...health, failures: { ...health.failures, [question]: 0 }, outages: forgets ? 0 : health.outages };
 }
 
-/** It did not answer, or answered what cannot be read. @param jitter 0.8..1.2: pauses of many pods must not fall together */
-export function afterFailure(health: Health, nowMs: number, jitter: number, options: HealthOptions): Health {
-  if (health.phase === 'rejected') return health;
-  const failures = health.failures + 1;
-  const goesOut = health.phase !== 'in' || failures >= options.failuresMax;
-  if (!goesOut) return { ...health, failures };
-  if (health.phase === 'new') {
-    return {
-      ...health,
-      failures,
-      outages: health.outages + 1,
-      outUntilMs: nowMs + pauseMs(health.outages, jitter, options),
-    };
-  }
-  return {
+/**
+ * It did not answer, or answered what cannot be read.
+ * @param jitter 0.8..1.2: pauses of many pods must not fall together
+ */
+export function afterFailure(
+  health: Health,
+  question: Question,
+  nowMs: number,
+  jitter: number,
+  options: HealthOptions,
+): Health {
+  // Attempts that were under way when it went out fail one after another: they say nothing new.
+  const echoes = health.phase !== 'in' && nowMs < health.outUntilMs;
+  if (health.phase === 'rejected' || echoes) return health;
+  const failures = { ...health.failures, [question]: health.failures[question] + 1 };
+  if (health.phase === 'in' && failures[question] < options.failuresMax) return { ...health, failures };
+  const paused = {
     ...health,
-    phase: 'out',
-    cause: health.cause === 'misbehaviour' ? 'misbehaviour' : 'failures',
     failures,
     outages: health.outages + 1,
-    sinceMs: health.phase === 'out' ? health.sinceMs : nowMs,
-    outUntilMs: Math.max(health.outUntilMs, nowMs + pauseMs(health.outages, jitter, options)),
+    outUntilMs: nowMs + pauseMs(health.outages, jitter, options),
   };
+  if (health.phase !== 'in') return paused;
+  return { ...paused, phase: 'out', cause: 'failures', sinceMs: nowMs };
 }
 
 /** It gave an answer whose proof failed. */

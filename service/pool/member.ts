@@ -12,7 +12,7 @@ import {
   afterSuccess,
   unknownHealth,
 } from './health.ts';
-import type { Health } from './health.ts';
+import type { Health, Question } from './health.ts';
 import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
 import type { Candidate } from './selection.ts';
@@ -31,11 +31,11 @@ export type Member = {
   reported(tip: Tip): void;
   /** It reported another network's zerostate. */
   otherNetwork(init: ZeroStateId): void;
-  /** An attempt ended in this error. */
-  judged(verdict: Verdict, error: unknown): void;
-  /** An attempt ended well. */
-  succeeded(): void;
-  /** An attempt has no answer for longer than it may take. */
+  /** A question ended in this error. */
+  judged(question: Question, verdict: Verdict, error: unknown): void;
+  /** A question was answered well. */
+  succeeded(question: Question): void;
+  /** A read has no answer for longer than it may take. */
   overdue(): void;
   /** A read: counted in flight. */
   read(request: Buffer, options: QueryOptions): Promise<Buffer>;
@@ -74,8 +74,8 @@ export function createMember(
     health = next;
   }
 
-  function failed(): void {
-    become(afterFailure(health, now(), 0.8 + 0.4 * dependencies.random(), tuning.health));
+  function failed(question: Question): void {
+    become(afterFailure(health, question, now(), 0.8 + 0.4 * dependencies.random(), tuning.health));
   }
 
   return {
@@ -99,9 +99,9 @@ export function createMember(
       );
       become(afterOtherNetwork(health, now()));
     },
-    judged(verdict, error) {
-      if (verdict.health === 'works') become(afterSuccess(health, now(), tuning.health));
-      if (verdict.health === 'failed') failed();
+    judged(question, verdict, error) {
+      if (verdict.health === 'works') become(afterSuccess(health, question, now(), tuning.health));
+      if (verdict.health === 'failed') failed(question);
       if (verdict.health !== 'misbehaved') return;
       const rule = error instanceof ProofError ? error.code : 'other';
       metrics.misbehaviour(name, rule);
@@ -111,8 +111,8 @@ export function createMember(
       );
       become(afterMisbehaviour(health, now(), tuning.health));
     },
-    succeeded: () => become(afterSuccess(health, now(), tuning.health)),
-    overdue: failed,
+    succeeded: (question) => become(afterSuccess(health, question, now(), tuning.health)),
+    overdue: () => failed('read'),
     async read(request, queryOptions) {
       inFlight += 1;
       try {

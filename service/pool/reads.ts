@@ -209,13 +209,13 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       onAnswer();
       const deadlineMs = startedMs + tuning.queryTimeoutMs;
       const value = await question.judgeAnswer(answer, { liteServer: member.index, deadlineMs, signal, span });
-      member.succeeded();
+      member.succeeded('read');
       return { value, liteServer: member.index, bytes: answer.length };
     } catch (error) {
       const verdict = judge(error);
       outcome = signal.aborted ? 'abandoned' : verdict.outcome;
       // A failed proof counts even when nobody waits for the answer any more.
-      if (!signal.aborted || verdict.health === 'misbehaved') member.judged(verdict, error);
+      if (!signal.aborted || verdict.health === 'misbehaved') member.judged('read', verdict, error);
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {

@@ -14,14 +14,14 @@ import type { Health } from '#service/pool/health.ts';
 const healthy = afterReport(unknownHealth, 0, options);
 
 function failing(health: Health, times: number, nowMs: number): Health {
-  for (let i = 0; i < times; i += 1) health = afterFailure(health, nowMs, 1, options);
+  for (let i = 0; i < times; i += 1) health = afterFailure(health, 'read', nowMs, 1, options);
   return health;
 }
 
 describe('health of a lite server', () => {
   test('one that has reported nothing is not in, and its first report brings it in', () => {
     expect(unknownHealth.phase).toBe('new');
-    expect(afterSuccess(unknownHealth, 1, options).phase).toBe('new');
+    expect(afterSuccess(unknownHealth, 'read', 1, options).phase).toBe('new');
     expect(healthy.phase).toBe('in');
   });
 
@@ -35,15 +35,38 @@ describe('health of a lite server', () => {
   });
 
   test('a success in between starts the count anew', () => {
-    const shaken = afterSuccess(failing(healthy, options.failuresMax - 1, 10), 11, options);
+    const shaken = afterSuccess(failing(healthy, options.failuresMax - 1, 10), 'read', 11, options);
     expect(failing(shaken, options.failuresMax - 1, 12).phase).toBe('in');
+  });
+
+  test('its reports do not make up for reads that it leaves unanswered, nor the reverse', () => {
+    let health = healthy;
+    for (let i = 0; i < options.failuresMax; i += 1) {
+      health = afterSuccess(afterFailure(health, 'read', i, 1, options), 'report', i, options);
+    }
+    expect(health.phase).toBe('out');
+    health = healthy;
+    for (let i = 0; i < options.failuresMax; i += 1) {
+      health = afterSuccess(afterFailure(health, 'report', i, 1, options), 'read', i, options);
+    }
+    expect(health.phase).toBe('in');
+    expect(health.outages).toBe(1);
+  });
+
+  test('attempts that fail after it went out do not prolong the pause, a failed probe does', () => {
+    const out = failing(healthy, options.failuresMax, 0);
+    expect(failing(out, 50, options.outMs - 1)).toEqual(out);
+    expect(afterFailure(out, 'report', options.outMs, 1, options)).toMatchObject({
+      phase: 'out',
+      outUntilMs: options.outMs + options.outMs * 2,
+    });
   });
 
   test('a report brings it back only after its pause, an answered read at once', () => {
     const out = failing(healthy, options.failuresMax, 0);
     expect(afterReport(out, options.outMs - 1, options).phase).toBe('out');
     expect(afterReport(out, options.outMs, options).phase).toBe('in');
-    expect(afterSuccess(out, 1, options).phase).toBe('in');
+    expect(afterSuccess(out, 'read', 1, options).phase).toBe('in');
   });
 
   test('pauses double up to the longest, and are forgotten after a steady time', () => {
@@ -57,7 +80,7 @@ describe('health of a lite server', () => {
       health = afterReport(health, nowMs, options);
     }
     expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
-    const steady = afterSuccess(health, nowMs + options.steadyMs, options);
+    const steady = afterSuccess(health, 'read', nowMs + options.steadyMs, options);
     expect(failing(steady, options.failuresMax, nowMs + options.steadyMs).outUntilMs).toBe(
       nowMs + options.steadyMs + options.outMs,
     );
@@ -65,16 +88,16 @@ describe('health of a lite server', () => {
 
   test('jitter stretches and shortens the pause', () => {
     const shaken = failing(healthy, options.failuresMax - 1, 0);
-    expect(afterFailure(shaken, 0, 0.8, options).outUntilMs).toBe(options.outMs * 0.8);
-    expect(afterFailure(shaken, 0, 1.2, options).outUntilMs).toBe(options.outMs * 1.2);
+    expect(afterFailure(shaken, 'read', 0, 0.8, options).outUntilMs).toBe(options.outMs * 0.8);
+    expect(afterFailure(shaken, 'read', 0, 1.2, options).outUntilMs).toBe(options.outMs * 1.2);
   });
 
   test('misbehaviour puts it out at once, longer each time, and no answer shortens it', () => {
     const first = afterMisbehaviour(healthy, 0, options);
     expect(first).toMatchObject({ phase: 'out', cause: 'misbehaviour', outUntilMs: options.misbehaviourOutMs });
-    expect(afterSuccess(first, 1, options).phase).toBe('out');
+    expect(afterSuccess(first, 'read', 1, options).phase).toBe('out');
     expect(afterReport(first, options.misbehaviourOutMs - 1, options).phase).toBe('out');
-    expect(afterFailure(first, 1, 1, options)).toMatchObject({
+    expect(afterFailure(first, 'read', 1, 1, options)).toMatchObject({
       cause: 'misbehaviour',
       outUntilMs: options.misbehaviourOutMs,
     });
@@ -86,11 +109,10 @@ describe('health of a lite server', () => {
 
   test('one of another network never comes back', () => {
     let health = afterOtherNetwork(healthy, 5);
-    health = afterReport(
-      afterSuccess(afterFailure(afterMisbehaviour(health, 6, options), 7, 1, options), 8, options),
-      1e12,
-      options,
-    );
+    health = afterMisbehaviour(health, 6, options);
+    health = afterFailure(health, 'read', 7, 1, options);
+    health = afterSuccess(health, 'read', 8, options);
+    health = afterReport(health, 1e12, options);
     expect(health).toMatchObject({ phase: 'rejected', cause: 'other_network' });
   });
 });

@@ -26,7 +26,12 @@ export async function startNetwork(servers: number, options: { startBehindBlocks
   if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
   const never = 1e6;
   return createDevchain(
-    { recordingDir, paceSeconds: never, startBehindBlocks: options.startBehindBlocks ?? 300, servers: Array.from({ length: servers }, () => ({})) },
+    {
+      recordingDir,
+      paceSeconds: never,
+      startBehindBlocks: options.startBehindBlocks ?? 300,
+      servers: Array.from({ length: servers }, () => ({})),
+    },
     { logger: silent, register: new Registry() },
   );
 }
@@ -59,11 +64,19 @@ export function openPool(
 ): PoolUnderTest {
   const register = new Registry();
   const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = pino(
+    { level: 'warn' },
+    { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const zero = network.chain.zeroStates[0]!.id;
   const signatures = createSignatureChecker({}, { register, logger });
   const metrics = createProofMetrics(register);
-  const all = network.liteServers.map(({ host, port, publicKey }, index) => ({ name: `ls${index}`, host, port, publicKey }));
+  const all = network.liteServers.map(({ host, port, publicKey }, index) => ({
+    name: `ls${index}`,
+    host,
+    port,
+    publicKey,
+  }));
   const pool = createPool(
     {
       liteServers: options.use === undefined ? all : options.use.map((index) => all[index]!),
@@ -74,10 +87,7 @@ export function openPool(
     {
       createLiteServer: (liteServer) => createLiteServer(liteServer, { logger, register }),
       createTrustChain: (fetchProof) =>
-        createTrustChain(
-          { initBlock: zero, zeroState: zero },
-          { fetchProof, signatures, metrics, register, logger },
-        ),
+        createTrustChain({ initBlock: zero, zeroState: zero }, { fetchProof, signatures, metrics, register, logger }),
       logger,
       register,
       tracer: options.tracer ?? trace.getTracer('none'),
@@ -113,6 +123,8 @@ export async function until(condition: () => boolean, timeoutMs = 5_000): Promis
 /** Value of a counter or gauge with these labels; 0 when there is none. */
 export async function metric(register: Registry, name: string, labels: Record<string, string> = {}): Promise<number> {
   const found = await register.getSingleMetric(name)?.get();
-  const values = found?.values.filter((value) => Object.entries(labels).every(([key, wanted]) => value.labels[key] === wanted));
+  const values = found?.values.filter((value) =>
+    Object.entries(labels).every(([key, wanted]) => value.labels[key] === wanted),
+  );
   return values?.reduce((sum, { value }) => sum + value, 0) ?? 0;
 }

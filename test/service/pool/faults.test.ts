@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import { walkShardAccounts } from '#service/decode/tlb/shard-account.ts';
+import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { getAccountState } from '#service/liteserver/functions.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import { checkAccountState } from '#service/proof/account-proof.ts';
+import type { ProvedAccount } from '#service/proof/account-proof.ts';
+import { metric, openPool, startNetwork, until, within } from './network.ts';
+import type { Faults, PoolUnderTest } from './network.ts';
+
+/** A lite server's fault, and the errors a caller may see when every lite server has it. */
+type Fault = {
+  readonly name: string;
+  readonly faults: Faults;
+  readonly errors: readonly string[];
+  readonly lies?: true;
+};
+
+const unusable = ['no_lite_server', 'deadline'];
+
+const faults: readonly Fault[] = [
+  { name: 'refuses connections', faults: { transport: { refuse: true } }, errors: ['no_lite_server'] },
+  { name: 'is silent from the handshake on', faults: { transport: { silent: 'handshake' } }, errors: unusable },
+  { name: 'is silent to queries', faults: { transport: { silent: 'answers' } }, errors: unusable },
+  { name: 'never answers, as one that is not synchronized', faults: { silent: true }, errors: unusable },
+  { name: 'is slower than any deadline', faults: { transport: { delayMs: 5_000 } }, errors: unusable },
+  { name: 'closes in the middle of a frame', faults: { transport: { halfFrame: true } }, errors: ['no_lite_server'] },
+  { name: 'sends frames with a wrong hash', faults: { transport: { badFrameHash: true } }, errors: ['no_lite_server'] },
+  { name: 'sends garbage', faults: { transport: { garbage: true } }, errors: ['no_lite_server', 'deadline'] },
+  {
+    name: 'announces frames of a wrong length',
+    faults: { transport: { frameLength: 2 ** 25 } },
+    errors: ['no_lite_server'],
+  },
+  { name: 'closes after the first frame', faults: { transport: { closeAfterFrames: 1 } }, errors: unusable },
+  { name: 'is overloaded', faults: { overloadedAfterMs: 20 }, errors: unusable },
+  {
+    name: 'says 429',
+    faults: { refuse: { code: 429, text: 'too many requests' } },
+    errors: ['overloaded', 'no_lite_server'],
+  },
+  { name: 'says that the block is not there yet', faults: { notReady: 'lagging' }, errors: ['lagging', ...unusable] },
+  { name: 'says that the block is gone', faults: { notReady: 'pruned' }, errors: ['pruned', ...unusable] },
+  {
+    name: 'answers about another block',
+    faults: { only: ['getAccountState'], wrongId: true },
+    errors: ['wrong_id'],
+    lies: true,
+  },
+  {
+    name: 'proves something else',
+    faults: { only: ['getAccountState'], proof: 'wrongHash' },
+    errors: ['hash_mismatch'],
+    lies: true,
+  },
+  {
+    name: 'forges the hash that a proof stores',
+    faults: { only: ['getAccountState'], proof: 'storedHash' },
+    errors: ['bad_merkle_proof'],
+    lies: true,
+  },
+  {
+    name: 'leaves a cell out of a proof',
+    faults: { only: ['getAccountState'], proof: 'missingCell' },
+    errors: ['incomplete_proof'],
+    lies: true,
+  },
+];
+
+const servers = 3;
+const readTimeoutMs = 2_500;
+let network: Devchain;
+let open: PoolUnderTest | undefined;
+
+beforeAll(async () => {
+  network = await startNetwork(servers);
+}, 60_000);
+
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+  await Promise.all(network.liteServers.map((liteServer) => liteServer.setFaults({})));
+});
+
+afterAll(() => network.close());
+
+/** A pool that has its first head and to which every lite server has reported. */
+async function openReadyPool(): Promise<PoolUnderTest> {
+  open = openPool(network);
+  const { pool } = open;
+  await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
+  return open;
+}
+
+async function spoil(indexes: readonly number[], fault: Faults): Promise<void> {
+  for (const index of indexes) {
+    const liteServer = network.liteServers[index]!;
+    await liteServer.setFaults(fault);
+    if (fault.transport?.refuse || fault.transport?.closeAfterFrames) liteServer.resetConnections();
+  }
+}
+
+/** The first account of the newest block of the first shard, as the recorded state has it. */
+function knownAccount(pool: Pool): { id: Buffer; entry: ShardAccount } {
+  const { chain } = network;
+  const shard = chain.find(chain.masterchain(pool.head()!.block.seqno)!.shards[0]!.block)!;
+  let first: { id: Buffer; entry: ShardAccount } | undefined;
+  walkShardAccounts(chain.states, readShardState(chain.states, shard.state).accounts, (id, entry) => {
+    first = { id, entry };
+    return false;
+  });
+  return first!;
+}
+
+/** A verified read of the known account; `salt` tells reads apart that shall not share. */
+async function readAccount(pool: Pool, salt: number, timeoutMs = readTimeoutMs): Promise<ProvedAccount> {
+  const { block } = pool.head()!;
+  const account = { workchain: 0, id: knownAccount(pool).id };
+  const { value } = await pool.query(getAccountState, { id: block, account }, within(timeoutMs), {
+    shareAs: `test ${salt}`,
+    masterchainSeqno: block.seqno,
+    check: (answer) => checkAccountState({ block, workchain: account.workchain, account: account.id }, answer),
+  });
+  return value;
+}
+
+/** True when the account stands exactly as in the recorded state. */
+function isRight(pool: Pool, { account }: ProvedAccount): boolean {
+  const { entry } = knownAccount(pool);
+  return (
+    account?.lastTransactionLt === entry.lastTransactionLt &&
+    account.lastTransactionHash.equals(entry.lastTransactionHash) &&
+    account.table.hash(account.cell).equals(network.chain.states.hash(entry.account))
+  );
+}
+
+describe('with one good lite server left, every read is right, when every other one', () => {
+  test.each(faults)('$name', { timeout: 20_000 }, async ({ faults: fault, lies }) => {
+    const { pool, register } = await openReadyPool();
+    await spoil([0, 1], fault);
+    for (let salt = 0; salt < 12; salt += 1) expect(isRight(pool, await readAccount(pool, salt))).toBe(true);
+    const together = await Promise.all(Array.from({ length: 24 }, (_, salt) => readAccount(pool, 100 + salt)));
+    expect(together.every((account) => isRight(pool, account))).toBe(true);
+    expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
+    const misbehaviours = await metric(register, 'ton_pool_misbehaviours_total');
+    expect(misbehaviours > 0).toBe(lies === true);
+  });
+});
+
+describe('with no good lite server left, a read ends in time with the right class of error, when every one', () => {
+  test.each(faults)('$name', { timeout: 20_000 }, async ({ faults: fault, errors }) => {
+    const { pool } = await openReadyPool();
+    await spoil([0, 1, 2], fault);
+    const startedMs = performance.now();
+    const outcomes = await Promise.allSettled([0, 1, 2].map((salt) => readAccount(pool, salt, 1_000)));
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    for (const outcome of outcomes) {
+      expect(outcome.status).toBe('rejected');
+      expect(errors).toContain(((outcome as PromiseRejectedResult).reason as { code: string }).code);
+    }
+  });
+});
+
+describe('from the start, with one good lite server of three, the head is right and served, when the others', () => {
+  const fromTheStart: readonly Fault[] = [
+    ...faults,
+    { name: 'serve another network', faults: { otherZeroState: true }, errors: [] },
+    { name: 'announce a far future', faults: { tip: { kind: 'future', blocks: 1_000_000 } }, errors: [] },
+    { name: 'prove headers of something else', faults: { only: ['getBlockHeader'], proof: 'wrongHash' }, errors: [] },
+    {
+      name: 'prove block chains of something else',
+      faults: { only: ['getBlockProof'], proof: 'wrongHash' },
+      errors: [],
+    },
+    { name: 'forge hashes in block chains', faults: { only: ['getBlockProof'], proof: 'storedHash' }, errors: [] },
+    { name: 'stay behind', faults: { tip: { kind: 'behind', blocks: 5 } }, errors: [] },
+  ];
+
+  test.each(fromTheStart)('$name', { timeout: 20_000 }, async ({ faults: fault }) => {
+    await spoil([0, 1], fault);
+    open = openPool(network);
+    const { pool } = open;
+    await until(() => pool.ready(), 8_000);
+    const head = pool.head()!.block;
+    const real = network.chain.masterchain(head.seqno)!.id;
+    expect(head).toEqual({ ...real, workchain: MASTERCHAIN, shard: FULL_SHARD });
+    expect(isRight(pool, await readAccount(pool, 1))).toBe(true);
+  });
+});
+
+test('a lite server of another network is rejected for good and said so loudly', async () => {
+  await spoil([1], { otherZeroState: true });
+  open = openPool(network);
+  const { pool, register, log } = open;
+  await until(() => pool.ready() && pool.status()[1]!.phase === 'rejected');
+  await spoil([1], {});
+  expect(await metric(register, 'ton_pool_rejected_lite_servers')).toBe(1);
+  expect(log.filter(({ level, liteServer }) => level === 50 && liteServer === 'ls1')).toHaveLength(1);
+  for (let salt = 0; salt < 20; salt += 1) await readAccount(pool, salt);
+  expect(await metric(register, 'ton_pool_attempts_total', { lite_server: 'ls1' })).toBe(0);
+  expect(pool.status()[1]).toMatchObject({ phase: 'rejected', cause: 'other_network' });
+});
+
+test('a lite server that recovers is used again', { timeout: 20_000 }, async () => {
+  const { pool } = await openReadyPool();
+  await spoil([0, 1, 2], { transport: { silent: 'answers' } });
+  await until(() => pool.status().every(({ phase }) => phase === 'out'));
+  expect(pool.ready()).toBe(false);
+  await spoil([2], {});
+  await until(() => pool.ready());
+  expect(isRight(pool, await readAccount(pool, 1))).toBe(true);
+});

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
+import { LiteServerError } from '#service/liteserver/errors.ts';
+import type { QueryOptions } from '#service/liteserver/liteserver.ts';
+import { createHeadFollower } from '#service/pool/head-follower.ts';
+import { createMember } from '#service/pool/member.ts';
+import type { MemberDependencies } from '#service/pool/member.ts';
+import { createPoolMetrics } from '#service/pool/metrics.ts';
+import { tuningDefaults } from '#service/pool/options.ts';
+import { quickTuning } from './network.ts';
+
+const zeroState = { workchain: MASTERCHAIN, rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2) };
+const tuning = { ...tuningDefaults, ...quickTuning };
+
+function block(seqno: number): BlockId {
+  return {
+    workchain: MASTERCHAIN,
+    shard: FULL_SHARD,
+    seqno,
+    rootHash: Buffer.alloc(32, seqno),
+    fileHash: Buffer.alloc(32),
+  };
+}
+
+function refusal(serverCode: number, text: string): LiteServerError {
+  return new LiteServerError('unsupported', { serverCode, text, function: 'getMasterchainInfo' });
+}
+
+const none = (): number => 0;
+const now = (): number => performance.now();
+
+/** Follows a lite server whose answer to the n-th question, from 0, is what `answer` gives or throws. */
+function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | BlockId) {
+  const logger = pino({ level: 'silent' });
+  const asked: { waits: boolean; seqno: number | undefined }[] = [];
+  const metrics = createPoolMetrics(new Registry(), {
+    headSeqno: none,
+    headUtime: none,
+    usable: none,
+    rejected: none,
+    cacheBytes: none,
+    lags: () => [],
+  });
+  const server = {
+    async query(_fn: unknown, _args: unknown, { waitMasterchain, signal }: QueryOptions) {
+      signal?.throwIfAborted();
+      asked.push({ waits: waitMasterchain !== undefined, seqno: waitMasterchain?.seqno });
+      const last = await answer(asked.length - 1, waitMasterchain !== undefined);
+      return { last, stateRootHash: Buffer.alloc(32), init: zeroState };
+    },
+  } as unknown as MemberDependencies['server'];
+  const member = createMember(
+    { index: 0, name: 'ls', inFlightMax: 1, tuning },
+    { server, metrics, logger, now, random: () => 0.5 },
+  );
+  const follower = createHeadFollower({ zeroState, tuning }, { member, onReport: () => undefined, now });
+  return { member, follower, asked };
+}
+
+describe('following the head of one lite server', () => {
+  test('it is asked once, then let wait for each next block', async () => {
+    const { member, follower, asked } = follow((turn) =>
+      turn < 5 ? block(10 + turn) : delay(10_000, block(0), { ref: false }),
+    );
+    await delay(400);
+    expect(asked).toEqual([
+      { waits: false, seqno: undefined },
+      ...[11, 12, 13, 14, 15].map((seqno) => ({ waits: true, seqno })),
+    ]);
+    expect(member.tip()?.block.seqno).toBe(14);
+    void follower.close();
+  });
+
+  test('one that refuses to wait is polled', async () => {
+    const { member, follower, asked } = follow((turn, waits) => {
+      if (waits) throw refusal(621, 'unknown query');
+      return block(10 + turn);
+    });
+    await delay(6 * tuning.pollMs);
+    await follower.close();
+    expect(asked.filter(({ waits }) => waits)).toHaveLength(1);
+    expect(member.tip()?.block.seqno).toBeGreaterThan(11);
+    expect(member.health().phase).toBe('in');
+  });
+
+  test('one that answers a wait at once without a newer block is not asked in a busy loop', async () => {
+    const { follower, asked } = follow(() => block(10));
+    await delay(10 * tuning.pollMs);
+    await follower.close();
+    expect(asked.length).toBeLessThanOrEqual(12);
+    expect(asked.length).toBeGreaterThan(4);
+  });
+
+  test('one that claims a new block at every question is not asked in a busy loop', async () => {
+    const { follower, asked } = follow((turn) => block(10 + turn));
+    await delay(200);
+    await follower.close();
+    expect(asked.length).toBeLessThanOrEqual(12);
+  });
+
+  test('a wait that ends without a block is no failure', async () => {
+    const { member, follower } = follow((_turn, waits) => {
+      if (waits) throw refusal(652, 'timeout');
+      return block(10);
+    });
+    await delay(8 * tuning.pollMs);
+    await follower.close();
+    expect(member.health()).toMatchObject({ phase: 'in', failures: { report: 0 } });
+  });
+
+  test('one whose newest block is of a shard is not believed', async () => {
+    const { member, follower } = follow(() => ({ ...block(10), workchain: 0 }));
+    await delay(20);
+    await follower.close();
+    expect(member.tip()).toBe(undefined);
+    expect(member.health().phase).toBe('new');
+  });
+});
