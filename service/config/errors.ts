@@ -24,6 +24,15 @@ const shownLengthMax = 60;
 
 /** A wrong value as a message may show it: JSON, shortened. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = jsonOf(value);
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}...` : text;
+}
+
+/** YAML aliases can make a value that holds itself, which JSON cannot tell. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'nothing';
+  } catch {
+    return 'a value that holds itself';
+  }
 }

@@ -39,7 +39,8 @@ export function readManifest(text: string): Manifest {
     throw unreadable(`expected one document of kind TonApi, got ${tonApis.length}`);
   }
   const { misshapen, repeated } = validateManifest(tonApi);
-  const unusable = [...checkIdentity(tonApi), ...misshapen];
+  const identity = checkIdentity(tonApi);
+  const unusable = [...identity, ...misshapen.filter(({ path }) => !identity.some((problem) => problem.path === path))];
   const problems = [...unusable, ...repeated, ...checkRules(tonApi, unusable)];
   if (problems.length > 0) throw new ConfigError('config_invalid', problems);
   return {

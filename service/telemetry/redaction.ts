@@ -6,7 +6,7 @@ const SECRET_FIELD =
   /("(?:[a-z-]*api[-_]?key|key|secret(?:_?key)?|private_?key|password|passwd|token|authorization|proxy-authorization|cookie|set-cookie)"):(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|-?\d[\d.e+-]*)/gi;
 
 /** A key of ours anywhere in a text; its id is public. */
-const API_KEY = /\bton_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}\b/g;
+const API_KEY = /ton_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}/g;
 
 /** A key in a query string. */
 const QUERY_KEY = /([?&](?:api_?key|token)=)[^&"\\\s]+/gi;

@@ -1,0 +1,30 @@
+import { stringify } from 'yaml';
+
+import type { TonApi } from '#service/config/manifest.gen.ts';
+
+type Fields = Record<string, unknown>;
+
+/** 32 bytes in base64. */
+export const key = Buffer.alloc(32, 7).toString('base64');
+
+/** A TonApi with what must be given and nothing more; `change` may break it in any way. */
+export function manifestOf(change: (spec: Fields, document: Fields) => void = () => {}): string {
+  const spec: Fields = {
+    network: 'testnet',
+    zeroState: { rootHash: key, fileHash: key },
+    liteServers: [{ name: 'a', address: '127.0.0.1:4443', publicKey: key }],
+    plans: [
+      { name: 'free', requestsPerSecond: 1 },
+      { name: 'pro', requestsPerSecond: 100, burst: 200 },
+    ],
+    rateLimits: { redis: { secretRef: { name: 'redis' } } },
+  };
+  const document: Fields = { apiVersion: 'tonplane.dev/v1alpha1', kind: 'TonApi', metadata: { name: 'test' }, spec };
+  change(spec, document);
+  return stringify(document);
+}
+
+/** The first plan, lite server or whatever stands in a list of the spec. */
+export function firstOf(spec: Fields, list: keyof TonApi['spec']): Fields {
+  return (spec[list] as Fields[])[0] ?? {};
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { rules } from '#service/config/rules.ts';
+
+import { fieldsOf, pathsOf, sample, schemaOf } from './definitions.ts';
+
+/** Fields that go with another choice than the full sample's: its lite servers are inline, and it is reached by an HTTPRoute. */
+const insteadOf = ['spec.liteServerConfigRef', 'spec.exposure.ingressClassName', 'spec.exposure.tlsSecretName'];
+
+const projectRoot = resolve(import.meta.dirname, '../../..');
+
+describe.each(['tonapis', 'tonapikeys'])('the definition of %s', (plural) => {
+  const fields = fieldsOf(schemaOf(plural));
+
+  it('describes every field (metadata aside, which the API server keeps for itself)', () => {
+    const silent = fields.filter(({ path, schema }) => path !== 'metadata' && (schema.description ?? '').length < 5);
+    expect(fields.length).toBeGreaterThan(30);
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('bounds every text, list and map, so that the cost of rules is known', () => {
+    const unbounded = fields.filter(({ path, schema }) => {
+      if (!path.startsWith('spec') && !path.startsWith('status')) return false;
+      if (schema.type === 'string') {
+        return schema.maxLength === undefined && schema.enum === undefined && schema.format !== 'date-time';
+      }
+      if (schema.type === 'array') return schema.maxItems === undefined;
+      return schema.additionalProperties !== undefined && schema.maxProperties === undefined;
+    });
+    expect(unbounded.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('says of every list how it merges', () => {
+    const lists = fields.filter(({ schema }) => schema.type === 'array');
+    expect(lists.filter(({ schema }) => schema['x-kubernetes-list-type'] === undefined)).toEqual([]);
+  });
+
+  it('closes every object but those that are a Pod’s', () => {
+    const open = fields.filter(
+      ({ schema }) =>
+        schema.type === 'object' && schema.properties === undefined && schema.additionalProperties === undefined,
+    );
+    expect(open.map(({ path }) => path).filter((path) => path !== 'metadata')).toEqual(
+      plural === 'tonapis' ? ['spec.podTemplate.tolerations[]', 'spec.podTemplate.affinity'] : [],
+    );
+  });
+
+  it('points every rule at a field that exists', () => {
+    const paths = new Set(fields.map(({ path }) => path));
+    const pointed = fields.flatMap(({ path, schema }) =>
+      (schema['x-kubernetes-validations'] ?? []).flatMap(({ fieldPath }) =>
+        fieldPath === undefined ? [] : [`${path}${fieldPath}`],
+      ),
+    );
+    expect(pointed.filter((path) => !paths.has(path))).toEqual([]);
+  });
+
+  it('has a full sample that sets every field of the spec, and nothing else', () => {
+    const kind = plural === 'tonapis' ? 'TonApi' : 'TonApiKey';
+    const document = sample('full').documents.find((candidate) => candidate['kind'] === kind);
+    const set = new Set(pathsOf(document));
+    const wanted = fields
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith('spec'))
+      .filter((path) => !insteadOf.some((other) => path.startsWith(other)));
+    expect(wanted.filter((path) => !set.has(path))).toEqual([]);
+    const known = new Set(fields.map(({ path }) => path));
+    const openParts = fields.filter(({ schema }) => schema.properties === undefined && schema.type === 'object');
+    const unknown = [...set].filter(
+      (path) =>
+        path.startsWith('spec') && !known.has(path) && !openParts.some((part) => path.startsWith(`${part.path}.`)),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('the rules of tonapis', () => {
+  it('that speak of one state are the rules that the service checks', () => {
+    const inDefinition = fieldsOf(schemaOf('tonapis')).flatMap(({ path, schema }) =>
+      (schema['x-kubernetes-validations'] ?? [])
+        .filter(({ rule }) => !rule.includes('oldSelf'))
+        .map(({ rule }) => `${path}: ${rule}`),
+    );
+    expect(rules.map(({ scope, cel }) => `${scope}: ${cel}`).toSorted()).toEqual(inDefinition.toSorted());
+  });
+});
+
+describe('what is generated from the definitions', () => {
+  it('is as the definitions say', () => {
+    const output = execFileSync(process.execPath, ['crds/generate.ts', '--check'], {
+      cwd: projectRoot,
+      encoding: 'utf8',
+    });
+    expect(output).toBe('service/config/manifest.gen.ts: clean\n');
+  });
+});

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+
+import { describe, expect, it } from 'vitest';
+
+import { makeKey } from '#service/limits/keys.ts';
+import { createLogger } from '#service/telemetry/logger.ts';
+
+/** What a logger wrote: text, and each line as an object. */
+function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
+  let text = '';
+  const logger = createLogger({ level, base: { role: 'api' } }, { write: (line: string) => void (text += line) });
+  return {
+    logger,
+    text: () => text,
+    lines: () =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+describe('the logger', () => {
+  it('writes one JSON object a line with level, time, message and fields', () => {
+    const { logger, lines } = capture();
+    logger.info({ seqno: 7 }, 'head moved');
+    logger.debug('not written');
+    expect(lines()).toEqual([
+      { level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), role: 'api', seqno: 7, msg: 'head moved' },
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['a header', { headers: { 'x-api-key': 'hidden-value' } }],
+    ['a header in other letters', { req: { headers: { 'X-Api-KEY': 'hidden-value' } } }],
+    ['a repeated header', { headers: { authorization: ['Bearer hidden-value', 'b'] } }],
+    ['a field far down', { a: { b: { c: { d: { e: { password: 'hidden-value' } } } } } }],
+    ['a field with quotes in it', { token: 'x" , hidden-value \\"' }],
+    ['a query string', { url: '/api/v2/getMasterchainInfo?address=1&api_key=hidden-value&x=1' }],
+    ['a database URL', { uri: 'postgres://user:hidden-value@db:5432/ton' }],
+    ['a bare key field', { key: 'hidden-value' }],
+  ])('takes a secret out of %s', (_where, fields) => {
+    const { logger, text, lines } = capture();
+    logger.info(fields, 'request');
+    expect(text()).not.toContain('hidden-value');
+    expect(text()).toContain('[redacted]');
+    expect(lines()).toHaveLength(1);
+  });
+
+  it('takes an API key out of any text, also of messages and errors, and leaves its id', () => {
+    const { logger, text, lines } = capture();
+    const { key, id } = makeKey(randomBytes);
+    const secret = key.slice(`ton_${id}_`.length);
+    logger.error({ err: new Error(`wrong key ${key}`), note: [`x${key}`, key] }, `key ${key} is wrong`);
+    logger.info(key);
+    expect(text()).not.toContain(secret);
+    expect(lines()[0]).toMatchObject({ msg: `key ton_${id}_[redacted] is wrong` });
+  });
+
+  it('leaves what is no secret', () => {
+    const { logger, lines } = capture();
+    logger.info({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 }, 'plain');
+    expect(lines()[0]).toMatchObject({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 });
+  });
+});
