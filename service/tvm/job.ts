@@ -1,0 +1,64 @@
+import type { EmulatorProgram } from './emulator.ts';
+
+/** A configuration as threads keep it: shared memory, so that a call carries no copy of it. */
+export type JobConfig = {
+  /** Hash of its root cell in hex. */
+  readonly key: string;
+  /** Bag of cells of the dictionary. */
+  readonly boc: SharedArrayBuffer;
+};
+
+/** What a thread runs; strings are JSON or bags of cells in base64, as the emulator takes them. */
+export type Job = { readonly config: JobConfig; readonly params: string; readonly log: boolean } & (
+  | { readonly kind: 'getMethod'; readonly stack: string }
+  | {
+      readonly kind: 'transaction';
+      readonly shardAccount: string;
+      /** Empty for tick and tock. */
+      readonly message: string;
+      /** Dictionary of libraries; empty for none. */
+      readonly libraries: string;
+    }
+);
+
+/** What the emulator answered, as far as it is of use. */
+export type JobOutput =
+  | {
+      readonly kind: 'getMethod';
+      readonly exitCode: number;
+      readonly gasUsed: bigint;
+      /** Bag of cells of the resulting `VmStack`. */
+      readonly stack: Buffer;
+      /** Hash of a library that the run wanted and did not have. */
+      readonly missingLibrary: string | undefined;
+      readonly config: 'slim' | 'full';
+      readonly log: string | undefined;
+    }
+  | {
+      readonly kind: 'transaction';
+      readonly transaction: Buffer;
+      readonly shardAccount: Buffer;
+      readonly actions: Buffer | undefined;
+      readonly libraryFailed: boolean;
+      readonly log: string | undefined;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly error: string;
+      readonly exitCode: number | undefined;
+      readonly libraryFailed: boolean;
+      readonly log: string | undefined;
+    }
+  /** The emulator did not take the inputs, or could not write the result. */
+  | { readonly kind: 'refused'; readonly error: string };
+
+/** Characters of a VM log that is handed out: the start, where the cause of most failures stands. */
+export const LOG_CHARACTERS_MAX = 64 * 1024;
+
+export type ThreadData = { readonly program: EmulatorProgram | undefined };
+
+export type ThreadMessage =
+  | { readonly kind: 'ready'; readonly program: EmulatorProgram }
+  | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number }
+  /** The emulator trapped; the thread is of no more use. */
+  | { readonly kind: 'dead'; readonly error: string };

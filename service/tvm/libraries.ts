@@ -1,0 +1,126 @@
+import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import { BitWriter } from './bit-writer.ts';
+import { TvmError } from './errors.ts';
+import type { TvmMetrics } from './metrics.ts';
+
+/** Asks for the library with this 32-byte hash: the BoC of its cell, undefined when the masterchain has none. */
+export type FetchLibrary = (hash: Buffer) => Promise<Buffer | undefined>;
+
+/** Libraries by hash; content never changes, so that what was fetched once is good forever. */
+export type Libraries = {
+  /** Kept libraries among these hashes (hex). */
+  known(hashes: readonly string[]): Map<string, Buffer>;
+  /** Throws TvmError `tvm_library_unavailable` when the answer is not what the hash says; else what `fetch` throws. */
+  find(hash: string, fetch: FetchLibrary): Promise<Buffer | undefined>;
+};
+
+/** Libraries that one call may need: contracts use one or two. */
+export const LIBRARIES_MAX = 16;
+
+/** @param bytesMax of all kept libraries; the one unused for longest goes first */
+export function createLibraries(bytesMax: number, metrics: TvmMetrics): Libraries {
+  const kept = new Map<string, Buffer>();
+  let bytes = 0;
+
+  function touch(hash: string): Buffer | undefined {
+    const library = kept.get(hash);
+    if (library === undefined) return undefined;
+    kept.delete(hash);
+    kept.set(hash, library);
+    metrics.libraries.inc({ result: 'cached' });
+    return library;
+  }
+
+  function keep(hash: string, library: Buffer): void {
+    if (library.length > bytesMax || kept.has(hash)) return;
+    kept.set(hash, library);
+    bytes += library.length;
+    for (const [oldest, { length }] of kept) {
+      if (bytes <= bytesMax) break;
+      kept.delete(oldest);
+      bytes -= length;
+    }
+  }
+
+  return {
+    known(hashes) {
+      const found = new Map<string, Buffer>();
+      for (const hash of hashes) {
+        const library = touch(hash);
+        if (library !== undefined) found.set(hash, library);
+      }
+      return found;
+    },
+    async find(hash, fetch) {
+      const known = touch(hash);
+      if (known !== undefined) return known;
+      const library = await fetch(Buffer.from(hash, 'hex')).catch((error: unknown) => {
+        metrics.libraries.inc({ result: 'failed' });
+        throw error;
+      });
+      const result = library === undefined ? 'missing' : rootHash(library) === hash ? 'found' : 'bad';
+      metrics.libraries.inc({ result });
+      if (result === 'bad')
+        throw new TvmError('tvm_library_unavailable', { detail: `library ${hash} has another hash` });
+      if (library !== undefined) keep(hash, library);
+      return library;
+    },
+  };
+}
+
+function rootHash(library: Buffer): string | undefined {
+  try {
+    const boc = parseBoc(library, { rootsMax: 1 });
+    return boc.hash(boc.roots[0]!).toString('hex');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hashes (hex) that the library cells of a bag refer to: `library#02 hash:bits256`. Throws DecodeError. */
+export function listLibraryHashes(boc: Boc): string[] {
+  const hashes: string[] = [];
+  for (let cell = 0; cell < boc.size && hashes.length < LIBRARIES_MAX; cell++) {
+    if (boc.kind(cell) !== 'library') continue;
+    const start = boc.dataOffset(cell) + 1;
+    hashes.push(boc.bytes.toString('hex', start, start + 32));
+  }
+  return hashes;
+}
+
+/** The dictionary `Hashmap 256 ^Cell` in which the VM looks libraries up, as a bag of cells. There must be at least one. */
+export function writeLibraries(libraries: ReadonlyMap<string, Buffer>): Buffer {
+  const store = createCellStore();
+  const entries = [...libraries].map(([hash, bytes]) => {
+    const boc = parseBoc(bytes);
+    return { key: Buffer.from(hash, 'hex'), cell: store.import(boc, boc.roots[0]!) };
+  });
+  entries.sort((one, other) => Buffer.compare(one.key, other.key));
+  return writeBoc(store, [writeEdge(store, entries, 0)], { crc32c: true });
+}
+
+type Entry = { readonly key: Buffer; readonly cell: number };
+
+const KEY_BITS = 256;
+
+/** `hm_edge#_ label:(HmLabel ~l n) node:(HashmapNode m X)`, the label always as `hml_long$10 n:(#<= m) s:(n * Bit)`. */
+function writeEdge(store: CellStore, entries: readonly Entry[], start: number): number {
+  const [first, last] = [entries[0]!, entries.at(-1)!];
+  let end = start;
+  while (end < KEY_BITS && bitAt(first.key, end) === bitAt(last.key, end)) end++;
+  const writer = new BitWriter();
+  writer.int(2, 2).int(end - start, 32 - Math.clz32(KEY_BITS - start));
+  writer.copy(first.key, start, end - start);
+  if (end === KEY_BITS) return writer.ref(first.cell).finish(store);
+  const fork = entries.findIndex(({ key }) => bitAt(key, end));
+  for (const side of [entries.slice(0, fork), entries.slice(fork)]) writer.ref(writeEdge(store, side, end + 1));
+  return writer.finish(store);
+}
+
+function bitAt(key: Buffer, at: number): boolean {
+  return (key[at >> 3]! & (128 >> (at & 7))) !== 0;
+}

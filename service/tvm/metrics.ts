@@ -1,0 +1,64 @@
+import type { Registry } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
+
+export type TvmMetrics = {
+  readonly calls: Counter<'kind' | 'result'>;
+  readonly duration: Histogram<'kind'>;
+  readonly gas: Counter<'kind'>;
+  readonly configs: Counter<'config'>;
+  readonly threadStarts: Counter<'reason'>;
+  readonly libraries: Counter<'result'>;
+};
+
+/** From a wallet's seqno (1 ms) over a large method (20 ms) to the wall limit, with the wait for a thread. */
+const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** @param queueLength read when metrics are collected */
+export function createTvmMetrics(register: Registry, queueLength: () => number): TvmMetrics {
+  const registers = [register];
+  const queue: Gauge = new Gauge({
+    name: 'ton_tvm_queue_length',
+    help: 'Calls that wait for a thread.',
+    registers,
+    collect: (): void => queue.set(queueLength()),
+  });
+  return {
+    calls: new Counter({
+      name: 'ton_tvm_calls_total',
+      help: 'Calls of the TVM by kind and result: success, exit (the contract threw), rejected (an external message), or the error code.',
+      labelNames: ['kind', 'result'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'ton_tvm_call_duration_seconds',
+      help: 'Time of one call, with its wait for a thread and for libraries.',
+      labelNames: ['kind'],
+      buckets: DURATION_BUCKETS_S,
+      registers,
+    }),
+    gas: new Counter({
+      name: 'ton_tvm_gas_total',
+      help: 'Gas that get-methods used.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    configs: new Counter({
+      name: 'ton_tvm_configs_total',
+      help: 'Get-method runs by the configuration they needed: slim (without validator sets), or full, as the contract read it.',
+      labelNames: ['config'],
+      registers,
+    }),
+    threadStarts: new Counter({
+      name: 'ton_tvm_thread_starts_total',
+      help: 'Threads started, by what for: work, timeout (a call runs long), crashed, memory.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    libraries: new Counter({
+      name: 'ton_tvm_library_fetches_total',
+      help: 'Libraries that calls needed: cached, found, missing, bad (not what the hash says) or failed.',
+      labelNames: ['result'],
+      registers,
+    }),
+  };
+}

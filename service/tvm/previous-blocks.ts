@@ -1,0 +1,37 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { StackEntry } from './stack.ts';
+
+/**
+ * Masterchain blocks that a contract can see (parameter 13 of c7), from the state of the block that the call is pinned to:
+ * that block first.
+ */
+export type PreviousBlocks = {
+  /** The newest, newest first; at most 16. */
+  readonly last: readonly BlockId[];
+  readonly lastKeyBlock: BlockId;
+  /** The newest whose seqno is a multiple of 100, newest first; at most 16. Present from global version 9 on. */
+  readonly lastHundreds?: readonly BlockId[];
+};
+
+/** The tuple `[last_mc_blocks, prev_key_block, last_mc_blocks_100]`. */
+export function previousBlocksTuple({ last, lastKeyBlock, lastHundreds }: PreviousBlocks): StackEntry {
+  const items = [tuple(last.map(blockTuple)), blockTuple(lastKeyBlock)];
+  return tuple(lastHundreds === undefined ? items : [...items, tuple(lastHundreds.map(blockTuple))]);
+}
+
+/** `[wc:Integer shard:Integer seqno:Integer root_hash:Integer file_hash:Integer]`. */
+function blockTuple({ workchain, shard, seqno, rootHash, fileHash }: BlockId): StackEntry {
+  return tuple([BigInt(workchain), shard, BigInt(seqno), hashNumber(rootHash), hashNumber(fileHash)].map(int));
+}
+
+function hashNumber(hash: Buffer): bigint {
+  return BigInt(`0x${hash.toString('hex')}`);
+}
+
+function int(value: bigint): StackEntry {
+  return { type: 'int', value };
+}
+
+function tuple(items: readonly StackEntry[]): StackEntry {
+  return { type: 'tuple', items };
+}

@@ -1,0 +1,107 @@
+import { parseBoc } from '../decode/boc.ts';
+import type { Emulator } from './emulator.ts';
+import { LOG_CHARACTERS_MAX } from './job.ts';
+import type { Job, JobConfig, JobOutput } from './job.ts';
+import { readsConfig, slimConfig } from './slim-config.ts';
+
+/** Runs jobs in one emulator, whose memory keeps the newest configurations. */
+export type Runner = {
+  /** Throws what the emulator throws when it traps. */
+  run(job: Job): JobOutput;
+};
+
+/** Configurations kept: that of the served head, of the one before a key block, and some of the past. */
+const CONFIGS_MAX = 4;
+
+/** A configuration in the emulator's memory. */
+type KeptConfig = { readonly full: number; readonly slim: number; transactions: number | undefined };
+
+/** What the emulator's functions answer, in JSON. */
+type EmulatorAnswer = {
+  readonly output?: {
+    readonly success: boolean;
+    readonly error?: string;
+    readonly vm_log?: string;
+    readonly vm_exit_code?: number;
+    readonly gas_used?: string;
+    readonly stack?: string;
+    readonly missing_library?: string | null;
+    readonly transaction?: string;
+    readonly shard_account?: string;
+    readonly actions?: string | null;
+  };
+  readonly message?: string;
+};
+
+export function createRunner(emulator: Emulator): Runner {
+  const configs = new Map<string, KeptConfig>();
+
+  function keepConfig({ key, boc }: JobConfig): KeptConfig {
+    const known = configs.get(key);
+    configs.delete(key);
+    if (known === undefined && configs.size >= CONFIGS_MAX) {
+      const [oldest, { full, slim, transactions }] = [...configs][0]!;
+      if (transactions !== undefined) emulator.destroyTransactions(transactions);
+      emulator.release(full);
+      emulator.release(slim);
+      configs.delete(oldest);
+    }
+    const kept = known ?? readConfig(Buffer.from(boc));
+    configs.set(key, kept);
+    return kept;
+  }
+
+  function readConfig(boc: Buffer): KeptConfig {
+    const slim = slimConfig(parseBoc(boc));
+    const [fullText, slimText] = [boc, slim].map((bytes) => bytes.toString('base64'));
+    return { full: emulator.keep(fullText!), slim: emulator.keep(slimText!), transactions: undefined };
+  }
+
+  function runGetMethod(job: Job & { kind: 'getMethod' }, { slim, full }: KeptConfig): JobOutput {
+    const run = (config: number): EmulatorAnswer =>
+      JSON.parse(emulator.runGetMethod(job.params, job.stack, config)) as EmulatorAnswer;
+    const quick = run(slim);
+    const whole = readsConfig(quick.output?.vm_log ?? '');
+    const { output, message } = whole ? run(full) : quick;
+    if (output?.success !== true) return { kind: 'refused', error: output?.error ?? message ?? 'no output' };
+    return {
+      kind: 'getMethod',
+      exitCode: output.vm_exit_code!,
+      gasUsed: BigInt(output.gas_used!),
+      stack: Buffer.from(output.stack!, 'base64'),
+      missingLibrary: output.missing_library ?? undefined,
+      config: whole ? 'full' : 'slim',
+      log: logOf(job, output.vm_log),
+    };
+  }
+
+  function runTransaction(job: Job & { kind: 'transaction' }, kept: KeptConfig): JobOutput {
+    kept.transactions ??= emulator.createTransactions(kept.full);
+    const { shardAccount, message, libraries, params } = job;
+    if (kept.transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
+    const text = emulator.runTransaction(kept.transactions, libraries, shardAccount, message, params);
+    const answer = JSON.parse(text) as EmulatorAnswer;
+    const { output } = answer;
+    if (output === undefined) return { kind: 'refused', error: answer.message ?? 'no output' };
+    const libraryFailed = output.vm_log?.includes('failed to load library cell') ?? false;
+    const log = logOf(job, output.vm_log);
+    if (!output.success) {
+      return { kind: 'rejected', error: output.error ?? 'no error', exitCode: output.vm_exit_code, libraryFailed, log };
+    }
+    const [transaction, account, actions] = [output.transaction, output.shard_account, output.actions].map((boc) =>
+      typeof boc === 'string' ? Buffer.from(boc, 'base64') : undefined,
+    );
+    return { kind: 'transaction', transaction: transaction!, shardAccount: account!, actions, libraryFailed, log };
+  }
+
+  return {
+    run(job) {
+      const kept = keepConfig(job.config);
+      return job.kind === 'getMethod' ? runGetMethod(job, kept) : runTransaction(job, kept);
+    },
+  };
+}
+
+function logOf(job: Job, log: string | undefined): string | undefined {
+  return job.log ? log?.slice(0, LOG_CHARACTERS_MAX) : undefined;
+}

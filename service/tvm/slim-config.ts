@@ -1,0 +1,51 @@
+import type { Boc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
+
+/**
+ * The validator sets (previous, current and next, each with its temporary one): nine tenths of the configuration's bytes,
+ * and the emulator reads all of it at every call of a get-method.
+ */
+const VALIDATOR_SETS = [32, 33, 34, 35, 36, 37];
+
+/**
+ * The configuration with an empty cell in place of each validator set: everything that the VM itself reads is there. A contract
+ * that reads the configuration would see the difference; `readsConfig` tells whether one did.
+ * @param config bag of cells of the dictionary (`Hashmap 32 ^Cell`)
+ */
+export function slimConfig(config: Boc): Buffer {
+  const root = config.roots[0]!;
+  const leaves = new Set(VALIDATOR_SETS.map((param) => lookupHashmap(config, root, 32, uintKey(param, 32))?.cell));
+  const store = createCellStore();
+  const empty = store.add({ data: Buffer.alloc(0), bitLength: 0, refs: [] });
+  const copied = new Map<number, number>();
+  const copy = (cell: number): number => {
+    const known = copied.get(cell);
+    if (known !== undefined) return known;
+    const refs: number[] = [];
+    for (let at = 0; at < config.refCount(cell); at++) refs.push(leaves.has(cell) ? empty : copy(config.ref(cell, at)));
+    const placed = store.addLike(config, cell, refs);
+    copied.set(cell, placed);
+    return placed;
+  };
+  return writeBoc(store, [copy(root)], { crc32c: true });
+}
+
+/**
+ * Instructions by which a contract gets hold of the configuration: parameters, the dictionary, or the tuple of c7 that has it.
+ * The VM logs every instruction before it runs it.
+ */
+const CONFIG_INSTRUCTIONS = [
+  'execute CONFIG',
+  'execute GETPARAM 9',
+  'execute GETPARAMLONG',
+  'execute GETGLOBVAR',
+  'execute PUSH c7',
+  'execute PUSHCTRX',
+];
+
+/** Whether a run may have seen which configuration it was given. */
+export function readsConfig(vmLog: string): boolean {
+  return CONFIG_INSTRUCTIONS.some((instruction) => vmLog.includes(instruction));
+}

@@ -1,0 +1,141 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { BitWriter } from './bit-writer.ts';
+import { TvmError } from './errors.ts';
+import { STACK_ENTRIES_MAX, copyWindow } from './stack.ts';
+import type { StackEntry } from './stack.ts';
+
+/** A tuple's length is a number from 0 to 255 in the VM. */
+const TUPLE_ITEMS_MAX = 255;
+
+/** Deeper than any stack that a BoC can hold: a list of pairs takes one cell for each. */
+const NESTING_MAX = 1024;
+
+const INT_MAX = (1n << 256n) - 1n;
+const INT_MIN = -(1n << 256n);
+const SHORT_BITS = 64;
+
+type Writing = { readonly store: CellStore; entries: number };
+
+/**
+ * Writes a stack, bottom first: `vm_stack#_ depth:(## 24) stack:(VmStackList depth)`, as the node does (CRC-32C, no index).
+ * Throws TvmError `stack_too_deep`, `stack_too_big`, `stack_invalid`.
+ */
+export function encodeStack(entries: readonly StackEntry[]): Buffer {
+  if (entries.length > STACK_ENTRIES_MAX) throw tooBig();
+  return finish((writing) => {
+    let rest = new BitWriter();
+    entries.forEach((entry, index) => {
+      const cell = rest.finish(writing.store);
+      rest = new BitWriter();
+      if (index === entries.length - 1) rest.int(entries.length, 24);
+      rest.ref(cell);
+      writeEntry(writing, rest, entry, 0);
+    });
+    return (entries.length === 0 ? rest.int(0, 24) : rest).finish(writing.store);
+  });
+}
+
+/** Writes one `VmStackValue` as a bag of cells of its own. Throws as `encodeStack`. */
+export function encodeStackEntry(entry: StackEntry): Buffer {
+  return finish((writing) => writeEntryCell(writing, entry, 0));
+}
+
+function finish(write: (writing: Writing) => number): Buffer {
+  const writing: Writing = { store: createCellStore(), entries: 0 };
+  try {
+    return writeBoc(writing.store, [write(writing)], { crc32c: true });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    if (error.code === 'too_big') throw tooDeep(error);
+    throw new TvmError('stack_invalid', { detail: `an entry of the stack is no value: ${error.message}` }, error);
+  }
+}
+
+function writeEntryCell(writing: Writing, entry: StackEntry, nesting: number): number {
+  const writer = new BitWriter();
+  writeEntry(writing, writer, entry, nesting);
+  return writer.finish(writing.store);
+}
+
+/**
+ * `vm_stk_null#00`, `vm_stk_tinyint#01 value:int64`, `vm_stk_int#0201_ value:int257`, `vm_stk_nan#02ff`, `vm_stk_cell#03`,
+ * `vm_stk_slice#04`, `vm_stk_builder#05`, `vm_stk_cont#06`, `vm_stk_tuple#07`.
+ */
+function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nesting: number): void {
+  if (++writing.entries > STACK_ENTRIES_MAX) throw tooBig();
+  switch (entry.type) {
+    case 'null':
+      writer.int(0, 8);
+      break;
+    case 'nan':
+      writer.int(0x02ff, 16);
+      break;
+    case 'int':
+      writeInt(writer, entry.value);
+      break;
+    case 'cell':
+      writer.int(3, 8).ref(writing.store.import(entry.table, entry.cell));
+      break;
+    case 'slice':
+      writer.int(4, 8).ref(writing.store.import(entry.table, entry.cell));
+      writer.int(entry.startBit, 10).int(entry.endBit, 10).int(entry.startRef, 3).int(entry.endRef, 3);
+      break;
+    case 'builder':
+      writer.int(5, 8).ref(writing.store.import(entry.table, entry.cell));
+      break;
+    case 'continuation':
+      copyWindow(writer.int(6, 8), writing.store, entry);
+      break;
+    case 'tuple':
+      writeTuple(writing, writer, entry.items, nesting + 1);
+      break;
+  }
+}
+
+function writeInt(writer: BitWriter, value: bigint): void {
+  if (value > INT_MAX || value < INT_MIN) {
+    throw new TvmError('stack_invalid', { detail: 'a number of the stack does not fit 257 bits', limit: 257 });
+  }
+  if (BigInt.asIntN(SHORT_BITS, value) === value) writer.int(1, 8).int(value, SHORT_BITS);
+  else writer.int(0x0100, 15).int(value, 257);
+}
+
+/**
+ * `vm_stk_tuple#07 len:(## 16) data:(VmTuple len)`: the last item in a reference, before it the earlier items: one as itself,
+ * more as a cell of the same form.
+ */
+function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEntry[], nesting: number): void {
+  if (nesting > NESTING_MAX) throw tooDeep();
+  if (items.length > TUPLE_ITEMS_MAX) {
+    throw new TvmError('stack_invalid', { detail: 'a tuple has at most 255 items', limit: TUPLE_ITEMS_MAX });
+  }
+  writer.int(7, 8).int(items.length, 16);
+  let earlier: number | undefined;
+  items.forEach((item, index) => {
+    const last = writeEntryCell(writing, item, nesting);
+    if (index === items.length - 1) {
+      if (earlier !== undefined) writer.ref(earlier);
+      writer.ref(last);
+    } else {
+      earlier = earlier === undefined ? last : new BitWriter().ref(earlier).ref(last).finish(writing.store);
+    }
+  });
+}
+
+function tooBig(): TvmError {
+  return new TvmError('stack_too_big', {
+    detail: `the stack has more than ${STACK_ENTRIES_MAX} entries`,
+    limit: STACK_ENTRIES_MAX,
+  });
+}
+
+function tooDeep(cause?: unknown): TvmError {
+  return new TvmError(
+    'stack_too_deep',
+    { detail: 'the stack is deeper than a BoC can hold', limit: NESTING_MAX },
+    cause,
+  );
+}

@@ -1,0 +1,334 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { TvmError } from './errors.ts';
+import type { Job, JobConfig, JobOutput } from './job.ts';
+import type { FetchLibrary } from './libraries.ts';
+import { LIBRARIES_MAX, createLibraries, listLibraryHashes, writeLibraries } from './libraries.ts';
+import { createTvmMetrics } from './metrics.ts';
+import type { TvmOptions } from './options.ts';
+import { TVM_DEFAULTS } from './options.ts';
+import type { PreviousBlocks } from './previous-blocks.ts';
+import { previousBlocksTuple } from './previous-blocks.ts';
+import { decodeStack } from './stack-reader.ts';
+import { encodeStack, encodeStackEntry } from './stack-writer.ts';
+import type { StackEntry } from './stack.ts';
+import { createThreads } from './threads.ts';
+
+/** A configuration: root hash of its dictionary (32 bytes), and the dictionary `Hashmap 32 ^Cell` as a bag of cells. */
+export type TvmConfig = { readonly hash: Buffer; readonly boc: Buffer };
+
+/** What every call is run with: the world of the block that it is pinned to. */
+export type TvmWorld = {
+  readonly config: TvmConfig;
+  /** Without them the contract sees null there. */
+  readonly previousBlocks?: PreviousBlocks;
+  /** Unix seconds: `gen_utime` of the block whose state the account is in. */
+  readonly utime: number;
+  /** 32 bytes. */
+  readonly randSeed: Buffer;
+  /** Asked for libraries that the call needs; without it there are none. */
+  readonly fetchLibrary?: FetchLibrary;
+  /** Whose turn it is when calls wait; calls without one share a turn. */
+  readonly caller?: string;
+  /** Rejects the call with `tvm_aborted`; one that runs already is let end. */
+  readonly signal?: AbortSignal;
+  /** Hand out the VM's log, cut to 64 Ki characters. */
+  readonly log?: boolean;
+};
+
+export type GetMethodRequest = TvmWorld & {
+  /** Code and data as bags of cells; null for an account without. */
+  readonly code: Buffer | null;
+  readonly data: Buffer | null;
+  readonly address: { readonly workchain: number; readonly id: Buffer };
+  /** Nanotons. */
+  readonly balance: bigint;
+  readonly extraCurrencies?: readonly { readonly id: number; readonly amount: bigint }[];
+  /** Signed 32 bits. */
+  readonly methodId: number;
+  /** Arguments, the last one on top. */
+  readonly stack: readonly StackEntry[];
+  readonly gasLimit?: number;
+};
+
+export type GetMethodResult = {
+  /** 0 and 1 are success; -14 out of gas; -13 when the account has no code; else what the contract threw. */
+  readonly exitCode: number;
+  readonly gasUsed: bigint;
+  /** The last entry is on top. */
+  readonly stack: readonly StackEntry[];
+  /** Libraries that were looked for and are not in the masterchain; the run failed on the last of them. */
+  readonly missingLibraries: readonly Buffer[];
+  readonly log?: string;
+};
+
+export type EmulationRequest = TvmWorld & {
+  /** `ShardAccount` as a bag of cells. */
+  readonly shardAccount: Buffer;
+  /** An inbound message as a bag of cells, or what runs a special account at the start or end of a masterchain block. */
+  readonly message: Buffer | 'tick' | 'tock';
+  /** Start lt of the block that the transaction is in, or of the transaction itself: it must be above the account's last. */
+  readonly lt: bigint;
+  /** Every signature counts as good. */
+  readonly ignoreSignature?: boolean;
+};
+
+export type EmulationResult =
+  | {
+      readonly kind: 'transaction';
+      /** `Transaction`, the `ShardAccount` after it and, if the compute phase ended well, its `OutList`: bags of cells. */
+      readonly transaction: Buffer;
+      readonly shardAccount: Buffer;
+      readonly actions?: Buffer;
+      readonly log?: string;
+    }
+  /** There is no transaction: an external message was not accepted, or cannot be paid for. */
+  | { readonly kind: 'rejected'; readonly error: string; readonly exitCode?: number; readonly log?: string };
+
+/** Runs contracts in the node's own VM, off the event loop. */
+export type Tvm = {
+  /** Throws TvmError, and what `fetchLibrary` throws. */
+  runGetMethod(request: GetMethodRequest): Promise<GetMethodResult>;
+  /** Throws TvmError, and what `fetchLibrary` throws. */
+  emulateTransaction(request: EmulationRequest): Promise<EmulationResult>;
+  /** Ends the threads; calls that run or wait reject with `tvm_closed`. */
+  close(): Promise<void>;
+};
+
+export type TvmDependencies = {
+  readonly register: Registry;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+};
+
+/** The emulator's word for a stack that it cannot write out: deeper than a bag of cells can be, or of more than 3,500 entries. */
+const STACK_REFUSAL = "Couldn't serialize stack";
+
+/** Exit code of a call of an account that has no code (lite server sheet and `vm::run_vm_code` with null code). */
+const NO_CODE = -13;
+
+/** Configurations shared with the threads: one for each key block that calls are pinned to at a time. */
+const CONFIGS_MAX = 8;
+
+/** BoC of an empty cell. */
+const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
+
+/** Makes a TVM; its first thread starts at once. */
+export function createTvm(options: TvmOptions, { register, logger, now }: TvmDependencies): Tvm {
+  const settings = { ...TVM_DEFAULTS, workerUrl: new URL('worker.ts', import.meta.url), ...options };
+  const metrics = createTvmMetrics(register, () => threads.queueLength);
+  const threads = createThreads(settings, { metrics, logger, now });
+  const libraries = createLibraries(settings.libraryBytesMax, metrics);
+  const configs = new Map<string, JobConfig>();
+  const writtenBlocks = new WeakMap<PreviousBlocks, string>();
+
+  function shareConfig({ hash, boc }: TvmConfig): JobConfig {
+    const key = hash.toString('hex');
+    const known = configs.get(key);
+    configs.delete(key);
+    const shared = known ?? { key, boc: new SharedArrayBuffer(boc.length) };
+    if (known === undefined) Buffer.from(shared.boc).set(boc);
+    configs.set(key, shared);
+    if (configs.size > CONFIGS_MAX) configs.delete([...configs.keys()][0]!);
+    return shared;
+  }
+
+  function writePreviousBlocks(blocks: PreviousBlocks): string {
+    const known = writtenBlocks.get(blocks);
+    if (known !== undefined) return known;
+    const text = encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
+    writtenBlocks.set(blocks, text);
+    return text;
+  }
+
+  function worldParams({ previousBlocks, randSeed }: TvmWorld): object {
+    if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
+    const seed = { rand_seed: randSeed.toString('hex'), debug_enabled: false };
+    return previousBlocks === undefined ? seed : { ...seed, prev_blocks_info: writePreviousBlocks(previousBlocks) };
+  }
+
+  /** Runs with the libraries that are known to be wanted, and again with each that turns out to be. */
+  async function runWithLibraries(
+    world: TvmWorld,
+    mentioned: readonly string[],
+    makeJob: (libraries: string) => Job,
+    wanted: (output: JobOutput, found: ReadonlyMap<string, Buffer>) => readonly string[],
+  ): Promise<{ output: JobOutput; missing: string[] }> {
+    const found = libraries.known(mentioned);
+    const missing: string[] = [];
+    for (;;) {
+      const job = makeJob(found.size === 0 ? '' : writeLibraries(found).toString('base64'));
+      const output = await threads.run(job, world.caller ?? '', world.signal);
+      const added = new Map<string, Buffer>();
+      for (const hash of wanted(output, found)) {
+        if (found.has(hash) || missing.includes(hash)) continue;
+        const library = world.fetchLibrary && (await libraries.find(hash, world.fetchLibrary));
+        if (library === undefined) missing.push(hash);
+        else added.set(hash, library);
+      }
+      if (added.size === 0) return { output, missing };
+      for (const [hash, library] of added) found.set(hash, library);
+      if (found.size > LIBRARIES_MAX) {
+        throw new TvmError('tvm_library_unavailable', {
+          detail: 'the call needs too many libraries',
+          limit: LIBRARIES_MAX,
+        });
+      }
+    }
+  }
+
+  async function runGetMethod(request: GetMethodRequest): Promise<GetMethodResult> {
+    const { code, methodId } = request;
+    if (code === null) {
+      const stack: StackEntry[] = [...request.stack, { type: 'int', value: BigInt(methodId) }];
+      return { exitCode: NO_CODE, gasUsed: 0n, stack, missingLibraries: [] };
+    }
+    const stack = request.stack.length === 0 ? EMPTY_STACK : encodeStack(request.stack).toString('base64');
+    const config = shareConfig(request.config);
+    const params = { ...getMethodParams(request, code, settings.gasLimit), ...worldParams(request) };
+    const { output, missing } = await runWithLibraries(
+      request,
+      listMentioned(code),
+      (libs) => ({
+        kind: 'getMethod',
+        config,
+        stack,
+        params: JSON.stringify({ ...params, libs }),
+        log: request.log === true,
+      }),
+      (ran) => (ran.kind === 'getMethod' && ran.missingLibrary !== undefined ? [ran.missingLibrary.toLowerCase()] : []),
+    );
+    if (output.kind !== 'getMethod') throw refused(output);
+    if (output.exitCode === NO_CODE && output.gasUsed === 0n)
+      throw badRequest('the code or the data are no bag of cells');
+    metrics.gas.inc({ kind: 'getMethod' }, Number(output.gasUsed));
+    metrics.configs.inc({ config: output.config });
+    return {
+      exitCode: output.exitCode,
+      gasUsed: output.gasUsed,
+      stack: decodeStack(output.stack),
+      missingLibraries: missing.map((hash) => Buffer.from(hash, 'hex')),
+      ...(output.log === undefined ? {} : { log: output.log }),
+    };
+  }
+
+  async function emulateTransaction(request: EmulationRequest): Promise<EmulationResult> {
+    const { message } = request;
+    const config = shareConfig(request.config);
+    const params = JSON.stringify({ ...emulationParams(request), ...worldParams(request) });
+    const [shardAccount, inbound] = [request.shardAccount, typeof message === 'string' ? Buffer.alloc(0) : message];
+    const mentioned = [shardAccount, inbound].flatMap(listMentioned);
+    const shared = { kind: 'transaction', config, params, log: request.log === true } as const;
+    const texts = { shardAccount: shardAccount.toString('base64'), message: inbound.toString('base64') };
+    const { output } = await runWithLibraries(
+      request,
+      mentioned,
+      (libs) => ({ ...shared, ...texts, libraries: libs }),
+      // The emulator does not say which library a transaction lacked: any that is mentioned may be it.
+      (ran, found) =>
+        'libraryFailed' in ran && ran.libraryFailed
+          ? [...mentioned, ...[...found.values()].flatMap(listMentioned)]
+          : [],
+    );
+    if (output.kind === 'getMethod' || output.kind === 'refused') throw refused(output);
+    const log = output.log === undefined ? {} : { log: output.log };
+    if (output.kind === 'rejected') {
+      const exitCode = output.exitCode === undefined ? {} : { exitCode: output.exitCode };
+      return { kind: 'rejected', error: output.error, ...exitCode, ...log };
+    }
+    const { transaction, actions } = output;
+    const outList = actions === undefined ? {} : { actions: toBuffer(actions) };
+    return {
+      kind: 'transaction',
+      transaction: toBuffer(transaction),
+      shardAccount: toBuffer(output.shardAccount),
+      ...outList,
+      ...log,
+    };
+  }
+
+  async function measure<T>(kind: string, run: () => Promise<T>, resultOf: (value: T) => string): Promise<T> {
+    const startedMs = now();
+    try {
+      const value = await run();
+      metrics.calls.inc({ kind, result: resultOf(value) });
+      return value;
+    } catch (error) {
+      metrics.calls.inc({ kind, result: error instanceof TvmError ? error.code : 'failed' });
+      throw error;
+    } finally {
+      metrics.duration.observe({ kind }, (now() - startedMs) / 1000);
+    }
+  }
+
+  return {
+    runGetMethod: (request) =>
+      measure(
+        'getMethod',
+        () => runGetMethod(request),
+        ({ exitCode }) => (exitCode === 0 || exitCode === 1 ? 'success' : 'exit'),
+      ),
+    emulateTransaction: (request) =>
+      measure(
+        'transaction',
+        () => emulateTransaction(request),
+        ({ kind }) => (kind === 'rejected' ? 'rejected' : 'success'),
+      ),
+    close: () => threads.close(),
+  };
+}
+
+const EMPTY_STACK = encodeStack([]).toString('base64');
+
+function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: number): object {
+  const { address, extraCurrencies = [] } = request;
+  if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
+  const extra = Object.fromEntries(extraCurrencies.map(({ id, amount }) => [id, amount.toString()]));
+  return {
+    code: code.toString('base64'),
+    data: (request.data ?? EMPTY_CELL).toString('base64'),
+    verbosity: 0,
+    address: `${address.workchain}:${address.id.toString('hex')}`,
+    unixtime: request.utime,
+    balance: request.balance.toString(),
+    gas_limit: String(request.gasLimit ?? gasLimit),
+    method_id: request.methodId,
+    ...(extraCurrencies.length === 0 ? {} : { extra_currencies: extra }),
+  };
+}
+
+function emulationParams({ message, utime, lt, ignoreSignature }: EmulationRequest): object {
+  const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
+  return { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
+}
+
+/** Hashes of libraries in a bag of cells; none in an empty buffer. */
+function listMentioned(boc: Buffer): string[] {
+  if (boc.length === 0) return [];
+  try {
+    return listLibraryHashes(parseBoc(boc));
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message, error);
+    throw error;
+  }
+}
+
+function refused(output: JobOutput): TvmError {
+  const error = 'error' in output ? output.error : `an answer of kind ${output.kind}`;
+  if (error === STACK_REFUSAL) {
+    return new TvmError('stack_too_deep', { detail: 'the result is deeper than a BoC can hold, or too big' });
+  }
+  return badRequest(error);
+}
+
+function badRequest(detail: string, cause?: unknown): TvmError {
+  return new TvmError('tvm_bad_request', { detail }, cause);
+}
+
+/** Bytes come from a thread as a plain array. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
