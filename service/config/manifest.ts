@@ -8,7 +8,7 @@ import { validateManifest } from './schema.ts';
 const apiVersion = 'tonplane.dev/v1alpha1';
 
 /** An object in Kubernetes holds at most about 1.5 MB; a file may hold a manifest and the ConfigMaps it refers to. */
-export const manifestBytesMax = 4 * 1024 * 1024;
+export const manifestBytesMax = 2 * 1024 * 1024;
 
 /** Aliases let a small file stand for a huge one. */
 const aliasesMax = 100;

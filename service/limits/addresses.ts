@@ -41,12 +41,23 @@ export function createAddresses(plan: LimitPlan, max: number, seed: number): Add
     }
   };
 
+  /**
+   * Points at the one unseen longest: whatever it has passed was dropped or put back at the end. A new iterator for each drop would walk over the places
+   * of all that were dropped since the map last grew.
+   */
+  let oldest = budgets.entries();
+  const nextOldest = (): [string, Budget] | undefined => {
+    const step = oldest.next();
+    if (step.done !== true) return step.value;
+    oldest = budgets.entries();
+    return oldest.next().value;
+  };
+
   /** Drops the one unseen longest; those with requests in flight are passed over and count as seen, so the overhang is at most what is in flight. */
   const dropOldest = (nowUs: number): void => {
     for (let rest = budgets.size; rest > 0; rest--) {
-      const oldest = budgets.entries().next().value;
-      if (oldest === undefined) return;
-      const [subject, budget] = oldest;
+      const [subject, budget] = nextOldest() ?? [];
+      if (subject === undefined || budget === undefined) return;
       budgets.delete(subject);
       if (budget.inFlight === 0) {
         if (!isUnused(budget, plan, nowUs)) leave(subject, budget);

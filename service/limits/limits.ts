@@ -18,7 +18,7 @@ export type LimitRequest = {
   readonly clientAddress: string;
   /** Operation name as in a plan's `methodCosts`, e.g. `getAddressInformation`. */
   readonly operation: string;
-  /** How many operations the request holds (elements of a batch); default 1. Multiplies the operation's cost. */
+  /** How many operations the request holds (elements of a batch); default 1. Multiplies the operation's cost; 0 takes no token and only checks the key. */
   readonly count?: number;
 };
 

@@ -56,6 +56,17 @@ describe('the budgets of addresses', () => {
     expect(spendAndRelease(addresses, 'busy', startUs + 1_000_000)).toBe(true);
   });
 
+  it('take a flood of new addresses at a few microseconds each', () => {
+    const addresses = createAddresses(plan, 50_000, 1);
+    for (let index = 0; index < 50_000; index++) addresses.budget(`before ${index}`, startUs);
+    const rounds = 100_000;
+    const before = process.threadCpuUsage();
+    for (let index = 0; index < rounds; index++) spendAndRelease(addresses, `new ${index}`, startUs);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / rounds).toBeLessThan(10);
+    expect(addresses.size).toBe(50_000);
+  });
+
   it('keep the count of the day for a caller that is pushed out', () => {
     const addresses = createAddresses(plan, 1, 1);
     let granted = 0;
