@@ -66,6 +66,11 @@ export class CellSlice {
     return (this.#bytes[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
   }
 
+  /** 1..32 bits that are `ahead` bits from here, which must be in the cell; without moving. */
+  uintAhead(ahead: number, bits: number): number {
+    return this.#bitsAt(this.#at + ahead, bits);
+  }
+
   /** Unsigned, 0..32 bits. */
   uint(bits: number): number {
     return bits === 0 ? 0 : this.#bitsAt(this.#advance(bits), bits);

@@ -187,6 +187,10 @@ export class FlatCells implements CellTable {
   settle(cell: number): void {
     const kind = this.#kind[cell]!;
     const mask = kind === ORDINARY ? this.#childMask(cell) : this.#exoticMask(cell, kind);
+    if (kind === ORDINARY && mask === 0 && this.#stored[cell] === 0) {
+      this.#settlePlain(cell);
+      return;
+    }
     this.#mask[cell] = mask;
     const slot = this.#slots;
     this.#slot[cell] = slot;
@@ -270,6 +274,21 @@ export class FlatCells implements CellTable {
     if (kind === MERKLE_PROOF) require(bits === 8 + 256 + 16 && refs === 1);
     else require(bits === 8 + 2 * (256 + 16) && refs === 2);
     return this.#childMask(cell) >> 1;
+  }
+
+  /** The common case in few steps: no exotic cells below, one depth. */
+  #settlePlain(cell: number): void {
+    const slot = this.#slots++;
+    if (this.#depths.length < this.#slots) this.#growDepths();
+    this.#mask[cell] = 0;
+    this.#slot[cell] = slot;
+    let depth = 0;
+    const end = cell * 4 + this.#refCount[cell]!;
+    for (let at = cell * 4; at < end; at++) {
+      const below = this.#depths[this.#slot[this.#ref[at]!]!]! + 1;
+      if (below > depth) depth = below;
+    }
+    this.#setDepth(cell, slot, depth);
   }
 
   #settleDepths(cell: number, kind: number, mask: number, slot: number): void {

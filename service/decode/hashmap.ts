@@ -130,12 +130,11 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
   }
   const { key, options, bits, table } = walk;
   const label = readLabel(slice, bits - start);
+  copyLabel(slice, label, key, start);
   let onPath = bounded;
-  for (let bit = 0; bit < label.length; bit++) {
-    const value = labelBit(slice, label, bit);
-    setBit(key, start + bit, value);
-    if (!onPath) continue;
-    const wanted = bitOf(options.from!, start + bit);
+  for (let bit = start; onPath && bit < start + label.length; bit++) {
+    const value = bitOf(key, bit);
+    const wanted = bitOf(options.from!, bit);
     if (value === wanted) continue;
     // The whole branch is before or behind the first key wanted.
     if (value < wanted !== (options.reverse ?? false)) return true;
@@ -146,7 +145,9 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
   if (at === bits) {
     if (onPath && options.exclusive === true) return true;
     options.readExtra?.(slice);
-    return walk.visit(Buffer.from(key), slice) !== false;
+    const copy = Buffer.allocUnsafe(key.length);
+    key.copy(copy);
+    return walk.visit(copy, slice) !== false;
   }
   const children = [slice.ref(), slice.ref()] as const;
   const wanted = onPath ? bitOf(options.from!, at) : undefined;
@@ -186,6 +187,20 @@ function readLabel(slice: CellSlice, rest: number): Label {
 
 function labelBit(slice: CellSlice, label: Label, bit: number): number {
   return label.same ?? slice.bitAhead(bit);
+}
+
+/** Writes the label's bits into the key, a byte of the key at a time. */
+function copyLabel(slice: CellSlice, label: Label, key: Buffer, start: number): void {
+  for (let done = 0; done < label.length;) {
+    const at = start + done;
+    const shift = at & 7;
+    const count = Math.min(8 - shift, label.length - done);
+    const bits = label.same === undefined ? slice.uintAhead(done, count) : label.same === 0 ? 0 : (1 << count) - 1;
+    const left = 8 - shift - count;
+    const mask = ((1 << count) - 1) << left;
+    key[at >> 3] = (key[at >> 3]! & ~mask) | (bits << left);
+    done += count;
+  }
 }
 
 function bitOf(key: Uint8Array, at: number): 0 | 1 {

@@ -1,5 +1,5 @@
 import { beginCell, Cell } from '@ton/core';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import type { Boc } from '#service/decode/boc.ts';
@@ -30,6 +30,17 @@ function sameAsCore(boc: Boc, index: number, cell: Cell): void {
     expect(boc.depth(index, level)).toBe(cell.depth(level));
   }
   cell.refs.forEach((child, position) => sameAsCore(boc, boc.ref(index, position), child));
+}
+
+/** A bag of ordinary cells of which each refers to the next. */
+function chain(length: number): Buffer {
+  // Two bytes for a cell number, three for an offset.
+  const head = Buffer.from('b5ee9c7202030000000100000000000000', 'hex');
+  const cells = Array.from({ length }, (_, at) => (at < length - 1 ? [1, 0, (at + 1) >> 8, (at + 1) & 255] : [0, 0]));
+  const data = Buffer.from(cells.flat());
+  head.writeUInt16BE(length, 6);
+  head.writeUIntBE(data.length, 12, 3);
+  return Buffer.concat([head, data]);
 }
 
 describe('parseBoc', () => {
@@ -91,11 +102,11 @@ describe('parseBoc', () => {
     ['cache bits without an index', 'b5ee9c72210101010002000000', 'bad_boc'],
     ['no bytes for a cell number', 'b5ee9c72000101010002000000', 'bad_boc'],
     ['nine bytes for an offset', 'b5ee9c720109010100000000000000000200000000', 'bad_boc'],
-    ['a reference to itself', 'b5ee9c72010101010003000100' + '00', 'bad_boc'],
-    ['a reference behind the last cell', 'b5ee9c72010101010003000100' + '01', 'bad_boc'],
-    ['a cell with a needless byte', 'b5ee9c72010101010003000001' + '80', 'bad_boc'],
+    ['a reference to itself', 'b5ee9c7201010101000300010000', 'bad_boc'],
+    ['a reference behind the last cell', 'b5ee9c7201010101000300010001', 'bad_boc'],
+    ['a cell with a needless byte', 'b5ee9c7201010101000300000180', 'bad_boc'],
     ['an exotic cell without a type', 'b5ee9c72010101010002000800', 'bad_cell'],
-    ['an exotic cell of an unknown type', 'b5ee9c72010101010003000802' + '05', 'bad_cell'],
+    ['an exotic cell of an unknown type', 'b5ee9c7201010101000300080205', 'bad_cell'],
     ['a level that nothing explains', 'b5ee9c72010101010002002000', 'bad_cell'],
     ['four million cells in 20 bytes', 'b5ee9c72040800400000000000010000000000000000000000020000000000', 'too_big'],
   ])('of %s: refuses or reads it', (_, hex, code) => {
@@ -110,17 +121,6 @@ describe('parseBoc', () => {
   });
 
   it('bounds bytes, cells, roots and depth', () => {
-    const chain = (length: number): Buffer => {
-      // Each cell refers to the next: 02 bytes of descriptors and a two-byte reference.
-      const head = Buffer.from('b5ee9c720203' + '0000' + '0001' + '0000' + '000000' + '0000', 'hex');
-      const cells = Array.from({ length }, (_, at) =>
-        at < length - 1 ? [1, 0, (at + 1) >> 8, (at + 1) & 255] : [0, 0],
-      );
-      const data = Buffer.from(cells.flat());
-      head.writeUInt16BE(length, 6);
-      head.writeUIntBE(data.length, 12, 3);
-      return Buffer.concat([head, data]);
-    };
     const deepest = parseBoc(chain(1025));
     expect(deepest.depth(0)).toBe(1024);
     expect(deepest.hash(0)).toHaveLength(32);
@@ -139,7 +139,7 @@ describe('parseBoc', () => {
       at < count - 1 ? [4, 0, at + 1, at + 1, at + 1, at + 1] : [0, 0],
     );
     const data = Buffer.from(cells.flat());
-    const head = Buffer.from(`b5ee9c720102${count.toString(16)}0100` + '0000' + '00', 'hex');
+    const head = Buffer.from(`b5ee9c720102${count.toString(16)}0100000000`, 'hex');
     head.writeUInt16BE(data.length, 9);
     const boc = parseBoc(Buffer.concat([head, data]));
     expect(boc.hash(0)).toHaveLength(32);
@@ -179,20 +179,17 @@ describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: '
     it('have answers full of bags, which @ton/core sees the same', () => {
       expect(bags.length).toBeGreaterThan(0);
       const step = Math.ceil(bags.length / 400);
-      let compared = 0;
-      for (const { name, bytes } of bags.filter((_, at) => at % step === 0)) {
-        const boc = parseBoc(bytes, { rootLevelMax: 3 });
-        const hashes = boc.roots.map((root) => boc.hash(root));
-        // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
-        if (!hasPrunedGap(boc)) {
-          compared++;
-          expect(hashes, name).toEqual(Cell.fromBoc(bytes).map((cell) => cell.hash()));
-        }
-      }
-      expect(compared).toBeGreaterThan(0);
-    });
-  },
-);
+      const parsed = bags
+      .filter((_, at) => at % step === 0)
+      .map(({ bytes }) => ({ bytes, boc: parseBoc(bytes, { rootLevelMax: 3 }) }))
+      // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
+      .filter(({ boc }) => !hasPrunedGap(boc));
+    expect(parsed.length).toBeGreaterThan(0);
+    for (const { boc, bytes } of parsed) {
+      expect(boc.roots.map((root) => boc.hash(root))).toEqual(Cell.fromBoc(bytes).map((cell) => cell.hash()));
+    }
+  });
+});
 
 function hasPrunedGap(boc: Boc): boolean {
   return Array.from({ length: boc.size }, (_, cell) => cell).some(

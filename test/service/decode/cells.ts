@@ -1,5 +1,6 @@
-import { beginCell, Cell } from '@ton/core';
-import fc from 'fast-check';
+import { beginCell } from '@ton/core';
+import type { Cell } from '@ton/core';
+import * as fc from 'fast-check';
 
 /** Bits of any length up to a cell's, as a string of 0 and 1. */
 export const bitText = fc

@@ -103,12 +103,13 @@ describe('exotic cells', () => {
     }
     const store = createCellStore();
     const cell = store.add({ kind: 'pruned', data, bitLength: data.length * 8, refs: [] });
-    for (const level of [0, 1, 2, 3]) {
+    const levels = [0, 1, 2, 3].map((level) => {
       const index = [0, 1, 2].filter((bit) => bit < level && (mask & (1 << bit)) !== 0).length;
       const isOwn = index === count;
-      if (!isOwn) expect(store.hash(cell, level)).toEqual(Buffer.alloc(32, index + 1));
-      expect(store.depth(cell, level)).toBe(isOwn ? 0 : 30 + index);
-    }
+      return { level, hash: isOwn ? store.hash(cell) : Buffer.alloc(32, index + 1), depth: isOwn ? 0 : 30 + index };
+    });
+    expect(levels.map(({ level }) => store.hash(cell, level))).toEqual(levels.map(({ hash }) => hash));
+    expect(levels.map(({ level }) => store.depth(cell, level))).toEqual(levels.map(({ depth }) => depth));
     expect(store.find(store.hash(cell))).toBe(cell);
   });
 

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beginCell, Cell } from '@ton/core';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blockText } from '#service/decode/block-id.ts';
 import { parseBoc } from '#service/decode/boc.ts';
+import type { Boc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
@@ -224,7 +225,6 @@ describe.skipIf(skipLoudly(!hasVectors, { what: 'mainnet proofs', why: 'no vecto
   'mainnet proofs',
   () => {
     const { proofs } = hasVectors ? (JSON.parse(readFileSync(proofVectorsFile, 'utf8')) as Vectors) : ({} as Vectors);
-    const bag = (hex: string) => parseBoc(Buffer.from(hex, 'hex'));
 
     it('of a header shows its fields', () => {
       const boc = bag(proofs.getBlockHeader_mode0_header_proof);
@@ -276,6 +276,10 @@ describe.skipIf(skipLoudly(!hasVectors, { what: 'mainnet proofs', why: 'no vecto
     });
   },
 );
+
+function bag(hex: string): Boc {
+  return parseBoc(Buffer.from(hex, 'hex'));
+}
 
 function pick(record: Record<string, unknown>, prefix: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([key]) => key.startsWith(prefix)));

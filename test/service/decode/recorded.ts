@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parseBoc } from '#service/decode/boc.ts';
 import { fixtureFiles, fixturesDir } from '#test/support/fixtures.ts';
 
 /** A bag of cells that a real node wrote. */
@@ -22,7 +23,11 @@ export function recordedFiles(): RecordedBag[] {
 
 /** Files of single blocks, by the tag of their root cell. */
 export function recordedBlockFiles(): RecordedBag[] {
-  return recordedFiles().filter(({ bytes }) => bytes.subarray(0, 64).includes(Buffer.from('11ef55aa', 'hex')));
+  return recordedFiles().filter(({ bytes }) => {
+    const boc = parseBoc(bytes);
+    const [root] = boc.roots as [number];
+    return boc.bitLength(root) >= 32 && boc.bytes.readUInt32BE(boc.dataOffset(root)) === 0x11ef55aa;
+  });
 }
 
 /** All lines of the JSON-lines files whose path matches, packed or not. */
