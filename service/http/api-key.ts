@@ -18,9 +18,18 @@ const shownMax = 512;
 /** A request's URL for logs and traces: every secret replaced, cut to a bounded length. */
 export function redactUrl(url: string): string {
   const mark = url.indexOf('?');
-  const path = mark === -1 ? url : url.slice(0, mark);
+  const path = decodePath(mark === -1 ? url : url.slice(0, mark));
   const shown = mark === -1 ? path : `${path}?${redactQuery(url.slice(mark + 1))}`;
   return shown.replace(ownKey, 'redacted').slice(0, shownMax);
+}
+
+/** A key may be written with escapes; a path that is no text is shown as it is. */
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function redactQuery(query: string): string {

@@ -2,38 +2,64 @@ import type { IncomingMessage } from 'node:http';
 
 import { HttpError } from './errors.ts';
 
+/** Reads bodies of requests; knows how much of them all is held at this moment. */
+export type BodyReader = {
+  /**
+   * Reads a whole body. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
+   * deadline's signal comes first; `body_cut` when the caller goes first; `too_many_in_flight` when all bodies together would exceed their bound.
+   */
+  read(message: IncomingMessage, signal: AbortSignal): Promise<Buffer>;
+};
+
+type BodyErrorCode = 'body_too_large' | 'body_slow' | 'body_cut' | 'too_many_in_flight';
+
 /**
- * Reads a whole body. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
- * deadline's signal comes first; `body_cut` when the connection ends first.
+ * @param bytesMax of one body
+ * @param totalBytesMax of all bodies that are being received at once
  */
-export function readBody(message: IncomingMessage, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
-  if (Number(message.headers['content-length'] ?? 0) > bytesMax) {
-    return Promise.reject(new HttpError('body_too_large'));
-  }
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let received = 0;
-  const settle = (then: () => void): void => {
-    message.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
-    signal.removeEventListener('abort', onSlow);
-    then();
+export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyReader {
+  let totalBytes = 0;
+
+  const read = (message: IncomingMessage, signal: AbortSignal): Promise<Buffer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const chunks: Buffer[] = [];
+    let received = 0;
+    const settle = (then: () => void): void => {
+      message.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
+      signal.removeEventListener('abort', onAbort);
+      totalBytes -= received;
+      then();
+    };
+    const refuse = (code: BodyErrorCode): void => {
+      settle(() => reject(new HttpError(code)));
+      // Whatever still comes is thrown away; the answer says whether the connection goes on.
+      message.resume();
+    };
+    const onData = (chunk: Buffer): void => {
+      received += chunk.length;
+      totalBytes += chunk.length;
+      chunks.push(chunk);
+      if (received > bytesMax) refuse('body_too_large');
+      else if (totalBytes > totalBytesMax) refuse('too_many_in_flight');
+    };
+    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, received)));
+    const onCut = (): void => refuse('body_cut');
+    const onAbort = (): void => refuse(isCallerGone(signal.reason) ? 'body_cut' : 'body_slow');
+    message.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
+    signal.addEventListener('abort', onAbort);
+    return promise;
   };
-  const refuse = (code: 'body_too_large' | 'body_slow' | 'body_cut'): void => {
-    settle(() => reject(new HttpError(code)));
-    // Whatever still comes is thrown away; the answer says whether the connection goes on.
-    message.resume();
+
+  return {
+    read: async (message, signal) => {
+      if (Number(message.headers['content-length'] ?? 0) > bytesMax) throw new HttpError('body_too_large');
+      return read(message, signal);
+    },
   };
-  const onData = (chunk: Buffer): void => {
-    received += chunk.length;
-    chunks.push(chunk);
-    if (received > bytesMax) refuse('body_too_large');
-  };
-  const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, received)));
-  const onCut = (): void => refuse('body_cut');
-  const onSlow = (): void => refuse('body_slow');
-  message.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
-  signal.addEventListener('abort', onSlow);
-  return promise;
+}
+
+function isCallerGone(reason: unknown): boolean {
+  return reason instanceof HttpError && reason.code === 'caller_gone';
 }
 
 /** Unread bytes that are thrown away to keep a connection, and with it the answer; beyond this the connection is closed. */

@@ -16,6 +16,7 @@ export type HttpOptions = {
 /** What one process lets callers take of it. */
 export type HttpBounds = {
   readonly bodyBytesMax: number;
+  readonly bodiesBytesMax: number;
   readonly urlBytesMax: number;
   readonly headerBytesMax: number;
   readonly inFlightMax: number;
@@ -30,6 +31,8 @@ export type HttpBounds = {
 export const defaultBounds: HttpBounds = {
   /** v2 sheet section 1. */
   bodyBytesMax: 1_048_576,
+  /** All bodies being received at once: what a pod of 512 MiB can spare; 60,000 usual ones of 4 kB. */
+  bodiesBytesMax: 268_435_456,
   /** v2 sheet section 1. */
   urlBytesMax: 8192,
   /** v2 sheet section 1. */

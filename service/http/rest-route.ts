@@ -1,27 +1,22 @@
 import type { Operation } from '../v2/operation.ts';
 import { bodySource, querySource, type ParameterSource } from '../v2/parameter.ts';
 import { isRecord } from '../v2/json-rpc.ts';
-import { readBody } from './body.ts';
+import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import { HttpError } from './errors.ts';
 import { parseJson } from './json-body.ts';
 import type { Answer } from './reply.ts';
 
 /** Answers `GET` and `POST /api/v2/<operation>`: limits, then the body, then the operation. */
-export async function answerRest(
-  calls: Calls,
-  call: Call,
-  operation: Operation,
-  bodyBytesMax: number,
-): Promise<Answer> {
+export async function answerRest(calls: Calls, call: Call, operation: Operation, bodies: BodyReader): Promise<Answer> {
   await call.admission.charge(operation.name);
-  return calls.run(call, operation, await readSource(call, bodyBytesMax));
+  return calls.run(call, operation, await readSource(call, bodies));
 }
 
 /** GET reads the query, POST the body and never the query (v2 sheet section 1). */
-async function readSource(call: Call, bodyBytesMax: number): Promise<ParameterSource> {
+async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
   if (call.request.method === 'GET') return querySource(call.query);
-  const bytes = await readBody(call.request.raw, bodyBytesMax, call.deadline.signal);
+  const bytes = await bodies.read(call.request.raw, call.deadline.signal);
   if (bytes.length === 0) return bodySource({});
   const body = parseJson(bytes);
   if (!isRecord(body)) throw new HttpError('body_not_json', 'expected a JSON object');

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Operation } from '../v2/operation.ts';
 import type { V2 } from '../v2/v2.ts';
+import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -34,6 +35,7 @@ export function declareRoutes(
   dependencies: RoutesDependencies,
 ): RouteTable {
   const { v2, calls, exchanges } = dependencies;
+  const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
 
   const answering = (label: string, work: (call: Call) => Promise<Answer>) => {
@@ -56,14 +58,14 @@ export function declareRoutes(
   };
 
   const declareOperation = (operation: Operation): void => {
-    const handler = answering(operation.name, (call) => answerRest(calls, call, operation, options.bodyBytesMax));
+    const handler = answering(operation.name, (call) => answerRest(calls, call, operation, bodies));
     for (const name of [operation.name, ...operation.aliases]) {
       declare(`${operationsPath}/${name}`, operation.methods, handler);
     }
   };
 
   if (options.rest) v2.operations.forEach(declareOperation);
-  const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, dependencies, call));
+  const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
   declare(rpcPath, ['POST'], rpcHandler);
   for (const [path, content] of servicePages(v2)) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {

@@ -1,7 +1,7 @@
 import type { TonplaneError } from '../error.ts';
 import { malformed, readRpcCall, type RpcCall, type RpcId } from '../v2/json-rpc.ts';
 import type { V2 } from '../v2/v2.ts';
-import { readBody } from './body.ts';
+import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import { bareExtra, type RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
@@ -9,9 +9,14 @@ import { parseJson } from './json-body.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { errorAnswer, type Answer } from './reply.ts';
 
-export type RpcOptions = { readonly bodyBytesMax: number; readonly batchMax: number };
+export type RpcOptions = { readonly batchMax: number };
 
-export type RpcDependencies = { readonly calls: Calls; readonly v2: V2; readonly metrics: HttpMetrics };
+export type RpcDependencies = {
+  readonly calls: Calls;
+  readonly v2: V2;
+  readonly bodies: BodyReader;
+  readonly metrics: HttpMetrics;
+};
 
 /** Label of a request that carries several operations. */
 const batchLabel = 'batch';
@@ -22,7 +27,7 @@ const noOperation = 'jsonRPC';
 /** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (v2 sheet section 3). Runs operations in process, never itself. */
 export async function answerRpc(options: RpcOptions, dependencies: RpcDependencies, call: Call): Promise<Answer> {
   await call.admission.precheck();
-  const body = await readRpcBody(call, options);
+  const body = await readRpcBody(call, dependencies.bodies, options.batchMax);
   if ('error' in body) {
     await call.admission.charge(noOperation);
     return errorAnswer(body.error, bareExtra, {});
@@ -34,11 +39,15 @@ export async function answerRpc(options: RpcOptions, dependencies: RpcDependenci
 }
 
 /** The body's JSON, or why there is none. An empty body is `{}`, as everywhere. */
-async function readRpcBody(call: Call, options: RpcOptions): Promise<{ value: unknown } | { error: TonplaneError }> {
+async function readRpcBody(
+  call: Call,
+  bodies: BodyReader,
+  batchMax: number,
+): Promise<{ value: unknown } | { error: TonplaneError }> {
   try {
-    const bytes = await readBody(call.request.raw, options.bodyBytesMax, call.deadline.signal);
+    const bytes = await bodies.read(call.request.raw, call.deadline.signal);
     const value = bytes.length === 0 ? {} : parseJson(bytes);
-    const problem = Array.isArray(value) ? batchProblem(value, options.batchMax) : undefined;
+    const problem = Array.isArray(value) ? batchProblem(value, batchMax) : undefined;
     return problem === undefined ? { value } : { error: malformed(problem) };
   } catch (error) {
     if (error instanceof HttpError) return { error };

@@ -105,6 +105,7 @@ describe('keys', () => {
         ),
       )),
       await request(`${listener.url}/${secret}?api_key=${secret}`),
+      await request(`${listener.url}/${encoded}`),
       await post(`${listener.url}/api/v2/jsonRPC?api_key=${secret}`, '{"method":1}'),
       await post(`${listener.url}/api/v2/getAddressState?api_key=${secret}`, 'x'),
     ].map(({ text }) => text);

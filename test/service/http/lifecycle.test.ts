@@ -1,11 +1,13 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 
+import { createConnection } from 'node:net';
+
 import { afterEach, describe, expect, it } from 'vitest';
 
 import type { ReadContext } from '#service/live/answer.ts';
 import { liveInfo, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { startListener, type Listener, type ListenerSetup } from './listener.ts';
-import { request } from './requests.ts';
+import { post, request } from './requests.ts';
 
 let open: Listener[] = [];
 
@@ -97,6 +99,18 @@ describe('more requests than the process bears', () => {
     release();
     expect((await first).status).toBe(200);
     expect((await request(listener.url + path)).status).toBe(200);
+  });
+
+  it('cannot fill the memory with bodies that never end', async () => {
+    const listener = await start({ options: { bodiesBytesMax: 100_000 } });
+    const url = `${listener.url}/api/v2/getMasterchainInfo`;
+    const body = `{"x":"${'y'.repeat(60_000)}"}`;
+    const holder = createConnection(listener.port, '127.0.0.1');
+    holder.write(`POST /api/v2/getMasterchainInfo HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n${body}`);
+    await expect.poll(async () => (await post(url, body)).status).toBe(503);
+    expect((await post(url, '{}')).status).toBe(200);
+    holder.destroy();
+    await expect.poll(async () => (await post(url, body)).status).toBe(200);
   });
 
   it('cannot come by more connections than allowed', async () => {
