@@ -76,7 +76,18 @@ export type DevchainDependencies = {
   readonly now?: () => number;
   /** Timers of the play, of waits and of faults. */
   readonly startTimer?: StartTimer;
+  /** A chain that was loaded before, to share it between networks; else the recording is read. */
+  readonly chain?: Chain;
 };
+
+/**
+ * Reads a recording and rebuilds its states; gives way to other work every few milliseconds.
+ * @throws DevchainError `recording_invalid`
+ */
+export async function loadChain(recordingDir: string): Promise<Chain> {
+  const slices = createSlices(() => performance.now());
+  return await buildChain(await readTape(recordingDir, slices), slices);
+}
 
 /**
  * Loads the recording, starts the play and the lite servers; resolves when they listen.
@@ -85,8 +96,7 @@ export type DevchainDependencies = {
 export async function createDevchain(options: DevchainOptions, dependencies: DevchainDependencies): Promise<Devchain> {
   const { paceSeconds = 1, startBehindBlocks = 300, host = '127.0.0.1', servers = [{}] } = options;
   const { logger, register, now = Date.now, startTimer: start = startTimer } = dependencies;
-  const slices = createSlices(() => performance.now());
-  const chain = await buildChain(await readTape(options.recordingDir, slices), slices);
+  const chain = dependencies.chain ?? (await loadChain(options.recordingDir));
   const firstSeqno = Math.max(1, chain.lastSeqno - startBehindBlocks);
   const head = createHead({ firstSeqno, lastSeqno: chain.lastSeqno, paceSeconds }, { startTimer: start });
   const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer: start, now };

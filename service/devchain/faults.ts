@@ -1,8 +1,11 @@
 import type { BlockId } from '../decode/block-id.ts';
+import type { ArgsOf, getAccountState } from '../liteserver/functions.ts';
 import { functionOf } from '../liteserver/functions.ts';
+import type { AccountState } from '../liteserver/tl/lite-api.ts';
 import { refusal, serverCode } from './errors.ts';
-import { spoilProof } from './faulty-proofs.ts';
 import type { ProofFault } from './faulty-proofs.ts';
+import { spoilProof } from './faulty-proofs.ts';
+import { forgeBalance } from './forged-balance.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
 
@@ -38,6 +41,8 @@ export type QueryFaults = {
   readonly wrongId?: boolean;
   /** The first Merkle proof of every answer is wrong in this way. */
   readonly proof?: ProofFault;
+  /** Every account has this balance, in nanotons: proved by forged states of forged blocks, which no validator signed. */
+  readonly forgedBalance?: bigint;
   readonly tip?: TipFault;
   /** Announces another network's zerostate. */
   readonly otherZeroState?: boolean;
@@ -76,6 +81,10 @@ export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, a
   const fn = functionOf(request);
   if (fn === undefined || !spoils(faults)) return answer(view);
   let value = fn.decode(answer(view)) as Record<string, unknown>;
+  if (faults.forgedBalance !== undefined && fn.name === 'getAccountState') {
+    const { account } = fn.decodeArgs(request) as ArgsOf<typeof getAccountState>;
+    value = forgeBalance(view, value as AccountState, account.id, faults.forgedBalance);
+  }
   if (faults.tip?.kind === 'future') value = announceFuture(value, faults.tip.blocks);
   if (faults.otherZeroState === true) value = announceOtherNetwork(value);
   if (faults.wrongId === true) value = renameBlock(value, view);
@@ -85,8 +94,9 @@ export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, a
   return fn.encodeAnswer(value);
 }
 
-function spoils({ tip, otherZeroState, wrongId, proof, blockBytes }: QueryFaults): boolean {
+function spoils({ forgedBalance, tip, otherZeroState, wrongId, proof, blockBytes }: QueryFaults): boolean {
   return (
+    forgedBalance !== undefined ||
     tip?.kind === 'future' ||
     otherZeroState === true ||
     wrongId === true ||

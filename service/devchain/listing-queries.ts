@@ -93,12 +93,11 @@ function list(view: View, { id, mode, count, after }: Args): Listing {
   return { tree, inMessages: inMsgDescr, listed, incomplete: !complete };
 }
 
-/** Kinds of `InMsg` whose envelope tells who began the chain of messages: `imm`, `fin` and `deferred_fin`. */
-const envelopedTags: readonly { readonly bits: number; readonly tag: number }[] = [
-  { bits: 3, tag: 0b011 },
-  { bits: 3, tag: 0b100 },
-  { bits: 5, tag: 0b00100 },
-];
+/** Kinds of `InMsg` whose envelope tells who began the chain of messages: `imm$011`, `fin$100` and `deferred_fin$00100`. */
+function isEnveloped(inMessage: CellSlice): boolean {
+  const tag = inMessage.peekUint(3);
+  return tag === 0b011 || tag === 0b100 || (tag === 0b001 && inMessage.peekUint(5) === 0b00100);
+}
 
 /** The envelope's cell of the message that a transaction received, if it has one; opens the way to it. */
 function findEnvelope(tree: VisitedCells, inMessages: number, transaction: number): number | undefined {
@@ -110,7 +109,7 @@ function findEnvelope(tree: VisitedCells, inMessages: number, transaction: numbe
   const dictionary = new CellSlice(tree, inMessages).maybeRef();
   const value = lookupHashmap(tree, dictionary, 256, tree.hash(message), { readExtra: skipImportFees });
   if (value === undefined) throw refusal(serverCode.generic, 'no InMsg in InMsgDescr for message');
-  return envelopedTags.some(({ bits, tag }) => value.peekUint(bits) === tag) ? value.ref() : undefined;
+  return isEnveloped(value) ? value.ref() : undefined;
 }
 
 /** `import_fees$_ fees_collected:Grams value_imported:CurrencyCollection`. */

@@ -24,20 +24,18 @@ export function answerBoc(...roots: readonly Shown[]): Buffer {
   );
 }
 
-/** A Merkle proof in `target` of a tree that stands elsewhere: what was not visited is pruned. Returns the proof's cell. */
-export function addMerkleProof(target: CellStore, tree: VisitedCells): number {
-  const { source, root } = tree;
-  const below = addPruned(target, tree, root, 0, [new Map(), new Map(), new Map()]);
-  return target.add({ kind: 'merkleProof', data: merkleProofData(source, root), bitLength: 280, refs: [below] });
-}
-
-/** Data of a Merkle proof cell: type, hash and depth of what is proved. */
-function merkleProofData(table: CellTable, root: number): Buffer {
+/**
+ * A Merkle proof in `target` of a tree that stands elsewhere: what was not visited is pruned. Returns the proof's cell.
+ * @param replaced cells of the tree in whose place others stand, which are in `target`
+ */
+export function addMerkleProof(target: CellStore, tree: VisitedCells, replaced?: ReadonlyMap<number, number>): number {
+  const done = [new Map(replaced), new Map<number, number>(), new Map<number, number>()];
+  const below = addPruned(target, tree, tree.root, 0, done);
   const data = Buffer.alloc(35);
   data[0] = 3;
-  table.hash(root, 0).copy(data, 1);
-  data.writeUInt16BE(table.depth(root, 0), 33);
-  return data;
+  target.hash(below, 0).copy(data, 1);
+  data.writeUInt16BE(target.depth(below, 0), 33);
+  return target.add({ kind: 'merkleProof', data, bitLength: 280, refs: [below] });
 }
 
 /** @param nesting Merkle cells above: a branch pruned below `nesting` of them is of level `nesting + 1` */
@@ -71,7 +69,7 @@ function addPruned(
 }
 
 /** A pruned branch keeps the hashes and depths that its cell has, and stands for them on one level more. */
-function addPrunedBranch(target: CellStore, source: CellTable, cell: number, nesting: number): number {
+export function addPrunedBranch(target: CellStore, source: CellTable, cell: number, nesting: number): number {
   const mask = source.levelMask(cell);
   const levels = [0, 1, 2, 3].filter((level) => level === 0 || (mask & (1 << (level - 1))) !== 0);
   const hashes = levels.map((level) => source.hash(cell, level));

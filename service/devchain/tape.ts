@@ -10,7 +10,7 @@ import { parseBoc } from '../decode/boc.ts';
 import { recordingInvalid } from './errors.ts';
 import type { Slices } from './slices.ts';
 
-/** Name of the workchain that the second zerostate file belongs to. */
+/** The workchain that the second zerostate file belongs to. */
 export const BASECHAIN = 0;
 
 /** A state before the first block, as the node read it. */
@@ -42,7 +42,6 @@ export type SignatureSet = {
 export type Tape = {
   readonly path: string;
   readonly masterchainZeroState: ZeroState;
-  /** Absent in a recording without a basechain. */
   readonly basechainZeroState: ZeroState;
   readonly blocks: readonly TapeBlock[];
   /** By masterchain seqno. */
