@@ -111,11 +111,15 @@ function openWhole(tree: VisitedCells, config: number, parameter: number): void 
   if (cell !== undefined) tree.openAll(cell);
 }
 
-/** Blocks that a contract may ask for: the last 16, and 16 whose seqno is a multiple of 100 (global version 9 on). */
+/**
+ * Blocks that a contract may ask for: the last 16, and 16 whose seqno is a multiple of 100 (of interest from global version
+ * 9 on). The node looks the zerostate up as well, whenever it looks into the list of earlier blocks.
+ */
 function visitRecentBlocks(tree: VisitedCells, prevBlocks: number | undefined, seqno: number): void {
-  for (let back = 1; back < 16 && back <= seqno; back++) findOldMasterchainBlock(tree, prevBlocks, seqno - back);
   const hundred = seqno - (seqno % 100);
-  for (let back = 0; back < 16 && back * 100 <= hundred; back++) {
-    if (hundred - back * 100 < seqno) findOldMasterchainBlock(tree, prevBlocks, hundred - back * 100);
+  const recent = Array.from({ length: 15 }, (_, back) => seqno - 1 - back);
+  const hundreds = Array.from({ length: 16 }, (_, back) => hundred - 100 * back);
+  for (const wanted of [0, ...recent, ...hundreds]) {
+    if (wanted >= 0 && wanted < seqno) findOldMasterchainBlock(tree, prevBlocks, wanted);
   }
 }

@@ -2,6 +2,7 @@ import type { BlockId } from '../decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { shardContainsPrefix, shardsIntersect } from '../decode/shard.ts';
+import { readShardState } from '../decode/tlb/shard-state.ts';
 import type { Chain, ChainBlock } from './chain.ts';
 import type { DevchainError } from './errors.ts';
 import { refusal, serverCode } from './errors.ts';
@@ -101,11 +102,13 @@ export type LookupKey = { readonly by: 'seqno' | 'lt' | 'utime'; readonly value:
 
 /**
  * The block of a prefix's way down the shards: with exactly this seqno, or the first whose end lt or time is not below the
- * value. Refused with 651 in the words of the node's index, which tells what is before its first block from what is missing.
+ * value. Refused with 651 in the words of the node's index, in which the zerostate comes first and has no data.
  */
 export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: LookupKey): ChainBlock {
+  const first = zeroValue(view, workchain, key);
+  if (key.value === first) throw refusal(serverCode.notReady, 'not in db');
   const known = view.chain.along(workchain, prefix).filter((block) => block.masterchainSeqno <= view.tip);
-  const isBefore = known[0] === undefined || key.value < firstValue(known[0], key);
+  const isBefore = first === undefined || key.value < first;
   const found = isBefore
     ? undefined
     : known.find((block) =>
@@ -120,8 +123,11 @@ export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: 
   );
 }
 
-function firstValue(block: ChainBlock, { by }: LookupKey): bigint {
-  return by === 'lt' ? block.header.startLt : lastValue(block, { by });
+/** What the zerostate of a workchain is found by; undefined for a workchain that is not there. */
+function zeroValue({ chain }: View, workchain: number, { by }: LookupKey): bigint | undefined {
+  const zero = chain.zeroStates.find(({ id }) => id.workchain === workchain);
+  if (zero === undefined) return undefined;
+  return by === 'utime' ? BigInt(readShardState(chain.states, zero.state).utime) : 0n;
 }
 
 function lastValue({ id, header }: ChainBlock, { by }: Pick<LookupKey, 'by'>): bigint {

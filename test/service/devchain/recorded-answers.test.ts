@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { BlockId } from '#service/decode/block-id.ts';
+import { sameBlock } from '#service/decode/block-id.ts';
 import type { Chain } from '#service/devchain/chain.ts';
 import { buildChain } from '#service/devchain/chain.ts';
 import { isRefusal } from '#service/devchain/errors.ts';
@@ -125,7 +126,14 @@ describe.each(recordingDirs())('the embedded lite server and the node that recor
       const fields = Object.entries(value as object).filter(([field]) => momentary[name]?.includes(field) !== true);
       return Object.fromEntries(fields);
     });
+    // The node's search may end at any block of that second, ours ends at the first.
+    if (name.startsWith('lookupBlock') && sharesSecond(mine!['id'] as BlockId, theirs!['id'] as BlockId))
+      return 'cells';
     return compareAnswers(mine, theirs);
+  }
+
+  function sharesSecond(ours: BlockId, theirs: BlockId): boolean {
+    return !sameBlock(ours, theirs) && chain.find(ours)?.header.utime === chain.find(theirs)?.header.utime;
   }
 
   it.each([...byFunction.keys()])('agree on %s', (name) => {
