@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
-import { parseBoc } from '../decode/boc.ts';
+import { BOC_MAGIC, parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { shardContainsPrefix } from '../decode/shard.ts';
 import type { ShardAccount } from '../decode/tlb/shard-account.ts';
@@ -68,10 +68,14 @@ function checkMessage(view: View, body: Buffer): void {
   if (account === undefined) reject('Failed to unpack account state');
 }
 
+/** First four bytes of the three kinds of bags. */
+const bagMagics: readonly number[] = Object.values(BOC_MAGIC);
+
 function parse(body: Buffer): Boc {
-  if (body.length < 10) {
+  if (body.length < 4) {
     reject(`cannot deserialize bag-of-cells: not enough bytes (${body.length} present, 10 required)`);
   }
+  if (!bagMagics.includes(body.readUInt32BE(0))) reject('cannot deserialize bag-of-cells: invalid header, error 0');
   try {
     return parseBoc(body, { rootLevelMax: 3 });
   } catch (error) {

@@ -60,7 +60,8 @@ describe('sendMessage', () => {
 
   it.each<[string, () => Buffer]>([
     ['cannot deserialize bag-of-cells: not enough bytes (0 present, 10 required)', () => Buffer.alloc(0)],
-    ['cannot deserialize bag-of-cells: ', () => Buffer.alloc(100)],
+    ['cannot deserialize bag-of-cells: invalid header, error 0', () => Buffer.from('deadbeef', 'hex')],
+    ['cannot deserialize bag-of-cells: ', () => messageTo(elector).subarray(0, 20)],
     ['external message too large, rejecting', () => Buffer.alloc(65_536)],
     ['external message is too deep', () => messageTo(elector, deepCell(520))],
     ['external message must begin with ext_in_msg_info$10', () => beginCell().storeUint(1, 300).endCell().toBoc()],
