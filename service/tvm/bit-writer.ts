@@ -13,6 +13,10 @@ export class BitWriter {
     return this.#length;
   }
 
+  get refCount(): number {
+    return this.#refs.length;
+  }
+
   bit(set: boolean): this {
     if (set) this.#data[this.#length >> 3]! |= 128 >> (this.#length & 7);
     this.#length++;

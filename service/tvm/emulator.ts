@@ -12,8 +12,8 @@ export type Emulator = {
   release(pointer: number): void;
   /** Runs a get-method; a config as kept. */
   runGetMethod(params: string, stack: string, config: number): string;
-  /** Makes a transaction emulator from a kept config. */
-  createTransactions(config: number): number;
+  /** Makes a transaction emulator from a kept config; verbosity 3 logs the gas that each instruction leaves. */
+  createTransactions(config: number, verbosity: 0 | 3): number;
   destroyTransactions(transactions: number): void;
   runTransaction(
     transactions: number,
@@ -91,7 +91,7 @@ function wrap(emulator: EmulatorModule, memory: WebAssembly.Memory): Emulator {
     release,
     runGetMethod: (params, stack, config) =>
       call([params, stack], (...[paramsAt, stackAt]) => runGetMethod(paramsAt!, stackAt!, config)),
-    createTransactions: (config) => create(config, 0),
+    createTransactions: (config, verbosity) => create(config, verbosity),
     destroyTransactions: destroy,
     runTransaction: (transactions, libraries, ...texts) =>
       call([...texts, libraries], (...[account, message, params, librariesAt]) =>

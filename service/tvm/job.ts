@@ -1,4 +1,5 @@
 import type { EmulatorProgram } from './emulator.ts';
+import type { GasTrace } from './gas-trace.ts';
 
 /** A configuration as threads keep it: shared memory, so that a call carries no copy of it. */
 export type JobConfig = {
@@ -18,6 +19,8 @@ export type Job = { readonly config: JobConfig; readonly params: string; readonl
       readonly message: string;
       /** Dictionary of libraries; empty for none. */
       readonly libraries: string;
+      /** Follow the gas of each instruction. */
+      readonly gasTrace: boolean;
     }
 );
 
@@ -39,6 +42,7 @@ export type JobOutput =
       readonly transaction: Buffer;
       readonly shardAccount: Buffer;
       readonly actions: Buffer | undefined;
+      readonly gasTrace: GasTrace | undefined;
       readonly libraryFailed: boolean;
       readonly log: string | undefined;
     }

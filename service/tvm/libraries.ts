@@ -10,53 +10,69 @@ import type { TvmMetrics } from './metrics.ts';
 /** Asks for the library with this 32-byte hash: the BoC of its cell, undefined when the masterchain has none. */
 export type FetchLibrary = (hash: Buffer) => Promise<Buffer | undefined>;
 
-/** Libraries by hash; content never changes, so that what was fetched once is good forever. */
+/**
+ * Libraries by hash. Content never changes, but a library is there only from the block that published it until one removes it:
+ * what was there at one block is taken to be there in the blocks after it, for a while.
+ */
 export type Libraries = {
-  /** Kept libraries among these hashes (hex). */
-  known(hashes: readonly string[]): Map<string, Buffer>;
+  /** Libraries among these hashes (hex) that are kept and there at this masterchain block. */
+  known(hashes: readonly string[], seqno: number): Map<string, Buffer>;
   /** Throws TvmError `tvm_library_unavailable` when the answer is not what the hash says; else what `fetch` throws. */
-  find(hash: string, fetch: FetchLibrary): Promise<Buffer | undefined>;
+  find(hash: string, seqno: number, fetch: FetchLibrary): Promise<Buffer | undefined>;
 };
 
 /** Libraries that one call may need: contracts use one or two. */
 export const LIBRARIES_MAX = 16;
 
+/** Masterchain blocks, of seconds each, after which a library is asked for again, as it may have been removed. */
+const TRUST_BLOCKS = 1000;
+
+/** `firstSeqno` to `lastSeqno`: masterchain blocks between which it is known to be there. */
+type Kept = { readonly bytes: Buffer; firstSeqno: number; lastSeqno: number };
+
 /** @param bytesMax of all kept libraries; the one unused for longest goes first */
 export function createLibraries(bytesMax: number, metrics: TvmMetrics): Libraries {
-  const kept = new Map<string, Buffer>();
+  const kept = new Map<string, Kept>();
   let bytes = 0;
 
-  function touch(hash: string): Buffer | undefined {
+  function touch(hash: string, seqno: number): Buffer | undefined {
     const library = kept.get(hash);
-    if (library === undefined) return undefined;
+    if (library === undefined || seqno < library.firstSeqno || seqno > library.lastSeqno + TRUST_BLOCKS)
+      return undefined;
     kept.delete(hash);
     kept.set(hash, library);
     metrics.libraries.inc({ result: 'cached' });
-    return library;
+    return library.bytes;
   }
 
-  function keep(hash: string, library: Buffer): void {
-    if (library.length > bytesMax || kept.has(hash)) return;
-    kept.set(hash, library);
+  function keep(hash: string, library: Buffer, seqno: number): void {
+    const known = kept.get(hash);
+    if (known !== undefined) {
+      known.firstSeqno = Math.min(known.firstSeqno, seqno);
+      known.lastSeqno = Math.max(known.lastSeqno, seqno);
+      return;
+    }
+    if (library.length > bytesMax) return;
+    kept.set(hash, { bytes: library, firstSeqno: seqno, lastSeqno: seqno });
     bytes += library.length;
-    for (const [oldest, { length }] of kept) {
+    for (const [oldest, { bytes: dropped }] of kept) {
       if (bytes <= bytesMax) break;
       kept.delete(oldest);
-      bytes -= length;
+      bytes -= dropped.length;
     }
   }
 
   return {
-    known(hashes) {
+    known(hashes, seqno) {
       const found = new Map<string, Buffer>();
       for (const hash of hashes) {
-        const library = touch(hash);
+        const library = touch(hash, seqno);
         if (library !== undefined) found.set(hash, library);
       }
       return found;
     },
-    async find(hash, fetch) {
-      const known = touch(hash);
+    async find(hash, seqno, fetch) {
+      const known = touch(hash, seqno);
       if (known !== undefined) return known;
       const library = await fetch(Buffer.from(hash, 'hex')).catch((error: unknown) => {
         metrics.libraries.inc({ result: 'failed' });
@@ -66,7 +82,7 @@ export function createLibraries(bytesMax: number, metrics: TvmMetrics): Librarie
       metrics.libraries.inc({ result });
       if (result === 'bad')
         throw new TvmError('tvm_library_unavailable', { detail: `library ${hash} has another hash` });
-      if (library !== undefined) keep(hash, library);
+      if (library !== undefined) keep(hash, library, seqno);
       return library;
     },
   };

@@ -1,5 +1,6 @@
 import { parseBoc } from '../decode/boc.ts';
 import type { Emulator } from './emulator.ts';
+import { readGasTrace } from './gas-trace.ts';
 import { LOG_CHARACTERS_MAX } from './job.ts';
 import type { Job, JobConfig, JobOutput } from './job.ts';
 import { readsConfig, slimConfig } from './slim-config.ts';
@@ -76,10 +77,12 @@ export function createRunner(emulator: Emulator): Runner {
   }
 
   function runTransaction(job: Job & { kind: 'transaction' }, kept: KeptConfig): JobOutput {
-    kept.transactions ??= emulator.createTransactions(kept.full);
-    const { shardAccount, message, libraries, params } = job;
-    if (kept.transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
-    const text = emulator.runTransaction(kept.transactions, libraries, shardAccount, message, params);
+    const { shardAccount, message, libraries, params, gasTrace } = job;
+    if (!gasTrace) kept.transactions ??= emulator.createTransactions(kept.full, 0);
+    const transactions = gasTrace ? emulator.createTransactions(kept.full, 3) : kept.transactions!;
+    if (transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
+    const text = emulator.runTransaction(transactions, libraries, shardAccount, message, params);
+    if (gasTrace) emulator.destroyTransactions(transactions);
     const answer = JSON.parse(text) as EmulatorAnswer;
     const { output } = answer;
     if (output === undefined) return { kind: 'refused', error: answer.message ?? 'no output' };
@@ -91,7 +94,16 @@ export function createRunner(emulator: Emulator): Runner {
     const [transaction, account, actions] = [output.transaction, output.shard_account, output.actions].map((boc) =>
       typeof boc === 'string' ? Buffer.from(boc, 'base64') : undefined,
     );
-    return { kind: 'transaction', transaction: transaction!, shardAccount: account!, actions, libraryFailed, log };
+    const trace = gasTrace ? readGasTrace(output.vm_log ?? '') : undefined;
+    return {
+      kind: 'transaction',
+      transaction: transaction!,
+      shardAccount: account!,
+      actions,
+      gasTrace: trace,
+      libraryFailed,
+      log,
+    };
   }
 
   return {

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { parseBoc } from '../decode/boc.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { TvmError } from './errors.ts';
+import type { GasTrace } from './gas-trace.ts';
 import type { Job, JobConfig, JobOutput } from './job.ts';
 import type { FetchLibrary } from './libraries.ts';
 import { LIBRARIES_MAX, createLibraries, listLibraryHashes, writeLibraries } from './libraries.ts';
@@ -73,6 +74,8 @@ export type EmulationRequest = TvmWorld & {
   readonly lt: bigint;
   /** Every signature counts as good. */
   readonly ignoreSignature?: boolean;
+  /** Follow the gas of each instruction. */
+  readonly gasTrace?: boolean;
 };
 
 export type EmulationResult =
@@ -82,6 +85,7 @@ export type EmulationResult =
       readonly transaction: Buffer;
       readonly shardAccount: Buffer;
       readonly actions?: Buffer;
+      readonly gasTrace?: GasTrace;
       readonly log?: string;
     }
   /** There is no transaction: an external message was not accepted, or cannot be paid for. */
@@ -112,6 +116,9 @@ const NO_CODE = -13;
 
 /** Configurations shared with the threads: one for each key block that calls are pinned to at a time. */
 const CONFIGS_MAX = 8;
+
+/** Stands for the newest block in calls that name none. */
+const SEQNO_MAX = 0xffff_ffff;
 
 /** BoC of an empty cell. */
 const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
@@ -157,7 +164,8 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     makeJob: (libraries: string) => Job,
     wanted: (output: JobOutput, found: ReadonlyMap<string, Buffer>) => readonly string[],
   ): Promise<{ output: JobOutput; missing: string[] }> {
-    const found = libraries.known(mentioned);
+    const seqno = world.previousBlocks?.last[0]?.seqno ?? SEQNO_MAX;
+    const found = libraries.known(mentioned, seqno);
     const missing: string[] = [];
     for (;;) {
       const job = makeJob(found.size === 0 ? '' : writeLibraries(found).toString('base64'));
@@ -165,7 +173,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
       const added = new Map<string, Buffer>();
       for (const hash of wanted(output, found)) {
         if (found.has(hash) || missing.includes(hash)) continue;
-        const library = world.fetchLibrary && (await libraries.find(hash, world.fetchLibrary));
+        const library = world.fetchLibrary && (await libraries.find(hash, seqno, world.fetchLibrary));
         if (library === undefined) missing.push(hash);
         else added.set(hash, library);
       }
@@ -221,7 +229,8 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const params = JSON.stringify({ ...emulationParams(request), ...worldParams(request) });
     const [shardAccount, inbound] = [request.shardAccount, typeof message === 'string' ? Buffer.alloc(0) : message];
     const mentioned = [shardAccount, inbound].flatMap(listMentioned);
-    const shared = { kind: 'transaction', config, params, log: request.log === true } as const;
+    const wants = { log: request.log === true, gasTrace: request.gasTrace === true };
+    const shared = { kind: 'transaction', config, params, ...wants } as const;
     const texts = { shardAccount: shardAccount.toString('base64'), message: inbound.toString('base64') };
     const { output } = await runWithLibraries(
       request,
@@ -239,13 +248,15 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
       const exitCode = output.exitCode === undefined ? {} : { exitCode: output.exitCode };
       return { kind: 'rejected', error: output.error, ...exitCode, ...log };
     }
-    const { transaction, actions } = output;
+    const { transaction, actions, gasTrace } = output;
     const outList = actions === undefined ? {} : { actions: toBuffer(actions) };
+    const trace = gasTrace === undefined ? {} : { gasTrace };
     return {
       kind: 'transaction',
       transaction: toBuffer(transaction),
       shardAccount: toBuffer(output.shardAccount),
       ...outList,
+      ...trace,
       ...log,
     };
   }

@@ -1,0 +1,255 @@
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { Account } from '../decode/tlb/account.ts';
+import { readAccount } from '../decode/tlb/account.ts';
+import { readMessage } from '../decode/tlb/message.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import { BitWriter } from './bit-writer.ts';
+import { TvmError } from './errors.ts';
+import { gasAtExhaustion } from './gas-trace.ts';
+import type { CellUsage, MessagePrices, Prices } from './prices.ts';
+import { forwardFee, gasBought, gasFee, readPrices, storageFee } from './prices.ts';
+import type { Tvm, TvmWorld } from './tvm.ts';
+
+export type FeesRequest = TvmWorld & {
+  readonly address: { readonly workchain: number; readonly id: Buffer };
+  /** `Account` as a bag of cells; null when there is none. */
+  readonly account: Buffer | null;
+  /** Body of the external message, as a bag of cells. */
+  readonly body: Buffer;
+  /** State to deploy, as bags of cells; used when there is code and the account is not active. */
+  readonly initCode: Buffer | null;
+  readonly initData: Buffer | null;
+  /** Every signature counts as good. */
+  readonly ignoreSignature: boolean;
+};
+
+/** What sending an external message would cost its account, in nanotons. */
+export type SourceFees = {
+  /** For bringing the message in. */
+  readonly inForwardFee: bigint;
+  /** For being stored since the last payment. */
+  readonly storageFee: bigint;
+  /** 0 when the contract does not accept the message. */
+  readonly gasFee: bigint;
+  /** For the messages that the contract sends. */
+  readonly forwardFee: bigint;
+};
+
+/** Actions that the reference client's library reckons with. */
+const ACTIONS_MAX = 20;
+
+/**
+ * Estimates fees as the reference client's library does (`query.estimateFees`): the contract runs on its state with its whole
+ * balance, whatever is due; what it sends is charged by size, whether it could pay or not.
+ * Throws TvmError as `emulateTransaction` does, and `fees_unsupported` for more than 20 actions or one that sets code.
+ */
+export async function estimateFees(tvm: Pick<Tvm, 'emulateTransaction'>, request: FeesRequest): Promise<SourceFees> {
+  try {
+    return await estimate(tvm, request);
+  } catch (error) {
+    if (error instanceof DecodeError) throw new TvmError('tvm_bad_request', { detail: error.message }, error);
+    throw error;
+  }
+}
+
+async function estimate(tvm: Pick<Tvm, 'emulateTransaction'>, request: FeesRequest): Promise<SourceFees> {
+  const { address, utime } = request;
+  const isMasterchain = address.workchain === MASTERCHAIN;
+  const config = parseBoc(request.config.boc);
+  const prices = readPrices(config, config.roots[0]!, isMasterchain);
+  const inPrices = isMasterchain ? prices.messages.masterchain : prices.messages.basechain;
+  const { store, account, state } = readSource(request);
+  const body = importBoc(store, request.body);
+  const message = writeExternal(store, address, body, account?.state.kind === 'active' ? undefined : state);
+  const fees = {
+    inForwardFee: forwardFee(inPrices, usageBelow(store, message)),
+    storageFee:
+      account === undefined ? 0n : storageFee(prices.storage, account.storage, account.storage.lastPaid, utime),
+    gasFee: 0n,
+    forwardFee: 0n,
+  };
+  if (state === undefined) return fees;
+  const run = await runSource(tvm, request, { store, account, state, body, prices, inPrices });
+  if (run === undefined) return fees;
+  const forwarded = run.actions === undefined ? 0n : actionsFee(run.actions, prices, isMasterchain);
+  return { ...fees, gasFee: gasFee(prices.gas, run.gas), forwardFee: forwarded };
+}
+
+type Source = {
+  readonly store: CellStore;
+  readonly account: Account | undefined;
+  readonly state: SourceState;
+  readonly body: number;
+  readonly prices: Prices;
+  readonly inPrices: MessagePrices;
+};
+
+/**
+ * Gas used and actions of the run; undefined when the message is not accepted.
+ *
+ * The library gives every contract the whole credit to decide in, where a block gives no more than the balance can pay. A poor
+ * account's run is thus made with a rich one's balance, and cut where the gas that it can pay for ends.
+ */
+async function runSource(
+  tvm: Pick<Tvm, 'emulateTransaction'>,
+  request: FeesRequest,
+  { store, account, state, body, prices, inPrices }: Source,
+): Promise<{ readonly gas: bigint; readonly actions: Buffer | undefined } | undefined> {
+  const balance = account?.balance.grams ?? 0n;
+  const gasMax = gasBought(prices.gas, balance);
+  const isPoor = gasMax < prices.gas.credit;
+  const message = writeExternal(store, request.address, body, undefined);
+  // The emulator takes the import fee first: given on top, it leaves the contract with the balance it has.
+  const importFee = forwardFee(inPrices, usageBelow(store, message));
+  const given = importFee + (isPoor ? gasFee(prices.gas, prices.gas.limit) : balance);
+  const result = await tvm.emulateTransaction({
+    ...request,
+    shardAccount: writeSource(store, request, account, state, given),
+    message: writeBoc(store, [message]),
+    lt: (account?.lastTransactionLt ?? 0n) + 1n,
+    gasTrace: isPoor,
+  });
+  if (result.kind === 'rejected') return undefined;
+  const exhausted = result.gasTrace && gasAtExhaustion(result.gasTrace, prices.gas.limit, gasMax);
+  if (exhausted !== undefined) return { gas: exhausted, actions: undefined };
+  return { gas: gasUsed(result.transaction), actions: result.actions };
+}
+
+/** Code and data that a message would run, as cells of the store. */
+type SourceState = { readonly code: number | undefined; readonly data: number | undefined };
+
+function readSource({ account: bytes, initCode, initData }: FeesRequest): {
+  readonly store: CellStore;
+  readonly account: Account | undefined;
+  readonly state: SourceState | undefined;
+} {
+  const store = createCellStore();
+  const account = bytes === null ? undefined : readAccount(store, importBoc(store, bytes));
+  if (account?.state.kind === 'active') return { store, account, state: account.state.init };
+  if (initCode === null) return { store, account, state: undefined };
+  const data = initData === null ? undefined : importBoc(store, initData);
+  return { store, account, state: { code: importBoc(store, initCode), data } };
+}
+
+function importBoc(store: CellStore, bytes: Buffer): number {
+  const boc = parseBoc(bytes, { rootsMax: 1 });
+  return store.import(boc, boc.roots[0]!);
+}
+
+/** `addr_std$10 anycast:(Maybe Anycast) workchain_id:int8 address:bits256`. */
+function writeAddress(writer: BitWriter, { workchain, id }: FeesRequest['address']): BitWriter {
+  return writer.int(4, 3).int(workchain, 8).bytes(id);
+}
+
+/** `StateInit` without rarer parts. */
+function writeState(writer: BitWriter, { code, data }: SourceState): BitWriter {
+  return writer.int(0, 2).maybeRef(code).maybeRef(data).bit(false);
+}
+
+/**
+ * `message$_ info:CommonMsgInfo init:(Maybe (Either StateInit ^StateInit)) body:(Either X ^X)` with
+ * `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt import_fee:Grams`: the body inside if it fits, as its size matters.
+ */
+function writeExternal(
+  store: CellStore,
+  address: FeesRequest['address'],
+  body: number,
+  state: SourceState | undefined,
+): number {
+  const writeHead = (): BitWriter => {
+    const writer = writeAddress(new BitWriter().int(8, 4), address).int(0, 4);
+    return state === undefined ? writer.bit(false) : writeState(writer.int(2, 2), state);
+  };
+  const inside = writeHead().bit(false);
+  const fits = inside.length + store.bitLength(body) <= 1023 && inside.refCount + store.refCount(body) <= 4;
+  if (!fits || store.kind(body) !== 'ordinary') return writeHead().bit(true).ref(body).finish(store);
+  inside.copy(store.bytes, store.dataOffset(body) * 8, store.bitLength(body));
+  for (let at = 0; at < store.refCount(body); at++) inside.ref(store.ref(body, at));
+  return inside.finish(store);
+}
+
+/** The account as `ShardAccount`: active with this state and balance, nothing due for storage. */
+function writeSource(
+  store: CellStore,
+  { address, utime }: FeesRequest,
+  account: Account | undefined,
+  state: SourceState,
+  balance: bigint,
+): Buffer {
+  const { cells, bits } = account?.storage ?? { cells: 0, bits: 0 };
+  const lastLt = account?.lastTransactionLt ?? 0n;
+  // What `ShardAccount` names is the lt of the transaction itself, below that of its last message.
+  const transactionLt = lastLt === 0n ? 0n : lastLt - 1n;
+  const writer = writeAddress(new BitWriter().bit(true), address);
+  writer.varUint(BigInt(cells), 7).varUint(BigInt(bits), 7).int(0, 3).int(utime, 32).bit(false);
+  writer.int(lastLt, 64).varUint(balance, 16).maybeRef(account?.balance.extra);
+  const cell = writeState(writer.bit(true), state).finish(store);
+  return writeBoc(store, [new BitWriter().ref(cell).bytes(Buffer.alloc(32)).int(transactionLt, 64).finish(store)]);
+}
+
+function gasUsed(transaction: Buffer): bigint {
+  const boc = parseBoc(transaction);
+  const { descr } = readTransaction(boc, boc.roots[0]!);
+  return descr.kind === 'ordinary' && descr.compute.kind === 'vm' ? BigInt(descr.compute.gasUsed) : 0n;
+}
+
+const [SEND_MESSAGE, SET_CODE] = [0x0ec3c86d, 0xad4de08e];
+
+/** `out_list_empty$_`, `out_list$_ prev:^(OutList n) action:OutAction`, `action_send_msg#0ec3c86d mode:(## 8) out_msg:^(MessageRelaxed Any)`. */
+function actionsFee(actions: Buffer, { messages }: Prices, isMasterchain: boolean): bigint {
+  const boc = parseBoc(actions);
+  let total = 0n;
+  let slice = new CellSlice(boc, boc.roots[0]!);
+  for (let count = 1; slice.remainingBits > 0; count++) {
+    if (count > ACTIONS_MAX) throw unsupported(`more than ${ACTIONS_MAX} actions`, ACTIONS_MAX);
+    const previous = slice.ref();
+    const tag = slice.uint(32);
+    if (tag === SET_CODE) throw unsupported('an action that sets code');
+    if (tag === SEND_MESSAGE) {
+      const { toMasterchain, usage } = readSent(boc, slice.ref());
+      total += forwardFee(isMasterchain || toMasterchain ? messages.masterchain : messages.basechain, usage);
+    }
+    slice = new CellSlice(boc, previous);
+  }
+  return total;
+}
+
+function readSent(table: CellTable, cell: number): { toMasterchain: boolean; usage: CellUsage } {
+  const { info } = readMessage(table, cell);
+  if (info.kind !== 'internal') return { toMasterchain: false, usage: usageBelow(table, cell) };
+  const ofInfo = info.value.extra === undefined ? 0 : 1;
+  return { toMasterchain: info.destination.workchain === MASTERCHAIN, usage: usageBelow(table, cell, ofInfo) };
+}
+
+/** Cells and bits below a cell from one of its references on, each hash counted once; the cell itself is not. */
+function usageBelow(table: CellTable, root: number, firstRef = 0): CellUsage {
+  const seen = new Set<string>();
+  let bits = 0;
+  const waiting: number[] = [];
+  const push = (cell: number, from: number): void => {
+    for (let at = from; at < table.refCount(cell); at++) waiting.push(table.ref(cell, at));
+  };
+  push(root, firstRef);
+  for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
+    const hash = table.hash(cell).toString('latin1');
+    if (seen.has(hash)) continue;
+    seen.add(hash);
+    bits += table.bitLength(cell);
+    push(cell, 0);
+  }
+  return { cells: seen.size, bits };
+}
+
+function unsupported(what: string, limit?: number): TvmError {
+  return new TvmError('fees_unsupported', {
+    detail: `fees are not estimated for ${what}`,
+    ...(limit === undefined ? {} : { limit }),
+  });
+}

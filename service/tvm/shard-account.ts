@@ -1,0 +1,23 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { BitWriter } from './bit-writer.ts';
+
+/** The last transaction of an account that has none yet. */
+export const NO_TRANSACTION: LastTransaction = { hash: Buffer.alloc(32), lt: 0n };
+
+export type LastTransaction = { readonly hash: Buffer; readonly lt: bigint };
+
+/**
+ * `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64 = ShardAccount` as a bag of cells.
+ * @param account cell of `Account`; undefined for an account that does not exist (`account_none$0`)
+ */
+export function writeShardAccount(
+  account: { readonly table: CellTable; readonly cell: number } | undefined,
+  { hash, lt }: LastTransaction,
+): Buffer {
+  const store = createCellStore();
+  const cell =
+    account === undefined ? new BitWriter().bit(false).finish(store) : store.import(account.table, account.cell);
+  return writeBoc(store, [new BitWriter().ref(cell).bytes(hash).int(lt, 64).finish(store)], { crc32c: true });
+}
