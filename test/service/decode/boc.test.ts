@@ -180,16 +180,17 @@ describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: '
       expect(bags.length).toBeGreaterThan(0);
       const step = Math.ceil(bags.length / 400);
       const parsed = bags
-      .filter((_, at) => at % step === 0)
-      .map(({ bytes }) => ({ bytes, boc: parseBoc(bytes, { rootLevelMax: 3 }) }))
-      // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
-      .filter(({ boc }) => !hasPrunedGap(boc));
-    expect(parsed.length).toBeGreaterThan(0);
-    for (const { boc, bytes } of parsed) {
-      expect(boc.roots.map((root) => boc.hash(root))).toEqual(Cell.fromBoc(bytes).map((cell) => cell.hash()));
-    }
-  });
-});
+        .filter((_, at) => at % step === 0)
+        .map(({ bytes }) => ({ bytes, boc: parseBoc(bytes, { rootLevelMax: 3 }) }))
+        // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
+        .filter(({ boc }) => !hasPrunedGap(boc));
+      expect(parsed.length).toBeGreaterThan(0);
+      for (const { boc, bytes } of parsed) {
+        expect(boc.roots.map((root) => boc.hash(root))).toEqual(Cell.fromBoc(bytes).map((cell) => cell.hash()));
+      }
+    });
+  },
+);
 
 function hasPrunedGap(boc: Boc): boolean {
   return Array.from({ length: boc.size }, (_, cell) => cell).some(

@@ -32,26 +32,28 @@ function compareWithCore(bytes: Buffer): Compared {
 const files = recordedBlockFiles();
 const tape = tapeBlocks();
 
-describe.skipIf(skipLoudly(files.length === 0, { what: 'mainnet blocks', why: 'no fixtures' }))('mainnet blocks', () => {
-  it.each(files)('$name: every transaction is what @ton/core reads, field by field', ({ bytes }) => {
-    const { transactions, different } = compareWithCore(bytes);
-    expect(transactions).toBeGreaterThan(0);
-    expect(different).toEqual([]);
-  });
-});
+describe.skipIf(skipLoudly(files.length === 0, { what: 'mainnet blocks', why: 'no fixtures' }))(
+  'mainnet blocks',
+  () => {
+    it.each(files)('$name: every transaction is what @ton/core reads, field by field', ({ bytes }) => {
+      const { transactions, different } = compareWithCore(bytes);
+      expect(transactions).toBeGreaterThan(0);
+      expect(different).toEqual([]);
+    });
+  },
+);
 
-describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))('recorded networks', () => {
-  it(
-    'have transactions that are what @ton/core reads, field by field',
-    () => {
+describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))(
+  'recorded networks',
+  () => {
+    it('have transactions that are what @ton/core reads, field by field', () => {
       const different = tape.flatMap(({ name, bytes }) => {
         return compareWithCore(bytes).different.map((lt) => `${name} ${lt}`);
       });
       expect(different).toEqual([]);
-    },
-    60_000,
-  );
-});
+    }, 60_000);
+  },
+);
 
 type Expected = {
   readonly Accounts: Record<string, { readonly Transactions: Record<string, ExpectedTransaction> }>;
@@ -68,6 +70,11 @@ type ExpectedTransaction = {
   readonly OrigStatus: string;
   readonly EndStatus: string;
 };
+
+function byPlace(one: ExpectedTransaction, other: ExpectedTransaction): number {
+  if (one.AccountAddr !== other.AccountAddr) return one.AccountAddr < other.AccountAddr ? -1 : 1;
+  return one.Lt - other.Lt;
+}
 
 const expectedFiles = fixtureFiles(/\.expected\.json$/).filter((file) => existsSync(blockOf(file)));
 
@@ -92,8 +99,6 @@ describe.skipIf(skipLoudly(expectedFiles.length === 0, { what: 'blocks decoded i
         OrigStatus: transaction.originalStatus,
         EndStatus: transaction.endStatus,
       }));
-      const byPlace = (one: ExpectedTransaction, other: ExpectedTransaction): number =>
-        one.AccountAddr < other.AccountAddr || (one.AccountAddr === other.AccountAddr && one.Lt < other.Lt) ? -1 : 1;
       const wanted = Object.values(expected.Accounts).flatMap((account) => Object.values(account.Transactions));
       expect(seen).toEqual(wanted.toSorted(byPlace));
       const hashes = transactions.map(({ cell }) => boc.hash(cell).toString('hex'));

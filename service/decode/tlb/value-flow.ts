@@ -1,0 +1,51 @@
+import { CellSlice } from '../cell-slice.ts';
+import type { CellTable } from '../cell-table.ts';
+import { DecodeError } from '../errors.ts';
+import { readCurrencyCollection } from './currency-collection.ts';
+import type { CurrencyCollection } from './currency-collection.ts';
+
+/** Where a block's money came from and went. */
+export type ValueFlow = {
+  readonly fromPrevBlock: CurrencyCollection;
+  readonly toNextBlock: CurrencyCollection;
+  readonly imported: CurrencyCollection;
+  readonly exported: CurrencyCollection;
+  readonly feesCollected: CurrencyCollection;
+  /** Only in the second version. */
+  readonly burned: CurrencyCollection | undefined;
+  readonly feesImported: CurrencyCollection;
+  readonly recovered: CurrencyCollection;
+  readonly created: CurrencyCollection;
+  readonly minted: CurrencyCollection;
+};
+
+const TAG = 0xb8e48dfb;
+const TAG_WITH_BURNED = 0x3ebf98b7;
+
+/**
+ * `value_flow#b8e48dfb ^[ from_prev_blk to_next_blk imported exported ] fees_collected ^[ fees_imported recovered created
+ * minted ]`, all `CurrencyCollection`; `value_flow_v2#3ebf98b7` has `burned` behind `fees_collected`.
+ */
+export function readValueFlow(table: CellTable, cell: number): ValueFlow {
+  const slice = new CellSlice(table, cell);
+  const tag = slice.uint(32);
+  if (tag !== TAG && tag !== TAG_WITH_BURNED) {
+    throw new DecodeError('bad_tag', 'The cell is no ValueFlow.', { cell, type: 'ValueFlow', found: tag });
+  }
+  const moved = slice.refSlice();
+  const feesCollected = readCurrencyCollection(slice);
+  const burned = tag === TAG_WITH_BURNED ? readCurrencyCollection(slice) : undefined;
+  const made = slice.refSlice();
+  return {
+    fromPrevBlock: readCurrencyCollection(moved),
+    toNextBlock: readCurrencyCollection(moved),
+    imported: readCurrencyCollection(moved),
+    exported: readCurrencyCollection(moved),
+    feesCollected,
+    burned,
+    feesImported: readCurrencyCollection(made),
+    recovered: readCurrencyCollection(made),
+    created: readCurrencyCollection(made),
+    minted: readCurrencyCollection(made),
+  };
+}
