@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import type { BlockId } from '#service/decode/block-id.ts';
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import { lookupHashmap } from '#service/decode/hashmap.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
@@ -90,4 +91,10 @@ export function librariesAfter(chain: Chain, block: ChainBlock): FetchLibrary & 
   };
   fetch.asked = 0;
   return fetch;
+}
+
+/** A cell of these bytes as a bag of cells: code, written by hand. */
+export function writeCell(data: Buffer): Buffer {
+  const store = createCellStore();
+  return writeBoc(store, [store.add({ data, bitLength: data.length * 8, refs: [] })]);
 }

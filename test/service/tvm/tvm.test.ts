@@ -1,0 +1,243 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { StackEntry } from '#service/tvm/stack.ts';
+import type { Tvm } from '#service/tvm/tvm.ts';
+import { startTvm } from './recorded-world.ts';
+import { ENDLESS, ENDLESS_GAS, callOf, smallConfig } from './small-world.ts';
+
+const started: Tvm[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((tvm) => tvm.close()));
+});
+
+function start(options: Parameters<typeof startTvm>[0] = {}): ReturnType<typeof startTvm> {
+  const one = startTvm(options);
+  started.push(one.tvm);
+  return one;
+}
+
+/** `PUSHNULL`, then as often as wanted `PUSHINT 1; SWAP; 2 TUPLE`: a list. */
+function listCode(length: number): string {
+  return `6d81${length.toString(16).padStart(4, '0')}9471016f02e4`;
+}
+
+async function countOf(
+  register: ReturnType<typeof startTvm>['register'],
+  metric: string,
+  labels: object,
+): Promise<number> {
+  const { values } = await register.getSingleMetric(metric)!.get();
+  const wanted = JSON.stringify(labels);
+  return values.find((one) => JSON.stringify(one.labels) === wanted)?.value ?? 0;
+}
+
+describe('a get-method', () => {
+  const { tvm, register } = startTvm();
+  afterAll(() => tvm.close());
+
+  it('gives its stack, its exit code and its gas', async () => {
+    // DROP, PUSHINT 1, PUSHINT 2: 18 gas each; 5 for the implicit return.
+    expect(await tvm.runGetMethod(callOf('307172'))).toEqual({
+      exitCode: 0,
+      gasUsed: 18n * 3n + 5n,
+      stack: [
+        { type: 'int', value: 1n },
+        { type: 'int', value: 2n },
+      ],
+      missingLibraries: [],
+    });
+  });
+
+  it('gets its arguments below its id', async () => {
+    const stack: StackEntry[] = [{ type: 'int', value: 7n }, { type: 'null' }];
+    const { stack: result } = await tvm.runGetMethod(callOf('', { stack, methodId: 85143 }));
+    expect(result).toEqual([...stack, { type: 'int', value: 85143n }]);
+  });
+
+  it('of an account without code is exit code -13 with no gas, over the arguments and the id', async () => {
+    const result = await tvm.runGetMethod(callOf('', { code: null, stack: [{ type: 'nan' }], methodId: -1 }));
+    expect(result).toEqual({
+      exitCode: -13,
+      gasUsed: 0n,
+      stack: [{ type: 'nan' }, { type: 'int', value: -1n }],
+      missingLibraries: [],
+    });
+  });
+
+  it.each([10, 1000, 1_000_000])('that uses more than %i gas ends with -14 and what it used', async (gasLimit) => {
+    const { exitCode, gasUsed, stack } = await tvm.runGetMethod(callOf(ENDLESS, { gasLimit }));
+    expect(exitCode).toBe(-14);
+    expect(gasUsed).toBeGreaterThan(BigInt(gasLimit));
+    expect(stack).toEqual([{ type: 'int', value: gasUsed }]);
+  });
+
+  it('that throws gives what it threw', async () => {
+    // THROW 42
+    expect(await tvm.runGetMethod(callOf('f22a'))).toMatchObject({ exitCode: 42, stack: [{ type: 'int', value: 0n }] });
+  });
+
+  it('may give a list of a thousand elements, as a mainnet election has', async () => {
+    const { stack } = await tvm.runGetMethod(callOf(listCode(1000)));
+    let [, list] = stack;
+    let length = 0;
+    for (; list?.type === 'tuple'; list = list.items[1]) length++;
+    expect([length, list]).toEqual([1000, { type: 'null' }]);
+  });
+
+  it('that gives a deeper list than a BoC can hold is refused, and the next one runs', async () => {
+    await expect(tvm.runGetMethod(callOf(listCode(1500)))).rejects.toMatchObject({ code: 'stack_too_deep' });
+    expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['code that is no BoC', { code: Buffer.from('00ff', 'hex') }],
+    ['data that are no BoC', { data: Buffer.from('00ff', 'hex') }],
+    ['a seed of another length', { randSeed: Buffer.alloc(31) }],
+    ['an account id of another length', { address: { workchain: 0, id: Buffer.alloc(31) } }],
+  ])('with %s is refused', async (_, rest) => {
+    await expect(tvm.runGetMethod(callOf('71', rest))).rejects.toMatchObject({ code: 'tvm_bad_request' });
+  });
+
+  it('hands out its log when asked, and only then', async () => {
+    expect((await tvm.runGetMethod(callOf('71', { log: true }))).log).toContain('execute PUSHINT 1');
+    expect(await tvm.runGetMethod(callOf('71'))).not.toHaveProperty('log');
+  });
+
+  it('hands out no more than 64 Ki characters of a log', async () => {
+    expect((await tvm.runGetMethod(callOf(ENDLESS, { log: true }))).log).toHaveLength(64 * 1024);
+  });
+
+  it('is counted by its result', async () => {
+    const before = await countOf(register, 'ton_tvm_calls_total', { kind: 'getMethod', result: 'exit' });
+    await tvm.runGetMethod(callOf('f22a'));
+    expect(await countOf(register, 'ton_tvm_calls_total', { kind: 'getMethod', result: 'exit' })).toBe(before + 1);
+  });
+});
+
+describe('the configuration that a contract sees', () => {
+  const config = smallConfig(300);
+  const { tvm, register } = startTvm();
+  afterAll(() => tvm.close());
+
+  /** Ways to parameter 34 or the whole, each leaving a cell on top. */
+  const readers = {
+    'CONFIGOPTPARAM 34': '8022f833',
+    'CONFIGPARAM 34': '8022f83230',
+    CONFIGROOT: 'f829',
+    CONFIGDICT: 'f83030',
+    'GETPARAMLONG 9': 'f88109',
+    'PUSH c7, first of it': 'ed476f106f19',
+    'PUSHCTRX 7': '77ede06f106f19',
+    'GETGLOBVAR 0': '70f8406f19',
+  };
+
+  it.each(Object.entries(readers))('by %s is the whole', async (_, code) => {
+    const { stack } = await tvm.runGetMethod(callOf(`30${code}`, { config }));
+    const cell = stack.find((entry) => entry.type === 'cell');
+    expect(cell?.type === 'cell' && cell.table.size).toBeGreaterThan(299);
+  });
+
+  it('is read in full only for contracts that look', async () => {
+    const before = await countOf(register, 'ton_tvm_configs_total', { config: 'full' });
+    await tvm.runGetMethod(callOf('71', { config }));
+    expect(await countOf(register, 'ton_tvm_configs_total', { config: 'full' })).toBe(before);
+    expect(before).toBe(Object.keys(readers).length);
+  });
+
+  it('may change from call to call, beyond what threads keep', async () => {
+    const configs = Array.from({ length: 10 }, (_, index) => smallConfig(index + 2));
+    for (const one of [...configs, ...configs]) {
+      const { stack } = await tvm.runGetMethod(callOf(`30${readers.CONFIGROOT}`, { config: one }));
+      const [root] = stack;
+      expect(root?.type === 'cell' && root.table.hash(root.cell)).toEqual(one.hash);
+    }
+  });
+});
+
+describe('a runaway contract', () => {
+  it('costs its own call, whose thread is ended, while calls of others go on', async () => {
+    const { tvm, register } = start({ workers: 2, wallTimeMs: 400 });
+    const runaway = tvm
+      .runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, caller: 'bad' }))
+      .catch((error: unknown) => error);
+    const others = await Promise.all(
+      Array.from({ length: 20 }, () => tvm.runGetMethod(callOf('71', { caller: 'good' }))),
+    );
+    expect(others.every(({ exitCode }) => exitCode === 0)).toBe(true);
+    expect(await runaway).toMatchObject({ code: 'tvm_timeout', retryable: false, data: { limit: 400 } });
+    expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
+    expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'timeout' })).toBe(1);
+  });
+
+  it('that holds the only thread delays the next call by no more than its wall limit', async () => {
+    const { tvm } = start({ workers: 1, wallTimeMs: 300 });
+    const results = await Promise.allSettled([
+      tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS })),
+      tvm.runGetMethod(callOf('71')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('of one caller leaves the last thread to others', async () => {
+    const { tvm } = start({ workers: 2, wallTimeMs: 1500 });
+    await Promise.all([tvm.runGetMethod(callOf('71')), tvm.runGetMethod(callOf('71', { caller: 'x' }))]);
+    const bad = { gasLimit: ENDLESS_GAS, caller: 'bad' };
+    const slow = [tvm.runGetMethod(callOf(ENDLESS, bad)).catch((error: unknown) => error)];
+    await new Promise((resolve) => void setTimeout(resolve, 200));
+    slow.push(tvm.runGetMethod(callOf(ENDLESS, bad)).catch((error: unknown) => error));
+    let ended = 0;
+    for (const one of slow) void one.then(() => ended++);
+    expect((await tvm.runGetMethod(callOf('71', { caller: 'good' }))).exitCode).toBe(0);
+    expect(ended).toBe(0);
+    await tvm.close();
+    expect((await Promise.all(slow)).map((error) => (error as { code: string }).code)).toEqual([
+      'tvm_closed',
+      'tvm_closed',
+    ]);
+  });
+});
+
+describe('the TVM', () => {
+  it('refuses calls beyond its queue', async () => {
+    const { tvm } = start({ workers: 1, queueMax: 3, wallTimeMs: 300 });
+    const calls = Array.from({ length: 10 }, () =>
+      tvm.runGetMethod(callOf('71')).then(
+        () => 'ran',
+        (error: { code: string }) => error.code,
+      ),
+    );
+    const results = await Promise.all(calls);
+    expect(results.slice(0, 3)).toEqual(['ran', 'ran', 'ran']);
+    expect(results.slice(4)).toEqual(Array.from({ length: 6 }, () => 'tvm_queue_full'));
+  });
+
+  it('drops a call whose caller went away', async () => {
+    const { tvm } = start({ workers: 1, wallTimeMs: 300 });
+    const abort = new AbortController();
+    const call = tvm.runGetMethod(callOf('71', { signal: abort.signal }));
+    abort.abort();
+    await expect(call).rejects.toMatchObject({ code: 'tvm_aborted' });
+    await expect(tvm.runGetMethod(callOf('71', { signal: abort.signal }))).rejects.toMatchObject({
+      code: 'tvm_aborted',
+    });
+  });
+
+  it('rejects what waits and what comes when it is closed', async () => {
+    const { tvm } = start({ workers: 1 });
+    const calls = [tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS })), tvm.runGetMethod(callOf('71'))];
+    const settled = Promise.allSettled(calls);
+    await tvm.close();
+    await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_closed' });
+    for (const one of await settled) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'tvm_closed' } });
+  });
+
+  it('replaces a thread whose memory grew beyond the bound', async () => {
+    const { tvm, register } = start({ workers: 1, memoryBytesMax: 1 });
+    for (let call = 0; call < 3; call++) expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
+    expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'memory' })).toBe(3);
+  });
+
+  it('says so when its threads cannot start', async () => {
+    const { tvm } = start({ workers: 1, workerUrl: new URL('data:text/javascript,throw new Error("broken")') });
+    await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
+  });
+});
