@@ -99,10 +99,18 @@ function checkBackLink(link: BackLink, zeroState: BlockId): void {
     requireHash('blockProof.backLink.stateProof', state, readStateHash('blockProof.backLink.proof', block));
     requireListedBlock('blockProof.backLink.stateProof', state, to, toKeyBlock);
     if (to.seqno > 0) readDestination(link);
-    else if (!sameBlock(to, zeroState)) {
-      throw new ProofError('wrong_zerostate', { subject: 'blockProof.backLink', found: to.rootHash.toString('hex') });
-    }
+    else requireZeroState(link, zeroState);
   });
+}
+
+/** The zerostate has no header to show. */
+function requireZeroState({ to, destProof }: BackLink, zeroState: BlockId): void {
+  const subject = 'blockProof.backLink';
+  if (!sameBlock(to, zeroState)) {
+    const expected = zeroState.rootHash.toString('hex');
+    throw new ProofError('wrong_zerostate', { subject, expected, found: to.rootHash.toString('hex') });
+  }
+  requireField(`${subject}.destProof bytes`, 0, destProof.length);
 }
 
 /** The validators that key block `from` names signed `to`; what is left to check are the signatures themselves. */

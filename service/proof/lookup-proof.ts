@@ -54,7 +54,10 @@ export function checkLookupWithProof(
 /** `mcBlockId` is the trusted block or in its list of earlier ones. */
 function requireOlderBlock(subject: string, trusted: BlockId, answer: LookupBlockAnswer): void {
   const { mcBlockId, clientMcStateProof, mcBlockProof } = answer;
-  if (sameBlock(mcBlockId, trusted)) return;
+  if (sameBlock(mcBlockId, trusted)) {
+    requireField(`${subject} bytes of proofs`, 0, clientMcStateProof.length + mcBlockProof.length);
+    return;
+  }
   const { cell } = readSplitStateProof(`${subject}.mcBlockProof`, clientMcStateProof, mcBlockProof, trusted);
   requireListedBlock(`${subject}.mcBlockProof`, cell, mcBlockId);
 }

@@ -33,6 +33,8 @@ export type AnswerKind = {
   readonly cases: readonly RecordedCase[];
   /** Paths of fields of the answer that the lite server sheet leaves unproved, `*` for an index. */
   readonly unproved: readonly string[];
+  /** Several answers to one question may be proved, of which the sheet lets a client take any. */
+  readonly ambiguous: boolean;
 };
 
 type KindOptions<Args> = {
@@ -40,6 +42,7 @@ type KindOptions<Args> = {
   readonly only?: (args: Args) => boolean;
   /** Tells kinds of the same function apart. */
   readonly variant?: string;
+  readonly ambiguous?: boolean;
 };
 
 function kindOf<Args, Answer>(
@@ -57,7 +60,7 @@ function kindOf<Args, Answer>(
       prove: async (given: unknown) => summary(await check(args, given as Answer)),
     }));
   const name = options.variant === undefined ? fn.name : `${fn.name} ${options.variant}`;
-  return { name, cases, unproved: options.unproved ?? [] };
+  return { name, cases, unproved: options.unproved ?? [], ambiguous: options.ambiguous ?? false };
 }
 
 const WITH_PROOF = 32;
@@ -83,6 +86,8 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
     kind(functions.lookupBlock, (args, answer) => checkLookup({ ...args.id, search: searchOf(args) }, answer), {
       // Without a proof from a trusted block, which file the header's block is in is the lite server's word.
       unproved: ['mode', 'id.fileHash'],
+      // That it is the first block that fits is not proved.
+      ambiguous: true,
     }),
     kind(functions.lookupBlockWithProof, proveLookup, {
       variant: 'by seqno',
@@ -115,6 +120,7 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
     }),
     kind(functions.getLibraries, ({ libraryList }, { result }) => checkLibraries({ hashes: libraryList }, result), {
       unproved: ['result'],
+      ambiguous: true,
     }),
     kind(
       functions.getLibrariesWithProof,
@@ -130,7 +136,7 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
         checkTransactionList({ ...wanted, workchain: account.workchain, account: account.id }, answer).map(
           ({ transaction }) => transaction,
         ),
-      { unproved: ['ids.*.shard', 'ids.*.seqno', 'ids.*.rootHash', 'ids.*.fileHash', 'ids'] },
+      { unproved: ['ids.*.shard', 'ids.*.seqno', 'ids.*.rootHash', 'ids.*.fileHash', 'ids'], ambiguous: true },
     ),
     kind(
       functions.listBlockTransactions,
@@ -142,8 +148,17 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
       ({ id, ...wanted }, answer) => checkBlockTransactionsExt({ block: id, ...wanted }, answer),
       { unproved: ['reqCount'], only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
     ),
-    kind(functions.getBlockProof, ({ knownBlock, targetBlock }, answer) =>
-      checkBlockProof({ known: knownBlock, target: targetBlock ?? answer.to, zeroState }, answer, signatures),
+    kind(
+      functions.getBlockProof,
+      ({ knownBlock, targetBlock }, answer) =>
+        checkBlockProof({ known: knownBlock, target: targetBlock!, zeroState }, answer, signatures),
+      { only: ({ targetBlock }) => targetBlock !== undefined },
+    ),
+    kind(
+      functions.getBlockProof,
+      ({ knownBlock }, answer) =>
+        checkBlockProof({ known: knownBlock, target: answer.to, zeroState }, answer, signatures),
+      { variant: 'to the newest block', only: ({ targetBlock }) => targetBlock === undefined, ambiguous: true },
     ),
   ];
 }

@@ -61,7 +61,10 @@ function changeList(list: readonly unknown[], random: Random): Changed | undefin
 }
 
 function changeBytes(bytes: Buffer, other: unknown, random: Random): Changed | undefined {
-  if (bytes.length === 0) return Buffer.isBuffer(other) && other.length > 0 ? swapped(other) : undefined;
+  if (bytes.length === 0) {
+    const fill = Buffer.isBuffer(other) && other.length > 0 ? other : undefined;
+    return fill && { value: fill, what: 'put where nothing was', mayBeHarmless: false };
+  }
   if (bytes.readUInt32BE(0) !== BOC_MAGIC) return changeRaw(bytes, other, random);
   switch (random(8)) {
     case 0:

@@ -9,7 +9,10 @@ import { mutateAnswer } from './answer-mutations.ts';
 import { seeded } from './mutations.ts';
 import { recordings } from './recorded.ts';
 
-const signatures = createSignatureChecker({}, { register: new Registry(), logger: pino({ level: 'silent' }) });
+const signatures = createSignatureChecker(
+  { batchesMax: 4096 },
+  { register: new Registry(), logger: pino({ level: 'silent' }) },
+);
 afterAll(() => signatures.close());
 
 /** A whole run stays within seconds: 300 recorded answers, a millisecond each. */
@@ -43,6 +46,19 @@ async function forge(
   return outcome;
 }
 
+/** True answers to other questions: what is accepted must be as good an answer to this one. */
+async function swap(question: RecordedCase, others: readonly RecordedCase[]): Promise<string[]> {
+  const truth = JSON.stringify(await question.prove(question.answer));
+  const outcomes = await Promise.all(
+    others.map(async ({ note, answer }) => {
+      const proved = await question.prove(answer).catch((error: unknown) => error);
+      if (proved instanceof ProofError) return 'refused';
+      return JSON.stringify(proved) === truth ? 'same' : `${question.note} <- ${note}`;
+    }),
+  );
+  return outcomes.filter((outcome) => outcome !== 'refused' && outcome !== 'same');
+}
+
 describe.each(recordings())('Forged answers are refused: $folder', (recording) => {
   for (const kind of answerKinds(recording, signatures).filter(({ cases }) => cases.length > 0)) {
     it(`${kind.name}: ${kind.cases.length} answers`, { timeout: 60_000 }, async () => {
@@ -54,6 +70,15 @@ describe.each(recordings())('Forged answers are refused: $folder', (recording) =
         refused += outcome.refused;
       }
       expect(refused).toBeGreaterThan(0);
+    });
+  }
+});
+
+describe.each(recordings())('Answers to other questions are refused: $folder', (recording) => {
+  const kinds = answerKinds(recording, signatures).filter(({ cases, ambiguous }) => cases.length > 1 && !ambiguous);
+  for (const { name, cases } of kinds) {
+    it(`${name}: ${cases.length} times ${cases.length}`, { timeout: 60_000 }, async () => {
+      for (const question of cases) expect(await swap(question, cases)).toEqual([]);
     });
   }
 });

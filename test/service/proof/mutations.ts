@@ -64,15 +64,24 @@ export function forgePruned(bytes: Buffer, random: (n: number) => number): Buffe
 
 /** Puts a pruned branch in the place of one ordinary cell below a Merkle proof: all hashes still fit. */
 export function pruneOne(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
+  const chosen = pick(ordinaryBelowProofs(parseBoc(bytes)), random);
+  return chosen === undefined ? undefined : pruneCell(bytes, chosen);
+}
+
+/** As `pruneOne`, for the cell of this index in the bag. */
+export function pruneCell(bytes: Buffer, chosen: number): Buffer {
   const source = parseBoc(bytes);
-  const below = ordinaryBelowProofs(source);
-  const chosen = pick(below, random);
-  if (chosen === undefined) return undefined;
   const build = (cell: number): Tree => {
     if (cell === chosen) return prunedOf(source, cell);
     return treeCell(source, cell, refsOf(source, cell).map(build));
   };
   return writeTrees(source.roots.map(build));
+}
+
+/** The same roots in another layout. */
+export function relayout(bytes: Buffer): Buffer {
+  const boc = parseBoc(bytes);
+  return writeBoc(boc, boc.roots, { crc32c: (bytes[4]! & 0x40) === 0 });
 }
 
 /** Cells with references, reached from the proofs' roots without passing another exotic cell. */
