@@ -7,6 +7,7 @@ import type { Head, Tip } from './head.ts';
 import type { Member } from './member.ts';
 import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
+import type { PoolContext } from './reads.ts';
 import { judge } from './verdict.ts';
 
 /** Blocks proved at a time: the newest candidate and, when its proof is slow, the ones below it. */
@@ -30,7 +31,7 @@ export type HeadKeeper = {
 export type HeadKeeperDependencies = {
   readonly members: readonly Member[];
   /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
-  readonly prove: (tip: Tip, signal: AbortSignal) => Promise<Head>;
+  readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
   readonly metrics: PoolMetrics;
   readonly logger: Logger;
   readonly now: () => number;
@@ -65,8 +66,9 @@ export function createHeadKeeper(
 
   async function proveTip(key: string, tip: Tip): Promise<void> {
     try {
-      const timeout = AbortSignal.timeout(tuning.proveTimeoutMs);
-      publish(await dependencies.prove(tip, AbortSignal.any([stop.signal, timeout])));
+      const timeoutMs = head === undefined ? tuning.firstProveTimeoutMs : tuning.proveTimeoutMs;
+      const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]);
+      publish(await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal }));
     } catch (error) {
       if (!stop.signal.aborted) refuse(key, tip, error);
     }

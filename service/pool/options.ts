@@ -40,6 +40,8 @@ export type PoolTuning = {
   readonly pollMs: number;
   /** A reported block has this long to be proved. */
   readonly proveTimeoutMs: number;
+  /** As `proveTimeoutMs`, before the first head: every key block since the anchor has to be fetched and checked. */
+  readonly firstProveTimeoutMs: number;
   /** A block that could not be proved is not tried again for this long. */
   readonly refusedMs: number;
   /** A read that needs a block which the lite server does not have yet lets it wait this long for it. */
@@ -58,6 +60,7 @@ export const tuningDefaults: PoolTuning = {
   waitMarginMs: 1_000,
   pollMs: 300,
   proveTimeoutMs: 8_000,
+  firstProveTimeoutMs: 60_000,
   refusedMs: 2_000,
   catchUpMs: 1_000,
   cacheBytesMax: 64 * 1024 * 1024,

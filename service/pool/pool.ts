@@ -138,9 +138,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   }
 
   /** The header is checked under every trust setting: it costs nothing and gives the time and the state hash. */
-  async function prove(tip: Tip, signal: AbortSignal): Promise<Head> {
-    const { block } = tip;
-    const context = { deadlineMs: now() + tuning.proveTimeoutMs, signal };
+  async function prove({ block }: Tip, context: PoolContext): Promise<Head> {
     const [header] = await Promise.all([
       reads.query(getBlockHeader, { id: block, mode: WITH_STATE_UPDATE }, context, {
         check: (answer) => checkHeadHeader(block, answer),

@@ -12,6 +12,7 @@ import { createMember } from '#service/pool/member.ts';
 import type { Member, MemberDependencies } from '#service/pool/member.ts';
 import { createPoolMetrics } from '#service/pool/metrics.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
+import type { PoolContext } from '#service/pool/reads.ts';
 import { ProofError } from '#service/proof/errors.ts';
 
 const hash = (seqno: number, fork: number): Buffer => {
@@ -30,7 +31,7 @@ function tip(seqno: number, fork = 0): Tip {
 }
 
 /** A keeper over members that report what they are told to; only the real chain can be proved. */
-function keeperOver(count: number, prove: (tip: Tip) => Promise<void> = async () => undefined) {
+function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Promise<void> = async () => undefined) {
   let nowMs = 1_000;
   const metrics = createPoolMetrics(new Registry(), {
     headSeqno: () => 0,
@@ -58,9 +59,9 @@ function keeperOver(count: number, prove: (tip: Tip) => Promise<void> = async ()
       metrics,
       logger,
       now,
-      prove: async (candidate): Promise<Head> => {
+      prove: async (candidate, context): Promise<Head> => {
         asked.push(candidate);
-        await prove(candidate);
+        await prove(candidate, context);
         const real = tip(candidate.block.seqno);
         if (!real.block.rootHash.equals(candidate.block.rootHash)) {
           throw new ProofError('fork', { subject: blockText(candidate.block) });
@@ -118,6 +119,14 @@ describe('the served head', () => {
     pass(tuningDefaults.slowAfterMs);
     await report(1, tip(10));
     expect(keeper.head()?.block.seqno).toBe(10);
+  });
+
+  test('the first block has more time to be proved than later ones', async () => {
+    const deadlines: number[] = [];
+    const { report } = keeperOver(1, async (_tip, { deadlineMs }) => void deadlines.push(deadlineMs));
+    await report(0, tip(10));
+    await report(0, tip(11));
+    expect(deadlines).toEqual([1_000 + tuningDefaults.firstProveTimeoutMs, 1_000 + tuningDefaults.proveTimeoutMs]);
   });
 
   test('a block that was refused is not tried again at once', async () => {

@@ -45,6 +45,7 @@ export const quickTuning: Partial<PoolTuning> = {
   waitMarginMs: 200,
   pollMs: 40,
   proveTimeoutMs: 1_500,
+  firstProveTimeoutMs: 6_000,
   refusedMs: 100,
   catchUpMs: 200,
 };
