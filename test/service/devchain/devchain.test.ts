@@ -123,7 +123,7 @@ describe('the development chain', () => {
     expect(again.liteServers[0]!.port).toBe(port);
   });
 
-  it('counts its queries', async () => {
+  it('loads its recording by itself and counts its queries', async () => {
     const register = new Registry();
     const devchain = await createDevchain({ recordingDir, paceSeconds: 0 }, { logger: silent, register });
     const client = connect(devchain);
@@ -131,7 +131,7 @@ describe('the development chain', () => {
     const text = await register.getSingleMetricAsString('ton_devchain_queries_total');
     expect(text).toContain('ton_devchain_queries_total{function="getTime",outcome="answered"} 1');
     await devchain.close();
-  });
+  }, 30_000);
 
   it('refuses a folder that is no recording', async () => {
     await expect(startNetwork([{}], { recordingDir: import.meta.dirname })).rejects.toMatchObject({

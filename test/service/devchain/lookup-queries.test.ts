@@ -1,16 +1,15 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { merkleProofRoot } from '#service/decode/merkle.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
 import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
-import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
-import { loadChain } from '#service/devchain/devchain.ts';
+import type { ChainBlock } from '#service/devchain/chain.ts';
 import { answerLookup, answerLookupWithProof } from '#service/devchain/lookup-queries.ts';
 import type { View } from '#service/devchain/view.ts';
-import { recordingDir } from '#test/service/devchain/network.ts';
+import { chain } from '#test/service/devchain/network.ts';
 
 const seed = 20_261_121;
 
@@ -19,13 +18,7 @@ function place(workchain: number, seqno = 0): { workchain: number; shard: bigint
 }
 
 describe('lookupBlock', () => {
-  let chain: Chain;
-  let view: View;
-
-  beforeAll(async () => {
-    chain = await loadChain(recordingDir);
-    view = { chain, tip: chain.lastSeqno, nowSeconds: 0 };
-  }, 60_000);
+  const view: View = { chain, tip: chain.lastSeqno, nowSeconds: 0 };
 
   it('by an lt finds the first block that ends at it or later', () => {
     const last = chain.masterchain(chain.lastSeqno)!.header.endLt;

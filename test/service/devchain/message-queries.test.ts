@@ -1,11 +1,9 @@
 import { Address, beginCell, external, storeMessage } from '@ton/core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import type { Chain } from '#service/devchain/chain.ts';
-import { loadChain } from '#service/devchain/devchain.ts';
 import { createMessageInbox } from '#service/devchain/message-queries.ts';
 import type { View } from '#service/devchain/view.ts';
-import { recordingDir } from '#test/service/devchain/network.ts';
+import { chain } from '#test/service/devchain/network.ts';
 
 const elector = `-1:${'33'.repeat(32)}`;
 
@@ -25,14 +23,9 @@ function messageBody(): ReturnType<ReturnType<typeof beginCell>['endCell']> {
 }
 
 describe('sendMessage', () => {
-  let chain: Chain;
-  let view: View;
   let nowMs = 0;
 
-  beforeAll(async () => {
-    chain = await loadChain(recordingDir);
-    view = { chain, tip: chain.lastSeqno, nowSeconds: 0 };
-  }, 60_000);
+  const view: View = { chain, tip: chain.lastSeqno, nowSeconds: 0 };
 
   function send(...bodies: Buffer[]): unknown {
     const inbox = createMessageInbox({ nowMs: () => nowMs });

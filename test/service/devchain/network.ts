@@ -12,8 +12,8 @@ import { recordingDirs } from '#test/support/fixtures.ts';
 /** The recording that tests of behaviour play: the first one there is, else the project's own. */
 export const recordingDir = recordingDirs()[0] ?? join(import.meta.dirname, '../../vectors/realnet');
 
-/** Loaded once for all networks of a test file. */
-const chain = loadChain(recordingDir);
+/** Loaded once for all networks of a test file, before its tests and their time limits begin. */
+export const chain = await loadChain(recordingDir);
 
 export const silent = pino({ level: 'silent' });
 
@@ -27,7 +27,7 @@ export async function startNetwork(
     {
       logger: silent,
       register: new Registry(),
-      ...(options.recordingDir === undefined && { chain: await chain }),
+      ...(options.recordingDir === undefined && { chain }),
     },
   );
   onTestFinished(() => devchain.close());
