@@ -83,14 +83,14 @@ async function* candidatesOf(
 ): AsyncGenerator<FeesRequest> {
   const [workchain, id] = request.address.split(':');
   const address = { workchain: Number(workchain), id: Buffer.from(id!, 'hex') };
-  let later: { readonly hash: string; readonly until: number } = {
+  let newer: { readonly hash: string; readonly until: number } = {
     hash: '',
     until: chain.masterchain(chain.lastSeqno)!.header.utime + AFTER_END_S,
   };
   for (let seqno = chain.lastSeqno; seqno >= firstSeqno(chain, address.workchain); seqno--) {
     const { block, cell, account } = accountAt(chain, seqno, address);
     const hash = cell === undefined ? 'none' : chain.states.hash(cell).toString('hex');
-    if (hash === later.hash) continue;
+    if (hash === newer.hash) continue;
     const masterchainBlock = chain.masterchain(seqno)!;
     const config = configAfter(chain, masterchainBlock);
     const boc = parseBoc(config.boc);
@@ -98,10 +98,10 @@ async function* candidatesOf(
     const first = account?.storage.lastPaid ?? block.header.utime;
     const costs = (utime: number): bigint =>
       account === undefined ? 0n : storageFee(prices.storage, account.storage, account.storage.lastPaid, utime);
-    const utime = Array.from({ length: later.until - first + 1 }, (_, index) => first + index).find(
+    const utime = Array.from({ length: newer.until - first + 1 }, (_, index) => first + index).find(
       (at) => costs(at) === storage,
     );
-    later = { hash, until: block.header.utime };
+    newer = { hash, until: block.header.utime };
     if (utime === undefined) continue;
     const candidate = {
       address,

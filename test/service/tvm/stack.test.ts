@@ -1,5 +1,5 @@
 import { Cell, beginCell, parseTuple, serializeTuple } from '@ton/core';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { decodeStack } from '#service/tvm/stack-reader.ts';
@@ -35,7 +35,12 @@ const windows = fc
 
 /** What stands behind `vm_stk_cont`: any bits and references. */
 const continuations = cells.map(({ table, cell }) => ({
-  ...{ table, cell, startBit: 0, endBit: table.bitLength(cell), startRef: 0, endRef: 1 },
+  table,
+  cell,
+  startBit: 0,
+  endBit: table.bitLength(cell),
+  startRef: 0,
+  endRef: 1,
 }));
 
 const ints = fc.oneof(
