@@ -1,7 +1,8 @@
-import { FlatCells, maskCount, ORDINARY, PRUNED, MERKLE_UPDATE } from './cell-table.ts';
+import { maskCount, MERKLE_UPDATE, ORDINARY, PRUNED } from './cell-table.ts';
 import type { CellTable } from './cell-table.ts';
 import { crc32c } from './crc32c.ts';
 import { DecodeError } from './errors.ts';
+import { FlatCells } from './flat-cells.ts';
 
 /** A parsed bag of cells. The bytes given to `parseBoc` are used as they are: do not change them afterwards. */
 export type Boc = CellTable & { readonly roots: readonly number[] };

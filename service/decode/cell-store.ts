@@ -1,6 +1,7 @@
-import { FlatCells, kindCode, ORDINARY } from './cell-table.ts';
+import { kindCode, ORDINARY } from './cell-table.ts';
 import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
+import { FlatCells } from './flat-cells.ts';
 
 /** A cell to be made: refs are indexes in the store, data's unused low bits of the last byte are ignored. */
 export type NewCell = {

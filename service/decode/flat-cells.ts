@@ -1,0 +1,384 @@
+import { hashRepresentation, representation } from './cell-hash.ts';
+import { CELL_KINDS, DEPTH_MAX, LIBRARY, maskBelow, maskCount, MERKLE_PROOF, ORDINARY, PRUNED } from './cell-table.ts';
+import type { CellKind, CellTable } from './cell-table.ts';
+import { DecodeError } from './errors.ts';
+
+/** The larger array, with the smaller one's elements. */
+function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
+
+/**
+ * Cells in flat typed arrays over one byte buffer. The owner sets a cell's shape (`place`, `setRef`), then `settle`s it
+ * once all its references are settled; from then on it is immutable.
+ *
+ * A cell has one hash and one depth for each significant level: its level mask's bits and one more. They stand one after
+ * another from `slot` on. Depths come with `settle`, hashes when asked for.
+ */
+export class FlatCells implements CellTable {
+  bytes: Buffer;
+  size = 0;
+  #slots = 0;
+  #offset: Uint32Array;
+  #bits: Uint16Array;
+  #kind: Uint8Array;
+  #mask: Uint8Array;
+  #refCount: Uint8Array;
+  #ref: Uint32Array;
+  #slot: Uint32Array;
+  #hashed: Uint8Array;
+  /** 1 when the bag stores the cell's hashes and depths before its data. */
+  #stored: Uint8Array;
+  #depths: Uint16Array;
+  #hashes: Buffer;
+
+  constructor(bytes: Buffer, capacity: number) {
+    this.bytes = bytes;
+    this.#offset = new Uint32Array(capacity);
+    this.#bits = new Uint16Array(capacity);
+    this.#kind = new Uint8Array(capacity);
+    this.#mask = new Uint8Array(capacity);
+    this.#refCount = new Uint8Array(capacity);
+    this.#ref = new Uint32Array(capacity * 4);
+    this.#slot = new Uint32Array(capacity);
+    this.#hashed = new Uint8Array(capacity);
+    this.#stored = new Uint8Array(capacity);
+    this.#depths = new Uint16Array(capacity);
+    this.#hashes = Buffer.alloc(0);
+  }
+
+  get capacity(): number {
+    return this.#offset.length;
+  }
+
+  /** Makes room for `capacity` cells. */
+  grow(capacity: number): void {
+    this.#offset = moved(this.#offset, new Uint32Array(capacity));
+    this.#bits = moved(this.#bits, new Uint16Array(capacity));
+    this.#kind = moved(this.#kind, new Uint8Array(capacity));
+    this.#mask = moved(this.#mask, new Uint8Array(capacity));
+    this.#refCount = moved(this.#refCount, new Uint8Array(capacity));
+    this.#ref = moved(this.#ref, new Uint32Array(capacity * 4));
+    this.#slot = moved(this.#slot, new Uint32Array(capacity));
+    this.#hashed = moved(this.#hashed, new Uint8Array(capacity));
+    this.#stored = moved(this.#stored, new Uint8Array(capacity));
+  }
+
+  kind(cell: number): CellKind {
+    return CELL_KINDS[this.#kind[cell]!]!;
+  }
+
+  bitLength(cell: number): number {
+    return this.#bits[cell]!;
+  }
+
+  refCount(cell: number): number {
+    return this.#refCount[cell]!;
+  }
+
+  ref(cell: number, position: number): number {
+    if (position >= this.#refCount[cell]!) {
+      throw new DecodeError('cell_underflow', 'The cell has fewer references.', { cell, found: position });
+    }
+    return this.#ref[cell * 4 + position]!;
+  }
+
+  levelMask(cell: number): number {
+    return this.#mask[cell]!;
+  }
+
+  dataOffset(cell: number): number {
+    return this.#offset[cell]!;
+  }
+
+  depth(cell: number, level = 3): number {
+    return this.#depths[this.#slotAt(cell, level)]!;
+  }
+
+  hash(cell: number, level = 3): Buffer {
+    const at = this.#hashAt(cell, level);
+    const copy = Buffer.allocUnsafe(32);
+    this.#hashes.copy(copy, 0, at, at + 32);
+    return copy;
+  }
+
+  hashEquals(cell: number, hash: Uint8Array, level = 3): boolean {
+    const at = this.#hashAt(cell, level);
+    return this.#hashes.compare(hash, 0, 32, at, at + 32) === 0;
+  }
+
+  /** First 32 bits of a hash: the key of hash tables over cells. */
+  hashPrefix(cell: number, level = 3): number {
+    return this.#hashes.readUInt32BE(this.#hashAt(cell, level));
+  }
+
+  /** Sets a cell's own shape. `stored`: `bytes` hold its hashes and depths right before `offset`. */
+  place(cell: number, kind: number, offset: number, bits: number, refs: number, stored = false): void {
+    this.#kind[cell] = kind;
+    this.#offset[cell] = offset;
+    this.#bits[cell] = bits;
+    this.#refCount[cell] = refs;
+    this.#hashed[cell] = 0;
+    this.#stored[cell] = stored ? 1 : 0;
+  }
+
+  setRef(cell: number, position: number, target: number): void {
+    this.#ref[cell * 4 + position] = target;
+  }
+
+  /**
+   * Checks the cell by the rules of its kind and computes mask and depths; references must be settled.
+   * Throws DecodeError `bad_cell`, `too_big`, and `hash_mismatch` for a stored depth.
+   */
+  settle(cell: number): void {
+    const kind = this.#kind[cell]!;
+    const mask = kind === ORDINARY ? this.#childMask(cell) : this.#exoticMask(cell, kind);
+    if (kind === ORDINARY && mask === 0 && this.#stored[cell] === 0) {
+      this.#settlePlain(cell);
+      return;
+    }
+    this.#mask[cell] = mask;
+    const slot = this.#slots;
+    this.#slot[cell] = slot;
+    this.#slots += maskCount(mask) + 1;
+    if (this.#depths.length < this.#slots) this.#growDepths();
+    if (kind === PRUNED) this.#settlePrunedDepths(cell, mask, slot);
+    else this.#settleDepths(cell, kind, mask, slot);
+    if (this.#stored[cell] === 1) this.#checkStoredDepths(cell, mask, slot);
+    if (kind >= MERKLE_PROOF) this.#checkMerkleDepths(cell, kind);
+  }
+
+  /** Where the next settled cell's hashes go; set back to forget the last cell. */
+  get slotMark(): number {
+    return this.#slots;
+  }
+
+  set slotMark(slots: number) {
+    this.#slots = slots;
+  }
+
+  /** Computes the cell's hashes, and those of all cells below that lack them. A stack of our own: depth costs no frames. */
+  ensureHash(cell: number): void {
+    if (this.#hashed[cell] === 1) return;
+    this.#growHashes();
+    const hashed = this.#hashed;
+    const refs = this.#ref;
+    const stack = [cell];
+    while (stack.length > 0) {
+      const top = stack[stack.length - 1]!;
+      if (hashed[top] === 1) {
+        stack.pop();
+        continue;
+      }
+      const waiting = stack.length;
+      for (let position = 0; position < this.#refCount[top]!; position++) {
+        const child = refs[top * 4 + position]!;
+        if (hashed[child] === 0) stack.push(child);
+      }
+      if (stack.length > waiting) continue;
+      this.#computeHashes(top);
+      hashed[top] = 1;
+      stack.pop();
+    }
+  }
+
+  #slotAt(cell: number, level: number): number {
+    const mask = this.#mask[cell]!;
+    const slot = this.#slot[cell]!;
+    return mask === 0 ? slot : slot + maskCount(maskBelow(mask, level));
+  }
+
+  #hashAt(cell: number, level: number): number {
+    if (this.#hashed[cell] === 0) this.ensureHash(cell);
+    return this.#slotAt(cell, level) * 32;
+  }
+
+  #childMask(cell: number): number {
+    let mask = 0;
+    for (let position = 0; position < this.#refCount[cell]!; position++) {
+      mask |= this.#mask[this.#ref[cell * 4 + position]!]!;
+    }
+    return mask;
+  }
+
+  /** Sizes and masks of exotic cells: the rules of `DataCell::create`. */
+  #exoticMask(cell: number, kind: number): number {
+    const bits = this.#bits[cell]!;
+    const refs = this.#refCount[cell]!;
+    const require = (holds: boolean): void => {
+      if (!holds) throw new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
+    };
+    if (kind === PRUNED) {
+      const mask = bits >= 16 ? this.bytes[this.#offset[cell]! + 1]! : 0;
+      require(refs === 0 && mask >= 1 && mask <= 7 && bits === 8 * (2 + 34 * maskCount(mask)));
+      return mask;
+    }
+    if (kind === LIBRARY) {
+      require(bits === 8 + 256);
+      return 0;
+    }
+    if (kind === MERKLE_PROOF) require(bits === 8 + 256 + 16 && refs === 1);
+    else require(bits === 8 + 2 * (256 + 16) && refs === 2);
+    return this.#childMask(cell) >> 1;
+  }
+
+  /** The common case in few steps: no exotic cells below, one depth. */
+  #settlePlain(cell: number): void {
+    const slot = this.#slots++;
+    if (this.#depths.length < this.#slots) this.#growDepths();
+    this.#mask[cell] = 0;
+    this.#slot[cell] = slot;
+    let depth = 0;
+    const end = cell * 4 + this.#refCount[cell]!;
+    for (let at = cell * 4; at < end; at++) {
+      const below = this.#depths[this.#slot[this.#ref[at]!]!]! + 1;
+      if (below > depth) depth = below;
+    }
+    this.#setDepth(cell, slot, depth);
+  }
+
+  #settleDepths(cell: number, kind: number, mask: number, slot: number): void {
+    const shift = kind >= MERKLE_PROOF ? 1 : 0;
+    const refs = this.#refCount[cell]!;
+    let at = slot;
+    for (let level = 0; level <= 3; level++) {
+      if (level > 0 && (mask & (1 << (level - 1))) === 0) continue;
+      let depth = 0;
+      for (let position = 0; position < refs; position++) {
+        const below = this.#depths[this.#slotAt(this.#ref[cell * 4 + position]!, level + shift)]! + 1;
+        if (below > depth) depth = below;
+      }
+      this.#setDepth(cell, at++, depth);
+      if (mask === 0) return;
+    }
+  }
+
+  #settlePrunedDepths(cell: number, mask: number, slot: number): void {
+    const count = maskCount(mask);
+    const depths = this.#offset[cell]! + 2 + 32 * count;
+    for (let at = 0; at < count; at++) this.#setDepth(cell, slot + at, this.bytes.readUInt16BE(depths + 2 * at));
+    this.#depths[slot + count] = 0;
+  }
+
+  #setDepth(cell: number, slot: number, depth: number): void {
+    if (depth > DEPTH_MAX) {
+      throw new DecodeError('too_big', 'Cells are nested too deep.', { cell, found: depth, limit: DEPTH_MAX });
+    }
+    this.#depths[slot] = depth;
+  }
+
+  #checkStoredDepths(cell: number, mask: number, slot: number): void {
+    const count = maskCount(mask) + 1;
+    const stored = this.#offset[cell]! - 2 * count;
+    for (let at = 0; at < count; at++) {
+      if (this.bytes.readUInt16BE(stored + 2 * at) !== this.#depths[slot + at]) {
+        throw new DecodeError('hash_mismatch', 'The bag stores a wrong depth.', { cell });
+      }
+    }
+  }
+
+  #checkMerkleDepths(cell: number, kind: number): void {
+    const children = kind - MERKLE_PROOF + 1;
+    const depths = this.#offset[cell]! + 1 + 32 * children;
+    for (let child = 0; child < children; child++) {
+      if (this.bytes.readUInt16BE(depths + 2 * child) !== this.depth(this.#ref[cell * 4 + child]!, 0)) {
+        throw new DecodeError('hash_mismatch', 'A Merkle cell stores a wrong depth.', { cell });
+      }
+    }
+  }
+
+  #computeHashes(cell: number): void {
+    const kind = this.#kind[cell]!;
+    const mask = this.#mask[cell]!;
+    const slot = this.#slot[cell]!;
+    if (kind >= MERKLE_PROOF) this.#checkMerkleHashes(cell, kind);
+    if (mask === 0) {
+      hashRepresentation(this.#writeRepresentation(cell, kind, 0, 0, -1), this.#hashes, slot * 32);
+    } else if (kind === PRUNED) {
+      const count = maskCount(mask);
+      const stored = this.#offset[cell]! + 2;
+      this.bytes.copy(this.#hashes, slot * 32, stored, stored + 32 * count);
+      hashRepresentation(this.#writeRepresentation(cell, kind, mask, 0, -1), this.#hashes, (slot + count) * 32);
+    } else {
+      this.#computeLevelHashes(cell, kind, mask, slot);
+    }
+    if (this.#stored[cell] === 1) this.#checkStoredHashes(cell, mask, slot);
+  }
+
+  /** Each significant level hashes the level below it in place of the data. */
+  #computeLevelHashes(cell: number, kind: number, mask: number, slot: number): void {
+    let at = slot;
+    for (let level = 0; level <= 3; level++) {
+      if (level > 0 && (mask & (1 << (level - 1))) === 0) continue;
+      const length = this.#writeRepresentation(cell, kind, maskBelow(mask, level), level, at === slot ? -1 : at - 1);
+      hashRepresentation(length, this.#hashes, at * 32);
+      at++;
+    }
+  }
+
+  /** Descriptors, data (or the hash in slot `below`), then depths and hashes of the references. Returns its length. */
+  #writeRepresentation(cell: number, kind: number, mask: number, level: number, below: number): number {
+    const refs = this.#refCount[cell]!;
+    const bits = this.#bits[cell]!;
+    const hashes = this.#hashes;
+    const out = representation;
+    out[0] = refs + (kind === ORDINARY ? 0 : 8) + 32 * mask;
+    out[1] = (bits >> 3) + ((bits + 7) >> 3);
+    let at = 2;
+    if (below < 0) {
+      const offset = this.#offset[cell]!;
+      const length = (bits + 7) >> 3;
+      const bytes = this.bytes;
+      if (length > 24) bytes.copy(out, at, offset, offset + length);
+      else for (let index = 0; index < length; index++) out[at + index] = bytes[offset + index]!;
+      at += length;
+    } else {
+      hashes.copy(out, at, below * 32, below * 32 + 32);
+      at += 32;
+    }
+    const childLevel = kind >= MERKLE_PROOF ? level + 1 : level;
+    let hashAt = at + 2 * refs;
+    for (let position = 0; position < refs; position++) {
+      const slot = this.#slotAt(this.#ref[cell * 4 + position]!, childLevel);
+      const depth = this.#depths[slot]!;
+      out[at++] = depth >> 8;
+      out[at++] = depth & 255;
+      hashes.copy(out, hashAt, slot * 32, slot * 32 + 32);
+      hashAt += 32;
+    }
+    return hashAt;
+  }
+
+  #checkMerkleHashes(cell: number, kind: number): void {
+    const offset = this.#offset[cell]! + 1;
+    for (let child = 0; child <= kind - MERKLE_PROOF; child++) {
+      const at = this.#slotAt(this.#ref[cell * 4 + child]!, 0) * 32;
+      const stored = offset + 32 * child;
+      if (this.bytes.compare(this.#hashes, at, at + 32, stored, stored + 32) !== 0) {
+        throw new DecodeError('hash_mismatch', 'A Merkle cell stores a wrong hash.', { cell });
+      }
+    }
+  }
+
+  #checkStoredHashes(cell: number, mask: number, slot: number): void {
+    const count = maskCount(mask) + 1;
+    const stored = this.#offset[cell]! - 34 * count;
+    if (this.bytes.compare(this.#hashes, slot * 32, (slot + count) * 32, stored, stored + 32 * count) !== 0) {
+      throw new DecodeError('hash_mismatch', 'The bag stores a wrong hash.', { cell });
+    }
+  }
+
+  #growDepths(): void {
+    const depths = new Uint16Array(Math.max(this.#slots, this.#offset.length) + (this.#slots >> 1) + 16);
+    depths.set(this.#depths);
+    this.#depths = depths;
+  }
+
+  #growHashes(): void {
+    if (this.#hashes.length >= this.#slots * 32) return;
+    const hashes = Buffer.allocUnsafeSlow(this.#depths.length * 32);
+    this.#hashes.copy(hashes);
+    this.#hashes = hashes;
+  }
+}
