@@ -66,7 +66,7 @@ export function serveConnection(
     signal: gone.signal,
     ready: () => session !== undefined,
     close: () => socket.end(),
-    reset: () => void socket.resetAndDestroy(),
+    reset,
     faultsChanged() {
       clearTimeout(idleTimer);
       idleTimer = startIdleTimer();
@@ -85,6 +85,18 @@ export function serveConnection(
     gone.abort();
   });
   return connection;
+
+  /** A socket that is ending cannot be reset any more: the runtime would keep its handle for ever. */
+  function reset(): void {
+    if (socket.writableEnded) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+
+  /** Node cannot reset a socket whose orderly end is under way: it would stay half closed for ever. */
+  function reset(): void {
+    if (!socket.writableEnded) socket.resetAndDestroy();
+    socket.destroy();
+  }
 
   function startIdleTimer(): NodeJS.Timeout {
     return setTimeout(() => socket.destroy(), faults().closeAfterIdleMs ?? idleMs);
@@ -166,7 +178,7 @@ export function serveConnection(
     sentFrames += 1;
     if (faulty) {
       output.write(faultyFrame(payload, session.cipher, faults()));
-      if (halfFrame) output.afterwards(() => socket.resetAndDestroy());
+      if (halfFrame) output.afterwards(reset);
     } else {
       output.write(session.encoder.encode(payload));
     }

@@ -272,6 +272,21 @@ describe('the ADNL server', () => {
     expect(server.connections()).toBe(1);
   });
 
+  it('can reset connections that are just ending in order', async () => {
+    const seen: AdnlServerConnection[] = [];
+    const server = await createAdnlServer(
+      { host: '127.0.0.1', port: 0, seeds: [serverSeed] },
+      { logger: silentLogger, handleQuery: () => Promise.resolve(null), onConnection: (each) => seen.push(each) },
+    );
+    const client = await rawClient(server);
+    await eventually('the greeting', () => client.payloads.length === 1);
+    for (const connection of seen) connection.close();
+    server.resetConnections();
+    await eventually('the end on both sides', () => client.ended() && seen[0]?.signal.aborted === true);
+    await server.close();
+    expect(server.connections()).toBe(0);
+  });
+
   it('takes no more connections than its bound', async () => {
     const server = await startServer(undefined, { connectionsMax: 2 });
     const clients = [await rawClient(server), await rawClient(server)];
