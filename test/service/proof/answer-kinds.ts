@@ -1,3 +1,4 @@
+import type { BlockId } from '#service/decode/block-id.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import type { ArgsOf, LiteServerFunction } from '#service/liteserver/functions.ts';
 import type { ConfigInfoAnswer, LookupBlockAnswer } from '#service/proof/answers.ts';
@@ -45,6 +46,12 @@ type KindOptions<Args> = {
   readonly ambiguous?: boolean;
 };
 
+type MakeKind = <Args, Answer>(
+  fn: LiteServerFunction<Args, Answer>,
+  check: (args: Args, answer: Answer) => unknown,
+  options?: KindOptions<Args>,
+) => AnswerKind;
+
 function kindOf<Args, Answer>(
   recording: Recording,
   fn: LiteServerFunction<Args, Answer>,
@@ -67,12 +74,17 @@ const WITH_PROOF = 32;
 
 /** Every kind of answer that is checked, with all its recorded exchanges. */
 export function answerKinds(recording: Recording, signatures: SignatureChecker): AnswerKind[] {
+  const kind: MakeKind = (fn, check, options) => kindOf(recording, fn, check, options);
   const zeroState = zeroStateBlock(recording.zeroState);
-  const kind = <Args, Answer>(
-    fn: LiteServerFunction<Args, Answer>,
-    check: (args: Args, answer: Answer) => unknown,
-    options?: KindOptions<Args>,
-  ): AnswerKind => kindOf(recording, fn, check, options);
+  return [
+    ...stateKinds(kind),
+    ...blockKinds(kind),
+    ...transactionKinds(kind),
+    ...blockProofKinds(kind, zeroState, signatures),
+  ];
+}
+
+function stateKinds(kind: MakeKind): AnswerKind[] {
   return [
     kind(functions.getAccountState, ({ id, account }, answer) =>
       checkAccountState({ block: id, workchain: account.workchain, account: account.id }, answer),
@@ -81,6 +93,33 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
       checkAccountState({ block: id, workchain: account.workchain, account: account.id, pruned: true }, answer),
     ),
     kind(functions.getShardInfo, ({ id, ...shard }, answer) => checkShardInfo({ block: id, ...shard }, answer)),
+    kind(functions.getConfigAll, ({ id, mode }, answer) => checkConfig({ block: id, mode }, answer), {
+      unproved: ['mode'],
+    }),
+    kind(functions.getConfigParams, proveParams, {
+      unproved: ['mode'],
+      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) === 0,
+    }),
+    kind(functions.getConfigParams, proveParams, {
+      variant: 'of a key block',
+      // The key block is to be accepted afterwards.
+      unproved: ['mode', 'id.fileHash'],
+      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) !== 0,
+    }),
+    kind(functions.getLibraries, ({ libraryList }, { result }) => checkLibraries({ hashes: libraryList }, result), {
+      unproved: ['result'],
+      ambiguous: true,
+    }),
+    kind(
+      functions.getLibrariesWithProof,
+      ({ id, mode, libraryList }, answer) => checkLibrariesWithProof({ block: id, mode, hashes: libraryList }, answer),
+      { unproved: ['mode'] },
+    ),
+  ];
+}
+
+function blockKinds(kind: MakeKind): AnswerKind[] {
+  return [
     kind(functions.getAllShardsInfo, ({ id }, answer) => checkAllShards({ block: id }, answer)),
     kind(functions.getBlockHeader, ({ id }, answer) => checkBlockHeader({ block: id }, answer), { unproved: ['mode'] }),
     kind(functions.lookupBlock, (args, answer) => checkLookup({ ...args.id, search: searchOf(args) }, answer), {
@@ -105,28 +144,11 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
       unproved: ['masterchainId.fileHash', 'masterchainId.seqno'],
     }),
     kind(functions.getBlock, ({ id }, answer) => checkBlockData({ block: id }, answer)),
-    kind(functions.getConfigAll, ({ id, mode }, answer) => checkConfig({ block: id, mode }, answer), {
-      unproved: ['mode'],
-    }),
-    kind(functions.getConfigParams, proveParams, {
-      unproved: ['mode'],
-      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) === 0,
-    }),
-    kind(functions.getConfigParams, proveParams, {
-      variant: 'of a key block',
-      // The key block is to be accepted afterwards.
-      unproved: ['mode', 'id.fileHash'],
-      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) !== 0,
-    }),
-    kind(functions.getLibraries, ({ libraryList }, { result }) => checkLibraries({ hashes: libraryList }, result), {
-      unproved: ['result'],
-      ambiguous: true,
-    }),
-    kind(
-      functions.getLibrariesWithProof,
-      ({ id, mode, libraryList }, answer) => checkLibrariesWithProof({ block: id, mode, hashes: libraryList }, answer),
-      { unproved: ['mode'] },
-    ),
+  ];
+}
+
+function transactionKinds(kind: MakeKind): AnswerKind[] {
+  return [
     kind(functions.getOneTransaction, ({ id, account, lt }, answer) =>
       checkTransaction({ block: id, workchain: account.workchain, account: account.id, lt }, answer),
     ),
@@ -148,6 +170,11 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
       ({ id, ...wanted }, answer) => checkBlockTransactionsExt({ block: id, ...wanted }, answer),
       { unproved: ['reqCount'], only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
     ),
+  ];
+}
+
+function blockProofKinds(kind: MakeKind, zeroState: BlockId, signatures: SignatureChecker): AnswerKind[] {
+  return [
     kind(
       functions.getBlockProof,
       ({ knownBlock, targetBlock }, answer) =>
