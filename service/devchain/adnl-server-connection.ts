@@ -86,12 +86,6 @@ export function serveConnection(
   });
   return connection;
 
-  /** A socket that is ending cannot be reset any more: the runtime would keep its handle for ever. */
-  function reset(): void {
-    if (socket.writableEnded) socket.destroy();
-    else socket.resetAndDestroy();
-  }
-
   /** Node cannot reset a socket whose orderly end is under way: it would stay half closed for ever. */
   function reset(): void {
     if (!socket.writableEnded) socket.resetAndDestroy();
