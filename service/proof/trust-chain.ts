@@ -7,6 +7,7 @@ import type { SignatureChecker } from './signature-checker.ts';
 import type { ProofMetrics } from './metrics.ts';
 import type { TrustedBlocks, ZeroStateId } from './trusted-blocks.ts';
 import type { ChainWriter } from './trust-file.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { blockText } from '../decode/block-id.ts';
 import { checkBlockProof } from './block-proof.ts';
 import { ProofUnavailableError } from './errors.ts';
@@ -33,6 +34,8 @@ export type TrustChainOptions = {
   readonly file?: string;
   /** What one question to lite servers may take, all attempts together. */
   readonly roundTimeoutMs?: number;
+  /** At the start: how long others wait for a block's proof that brings no new key block before they ask on their own. */
+  readonly patienceMs?: number;
 };
 
 /** One `getBlockProof`: from a trusted block to the one that shall be proved. */
@@ -82,6 +85,9 @@ const FLIGHTS_MAX = 256;
 
 /** As long as the pool waits for one answer, and once more for another lite server's. */
 const ROUND_TIMEOUT_MS = 20_000;
+
+/** Two or three times what a lite server takes for an answer of sixteen links. */
+const PATIENCE_MS = 2_000;
 
 type Flight = { readonly abort: AbortController; readonly done: Promise<void>; waiters: number };
 
@@ -139,7 +145,9 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
       const deadlineMs = performance.now() + (options.roundTimeoutMs ?? ROUND_TIMEOUT_MS);
       const { keyBlocks, reached } = await fetchProof(request, check, { ...context, deadlineMs });
       remember(keyBlocks, reached);
-      known = reached;
+      // Another flight may have come further on the way up.
+      const start = trusted.startFor(target.seqno);
+      known = reached.seqno < start.seqno && start.seqno <= target.seqno ? start : reached;
     }
     if (!trusted.has(target))
       throw new ProofUnavailableError('proof_too_far', `${ROUNDS_MAX} questions for ${blockText(target)}`);
@@ -150,9 +158,12 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     const isAhead = target.seqno > trusted.newestKeyBlock().seqno;
     if (!isAhead || caughtUp) return prove(target, context);
     if (catchingUp !== undefined) {
-      await catchingUp;
+      const before = trusted.newestKeyBlock();
+      const patience = delay(options.patienceMs ?? PATIENCE_MS, undefined, { ref: false, signal: context.signal });
+      await Promise.race([catchingUp, patience]);
       context.signal.throwIfAborted();
-      return proveInTurn(target, context);
+      const isStuck = catchingUp !== undefined && trusted.newestKeyBlock() === before;
+      return isStuck ? prove(target, context) : proveInTurn(target, context);
     }
     const proving = prove(target, context);
     const finish = (reached: boolean): void => {

@@ -146,6 +146,17 @@ describe('The chain of trusted blocks', () => {
     expect(questions(asked)).toEqual(['100>188', '180>189', '180>187']);
   });
 
+  it('does not let a block that nobody can prove hold up the others', async () => {
+    const silent = Promise.withResolvers<PartialBlockProof>();
+    const bogus = { ...at(199), rootHash: Buffer.alloc(32, 5) };
+    const liteServer: LiteServer = (request) => (request.target === bogus ? silent.promise : honest()(request));
+    const { chain } = start({ patienceMs: 10 }, [liteServer]);
+    const unproved = chain.accept(bogus, proofContext());
+    await chain.accept(at(188), proofContext());
+    silent.reject(new Error('nothing came'));
+    await expect(unproved).rejects.toThrow('nothing came');
+  });
+
   it('goes to another lite server when an answer is forged', async () => {
     const forged: LiteServer = async (request) => {
       const { steps, ...answer } = await honest()(request);
