@@ -20,6 +20,8 @@ async function main(): Promise<void> {
   const running = args.role === 'dev' ? await startDevRole(args, register) : await startApiRole(args, register);
   await signal.wait();
   await running.close();
+  // Everything is closed: nothing is left for the runtime to wait for, and a handle that lingers must not hold the process.
+  process.exit();
 }
 
 /** Signals end the process at once until `wait` is called; then the first resolves it. */
