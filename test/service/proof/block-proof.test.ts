@@ -192,6 +192,15 @@ describe('A forward link', () => {
     await expect(prove(forge())).rejects.toMatchObject({ name: 'ProofError', code });
   });
 
+  it('to a block of other validators is refused, whoever signed it', async () => {
+    const other = createSyntheticChain({ weights: [1n, 1n] }, { first: 100, last: 140, keyEvery: 10 });
+    const to = other.block(105);
+    for (const session of [other.session(to.catchainSeqno), chain.session(to.catchainSeqno)]) {
+      const link = forwardLink(chain.block(100), to, session, 'ordinary');
+      await expect(prove(link)).rejects.toMatchObject({ name: 'ProofError', code: 'bad_validator_set' });
+    }
+  });
+
   it('from a configuration whose total weight is not the sum is refused', async () => {
     const shape = { weights: [10n, 20n], totalWeight: 31n };
     const link = createSyntheticChain(shape, { first: 1, last: 2, keyEvery: 5 }).linkTo(1, 2);
