@@ -53,8 +53,8 @@ export type ServiceConfig = {
   readonly trust: Trust;
   /** At least one. */
   readonly liteServers: readonly LiteServerEntry[];
-  /** Null only under `trust: none`. */
-  readonly anchors: Anchors | null;
+  /** Under `trust: none` only the zero state counts: it tells networks apart. */
+  readonly anchors: Anchors;
   readonly surfaces: readonly Surface[];
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
@@ -126,15 +126,12 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
   const problems: ConfigProblem[] = [];
   const referenced = resolveGlobalConfig(manifest, sources.globalConfig, problems);
   const anchors = anchorsOf(spec) ?? referenced?.anchors ?? null;
-  if (problems.length === 0 && anchors === null && spec.trust !== 'none') {
+  if (problems.length === 0 && anchors === null) {
     const where =
       spec.liteServerConfigRef === undefined ? '' : ', or a validator.zero_state in the referenced global config';
-    problems.push({
-      path: 'spec.zeroState',
-      expected: `expected rootHash and fileHash${where}, since trust is ${spec.trust}, got nothing`,
-    });
+    problems.push({ path: 'spec.zeroState', expected: `expected rootHash and fileHash${where}, got nothing` });
   }
-  if (problems.length > 0) throw new ConfigError('config_invalid', problems);
+  if (problems.length > 0 || anchors === null) throw new ConfigError('config_invalid', problems);
   return freeze({
     name: String(manifest.tonApi.metadata?.['name']),
     network: spec.network,

@@ -1,6 +1,6 @@
 import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from './error.ts';
-import { startApi } from './main/api.ts';
+import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
 import { loadConfiguration, processSettings } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
@@ -12,12 +12,10 @@ import { createRegister } from './telemetry/register.ts';
 async function main(): Promise<void> {
   const args = parseArguments(process.argv.slice(2));
   const signal = stopSignal();
-  const register = createRegister({
-    version: packageFile.version,
-    commit: process.env['TONPLANE_COMMIT'] ?? 'unknown',
-  });
+  const { version } = packageFile;
+  const register = createRegister({ version, commit: process.env['TONPLANE_COMMIT'] ?? 'unknown' });
   makeNamedFolder('--data', args.data);
-  const running = args.role === 'dev' ? await startDevRole(args, register) : await startApiRole(args, register);
+  const running = await startRole[args.role](args, { version, register });
   await signal.wait();
   await running.close();
   // Everything is closed: nothing is left for the runtime to wait for, and a handle that lingers must not hold the process.
@@ -41,20 +39,20 @@ function stopSignal(): { wait(): Promise<void> } {
 
 const exitAtOnce = (): never => process.exit(1);
 
-function startDevRole(args: Arguments, register: ReturnType<typeof createRegister>) {
-  // The terminal is for the person: only what goes wrong is logged, to standard error.
-  const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, process.stderr);
-  return startDev(args, processSettings(args, process.env), { logger, register, output: process.stdout });
-}
+type Shared = Pick<ApiDependencies, 'version' | 'register'>;
 
-function startApiRole(args: Arguments, register: ReturnType<typeof createRegister>) {
-  const config = loadConfiguration(args, process.env);
-  const logger = createLogger({
-    level: config.observability.logLevel,
-    base: { role: 'api', network: config.network, api: config.name },
-  });
-  return startApi(config, {}, { logger, register });
-}
+const startRole: Record<Arguments['role'], (args: Arguments, shared: Shared) => Promise<{ close(): Promise<void> }>> = {
+  dev(args, shared) {
+    // The terminal is for the person: only what goes wrong is logged, to standard error.
+    const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, process.stderr);
+    return startDev(args, processSettings(args, process.env), { ...shared, logger, output: process.stdout });
+  },
+  api(args, shared) {
+    const config = loadConfiguration(args, process.env);
+    const base = { role: 'api', network: config.network, api: config.name };
+    return startApi(config, {}, { ...shared, logger: createLogger({ level: config.observability.logLevel, base }) });
+  },
+};
 
 /** What a person did wrong is told in a sentence, what we did wrong with its stack. */
 function fail(error: unknown): void {

@@ -11,7 +11,7 @@ export type TonApi = {
   readonly spec: {
     /** The network served. Keys are issued for a network; custom is any network but the two public ones. Cannot be changed. */
     readonly network: 'mainnet' | 'testnet' | 'custom';
-    /** What must hold before an answer is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: the lite servers are believed. Anything but none needs zeroState, here or in the referenced global config. */
+    /** What must hold before an answer is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: the lite servers are believed. Each needs zeroState, here or in the referenced global config: it tells networks apart. */
     readonly trust: 'verified' | 'signed-head' | 'none';
     /** The network's first state. Lite servers that report another one belong to another network and are refused. Wins over the referenced global config. */
     readonly zeroState?: {

@@ -42,7 +42,7 @@ export type ServerConnectionDependencies = AdnlServerHandlers & {
 };
 
 /** Serves one accepted socket until it ends (lite server sheet 10, first paragraph). */
-export function serveConnection(
+export function createServerConnection(
   { id, identities, idleMs, inFlightMax }: ServerConnectionOptions,
   { socket, faults, logger, handleQuery, onConnection }: ServerConnectionDependencies,
 ): ServerConnection {

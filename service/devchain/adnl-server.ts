@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { adnlIdentity } from '../liteserver/adnl/keys.ts';
 import type { AdnlFaults } from './adnl-faults.ts';
 import type { ServerConnection } from './adnl-server-connection.ts';
-import { serveConnection } from './adnl-server-connection.ts';
+import { createServerConnection } from './adnl-server-connection.ts';
 
 export type AdnlServerOptions = {
   /** Address to listen on. */
@@ -93,7 +93,7 @@ export async function createAdnlServer(
       return;
     }
     connectionCount += 1;
-    const connection = serveConnection(
+    const connection = createServerConnection(
       {
         id: connectionCount,
         identities,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import packageFile from '../../package.json' with { type: 'json' };
 import { configHash, type ServiceConfig } from '../config.ts';
-import { createHttpServer } from '../http/server.ts';
+import type { HttpOptions } from '../http/options.ts';
+import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
 import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
 import { createKeyring, type KeyRow } from '../limits/keyring.ts';
 import { createLimits } from '../limits/limits.ts';
@@ -15,9 +15,10 @@ import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
-import { createTracing } from '../telemetry/tracer.ts';
+import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createV2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
+import { createStatus } from './status.ts';
 
 /** The API, running. */
 export type Api = {
@@ -40,13 +41,15 @@ export type ApiOptions = {
   readonly pages?: ReadonlyMap<string, () => InternalPage>;
 };
 
-export type ApiDependencies = { readonly logger: Logger; readonly register: Registry };
+export type ApiDependencies = {
+  /** Of the release, `0.1.0`: its last number is also that of the API (v2 sheet section 11). */
+  readonly version: string;
+  readonly logger: Logger;
+  readonly register: Registry;
+};
 
 /** Modules that run in threads: beside the sources, or beside the bundle. */
 const workerSuffix = import.meta.url.endsWith('.ts') ? '../proof/signature-worker.ts' : './signature-worker.js';
-
-/** The patch number of the release, which is also that of the API (v2 sheet section 11). */
-const release = Number(packageFile.version.split('.')[2]);
 
 /**
  * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, v2, limits, listeners.
@@ -57,59 +60,24 @@ export async function startApi(
   options: ApiOptions,
   dependencies: ApiDependencies,
 ): Promise<Api> {
-  const { logger, register } = dependencies;
-  const startedMs = performance.now();
+  const { version, logger, register } = dependencies;
   const keyring = createKeyring({ file: config.keyringFile ?? undefined, rows: options.keys ?? [] });
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
     { keyring, now: () => performance.timeOrigin + performance.now(), register },
   );
-  const tracing = await createTracing(
-    {
-      tracing: config.observability.tracing,
-      resource: {
-        'service.name': 'tonplane',
-        'service.version': packageFile.version,
-        'tonplane.api': config.name,
-        'tonplane.network': config.network,
-      },
-    },
-    { logger },
-  );
+  const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
-  const { pool, signatures, trusted } = startPool(config, { logger, register, tracer });
+  const { pool, signatures, trusted } = startPool(config, { ...dependencies, tracer });
   const accounts = createLiveAccounts({ trust: config.trust }, { pool });
-  const v2 = createV2({ release }, { accounts });
-  const http = createHttpServer(
-    {
-      host: config.listen.host,
-      port: config.listen.port,
-      requestTimeoutMs: config.requestTimeoutMs,
-      drainMs: options.drainMs ?? config.drainSeconds * 1000,
-      trustedProxies: config.trustedProxies,
-      rest: config.surfaces.includes('v2'),
-    },
-    { v2, limits, logger, tracer, register, clock: { nowMs: () => performance.now(), unixMs: Date.now } },
-  );
-  const readiness = (): Readiness => readinessOf(pool, http.status().draining);
+  const v2 = createV2({ release: releaseOf(version) }, { accounts });
+  const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },
     {
       register,
-      readiness,
-      status: () => ({
-        name: config.name,
-        network: config.network,
-        trust: config.trust,
-        version: packageFile.version,
-        configHash: configHash(config),
-        uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
-        ...readiness(),
-        head: pool.head(),
-        trustedKeyBlock: trusted()?.newestKeyBlock(),
-        liteServers: pool.status(),
-        http: http.status(),
-      }),
+      readiness: () => readinessOf(pool, http.status()),
+      status: createStatus(config, version, { pool, trusted, http: () => http.status() }),
       pages: options.pages ?? new Map(),
     },
   );
@@ -122,21 +90,41 @@ export async function startApi(
   try {
     const at = await listenOn('--port', config.listen.port, () => http.listen());
     const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
-    logger.info(
-      { config: configHash(config), network: config.network, ...at, internalPort: internalAt.port },
-      'started',
-    );
-    return {
-      url: urlOf(at),
-      internalUrl: urlOf(internalAt),
-      pool,
-      requests: () => countRequests(register),
-      close,
-    };
+    const { network } = config;
+    logger.info({ configHash: configHash(config), network, ...at, internalPort: internalAt.port }, 'started');
+    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, requests: () => countRequests(register), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+const clock = { nowMs: () => performance.now(), unixMs: Date.now };
+
+/** The last number of `0.1.0`. */
+function releaseOf(version: string): number {
+  return Number(version.split('.')[2]);
+}
+
+function startTracing(config: ServiceConfig, version: string, logger: Logger): Promise<Tracing> {
+  const resource = {
+    'service.name': 'tonplane',
+    'service.version': version,
+    'tonplane.api': config.name,
+    'tonplane.network': config.network,
+  };
+  return createTracing({ tracing: config.observability.tracing, resource }, { logger });
+}
+
+function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
+  return {
+    host: config.listen.host,
+    port: config.listen.port,
+    requestTimeoutMs: config.requestTimeoutMs,
+    drainMs: options.drainMs ?? config.drainSeconds * 1000,
+    trustedProxies: config.trustedProxies,
+    rest: config.surfaces.includes('v2'),
+  };
 }
 
 type PoolParts = {
@@ -179,7 +167,7 @@ function startPool(
   return { pool, trusted: () => trusted, signatures };
 }
 
-function readinessOf(pool: Pool, draining: boolean): Readiness {
+function readinessOf(pool: Pool, { draining }: HttpServerStatus): Readiness {
   const reasons = [
     ...(draining ? ['draining'] : []),
     ...(pool.head() === undefined ? ['waiting for the first masterchain head'] : []),

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
-import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
-
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
 import { createDevchain } from '../devchain/devchain.ts';
-import { startApi, type Api } from './api.ts';
+import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
 import { loadDevKey } from './dev-key.ts';
 import { createStatusLine } from './status-line.ts';
@@ -24,11 +21,7 @@ const sampleAddress = '-1:333333333333333333333333333333333333333333333333333333
 /** Ctrl-C must end the process within 2 s, whatever still runs. */
 const drainMs = 500;
 
-export type DevDependencies = {
-  readonly logger: Logger;
-  readonly register: Registry;
-  readonly output: NodeJS.WriteStream;
-};
+export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
 /**
  * A TON network in this process and the API over it: the recorded chain is played and served by a lite server over ADNL on
@@ -37,7 +30,7 @@ export type DevDependencies = {
 export async function startDev(
   args: Arguments,
   settings: ProcessSettings,
-  { logger, register, output }: DevDependencies,
+  { version, logger, register, output }: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
   output.write('Tonplane: loading the recorded network\n');
   const devchain = await createDevchain(
@@ -55,7 +48,7 @@ export async function startDev(
         drainMs,
         pages: new Map([['/global.config.json', () => ({ contentType: 'application/json', body: globalConfig() })]]),
       },
-      { logger, register },
+      { version, logger, register },
     );
   } catch (error) {
     await devchain.close();

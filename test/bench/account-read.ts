@@ -150,7 +150,7 @@ async function run(): Promise<BenchResult[]> {
   const api = await startApi(
     configFromGlobalConfig(network.globalConfig, 'custom', { port: 0, internalPort: 0 }),
     { keys: [{ id: key.id, sha256: key.sha256, plan: unlimitedPlan }], drainMs: 100 },
-    { logger, register: new Registry() },
+    { version: '0.0.0', logger, register: new Registry() },
   );
   const publicKey = Buffer.from(network.liteServer.publicKey, 'hex');
   const direct = createLiteServer(

@@ -1,4 +1,4 @@
-import { TonplaneError } from '../../error.ts';
+import { TonplaneError } from '#service/error.ts';
 
 /**
  * - `handshake`: the 256 bytes address another key, or their parameters fail the hash.

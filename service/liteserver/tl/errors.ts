@@ -1,4 +1,4 @@
-import { TonplaneError } from '../../error.ts';
+import { TonplaneError } from '#service/error.ts';
 
 /**
  * - `tl_truncated`: the bytes end inside a value.

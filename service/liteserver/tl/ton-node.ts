@@ -1,4 +1,4 @@
-import type { BlockId } from '../../decode/block-id.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
 import type { Carried } from './codec.ts';
 import type { TlRecord } from './record.ts';
 import { int, int256, uint, ulong } from './codec.ts';

@@ -268,7 +268,7 @@ describe('a manifest that refers to a global config', () => {
         kind: 'ConfigMap',
         data: { 'global.config.json': globalConfigOf((config) => delete config['validator']) },
       }),
-      'spec.zeroState: expected rootHash and fileHash, or a validator.zero_state in the referenced global config, since trust is verified, got nothing',
+      'spec.zeroState: expected rootHash and fileHash, or a validator.zero_state in the referenced global config, got nothing',
     ],
   ])('is refused when %s', (_what, text, message) => {
     expect(messageOf(() => configFromManifest(text))).toBe(message);

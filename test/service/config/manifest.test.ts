@@ -58,13 +58,6 @@ describe('a manifest is taken', () => {
       (spec) => void (spec['keys'] = { allowedNamespaces: 'Selector', selector: { matchLabels: { a: 'b' } } }),
     ],
     [
-      'without anchors when nothing is verified',
-      (spec) => {
-        spec['trust'] = 'none';
-        delete spec['zeroState'];
-      },
-    ],
-    [
       'with a status and labels, as kubectl prints it',
       (_spec, document) => {
         document['status'] = { replicas: 2, conditions: [] };
@@ -146,9 +139,13 @@ describe('a manifest is refused', () => {
       'spec.liteServers: expected one with role archive, since plan free has archive',
       (spec) => void (firstOf(spec, 'plans')['archive'] = true),
     ],
+    ['spec.zeroState: expected rootHash and fileHash, got nothing', (spec) => delete spec['zeroState']],
     [
-      'spec.zeroState: expected rootHash and fileHash, since trust is verified, got nothing',
-      (spec) => delete spec['zeroState'],
+      'spec.zeroState: expected rootHash and fileHash, got nothing',
+      (spec) => {
+        spec['trust'] = 'none';
+        delete spec['zeroState'];
+      },
     ],
     [
       'spec.zeroState: expected rootHash and fileHash, since initBlock is set, got nothing',

@@ -26,30 +26,33 @@ describe('the status line', () => {
     expect(formatStatus(given, 3.5)).toBe(expected);
   });
 
-  it('rewrites itself each second on a terminal, with the rate since the last time', () => {
+  it('rewrites itself each second on a terminal, with the rate since the last time', async () => {
     const { output, text } = stream(true);
     let requests = 0;
-    const line = createStatusLine({ output }, { facts: () => ({ ...facts, requests: (requests += 10) }) });
-    vi.advanceTimersByTime(2000);
+    const line = createStatusLine(
+      { output },
+      { facts: () => Promise.resolve({ ...facts, requests: (requests += 10) }) },
+    );
+    await vi.advanceTimersByTimeAsync(2000);
     line.close();
     expect(text().split('\r').slice(1)).toEqual([
-      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 20 (10.0/s)\u001B[K',
-      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 30 (10.0/s)\u001B[K\n',
+      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 10 (10.0/s)\u001B[K',
+      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 20 (10.0/s)\u001B[K\n',
     ]);
   });
 
-  it('writes one line a minute to a file', () => {
+  it('writes one line a minute to a file', async () => {
     const { output, text } = stream(false);
-    const line = createStatusLine({ output }, { facts: () => facts });
-    vi.advanceTimersByTime(120_000);
+    const line = createStatusLine({ output }, { facts: () => Promise.resolve(facts) });
+    await vi.advanceTimersByTimeAsync(120_000);
     line.close();
     expect(text().trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('is silent once closed', () => {
+  it('is silent once closed', async () => {
     const { output, text } = stream(true);
-    createStatusLine({ output }, { facts: () => facts }).close();
-    vi.advanceTimersByTime(5000);
+    createStatusLine({ output }, { facts: () => Promise.resolve(facts) }).close();
+    await vi.advanceTimersByTimeAsync(5000);
     expect(text()).toBe('\n');
   });
 });

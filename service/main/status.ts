@@ -1,0 +1,49 @@
+import { configHash, type ServiceConfig } from '../config.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import type { HttpServerStatus } from '../http/server.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { TrustChain } from '../proof/trust-chain.ts';
+
+export type StatusSources = {
+  readonly pool: Pool;
+  /** Undefined under trust `none`. */
+  readonly trusted: () => TrustChain | undefined;
+  readonly http: () => HttpServerStatus;
+};
+
+/** Makes what `/status` shows: the configuration in force, the head, what is trusted, and every lite server. */
+export function createStatus(config: ServiceConfig, version: string, sources: StatusSources): () => unknown {
+  const startedMs = performance.now();
+  const hash = configHash(config);
+  return () => {
+    const head = sources.pool.head();
+    const trusted = sources.trusted();
+    return {
+      name: config.name,
+      network: config.network,
+      trust: config.trust,
+      version,
+      configHash: hash,
+      uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
+      head: head && { ...viewBlock(head.block), utime: head.utime, lagSeconds: lagSeconds(head.utime) },
+      trustedKeyBlock: trusted && viewBlock(trusted.newestKeyBlock()),
+      liteServers: sources.pool.status(),
+      http: sources.http(),
+    };
+  };
+}
+
+/** How old the head is by this machine's clock. */
+function lagSeconds(utime: number): number {
+  return Math.round(Date.now() / 1000) - utime;
+}
+
+function viewBlock({ workchain, shard, seqno, rootHash, fileHash }: BlockId): Record<string, string | number> {
+  return {
+    workchain,
+    shard: shard.toString(16).padStart(16, '0'),
+    seqno,
+    rootHash: rootHash.toString('hex'),
+    fileHash: fileHash.toString('hex'),
+  };
+}

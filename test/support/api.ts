@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '#service/config.ts';
+import { createDevchain, type Devchain } from '#service/devchain/devchain.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { startApi, type Api } from '#service/main/api.ts';
+import { createLogger } from '#service/telemetry/logger.ts';
+import { recordingDirs } from '#test/support/fixtures.ts';
+
+/** What a lite server of the recorded network may be told to do wrong. */
+export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
+
+/** The whole service in this process, over lite servers of a recorded network whose head moves when the test says so. */
+export type ApiUnderTest = {
+  readonly network: Devchain;
+  readonly api: Api;
+  readonly register: Registry;
+  readonly key: string;
+  /** Everything that was logged, one JSON object a line. */
+  log(): string;
+  /** GET of an operation with the key; the parsed envelope with its status. */
+  get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  close(): Promise<void>;
+};
+
+export type ApiUnderTestOptions = {
+  /** Lite servers; default 1. */
+  readonly servers?: number;
+  /** Blocks between the head and the end of the recording; default 300. */
+  readonly behindBlocks?: number;
+  readonly requestTimeoutMs?: number;
+  readonly settings?: ProcessSettings;
+};
+
+/** A day: no block comes by itself. */
+const never = 86_400;
+
+/** Starts `servers` lite servers and the API over them on free ports, and waits until it is ready. */
+export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Promise<ApiUnderTest> {
+  const [recordingDir] = recordingDirs();
+  if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
+  const silent = pino({ level: 'silent' });
+  const network = await createDevchain(
+    {
+      recordingDir,
+      paceSeconds: never,
+      startBehindBlocks: options.behindBlocks ?? 300,
+      servers: Array.from({ length: options.servers ?? 1 }, () => ({})),
+    },
+    { logger: silent, register: new Registry() },
+  );
+  const { key, id, sha256 } = makeKey(randomBytes);
+  const lines: string[] = [];
+  const register = new Registry();
+  const config = configFromGlobalConfig(JSON.stringify(network.globalConfig()), 'custom', {
+    port: 0,
+    internalPort: 0,
+    ...options.settings,
+  });
+  const api = await startApi(
+    { ...config, requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs },
+    { keys: [{ id, sha256, plan: unlimitedPlan }], drainMs: 500 },
+    {
+      version: '0.0.0',
+      logger: createLogger({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+      register,
+    },
+  );
+  const running: ApiUnderTest = {
+    network,
+    api,
+    register,
+    key,
+    log: () => lines.join(''),
+    async get(path) {
+      const response = await fetch(`${api.url}/api/v2/${path}`, { headers: { 'x-api-key': key } });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    },
+    async close() {
+      await api.close();
+      await network.close();
+    },
+  };
+  await untilReady(running);
+  return running;
+}
+
+async function untilReady({ api }: ApiUnderTest): Promise<void> {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
+    if ((await fetch(`${api.internalUrl}/readyz`)).ok) return;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  throw new Error(`not ready: ${await (await fetch(`${api.internalUrl}/status`)).text()}`);
+}
