@@ -1,5 +1,6 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
@@ -9,6 +10,7 @@ import { DecodeError } from '../decode/errors.ts';
 import type { Account } from '../decode/tlb/account.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { readMessage } from '../decode/tlb/message.ts';
+import type { MessageInfo } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { BitWriter } from './bit-writer.ts';
 import { TvmError } from './errors.ts';
@@ -203,29 +205,47 @@ function gasUsed(transaction: Buffer): bigint {
 const [SEND_MESSAGE, SET_CODE] = [0x0ec3c86d, 0xad4de08e];
 
 /** `out_list_empty$_`, `out_list$_ prev:^(OutList n) action:OutAction`, `action_send_msg#0ec3c86d mode:(## 8) out_msg:^(MessageRelaxed Any)`. */
-function actionsFee(actions: Buffer, { messages }: Prices, isMasterchain: boolean): bigint {
-  const boc = parseBoc(actions);
+function actionsFee(outList: Buffer, { messages }: Prices, isMasterchain: boolean): bigint {
+  const boc = parseBoc(outList);
   let total = 0n;
-  let slice = new CellSlice(boc, boc.roots[0]!);
-  for (let count = 1; slice.remainingBits > 0; count++) {
-    if (count > ACTIONS_MAX) throw unsupported(`more than ${ACTIONS_MAX} actions`, ACTIONS_MAX);
-    const previous = slice.ref();
-    const tag = slice.uint(32);
+  for (const action of listActions(boc)) {
+    const tag = action.uint(32);
     if (tag === SET_CODE) throw unsupported('an action that sets code');
-    if (tag === SEND_MESSAGE) {
-      const { toMasterchain, usage } = readSent(boc, slice.ref());
-      total += forwardFee(isMasterchain || toMasterchain ? messages.masterchain : messages.basechain, usage);
-    }
-    slice = new CellSlice(boc, previous);
+    if (tag !== SEND_MESSAGE) continue;
+    action.skip(8);
+    const { toMasterchain, usage } = readSent(boc, action.ref());
+    total += forwardFee(isMasterchain || toMasterchain ? messages.masterchain : messages.basechain, usage);
   }
   return total;
 }
 
+/** Slices at each action, the last one first. */
+function listActions(boc: Boc): CellSlice[] {
+  const actions: CellSlice[] = [];
+  let slice = new CellSlice(boc, boc.roots[0]!);
+  while (slice.remainingBits > 0) {
+    if (actions.length === ACTIONS_MAX) throw unsupported(`more than ${ACTIONS_MAX} actions`, ACTIONS_MAX);
+    const previous = slice.ref();
+    actions.push(slice);
+    slice = new CellSlice(boc, previous);
+  }
+  return actions;
+}
+
 function readSent(table: CellTable, cell: number): { toMasterchain: boolean; usage: CellUsage } {
-  const { info } = readMessage(table, cell);
+  const info = readInfo(table, cell);
   if (info.kind !== 'internal') return { toMasterchain: false, usage: usageBelow(table, cell) };
   const ofInfo = info.value.extra === undefined ? 0 : 1;
   return { toMasterchain: info.destination.workchain === MASTERCHAIN, usage: usageBelow(table, cell, ofInfo) };
+}
+
+function readInfo(table: CellTable, cell: number): MessageInfo {
+  try {
+    return readMessage(table, cell).info;
+  } catch (error) {
+    if (error instanceof DecodeError) throw unsupported('a message that cannot be read', undefined, error);
+    throw error;
+  }
 }
 
 /** Cells and bits below a cell from one of its references on, each hash counted once; the cell itself is not. */
@@ -247,9 +267,7 @@ function usageBelow(table: CellTable, root: number, firstRef = 0): CellUsage {
   return { cells: seen.size, bits };
 }
 
-function unsupported(what: string, limit?: number): TvmError {
-  return new TvmError('fees_unsupported', {
-    detail: `fees are not estimated for ${what}`,
-    ...(limit === undefined ? {} : { limit }),
-  });
+function unsupported(what: string, limit?: number, cause?: unknown): TvmError {
+  const bound = limit === undefined ? {} : { limit };
+  return new TvmError('fees_unsupported', { detail: `fees are not estimated for ${what}`, ...bound }, cause);
 }

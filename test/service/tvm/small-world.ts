@@ -1,6 +1,21 @@
-import { beginCell, Dictionary } from '@ton/core';
+import type { Cell } from '@ton/core';
+import { Dictionary, beginCell } from '@ton/core';
 import type { GetMethodRequest, TvmWorld } from '#service/tvm/tvm.ts';
 import { writeCell } from './recorded-world.ts';
+
+/** `workchain#a6`: active since ever, splits never, basic format. */
+const basechain = beginCell()
+  .storeUint(0xa6, 8)
+  .storeUint(0, 32 + 8 + 8 + 8)
+  .storeUint(0b111, 3)
+  .storeUint(0, 13)
+  .storeUint(0, 256)
+  .storeUint(0, 256)
+  .storeUint(0, 32)
+  .storeUint(1, 4)
+  .storeInt(-1, 32)
+  .storeUint(0, 64)
+  .endCell();
 
 /** A configuration of version 13 with prices and a validator set of the given size, enough for the VM. */
 export function smallConfig(validatorCells = 1): TvmWorld['config'] {
@@ -28,6 +43,14 @@ export function smallConfig(validatorCells = 1): TvmWorld['config'] {
   config.set(18, beginCell().storeDictDirect(storage).endCell());
   for (const param of [20, 21]) config.set(param, gas.endCell());
   for (const param of [24, 25]) config.set(param, forward.endCell());
+  const described = Dictionary.empty(Dictionary.Keys.Int(32), {
+    serialize: (cell: Cell, builder) => builder.storeSlice(cell.beginParse()),
+    parse: (slice) => slice.asCell(),
+  });
+  described.set(0, basechain);
+  config.set(12, beginCell().storeDict(described).endCell());
+  config.set(0, beginCell().storeUint(0, 256).endCell());
+  config.set(31, beginCell().storeBit(false).endCell());
   let set = beginCell().storeUint(0x12, 8).endCell();
   for (let count = 1; count < validatorCells; count++) set = beginCell().storeUint(count, 1000).storeRef(set).endCell();
   config.set(34, set);
