@@ -18,7 +18,8 @@ describe('prices', () => {
     });
     expect(basechain.storage).toEqual([{ sinceUtime: 0, bit: 1n, cell: 500n }]);
     expect(masterchain.storage).toEqual([{ sinceUtime: 0, bit: 1000n, cell: 500_000n }]);
-    expect(basechain.messages.masterchain).toEqual({ lump: 400_000n, bit: 26_214_400n, cell: 2_621_440_000n });
+    expect(basechain.messages.basechain).toEqual({ lump: 400_000n, bit: 26_214_400n, cell: 2_621_440_000n });
+    expect(basechain.messages.masterchain).toEqual({ lump: 10_000_000n, bit: 26_214_400n, cell: 2_621_440_000n });
   });
 
   it.each([

@@ -17,6 +17,17 @@ const basechain = beginCell()
   .storeUint(0, 64)
   .endCell();
 
+/** `msg_forward_prices#ea`: 400 nanotons for a bit, 40,000 for a cell, and a lump. */
+function forwardPrices(lump: number): Cell {
+  const prices = beginCell().storeUint(0xea, 8).storeUint(lump, 64).storeUint(26_214_400, 64);
+  return prices
+    .storeUint(2_621_440_000, 64)
+    .storeUint(98_304, 32)
+    .storeUint(21_845, 16)
+    .storeUint(21_845, 16)
+    .endCell();
+}
+
 /** A configuration of version 13 with prices and a validator set of the given size, enough for the VM. */
 export function smallConfig(validatorCells = 1): TvmWorld['config'] {
   const config = Dictionary.empty(Dictionary.Keys.Int(32), Dictionary.Values.Cell());
@@ -25,8 +36,6 @@ export function smallConfig(validatorCells = 1): TvmWorld['config'] {
   for (const value of [26_214_400, 1_000_000, 1_000_000, 10_000, 10_000_000, 100_000_000, 1_000_000_000]) {
     gas.storeUint(value, 64);
   }
-  const forward = beginCell().storeUint(0xea, 8).storeUint(400_000, 64).storeUint(26_214_400, 64);
-  forward.storeUint(2_621_440_000, 64).storeUint(98_304, 32).storeUint(21_845, 16).storeUint(21_845, 16);
   const storage = Dictionary.empty(Dictionary.Keys.Uint(32), {
     serialize: (_: number, builder) =>
       builder
@@ -42,7 +51,8 @@ export function smallConfig(validatorCells = 1): TvmWorld['config'] {
   config.set(8, version);
   config.set(18, beginCell().storeDictDirect(storage).endCell());
   for (const param of [20, 21]) config.set(param, gas.endCell());
-  for (const param of [24, 25]) config.set(param, forward.endCell());
+  config.set(24, forwardPrices(10_000_000));
+  config.set(25, forwardPrices(400_000));
   const described = Dictionary.empty(Dictionary.Keys.Int(32), {
     serialize: (cell: Cell, builder) => builder.storeSlice(cell.beginParse()),
     parse: (slice) => slice.asCell(),

@@ -236,6 +236,26 @@ describe('the TVM', () => {
     expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'memory' })).toBe(3);
   });
 
+  it.each([
+    ['traps', "parentPort.postMessage({ kind: 'dead', error: 'trap' })"],
+    ['exits', 'process.exit(1)'],
+    ['throws', "throw new Error('broken')"],
+  ])('loses only the call under which a thread %s', async (_, act) => {
+    const module = [
+      "import { parentPort } from 'node:worker_threads';",
+      "parentPort.postMessage({ kind: 'ready', program: {} });",
+      `parentPort.on('message', () => { ${act} });`,
+    ].join('');
+    const { tvm, register } = start({
+      workers: 1,
+      workerUrl: new URL(`data:text/javascript,${encodeURIComponent(module)}`),
+    });
+    for (let call = 0; call < 4; call++) {
+      await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
+    }
+    expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'crashed' })).toBe(4);
+  });
+
   it('says so when its threads cannot start', async () => {
     const { tvm } = start({ workers: 1, workerUrl: new URL('data:text/javascript,throw new Error("broken")') });
     await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
