@@ -27,12 +27,14 @@ afterAll(() => tvm.close());
 for (const folder of recordingDirs()) {
   describe(`the transactions of ${folder.split('/').at(-1)}`, async () => {
     const chain = await rebuildChain(folder);
-    const sample = sampleOf(chain);
+    const all = busyBlocks(chain);
+    const step = Math.max(1, Math.floor(countOf(all) / SAMPLE));
+    const sample = all.filter((_, index) => index % step === 0);
 
-    it('are of every kind that the sample must have', () => {
+    it('are enough, and of more than one kind', () => {
       const kinds = new Set(sample.flatMap(({ transactions }) => transactions.map(({ descr }) => descr.kind)));
       expect([...kinds].toSorted()).toEqual(['ordinary', 'tickTock']);
-      expect(sample.reduce((sum, { transactions }) => sum + transactions.length, 0)).toBeGreaterThan(200);
+      expect(countOf(sample)).toBeGreaterThanOrEqual(Math.min(200, countOf(all)));
     });
 
     it('have the same hashes when they are executed again', async () => {
@@ -45,8 +47,8 @@ for (const folder of recordingDirs()) {
 
 type Work = { readonly block: ChainBlock; readonly transactions: Transaction[] };
 
-/** Blocks evenly over the chain, those of the masterchain thinned: they have mostly ticks and tocks. */
-function sampleOf(chain: Chain): Work[] {
+/** Blocks with transactions, those of the masterchain thinned: they have mostly ticks and tocks. */
+function busyBlocks(chain: Chain): Work[] {
   const ends = [0n, 1n << 63n].flatMap((prefix) => chain.along(0, prefix));
   const basechain = [...new Map(ends.map((block) => [block.id.rootHash.toString('hex'), block])).values()];
   const masterchain = Array.from({ length: chain.lastSeqno }, (_, index) => chain.masterchain(index + 1)!);
@@ -56,10 +58,11 @@ function sampleOf(chain: Chain): Work[] {
       return { block, transactions: readBlockTransactions(boc, boc.roots[0]!) };
     }),
   );
-  const busy = works.filter(({ transactions }) => transactions.length > 0);
-  const total = busy.reduce((sum, { transactions }) => sum + transactions.length, 0);
-  const step = Math.max(1, Math.floor(total / SAMPLE));
-  return busy.filter((_, index) => index % step === 0);
+  return works.filter(({ transactions }) => transactions.length > 0);
+}
+
+function countOf(works: readonly Work[]): number {
+  return works.reduce((sum, { transactions }) => sum + transactions.length, 0);
 }
 
 /** Executes a block's transactions in the order of each account; returns the names of those that became something else. */
