@@ -141,13 +141,13 @@ function startPool(
   const { logger, register } = shared;
   const workerUrl = new URL(workerSuffix, import.meta.url);
   const signatures = createSignatureChecker({ workerUrl }, { register, logger });
-  const metrics = createProofMetrics(register);
   const { anchors, stateDir } = config;
   let trusted: TrustChain | undefined;
   const pool = createPool(
     { liteServers: config.liteServers, zeroState: anchors.zeroState, trust: config.trust },
     {
       ...shared,
+      proofs: createProofMetrics(register),
       createLiteServer: (liteServer) => createLiteServer(liteServer, shared),
       createTrustChain: (fetchProof) => {
         trusted = createTrustChain(
@@ -156,7 +156,7 @@ function startPool(
             zeroState: anchors.zeroState,
             ...(stateDir !== null && { file: join(stateDir, 'trusted-blocks.json') }),
           },
-          { fetchProof, signatures, metrics, register, logger },
+          { fetchProof, signatures, register, logger },
         );
         return trusted;
       },

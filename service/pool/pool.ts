@@ -7,6 +7,7 @@ import { getBlockHeader, getBlockProof } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import type { PartialBlockProof } from '../proof/answers.ts';
 import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
+import type { ProofMetrics } from '../proof/metrics.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadFollower } from './head-follower.ts';
@@ -76,6 +77,7 @@ export type PoolDependencies = {
   readonly createTrustChain: (fetchProof: TrustChainDependencies['fetchProof']) => TrustChain;
   readonly logger: Logger;
   readonly register: Registry;
+  readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
@@ -102,7 +104,8 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       { server: dependencies.createLiteServer(liteServer), metrics, logger, now, random },
     ),
   );
-  const reads = createReads(tuning, { members, metrics, tracer: dependencies.tracer, now, random });
+  const { tracer, proofs } = dependencies;
+  const reads = createReads(tuning, { members, metrics, proofs, tracer, now, random });
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },

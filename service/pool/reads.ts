@@ -1,8 +1,9 @@
 import { context as otelContext, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 
 import type { LiteServerFunction } from '../liteserver/functions.ts';
 import type { QueryOptions } from '../liteserver/liteserver.ts';
+import type { ProofMetrics } from '../proof/metrics.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { AttemptsExhausted, raceAttempts } from './attempts.ts';
 import { PoolError } from './errors.ts';
@@ -69,6 +70,7 @@ export type Reads = {
 export type ReadsDependencies = {
   readonly members: readonly Member[];
   readonly metrics: PoolMetrics;
+  readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
   readonly now: () => number;
   readonly random: () => number;
@@ -92,7 +94,7 @@ const CACHE_ENTRY_BYTES = 1_024;
 
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */
 export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies): Reads {
-  const { members, metrics, now, random } = dependencies;
+  const { members, metrics, proofs, now, random } = dependencies;
   const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
   const flights = createSingleFlight({ now });
   let lastGood: number | undefined;
@@ -123,7 +125,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       judgeAnswer: (answer, attempted) => {
         const decoded = fn.decode(answer);
         // Without a check the value is the answer: T is R then.
-        return check === undefined ? (decoded as unknown as T) : check(decoded, attempted);
+        return check === undefined ? (decoded as unknown as T) : runCheck(fn.name, decoded, check, attempted);
       },
     };
     const { value: asked, joined } = await flights.run(key, context, async (signal) => {
@@ -133,6 +135,24 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     });
     metrics.read(joined ? 'joined' : 'lite_server');
     return { value: asked.value, liteServers: [asked.liteServer], cached: false };
+  }
+
+  /** Counted and timed under the function's name, and traced below the attempt. */
+  async function runCheck<R, T>(
+    kind: string,
+    answer: R,
+    check: NonNullable<PoolQueryOptions<R, T>['check']>,
+    attempted: CheckedAttempt,
+  ): Promise<T> {
+    const span = startSpan(dependencies.tracer, 'proof', { 'ton.function': kind }, attempted.span);
+    try {
+      return await proofs.measure(kind, () => check(answer, { ...attempted, span }));
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : 'failed' });
+      throw error;
+    } finally {
+      span.end();
+    }
   }
 
   async function queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer> {
@@ -197,7 +217,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     onAnswer: () => void,
   ): Promise<Asked<T>> {
     const startedMs = now();
-    const span = startAttemptSpan(dependencies.tracer, question, member);
+    const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
+    const span = startSpan(dependencies.tracer, 'pool.attempt', attributes, question.span);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
     try {
       const answer = await member.read(question.request, {
@@ -249,9 +270,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   };
 }
 
-function startAttemptSpan(tracer: Tracer, question: Question<unknown>, member: Member): Span {
-  const parent =
-    question.span === undefined ? otelContext.active() : trace.setSpan(otelContext.active(), question.span);
-  const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
-  return tracer.startSpan('pool.attempt', { attributes }, parent);
+function startSpan(tracer: Tracer, name: string, attributes: Attributes, parent: Span | undefined): Span {
+  const active = otelContext.active();
+  return tracer.startSpan(name, { attributes }, parent === undefined ? active : trace.setSpan(active, parent));
 }

@@ -4,10 +4,11 @@ import { ProofError, ProofUnavailableError } from './errors.ts';
 
 /** Counts and times checks. */
 export type ProofMetrics = {
-  /** Runs a check and counts it under its kind; `result` is `good`, or the code of the error that it threw. */
-  measure<T>(kind: string, check: () => T): T;
-  /** As `measure`, for a check that also waits for signatures. */
-  measureAsync<T>(kind: string, check: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a check and counts it under its kind, the lite-server function whose answer it is; `result` is `good`, or the code of
+   * the error that it rejected with.
+   */
+  measure<T>(kind: string, check: () => T | Promise<T>): Promise<T>;
 };
 
 /**
@@ -19,13 +20,13 @@ const DURATION_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
 export function createProofMetrics(register: Registry): ProofMetrics {
   const checks = new Counter({
     name: 'ton_proof_checks_total',
-    help: 'Proofs checked, by kind of answer and result: good, or why it was refused.',
+    help: 'Answers checked against their proofs, by lite-server function and result: good, or why it was refused.',
     labelNames: ['kind', 'result'],
     registers: [register],
   });
   const duration = new Histogram({
     name: 'ton_proof_duration_seconds',
-    help: 'Time of one check, by kind of answer.',
+    help: 'Time of one check, by lite-server function; with what it waits for, such as signatures or a proof of its block.',
     labelNames: ['kind'],
     buckets: DURATION_BUCKETS_S,
     registers: [register],
@@ -37,18 +38,7 @@ export function createProofMetrics(register: Registry): ProofMetrics {
   }
 
   return {
-    measure(kind, check) {
-      const startedMs = performance.now();
-      try {
-        const value = check();
-        finish(kind, startedMs, 'good');
-        return value;
-      } catch (error) {
-        finish(kind, startedMs, resultOf(error));
-        throw error;
-      }
-    },
-    async measureAsync(kind, check) {
+    async measure(kind, check) {
       const startedMs = performance.now();
       try {
         const value = await check();

@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 import type { BlockId } from '../decode/block-id.ts';
 import type { PartialBlockProof } from './answers.ts';
 import type { SignatureChecker } from './signature-checker.ts';
-import type { ProofMetrics } from './metrics.ts';
 import type { TrustedBlocks, ZeroStateId } from './trusted-blocks.ts';
 import type { ChainWriter } from './trust-file.ts';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,7 +51,6 @@ export type TrustChainDependencies = {
     context: ProofContext,
   ) => Promise<T>;
   readonly signatures: SignatureChecker;
-  readonly metrics: ProofMetrics;
   readonly register: Registry;
   readonly logger: Logger;
 };
@@ -93,7 +91,7 @@ type Flight = { readonly abort: AbortController; readonly done: Promise<void>; w
 
 /** @throws ProofError `wrong_zerostate` when the anchor is a zerostate other than the configured one */
 export function createTrustChain(options: TrustChainOptions, dependencies: TrustChainDependencies): TrustChain {
-  const { fetchProof, signatures, metrics, logger } = dependencies;
+  const { fetchProof, signatures, logger } = dependencies;
   const { keyBlockSeqno, storedChains } = createTrustMetrics(dependencies.register);
   const { zeroState } = options;
   const anchor = chooseAnchor(options.initBlock, options.hardforks ?? []);
@@ -132,16 +130,11 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     for (let round = 0; round < ROUNDS_MAX; round++) {
       if (trusted.has(target)) return;
       const request = { known, target };
-      const check = (answer: PartialBlockProof): ReturnType<typeof checkBlockProof> =>
-        metrics.measureAsync('block_proof', async () => {
-          const proved = await checkBlockProof(
-            { ...request, zeroState: zeroStateBlock(zeroState) },
-            answer,
-            signatures,
-          );
-          for (const block of [...proved.keyBlocks, proved.reached]) trusted.has(block);
-          return proved;
-        });
+      const check = async (answer: PartialBlockProof): ReturnType<typeof checkBlockProof> => {
+        const proved = await checkBlockProof({ ...request, zeroState: zeroStateBlock(zeroState) }, answer, signatures);
+        for (const block of [...proved.keyBlocks, proved.reached]) trusted.has(block);
+        return proved;
+      };
       const deadlineMs = performance.now() + (options.roundTimeoutMs ?? ROUND_TIMEOUT_MS);
       const { keyBlocks, reached } = await fetchProof(request, check, { ...context, deadlineMs });
       remember(keyBlocks, reached);

@@ -71,7 +71,6 @@ export function openPool(
   );
   const zero = network.chain.zeroStates[0]!.id;
   const signatures = createSignatureChecker({}, { register, logger });
-  const metrics = createProofMetrics(register);
   const all = network.liteServers.map(({ host, port, publicKey }, index) => ({
     name: `ls${index}`,
     host,
@@ -88,9 +87,10 @@ export function openPool(
     {
       createLiteServer: (liteServer) => createLiteServer(liteServer, { logger, register }),
       createTrustChain: (fetchProof) =>
-        createTrustChain({ initBlock: zero, zeroState: zero }, { fetchProof, signatures, metrics, register, logger }),
+        createTrustChain({ initBlock: zero, zeroState: zero }, { fetchProof, signatures, register, logger }),
       logger,
       register,
+      proofs: createProofMetrics(register),
       tracer: options.tracer ?? trace.getTracer('none'),
       now: () => performance.now(),
       random: Math.random,

@@ -8,7 +8,6 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import type { BlockLink, PartialBlockProof } from '#service/proof/answers.ts';
 import type { BlockProofRequest, ProofContext, TrustChain, TrustChainOptions } from '#service/proof/trust-chain.ts';
 import { ProofError } from '#service/proof/errors.ts';
-import { createProofMetrics } from '#service/proof/metrics.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTrustChain } from '#service/proof/trust-chain.ts';
 import { zeroStateBlock } from '#service/proof/trusted-blocks.ts';
@@ -65,7 +64,6 @@ function start(options: Partial<TrustChainOptions> = {}, liteServers: readonly L
     { initBlock: at(100), zeroState, ...options },
     {
       signatures,
-      metrics: createProofMetrics(register),
       register,
       logger,
       async fetchProof(request, check, context) {
@@ -112,7 +110,6 @@ describe('The chain of trusted blocks', () => {
     expect(questions(asked)).toEqual(['100>145', '120>145', '140>145', '140>147']);
     expect(chain.newestKeyBlock()).toEqual(at(140));
     expect(await register.metrics()).toContain('ton_proof_key_block_seqno 140');
-    expect(await register.metrics()).toContain('ton_proof_checks_total{kind="block_proof",result="good"} 4');
   });
 
   it('asks nothing for a block that it proved before, key block or not', async () => {
@@ -164,12 +161,9 @@ describe('The chain of trusted blocks', () => {
       const set = { ...(first as ReturnType<typeof network.linkTo>).signatures, signatures: [] };
       return { ...answer, steps: [{ ...first, signatures: set } as unknown as BlockLink, ...rest] };
     };
-    const { chain, refused, register } = start({}, [forged, honest()]);
+    const { chain, refused } = start({}, [forged, honest()]);
     await chain.accept(at(125), proofContext());
     expect(refused).toEqual(['not_enough_weight']);
-    expect(await register.metrics()).toContain(
-      'ton_proof_checks_total{kind="block_proof",result="not_enough_weight"} 1',
-    );
   });
 
   it('accepts nothing from forgers alone, and recovers when an honest one is there', async () => {
