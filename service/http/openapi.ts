@@ -1,4 +1,5 @@
 import type { Operation } from '../v2/operation.ts';
+import type { Parameter } from '../v2/parameter.ts';
 import { referenceTo, type JsonSchema } from '../v2/shape.ts';
 import type { V2 } from '../v2/v2.ts';
 
@@ -88,11 +89,11 @@ function describeOperation(operation: Operation, name: string): JsonSchema {
   const get = {
     ...common,
     operationId: name,
-    parameters: operation.parameters.map(({ name: parameter, missing, input }) => ({
-      name: parameter,
+    parameters: operation.parameters.map((parameter) => ({
+      name: parameter.name,
       in: 'query',
-      required: missing !== undefined,
-      schema: { $ref: referenceTo(input.name) },
+      required: parameter.missing !== undefined,
+      schema: inputSchema(parameter),
     })),
   };
   const post = {
@@ -164,16 +165,30 @@ function headersOf(status: number): JsonSchema {
 
 /** The fields of a POST body and of JSON-RPC's `params`; unknown ones are ignored, null is absent for optional ones. */
 function requestSchema(operation: Operation): JsonSchema {
-  const properties = operation.parameters.map(({ name, missing, input }) => {
-    const schema = { $ref: referenceTo(input.name) };
-    return [name, missing === undefined ? { anyOf: [schema, { type: 'null' }] } : schema] as const;
+  const properties = operation.parameters.map((parameter) => {
+    const schema = inputSchema(parameter);
+    const { name, missing } = parameter;
+    const nullable = { anyOf: [schema, { type: 'null' }], ...defaultOf(parameter) };
+    return [name, missing === undefined ? nullable : schema] as const;
   });
   const required = operation.parameters.filter(({ missing }) => missing !== undefined).map(({ name }) => name);
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
+    ...operation.bodyRules,
   };
+}
+
+function inputSchema(parameter: Parameter<unknown>): JsonSchema {
+  const schema = { $ref: referenceTo(parameter.input.name) };
+  return parameter.fallback === undefined ? schema : { allOf: [schema], ...defaultOf(parameter) };
+}
+
+/** A default is small enough for a JSON number. */
+function defaultOf({ fallback }: Parameter<unknown>): JsonSchema {
+  if (fallback === undefined) return {};
+  return { default: typeof fallback === 'bigint' ? Number(fallback) : fallback };
 }
 
 function successSchema(operation: Operation, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {

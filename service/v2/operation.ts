@@ -1,11 +1,18 @@
 import type { LiveAnswer, ReadContext } from '../live/answer.ts';
-import { readParameters, type Parameter, type Parameters, type ParameterSource, type Values } from './parameter.ts';
-import type { Shape } from './shape.ts';
+import {
+  readParameters,
+  type Parameter,
+  type ParameterRule,
+  type Parameters,
+  type ParameterSource,
+  type Values,
+} from './parameter.ts';
+import type { JsonSchema, Shape } from './shape.ts';
 
 export type OperationMethod = 'GET' | 'POST';
 
 /** Groups operations in the document. */
-export type OperationTag = 'accounts' | 'blocks';
+export type OperationTag = 'accounts' | 'blocks' | 'transactions' | 'send' | 'run method' | 'utils' | 'configuration';
 
 /** What an operation is, as data: parsing, limits, errors and documents are made from it once for all. */
 export type OperationDefinition<P extends Parameters, R> = {
@@ -18,6 +25,7 @@ export type OperationDefinition<P extends Parameters, R> = {
   /** One sentence for the document. */
   readonly summary: string;
   readonly parameters: P;
+  readonly rule?: ParameterRule<P>;
   readonly result: Shape<R>;
   /** Throws what live throws. */
   readonly handle: (values: Values<P>, context: ReadContext) => Promise<LiveAnswer<R>>;
@@ -31,6 +39,8 @@ export type Operation = {
   readonly tag: OperationTag;
   readonly summary: string;
   readonly parameters: readonly Parameter<unknown>[];
+  /** Keywords of the POST body's schema beside its fields. */
+  readonly bodyRules: JsonSchema;
   readonly result: Shape<unknown>;
   /** Reads the parameters and runs: throws V2Error for the caller's mistakes, before anything is asked, and what live throws. */
   run(source: ParameterSource, context: ReadContext): Promise<LiveAnswer<unknown>>;
@@ -38,12 +48,13 @@ export type Operation = {
 
 /** Closes a definition over its types. */
 export function defineOperation<const P extends Parameters, R>(definition: OperationDefinition<P, R>): Operation {
-  const { parameters, handle, aliases = [], ...rest } = definition;
+  const { parameters, rule, handle, aliases = [], ...rest } = definition;
   return {
     ...rest,
     aliases,
     parameters: Object.values(parameters),
-    run: async (source, context) => handle(readParameters(parameters, source), context),
+    bodyRules: rule?.schema ?? {},
+    run: async (source, context) => handle(readParameters(parameters, source, rule), context),
   };
 }
 

@@ -20,12 +20,30 @@ export type Parameter<T> = {
   parse(raw: unknown, kind: ParameterSource['kind']): T;
   /** What is wrong with a value that parsed; undefined when nothing is. */
   check(value: T): string | undefined;
+  /** Stands for an absent value; only of parameters that have one. */
+  readonly fallback?: T;
   /** Name and schema of the input in the document. */
   readonly input: { readonly name: string; readonly schema: JsonSchema };
 };
 
 /** A parameter that may be left out. */
 export type OptionalParameter<T> = Parameter<T> & { readonly missing: undefined };
+
+/** A parameter that has a value when it is left out; the document shows it as the default. */
+export type DefaultedParameter<T> = Parameter<T> & { readonly missing: undefined; readonly fallback: T };
+
+/** Gives an optional parameter a value for when it is absent. */
+export function withDefault<T>(parameter: OptionalParameter<T>, fallback: T): DefaultedParameter<T> {
+  return { ...parameter, fallback };
+}
+
+/** What must hold between the parameters of one operation. */
+export type ParameterRule<P extends Parameters> = {
+  /** Keywords that say the same in the schema of a POST body. */
+  readonly schema: JsonSchema;
+  /** What is wrong with values that are each right; undefined when nothing is. */
+  check(values: Values<P>): string | undefined;
+};
 
 /** A parameter that must be given. */
 export type RequiredParameter<T> = Parameter<T> & { readonly missing: string };
@@ -35,7 +53,7 @@ export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 /** What a handler is given: optional parameters may be undefined. */
 export type Values<P extends Parameters> = {
-  readonly [K in keyof P]: P[K] extends RequiredParameter<infer T>
+  readonly [K in keyof P]: P[K] extends RequiredParameter<infer T> | DefaultedParameter<infer T>
     ? T
     : P[K] extends OptionalParameter<infer T>
       ? T | undefined
@@ -43,7 +61,11 @@ export type Values<P extends Parameters> = {
 };
 
 /** Reads all parameters, then checks all (v2 sheet 4.2, order of checks). Throws V2Error with the first message. */
-export function readParameters<P extends Parameters>(parameters: P, source: ParameterSource): Values<P> {
+export function readParameters<P extends Parameters>(
+  parameters: P,
+  source: ParameterSource,
+  rule?: ParameterRule<P>,
+): Values<P> {
   const entries = Object.entries(parameters);
   const values = entries.map(([field, parameter]) => [field, readParameter(parameter, source)] as const);
   entries.forEach(([, parameter], index) => {
@@ -51,14 +73,17 @@ export function readParameters<P extends Parameters>(parameters: P, source: Para
     const message = value === undefined ? undefined : parameter.check(value);
     if (message !== undefined) throw invalid(message, parameter.name);
   });
-  return Object.fromEntries(values) as Values<P>;
+  const all = Object.fromEntries(values) as Values<P>;
+  const conflict = rule?.check(all);
+  if (conflict !== undefined) throw invalid(conflict);
+  return all;
 }
 
 function readParameter(parameter: Parameter<unknown>, source: ParameterSource): unknown {
   const raw = source.get(parameter.name);
   if (raw !== undefined && raw !== null) return parameter.parse(raw, source.kind);
   if (parameter.missing !== undefined) throw invalid(parameter.missing, parameter.name);
-  return undefined;
+  return parameter.fallback;
 }
 
 /** Query text: the first value of a name wins. */

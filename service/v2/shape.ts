@@ -34,15 +34,27 @@ export function oneOfStrings<const T extends string>(values: readonly T[]): Shap
   return scalar({ type: 'string', enum: values });
 }
 
-/** An object with exactly these fields, in this order, all required. */
-export function object<const P extends Record<string, Shape<unknown>>>(
-  properties: P,
-): Shape<{ readonly [K in keyof P]: Infer<P[K]> }> {
+/** A field that an object may leave out. */
+export type OptionalShape<T> = Shape<T> & { readonly optional: true };
+
+/** Marks a field of an object that may be left out; it is never null. */
+export function optional<T>(shape: Shape<T>): OptionalShape<T> {
+  return { ...shape, optional: true };
+}
+
+type OptionalKeys<P> = { [K in keyof P]: P[K] extends { readonly optional: true } ? K : never }[keyof P];
+
+type Fields<P> = { readonly [K in Exclude<keyof P, OptionalKeys<P>>]: Infer<P[K]> } & {
+  readonly [K in OptionalKeys<P>]?: Infer<P[K]>;
+};
+
+/** An object with exactly these fields, in this order; all but `optional` ones are required. */
+export function object<const P extends Record<string, Shape<unknown>>>(properties: P): Shape<Fields<P>> {
   const entries = Object.entries(properties);
   return {
     schema: {
       type: 'object',
-      required: entries.map(([name]) => name),
+      required: entries.filter(([, shape]) => !('optional' in shape)).map(([name]) => name),
       properties: Object.fromEntries(entries.map(([name, shape]) => [name, shape.schema])),
       additionalProperties: false,
     },
@@ -71,6 +83,11 @@ export function variants<const V extends readonly Shape<unknown>[]>(
     },
     definitions: merge(shapes),
   };
+}
+
+/** Exactly one of the shapes, told apart by their fields. */
+export function oneOf<const V extends readonly Shape<unknown>[]>(shapes: V): Shape<Infer<V[number]>> {
+  return { schema: { oneOf: shapes.map((shape) => shape.schema) }, definitions: merge(shapes) };
 }
 
 /** Gives a shape a name in the document. */
