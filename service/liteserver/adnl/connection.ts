@@ -38,10 +38,19 @@ export type Connection = {
   close(cause?: Error): void;
 };
 
+/** Bytes taken from the socket at once: what the runtime itself would read. */
+const readBytes = 64 * 1024;
+
 /** Starts connecting at once. Nothing throws: every failure ends in `onClosed`. */
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
   const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
-  const socket = connect({ host: options.host, port: options.port, noDelay: true });
+  const socket = connect({
+    host: options.host,
+    port: options.port,
+    noDelay: true,
+    // One buffer for all reads: the decoder keeps nothing of it.
+    onread: { buffer: Buffer.allocUnsafeSlow(readBytes), callback: onRead },
+  });
   const write = batchedWrites(socket);
   const encoder = createFrameEncoder(streams.send);
   const decoder = createFrameDecoder(streams.receive, onPayload);
@@ -53,7 +62,6 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   const connectTimer = setTimeout(() => close(new Error('connecting took too long')), options.connectTimeoutMs);
 
   socket.on('connect', () => send(packet));
-  socket.on('data', onData);
   socket.on('end', () => close(new Error('the lite server closed the connection')));
   socket.on('error', (error) => {
     cause ??= error;
@@ -78,15 +86,17 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     write(bytes);
   }
 
-  function onData(chunk: Buffer): void {
+  /** Takes the first `count` bytes of the read buffer; true: go on reading. */
+  function onRead(count: number, buffer: Uint8Array): boolean {
     heard = true;
-    events.onTraffic('received', chunk.length);
+    events.onTraffic('received', count);
     try {
-      decoder.push(chunk);
+      decoder.push(buffer.subarray(0, count));
     } catch (error) {
       if (!(error instanceof AdnlError)) throw error;
       close(error);
     }
+    return true;
   }
 
   function onPayload(payload: Buffer): void {

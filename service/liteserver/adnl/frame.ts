@@ -16,10 +16,12 @@ export const frameLengthMax = 1 << 24;
 export const payloadBytesMax = frameLengthMax - frameLengthMin;
 
 /**
- * First allocation for a frame that comes in pieces: holds most answers whole, while a peer that only claims 16 MiB
- * costs little. Grows by doubling, so that each byte is copied at most twice whatever the pieces.
+ * Room for a frame that comes in pieces: taken for the first piece, doubled as more comes, so that a peer that only
+ * claims 16 MiB costs little and each byte is copied at most twice. Kept for the next frame up to `collectedBytesKept`,
+ * which holds most answers: then the only memory that an answer takes is its own.
  */
-const assemblyBytes = 128 * 1024;
+const collectedBytesMin = 64 * 1024;
+const collectedBytesKept = 256 * 1024;
 
 export type FrameEncoder = {
   /** The encrypted frame of `payload`; frames must be sent in the order they were encoded. */
@@ -51,11 +53,11 @@ export function plainFrame(payload: Uint8Array, nonce: Buffer): Buffer {
 
 export type FrameDecoder = {
   /**
-   * Takes the next received bytes and hands over every payload that they complete, in order. A payload keeps no
-   * more memory alive than about twice its own size.
+   * Takes the next received bytes and hands over every payload that they complete, in order. A payload is in a buffer
+   * of its own; nothing of `received` is kept.
    * @throws AdnlError `frame_length`, `frame_hash`; the decoder is of no use after that
    */
-  push(received: Buffer): void;
+  push(received: Uint8Array): void;
   /** Bytes of an unfinished frame that are held. */
   heldBytes(): number;
 };
@@ -65,83 +67,79 @@ export type FrameDecoder = {
  * @param onPayload called from within `push`; when it throws, `push` throws
  */
 export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer) => void): FrameDecoder {
-  /** The unfinished frame, prefix included: `assembly[0..held]`. */
-  let assembly: Buffer = Buffer.alloc(0);
+  const prefix = Buffer.alloc(prefixBytes);
+  let prefixHeld = 0;
+  /** Length of the frame under way; undefined while its prefix is incomplete. */
+  let length: number | undefined;
+  /** The encrypted body of the frame under way: `collected[0..held]`. */
+  let collected: Buffer = Buffer.alloc(0);
   let held = 0;
 
-  /** Moves `plain[start..end]` to the end of the assembly. */
-  function hold(plain: Buffer, start: number, end: number, frameBytes: number): void {
-    const needed = held + end - start;
-    if (needed > assembly.length) {
-      const size = Math.min(frameBytes, Math.max(needed, assembly.length * 2, assemblyBytes));
-      const larger = Buffer.allocUnsafeSlow(size);
-      assembly.copy(larger, 0, 0, held);
-      assembly = larger;
-    }
-    plain.copy(assembly, held, start, end);
-    held = needed;
+  function readPrefix(received: Uint8Array, start: number): number {
+    const end = Math.min(start + prefixBytes - prefixHeld, received.length);
+    prefix.set(cipher.update(received.subarray(start, end)), prefixHeld);
+    prefixHeld += end - start;
+    if (prefixHeld === prefixBytes) length = checkedLength(prefix.readUInt32LE());
+    return end;
   }
 
-  /** Goes on with the unfinished frame; returns how much of `plain` it took. */
-  function finishHeld(plain: Buffer): number {
-    let start = 0;
-    if (held < prefixBytes) {
-      start = Math.min(prefixBytes - held, plain.length);
-      hold(plain, 0, start, prefixBytes);
-      if (held < prefixBytes) return start;
+  function readBody(received: Uint8Array, start: number, bodyBytes: number): number {
+    const end = Math.min(start + bodyBytes - held, received.length);
+    const piece = received.subarray(start, end);
+    if (piece.length === bodyBytes) {
+      finish(piece);
+      return end;
     }
-    const frameBytes = prefixBytes + frameLength(assembly, 0);
-    const end = Math.min(start + frameBytes - held, plain.length);
-    hold(plain, start, end, frameBytes);
-    if (held === frameBytes) {
-      const frame = assembly;
-      assembly = Buffer.alloc(0);
-      held = 0;
-      onPayload(checkedPayload(frame, prefixBytes, frameBytes));
+    collect(piece, bodyBytes);
+    if (held === bodyBytes) {
+      finish(collected.subarray(0, held));
+      if (collected.length > collectedBytesKept) collected = Buffer.alloc(0);
     }
     return end;
   }
 
+  function collect(piece: Uint8Array, bodyBytes: number): void {
+    const needed = held + piece.length;
+    if (needed > collected.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(bodyBytes, Math.max(needed, held * 2, collectedBytesMin)));
+      collected.copy(larger, 0, 0, held);
+      collected = larger;
+    }
+    collected.set(piece, held);
+    held = needed;
+  }
+
+  /** One call decrypts the whole body, into a buffer that becomes the payload's. */
+  function finish(body: Uint8Array): void {
+    length = undefined;
+    prefixHeld = 0;
+    held = 0;
+    onPayload(checkedPayload(cipher.update(body)));
+  }
+
   return {
     push(received) {
-      const plain = cipher.update(received);
-      let start = held === 0 ? 0 : finishHeld(plain);
-      while (plain.length - start >= prefixBytes) {
-        const end = start + prefixBytes + frameLength(plain, start);
-        if (end > plain.length) break;
-        onPayload(ownPayload(plain, checkedPayload(plain, start + prefixBytes, end)));
-        start = end;
+      for (let at = 0; at < received.length;) {
+        at = length === undefined ? readPrefix(received, at) : readBody(received, at, length);
       }
-      if (start === plain.length) return;
-      const whole = plain.length - start < prefixBytes ? prefixBytes : prefixBytes + frameLength(plain, start);
-      hold(plain, start, plain.length, whole);
     },
-    heldBytes: () => held,
+    heldBytes: () => prefixHeld + held,
   };
 }
 
 /** @throws AdnlError `frame_length` */
-function frameLength(bytes: Buffer, at: number): number {
-  const length = bytes.readUInt32LE(at);
+function checkedLength(length: number): number {
   if (length < frameLengthMin || length > frameLengthMax) {
     throw new AdnlError('frame_length', `a frame of ${length} bytes was announced`);
   }
   return length;
 }
 
-/** The payload of the frame body `bytes[start..end]`, as a view. @throws AdnlError `frame_hash` */
-function checkedPayload(bytes: Buffer, start: number, end: number): Buffer {
-  const hashAt = end - hashBytes;
-  if (hash('sha256', bytes.subarray(start, hashAt), 'hex') !== bytes.toString('hex', hashAt, end)) {
+/** The payload of a decrypted frame body, as a view. @throws AdnlError `frame_hash` */
+function checkedPayload(body: Buffer): Buffer {
+  const hashAt = body.length - hashBytes;
+  if (hash('sha256', body.subarray(0, hashAt), 'hex') !== body.toString('hex', hashAt)) {
     throw new AdnlError('frame_hash', 'a frame fails its hash');
   }
-  return bytes.subarray(start + nonceBytes, hashAt);
-}
-
-/** The payload by itself when its view would keep a much larger piece of received bytes alive. */
-function ownPayload(plain: Buffer, payload: Buffer): Buffer {
-  if (payload.length * 2 >= plain.length) return payload;
-  const own = Buffer.allocUnsafeSlow(payload.length);
-  payload.copy(own);
-  return own;
+  return body.subarray(nonceBytes, hashAt);
 }
