@@ -1,30 +1,54 @@
-import { parseAddress } from '../decode/address.ts';
+import { parseAddress, type ParsedAddress } from '../decode/address.ts';
 import type { AccountId } from '../live/accounts.ts';
 import { invalid } from './errors.ts';
-import type { RequiredParameter } from './parameter.ts';
+import type { ParameterSource, RequiredParameter } from './parameter.ts';
 
-/** The account an operation is about: raw or friendly, either base64 alphabet, any flags (v2 sheet 7.1). */
-export const address: RequiredParameter<AccountId> = {
-  name: 'address',
-  missing: 'empty address',
-  parse: (raw, kind) => {
-    if (raw === '') throw invalid('empty address', 'address');
-    const account = typeof raw === 'string' ? readAddress(raw, kind) : undefined;
-    if (account === undefined) throw invalid('failed to parse address', 'address');
-    return { workchain: account.workchain, id: account.id };
-  },
-  check: () => undefined,
-  input: {
-    name: 'AddressInput',
-    schema: {
-      type: 'string',
-      pattern: '^(?:-?\\d{1,10}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48})$',
-      description: 'raw or friendly, either alphabet, any flags',
-    },
+const input = {
+  name: 'AddressInput',
+  schema: {
+    type: 'string',
+    pattern: '^(?:-?\\d{1,10}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48})$',
+    description: 'raw or friendly, either alphabet, any flags',
   },
 };
 
+/** The account an operation is about: raw or friendly, either base64 alphabet, any flags (v2 sheet 7.1). */
+export const address: RequiredParameter<AccountId> = accountParameter('address', 'address');
+
+/** As `address`, with the way it was spelled. */
+export const spelledAddress: RequiredParameter<ParsedAddress> = addressParameter(
+  'address',
+  'address',
+  (parsed) => parsed,
+);
+
+/** The account that sent a message. */
+export const source: RequiredParameter<AccountId> = accountParameter('source', 'source address');
+
+/** The account that a message is for. */
+export const destination: RequiredParameter<AccountId> = accountParameter('destination', 'destination address');
+
+function accountParameter(name: string, words: string): RequiredParameter<AccountId> {
+  return addressParameter(name, words, ({ workchain, id }) => ({ workchain, id }));
+}
+
+/** @param words the parameter in the messages of v2 sheet 4.2 */
+function addressParameter<T>(name: string, words: string, view: (address: ParsedAddress) => T): RequiredParameter<T> {
+  return {
+    name,
+    missing: `empty ${words}`,
+    parse: (raw, kind) => {
+      if (raw === '') throw invalid(`empty ${words}`, name);
+      const parsed = typeof raw === 'string' ? readAddress(raw, kind) : undefined;
+      if (parsed === undefined) throw invalid(`failed to parse ${words}`, name);
+      return view(parsed);
+    },
+    check: () => undefined,
+    input,
+  };
+}
+
 /** An unescaped `+` of the standard alphabet arrives as a space in a query; no address holds a space. */
-function readAddress(text: string, kind: 'query' | 'body') {
+export function readAddress(text: string, kind: ParameterSource['kind']): ParsedAddress | undefined {
   return parseAddress(kind === 'query' ? text.replaceAll(' ', '+') : text);
 }

@@ -1,34 +1,116 @@
 import { invalid } from './errors.ts';
-import type { OptionalParameter } from './parameter.ts';
+import { withDefault, type DefaultedParameter, type OptionalParameter, type RequiredParameter } from './parameter.ts';
 import type { JsonSchema } from './shape.ts';
 
 const int32Min = -(2 ** 31);
 const int32Max = 2 ** 31 - 1;
+const int64Min = -(2n ** 63n);
+const int64Max = 2n ** 63n - 1n;
 
 /** Longer texts are zeros in front or beyond every integer type; refused before they are converted. */
 const digitsMax = 32;
 
-const seqnoInput: JsonSchema = {
-  type: ['string', 'integer'],
-  pattern: '^0*[1-9]\\d{0,9}$',
-  minimum: 1,
-  maximum: int32Max,
-};
+const integerTypes = ['string', 'integer'];
 
-/** A masterchain seqno to read at, 1..2^31-1; absent means the latest. */
-export const optionalSeqno: OptionalParameter<number> = {
+const seqnoInput: JsonSchema = { type: integerTypes, pattern: '^0*[1-9]\\d{0,9}$', minimum: 1, maximum: int32Max };
+
+const positiveSeqno = {
   name: 'seqno',
-  missing: undefined,
-  parse: (raw) => parseInt32(raw, 'seqno'),
-  check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
+  parse: (raw: unknown) => parseInt32(raw, 'seqno'),
+  check: (value: number) => (value > 0 ? undefined : 'seqno should be positive'),
   input: { name: 'SeqnoInput', schema: seqnoInput },
 };
 
-/** Decimal text or a JSON integer within 32 signed bits (v2 sheet 7.1). */
-function parseInt32(raw: unknown, name: string): number {
+/** A masterchain seqno to read at, 1..2^31-1; absent means the latest. */
+export const optionalSeqno: OptionalParameter<number> = { ...positiveSeqno, missing: undefined };
+
+/** The seqno of the block that an operation is about, 1..2^31-1. */
+export const seqno: RequiredParameter<number> = { ...positiveSeqno, missing: 'seqno required' };
+
+/** The workchain that an operation is about, signed 32 bits. */
+export const workchain: RequiredParameter<number> = {
+  name: 'workchain',
+  missing: 'workchain required',
+  parse: (raw) => parseInt32(raw, 'workchain'),
+  check: () => undefined,
+  input: {
+    name: 'Int32Input',
+    schema: { type: integerTypes, pattern: '^-?\\d{1,10}$', minimum: int32Min, maximum: int32Max },
+  },
+};
+
+/** The shard that an operation is about: signed decimal outside, unsigned 64 bits inside. */
+export const shard: RequiredParameter<bigint> = {
+  name: 'shard',
+  missing: 'shard required',
+  parse: (raw) => BigInt.asUintN(64, parseInt64(raw, 'shard')),
+  check: () => undefined,
+  input: {
+    name: 'ShardInput',
+    schema: {
+      type: integerTypes,
+      pattern: '^-?\\d{1,19}$',
+      description: 'signed 64-bit decimal; strings are safe, numbers beyond 2^53 need exact parsing',
+    },
+  },
+};
+
+/** A logical time, 0..2^63-1. */
+export function optionalLt(name: string): OptionalParameter<bigint> {
+  return { ...ltParameter(name), missing: undefined };
+}
+
+/** As `optionalLt`, of an operation that cannot do without. */
+export function requiredLt(name: string): RequiredParameter<bigint> {
+  return { ...ltParameter(name), missing: `failed to parse ${name}` };
+}
+
+function ltParameter(name: string) {
+  return {
+    name,
+    parse: (raw: unknown) => parseInt64(raw, name),
+    check: (value: bigint) => (value < 0n ? `${name} should be non-negative` : undefined),
+    input: { name: 'LtInput', schema: { type: integerTypes, pattern: '^\\d{1,19}$', minimum: 0 } },
+  };
+}
+
+/** How many of a list are wanted, 1..`max`; what is absent is `fallback`. */
+export function listLength(
+  name: string,
+  input: { readonly name: string; readonly max: number },
+  fallback: number,
+): DefaultedParameter<number> {
+  const moreDigits = input.max.toString().length - 1;
+  return withDefault(
+    {
+      name,
+      missing: undefined,
+      parse: (raw) => Number(parseInt64(raw, name)),
+      check: (value) => {
+        if (value <= 0) return `${name} should be positive`;
+        return value > input.max ? `${name} should be less or equal ${input.max}` : undefined;
+      },
+      input: {
+        name: input.name,
+        schema: { type: integerTypes, pattern: `^0*[1-9]\\d{0,${moreDigits}}$`, minimum: 1, maximum: input.max },
+      },
+    },
+    fallback,
+  );
+}
+
+/** Decimal text or a JSON integer within 32 signed bits (v2 sheet 7.1). @throws V2Error */
+export function parseInt32(raw: unknown, name: string): number {
   const value = parseInteger(raw);
   if (value === undefined || value < int32Min || value > int32Max) throw invalid(`failed to parse ${name}`, name);
   return Number(value);
+}
+
+/** Decimal text or a JSON integer within 64 signed bits (v2 sheet 7.1). @throws V2Error */
+export function parseInt64(raw: unknown, name: string): bigint {
+  const value = parseInteger(raw);
+  if (value === undefined || value < int64Min || value > int64Max) throw invalid(`failed to parse ${name}`, name);
+  return value;
 }
 
 function parseInteger(raw: unknown): bigint | undefined {

@@ -16,6 +16,8 @@ export type Parameter<T> = {
   readonly name: string;
   /** Shown to the caller when the value is absent; undefined for an optional parameter. */
   readonly missing: string | undefined;
+  /** An empty text says the same as no value. */
+  readonly emptyIsAbsent?: boolean;
   /** Raw value (never undefined or null) to value; throws V2Error. */
   parse(raw: unknown, kind: ParameterSource['kind']): T;
   /** What is wrong with a value that parsed; undefined when nothing is. */
@@ -81,7 +83,8 @@ export function readParameters<P extends Parameters>(
 
 function readParameter(parameter: Parameter<unknown>, source: ParameterSource): unknown {
   const raw = source.get(parameter.name);
-  if (raw !== undefined && raw !== null) return parameter.parse(raw, source.kind);
+  const isAbsent = raw === undefined || raw === null || (raw === '' && parameter.emptyIsAbsent === true);
+  if (!isAbsent) return parameter.parse(raw, source.kind);
   if (parameter.missing !== undefined) throw invalid(parameter.missing, parameter.name);
   return parameter.fallback;
 }
