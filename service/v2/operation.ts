@@ -62,3 +62,8 @@ export function defineOperation<const P extends Parameters, R>(definition: Opera
 export function mapAnswer<A, B>(answer: LiveAnswer<A>, view: (value: A) => B): LiveAnswer<B> {
   return { value: view(answer.value), liteServers: answer.liteServers, cached: answer.cached };
 }
+
+/** An answer that was made here: no lite server was asked, and no cache either. */
+export function localAnswer<T>(value: T): LiveAnswer<T> {
+  return { value, liteServers: [], cached: false };
+}

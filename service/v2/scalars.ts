@@ -61,3 +61,35 @@ export const accountStatus = named('AccountStatus', oneOfStrings(['uninitialized
 export const flag = scalar<boolean>({ type: 'boolean' });
 
 export const emptyText = constant('');
+
+export const base64 = named(
+  'Base64',
+  scalar<string>({ type: 'string', pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' }),
+);
+
+export const hexHash = named(
+  'HexHash',
+  scalar<string>({ type: 'string', pattern: '^[0-9a-f]{64}$', description: '32 bytes, lower-case hex' }),
+);
+
+export const friendlyAddress = named(
+  'FriendlyAddress',
+  scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9_-]{48}$', description: 'user-friendly form, base64url' }),
+);
+
+export const friendlyAddressOrEmpty = named(
+  'FriendlyAddressOrEmpty',
+  scalar<string>({ type: 'string', pattern: '^(?:[A-Za-z0-9_-]{48})?$' }),
+);
+
+export const rawAddressLower = named(
+  'RawAddressLower',
+  scalar<string>({ type: 'string', pattern: '^-?\\d{1,10}:[0-9a-f]{64}$' }),
+);
+
+export const rawAddressUpper = named(
+  'RawAddressUpper',
+  scalar<string>({ type: 'string', pattern: '^-?\\d{1,10}:[0-9A-F]{64}$' }),
+);
+
+export const text = scalar<string>({ type: 'string' });

@@ -1,6 +1,8 @@
 import type { LiveAccounts } from '../live/accounts.ts';
 import { accountOperations } from './accounts.ts';
+import { addressOperations } from './addresses.ts';
 import { blockOperations } from './blocks.ts';
+import { hashOperations } from './hashes.ts';
 import type { Operation } from './operation.ts';
 
 /** The v2 contract over live answers: a table of operations, no transport. */
@@ -22,7 +24,12 @@ export type V2Dependencies = { readonly accounts: LiveAccounts };
 
 /** Builds the table. */
 export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
-  const operations = [...accountOperations(dependencies.accounts), ...blockOperations(dependencies.accounts)];
+  const operations = [
+    ...accountOperations(dependencies.accounts),
+    ...blockOperations(dependencies.accounts),
+    ...addressOperations(),
+    ...hashOperations(),
+  ];
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),
   );

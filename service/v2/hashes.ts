@@ -1,0 +1,40 @@
+import { hash } from './hash-parameter.ts';
+import { defineOperation, localAnswer, type Operation } from './operation.ts';
+import { hash as hashText, hexHash } from './scalars.ts';
+import { constant, named, object, scalar, type Infer } from './shape.ts';
+import { viewHash } from './views.ts';
+
+const detectedHash = named(
+  'DetectedHash',
+  object({
+    '@type': constant('ext.utils.detectedHash'),
+    b64: hashText,
+    b64url: scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' }),
+    hex: hexHash,
+  }),
+);
+
+/** A hash in each of its forms; base64url without padding (v2 sheet 9.4). */
+export function viewDetectedHash(bytes: Buffer): Infer<typeof detectedHash> {
+  return {
+    '@type': 'ext.utils.detectedHash',
+    b64: viewHash(bytes),
+    b64url: bytes.toString('base64url'),
+    hex: bytes.toString('hex'),
+  };
+}
+
+/** Conversions of hashes: no lite server is asked (v2 sheet 9.4). */
+export function hashOperations(): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'detectHash',
+      methods: ['GET', 'POST'],
+      tag: 'utils',
+      summary: 'Every form of a hash.',
+      parameters: { hash },
+      result: detectedHash,
+      handle: async (values) => localAnswer(viewDetectedHash(values.hash)),
+    }),
+  ];
+}
