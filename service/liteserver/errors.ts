@@ -126,6 +126,8 @@ function classifyGeneric(functionName: string, text: string): LiteServerErrorCod
   if (text.includes('query is not allowed')) return 'unsupported';
   // A shard block that no masterchain block known to this server refers to.
   if (text.includes("doesn't have masterchain ref")) return 'lagging';
+  // A shard block that the masterchain refers to later than the block it shall be proved against.
+  if (text.includes("older than block's masterchain ref")) return 'lagging';
   if (lagSuffix.test(text)) return 'lagging';
   if (absentData.test(text)) return 'pruned';
   if (/Not enough data to read|Too much data to fetch|Wrong constructor|Unknown constructor/i.test(text))

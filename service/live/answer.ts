@@ -18,3 +18,12 @@ export type LiveAnswer<T> = {
   /** True when the value came from a cache alone. */
   readonly cached: boolean;
 };
+
+/** A value made of several answers: the lite servers of all of them; from a cache when all were. */
+export function joinAnswers<T>(value: T, answers: readonly LiveAnswer<unknown>[]): LiveAnswer<T> {
+  return {
+    value,
+    liteServers: [...new Set(answers.flatMap(({ liteServers }) => liteServers))],
+    cached: answers.every(({ cached }) => cached),
+  };
+}

@@ -3,6 +3,7 @@ import type { Pool } from '../pool/pool.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';
 import type { LiveAccounts } from './accounts.ts';
+import { joinAnswers } from './answer.ts';
 import { pinBlock } from './pinned-block.ts';
 import { createSuspendedAccounts, isSuspended } from './suspended-accounts.ts';
 
@@ -21,12 +22,7 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
         suspended.listAt(pinned.value, context),
       ]);
       const value = { ...view.value, suspended: isSuspended(list.value, account, view.value.shardUtime) };
-      const answers = [pinned, view, list];
-      return {
-        value,
-        liteServers: [...new Set(answers.flatMap(({ liteServers }) => liteServers))],
-        cached: answers.every(({ cached }) => cached),
-      };
+      return joinAnswers(value, [pinned, view, list]);
     },
 
     async readMasterchainInfo() {

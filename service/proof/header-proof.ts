@@ -9,8 +9,8 @@ import { ProofError } from './errors.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openProof, proving, requireField, requireHash } from './proof-cells.ts';
 
-/** A block's header, proved to be that of the block's id. */
-export type ProvedHeader = { readonly id: BlockId; readonly info: BlockInfo; readonly table: ProvedCell['table'] };
+/** A block's header, proved to be that of the block's id; the cell is the block's. */
+export type ProvedHeader = ProvedCell & { readonly id: BlockId; readonly info: BlockInfo };
 
 /**
  * Checks an answer of `getBlockHeader` and, with the block's id known, of `lookupBlock` (lite server sheet 8.2).
@@ -35,7 +35,7 @@ export function readHeader(subject: string, block: ProvedCell, id: BlockId): Pro
   requireField(`${subject} workchain`, id.workchain, info.workchain);
   requireField(`${subject} shard`, id.shard, info.shard);
   requireField(`${subject} notMaster`, id.workchain !== MASTERCHAIN, info.notMaster);
-  return { id, info, table: block.table };
+  return { id, info, table: block.table, cell: block.cell };
 }
 
 /** The one or two blocks before: the block's seqno follows the highest of theirs. */

@@ -1,0 +1,127 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import { readBlock } from '../decode/tlb/block.ts';
+import { getBlockHeader, getShardBlockProof, lookupBlockWithProof } from '../liteserver/functions.ts';
+import { LiteServerError } from '../liteserver/errors.ts';
+import { createAnswerCache } from '../pool/answer-cache.ts';
+import { PoolError } from '../pool/errors.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { PoolContext } from '../pool/reads.ts';
+import type { ProvedHeader } from '../proof/header-proof.ts';
+import { checkBlockHeader, readPreviousBlocks } from '../proof/header-proof.ts';
+import type { BlockSearch } from '../proof/lookup-proof.ts';
+import { checkLookupWithProof } from '../proof/lookup-proof.ts';
+import { proving } from '../proof/proof-cells.ts';
+import { checkShardBlockProof } from '../proof/shard-links.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { LiveBlockHeader, LiveBlocks, ShardPlace } from './blocks.ts';
+
+export type BlockFinder = Pick<LiveBlocks, 'findBlock' | 'readHeader'>;
+
+/** Found blocks that are held: some 4,000 of them. What was found once by seqno, lt or time stays so. */
+const FOUND_BYTES_MAX = 4 * 2 ** 20;
+
+/** A header of a block with its two previous ids, and the key it is held under. */
+const FOUND_BYTES = 1_024;
+
+/** Modes of lookupBlock (lite server sheet 5.1). */
+const MODES = { seqno: 1, lt: 2, utime: 4 } as const;
+
+/** Finds blocks, each proved to be in the history of the served head. */
+export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
+  const found = createAnswerCache({ bytesMax: FOUND_BYTES_MAX });
+
+  /** Asks against the served head: it is proved already, so that its history needs no further question. */
+  async function lookUp(
+    place: ShardPlace,
+    search: BlockSearch,
+    context: ReadContext,
+  ): Promise<LiveAnswer<LiveBlockHeader>> {
+    const key = `${place.workchain} ${place.shard} ${search.by} ${valueOf(search)}`;
+    const held = found.get(key) as LiveBlockHeader | undefined;
+    if (held !== undefined) return { value: held, liteServers: [], cached: true };
+    const head = pool.head();
+    if (head === undefined) throw new PoolError('no_lite_server');
+    const masterchainBlock = head.block;
+    const answer = await pool.query(lookupBlockWithProof, lookupArgs(place, search, masterchainBlock), context, {
+      shareAs: 'block',
+      masterchainSeqno: masterchainBlock.seqno,
+      check: (result) => viewHeader(checkLookupWithProof({ ...place, search, masterchainBlock }, result)),
+    });
+    found.set(key, answer.value, FOUND_BYTES);
+    return answer;
+  }
+
+  /** Lite servers know no value below that of block 1, as there is only the zerostate before it. */
+  async function lookUpFirst(
+    place: ShardPlace,
+    search: BlockSearch,
+    context: ReadContext,
+  ): Promise<LiveAnswer<LiveBlockHeader> | undefined> {
+    try {
+      const first = await lookUp(place, { by: 'seqno', seqno: 1 }, context);
+      return reaches(first.value, search) ? first : undefined;
+    } catch (error) {
+      if (error instanceof LiteServerError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async findBlock(place, search, context) {
+      try {
+        return await lookUp(place, search, context);
+      } catch (error) {
+        const isBelow = error instanceof LiteServerError && error.code === 'pruned' && search.by !== 'seqno';
+        const first = isBelow ? await lookUpFirst(place, search, context) : undefined;
+        if (first === undefined) throw error;
+        return first;
+      }
+    },
+
+    readHeader: (block, context) =>
+      pool.query(getBlockHeader, { id: block, mode: 0 }, context, {
+        shareAs: 'block header',
+        immutable: true,
+        check: async (answer, attempt) => {
+          const header = checkBlockHeader({ block }, answer);
+          await acceptBlock(pool, block, attempt);
+          return viewHeader(header);
+        },
+      }),
+  };
+}
+
+/** Resolves when a block of any shard is proved to be of the network: a masterchain block, or one in the history of such. */
+export async function acceptBlock(pool: Pool, block: BlockId, context: PoolContext): Promise<void> {
+  if (block.workchain === MASTERCHAIN) return pool.accept(block, context);
+  await pool.query(getShardBlockProof, { id: block }, context, {
+    shareAs: 'shard block',
+    immutable: true,
+    check: (answer, attempt) => pool.accept(checkShardBlockProof({ block }, answer), attempt),
+  });
+}
+
+function lookupArgs(place: ShardPlace, search: BlockSearch, mcBlockId: BlockId) {
+  const id = { workchain: place.workchain, shard: place.shard, seqno: search.by === 'seqno' ? search.seqno : 0 };
+  const value = search.by === 'lt' ? { lt: search.lt } : search.by === 'utime' ? { utime: search.utime } : {};
+  return { mode: MODES[search.by], id, mcBlockId, ...value };
+}
+
+function valueOf(search: BlockSearch): bigint | number {
+  return search.by === 'seqno' ? search.seqno : search.by === 'lt' ? search.lt : search.utime;
+}
+
+function reaches({ info }: LiveBlockHeader, search: BlockSearch): boolean {
+  const last = search.by === 'seqno' ? info.seqno : search.by === 'lt' ? info.endLt : info.utime;
+  return last >= valueOf(search);
+}
+
+function viewHeader(header: ProvedHeader): LiveBlockHeader {
+  return proving('blockHeader', () => ({
+    id: header.id,
+    globalId: readBlock(header.table, header.cell).globalId,
+    info: header.info,
+    previous: readPreviousBlocks('blockHeader', header),
+  }));
+}
