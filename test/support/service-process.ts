@@ -21,11 +21,14 @@ export type ServiceProcess = {
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; elapsedMs: number }>;
 };
 
+/** Started from the sources unless a test says otherwise. */
+const sourceEntry = join(projectRoot, 'service/main.ts');
+
 /** Runs `node service/main.ts` with these arguments to its end. */
 export async function runToEnd(
   args: readonly string[],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const { child, output } = launch(args, {});
+  const { child, output } = launch(sourceEntry, args, {});
   const code = await exitOf(child);
   return { code, ...output() };
 }
@@ -34,14 +37,16 @@ export async function runToEnd(
  * Starts `node service/main.ts` on free ports and waits until `/readyz` says yes.
  *
  * @param args further arguments; `--data` is a temporary folder unless given
+ * @param options.entry module to run, default `service/main.ts`
  */
 export async function startService(
   args: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
+  options: { readonly environment?: Readonly<Record<string, string>>; readonly entry?: string } = {},
 ): Promise<ServiceProcess> {
+  const { environment = {}, entry = sourceEntry } = options;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
   const data = args.includes('--data') ? [] : ['--data', folder];
-  const { child, output } = launch(['--port', '0', '--internal-port', '0', ...data, ...args], environment);
+  const { child, output } = launch(entry, ['--port', '0', '--internal-port', '0', ...data, ...args], environment);
   child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const deadline = Date.now() + startTimeoutMs;
   for (;;) {
@@ -64,8 +69,8 @@ export async function startService(
   }
 }
 
-function launch(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(projectRoot, 'service/main.ts'), ...args], {
+function launch(entry: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [entry, ...args], {
     cwd: projectRoot,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

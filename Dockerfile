@@ -1,0 +1,19 @@
+# The service in one file per thread, on a plain Node image, as an unprivileged user with nothing to write but its data.
+FROM node:26-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY service service
+RUN npm run build
+
+FROM node:26-bookworm-slim
+ARG COMMIT=unknown
+ENV NODE_ENV=production TONPLANE_COMMIT=${COMMIT}
+WORKDIR /app
+COPY --from=build /src/dist dist
+COPY test/vectors/realnet test/vectors/realnet
+USER 65532:65532
+EXPOSE 8081 8082
+# The heap leaves a quarter of the memory limit to buffers and threads.
+ENTRYPOINT ["node", "--max-old-space-size-percentage=75", "dist/main.js"]
+CMD ["api", "--manifest", "/etc/tonplane/tonapi.yaml", "--host", "0.0.0.0", "--data", "/var/lib/tonplane"]
