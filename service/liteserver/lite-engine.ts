@@ -18,7 +18,7 @@ const timeoutMsDefault = 10_000;
 
 /**
  * ton-lite-client's engine over anything that takes TL bytes, so that its `LiteClient` runs here. Errors are those of
- * `queryBytes`. Closing the engine refuses further queries; what it asks stays open and belongs to its owner.
+ * `queryBytes`; of the events only `close` comes. Closing the engine refuses further queries; what it asks stays open and belongs to its owner.
  */
 export function createLiteEngine({ queryBytes, isReady }: LiteEngineDependencies): LiteEngine {
   let closed = false;

@@ -56,7 +56,7 @@ export type LiteServerDependencies = {
   readonly random?: () => number;
 };
 
-/** Connects at once and stays connected until `close`. */
+/** Connects at once and stays connected until `close`. Throws on a port or public key that cannot be one. */
 export function createLiteServer(options: LiteServerOptions, dependencies: LiteServerDependencies): LiteServer {
   const { name, host, port, publicKey } = options;
   const tuning = { ...defaultTuning, ...options.tuning };

@@ -5,14 +5,13 @@ import { answeredError, LiteServerError } from './errors.ts';
 import type { LiteServerErrorCode } from './errors.ts';
 import type { LiteServerMetrics, QueryOutcome } from './metrics.ts';
 import { errorAnswer } from './tl/envelope.ts';
-import { TlError } from './tl/errors.ts';
 
 /** One query to be asked. */
 export type Question<T> = {
   readonly functionName: string;
   /** The enveloped request. */
   readonly query: Buffer;
-  /** Turns the answer into the value; a TlError means that the answer breaks the protocol. */
+  /** Turns the answer into the value; what it throws becomes the cause of a `protocol` error. */
   readonly read: (answer: Buffer) => T;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -100,8 +99,7 @@ export function createPendingQueries(dependencies: {
           }
           value = read(answer);
         } catch (error) {
-          if (!(error instanceof TlError)) throw error;
-          failed('protocol', `the answer cannot be read: ${error.message}`, error);
+          failed('protocol', `the answer cannot be read: ${String(error)}`, error);
           return;
         }
         settle('ok');

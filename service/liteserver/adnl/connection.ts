@@ -41,7 +41,7 @@ export type Connection = {
 /** Bytes taken from the socket at once: what the runtime itself would read. */
 const readBytes = 64 * 1024;
 
-/** Starts connecting at once. Nothing throws: every failure ends in `onClosed`. */
+/** Starts connecting at once; failures end in `onClosed`. Throws at once on a port or public key that cannot be one. */
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
   const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
   const socket = connect({
@@ -55,10 +55,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   const encoder = createFrameEncoder(streams.send);
   const decoder = createFrameDecoder(streams.receive, onPayload);
   let cause: Error | undefined;
-  let ready = false;
-  let heard = true;
-  let pingsMissed = 0;
-  let pingTimer: NodeJS.Timeout | undefined;
+  let life: LifeWatch | undefined;
   const connectTimer = setTimeout(() => close(new Error('connecting took too long')), options.connectTimeoutMs);
 
   socket.on('connect', () => send(packet));
@@ -68,7 +65,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   });
   socket.on('close', () => {
     clearTimeout(connectTimer);
-    clearInterval(pingTimer);
+    life?.stop();
     events.onClosed(cause);
   });
   return {
@@ -88,7 +85,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
 
   /** Takes the first `count` bytes of the read buffer; true: go on reading. */
   function onRead(count: number, buffer: Uint8Array): boolean {
-    heard = true;
+    life?.heard();
     events.onTraffic('received', count);
     try {
       decoder.push(buffer.subarray(0, count));
@@ -102,10 +99,9 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   function onPayload(payload: Buffer): void {
     // Frames decoded after the end was decided belong to nobody.
     if (socket.destroyed) return;
-    if (!ready) {
-      ready = true;
+    if (life === undefined) {
       clearTimeout(connectTimer);
-      pingTimer = setInterval(checkLife, options.pingAfterMs);
+      life = watchLife(options, sendPing, (missed) => close(new Error(`${missed} pings were not answered`)));
       events.onReady();
     }
     if (payload.length === 0) return;
@@ -113,19 +109,38 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     if (queryId !== undefined && answer !== undefined) events.onAnswer(queryId, answer);
   }
 
-  function checkLife(): void {
+  function sendPing(): void {
+    send(encoder.encode(encodeTl(adnl.ping.boxed, { randomId: randomBytes(8).readBigInt64LE() })));
+  }
+}
+
+type LifeWatch = { heard(): void; stop(): void };
+
+/** Pings after a silence; once as many pings as allowed brought no sign of life, calls `onDead`. */
+function watchLife(
+  { pingAfterMs, pingsMissedMax }: ConnectionOptions,
+  sendPing: () => void,
+  onDead: (pingsMissed: number) => void,
+): LifeWatch {
+  let heard = true;
+  let pingsMissed = 0;
+  const timer = setInterval(() => {
     if (heard) {
       heard = false;
       pingsMissed = 0;
-      return;
+    } else if (pingsMissed === pingsMissedMax) {
+      onDead(pingsMissed);
+    } else {
+      pingsMissed += 1;
+      sendPing();
     }
-    if (pingsMissed === options.pingsMissedMax) {
-      close(new Error(`${pingsMissed} pings were not answered`));
-      return;
-    }
-    pingsMissed += 1;
-    send(encoder.encode(encodeTl(adnl.ping.boxed, { randomId: randomBytes(8).readBigInt64LE() })));
-  }
+  }, pingAfterMs);
+  return {
+    heard() {
+      heard = true;
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 /** An answer, or undefined for what needs no action (pongs). @throws AdnlError `payload` */
