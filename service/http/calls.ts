@@ -22,6 +22,8 @@ export type Call = {
   readonly exchange: Exchange;
   readonly admission: Admission;
   readonly deadline: Deadline;
+  /** Key or address: whose turn it is when work waits. */
+  readonly caller: string;
 };
 
 /** Runs requests for operations: room, deadline and admission around them, one operation as an envelope. */
@@ -59,7 +61,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       ),
     };
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
-    return { request, query, exchange, deadline, admission: createAdmission(caller, exchange.span, dependencies) };
+    const admission = createAdmission(caller, exchange.span, dependencies);
+    return { request, query, exchange, deadline, admission, caller: caller.key ?? caller.clientAddress };
   };
 
   const fail = (exchange: Exchange, error: unknown, mark?: RpcMark): Answer => {
@@ -91,9 +94,9 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       }
     },
 
-    async run({ exchange, deadline }, operation, source, mark) {
+    async run({ exchange, deadline, caller }, operation, source, mark) {
       try {
-        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span };
+        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span, caller };
         const answer = await deadline.race(operation.run(source, context));
         exchange.liteServers = answer.liteServers;
         return {

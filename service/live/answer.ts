@@ -8,6 +8,8 @@ export type ReadContext = {
   readonly signal: AbortSignal;
   /** The request's span; attempts become its children. */
   readonly span?: Span;
+  /** Who asks, of a bounded length: whose turn it is when work waits in a queue. Never logged: it may be a key. */
+  readonly caller?: string;
 };
 
 /** A value read from lite servers, with what it took. */

@@ -3,12 +3,18 @@ import { TonplaneError } from '../error.ts';
 /**
  * - `from_too_old`: the masterchain block that a proof shall start from does not have the wanted block in its history
  * - `too_many_libraries`: more libraries are asked for than lite servers look up in one question
+ * - `bad_stack`: the arguments of a get-method are none that the VM can be given
+ * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
+ * - `not_a_resolver`: an account that names are to be resolved by has no good `dnsresolve`
  */
-export type LiveErrorCode = 'from_too_old' | 'too_many_libraries';
+export type LiveErrorCode = 'from_too_old' | 'too_many_libraries' | 'bad_stack' | 'not_a_token' | 'not_a_resolver';
+
+/** The bound that was met, and what met it. */
+export type LiveErrorData = { readonly limit?: number; readonly found?: number };
 
 /** A read that no lite server can answer as it was asked. Its message is that of tonlib (v2 sheet 9). */
-export class LiveError extends TonplaneError<LiveErrorCode, { readonly limit: number; readonly found: number }> {
-  constructor(code: LiveErrorCode, message: string, data: { readonly limit: number; readonly found: number }) {
-    super({ code, message, data, retryable: false });
+export class LiveError extends TonplaneError<LiveErrorCode, LiveErrorData> {
+  constructor(code: LiveErrorCode, message: string, data: LiveErrorData = {}, cause?: unknown) {
+    super({ code, message, data, retryable: false, cause });
   }
 }

@@ -1,0 +1,58 @@
+import { CellSlice } from '../decode/cell-slice.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { findConfigParam } from '../decode/tlb/config-params.ts';
+import { getConfigAll } from '../liteserver/functions.ts';
+import type { Pool } from '../pool/pool.ts';
+import { checkConfig } from '../proof/config-proof.ts';
+import { proving } from '../proof/proof-cells.ts';
+import type { TvmConfig } from '../tvm/tvm.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { PinnedBlock } from './pinned-block.ts';
+
+/** The whole configuration as the TVM takes it, with the version of the chain's rules (parameter 8; 0 when it is not set). */
+export type ChainConfig = TvmConfig & { readonly version: number };
+
+/** Configurations of pinned blocks: one upstream query for each key block, since nothing else changes the configuration. */
+export type ChainConfigs = {
+  /** Rejects as `Pool.query` does. */
+  configAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<ChainConfig>>;
+};
+
+/** Key blocks whose configuration is held: heads need one, reads at old seqnos some more. One has up to a megabyte. */
+const CONFIGS_MAX = 8;
+
+const GLOBAL_VERSION = 8;
+
+export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
+  const configs = new Map<number, ChainConfig>();
+
+  return {
+    async configAt({ block, keyBlockSeqno }, context) {
+      const known = configs.get(keyBlockSeqno);
+      if (known !== undefined) {
+        // The map is in the order of use.
+        configs.delete(keyBlockSeqno);
+        configs.set(keyBlockSeqno, known);
+        return { value: known, liteServers: [], cached: true };
+      }
+      const { value, liteServers } = await dependencies.pool.query(getConfigAll, { mode: 0, id: block }, context, {
+        shareAs: 'chain config',
+        masterchainSeqno: block.seqno,
+        check: (answer) => proving('configInfo', () => readConfig(checkConfig({ block, mode: 0 }, answer))),
+      });
+      configs.set(keyBlockSeqno, value);
+      const [oldest] = configs.keys();
+      if (configs.size > CONFIGS_MAX && oldest !== undefined) configs.delete(oldest);
+      return { value, liteServers, cached: false };
+    },
+  };
+}
+
+/** `capabilities#c4 version:uint32 capabilities:uint64 = GlobalVersion`, `_ GlobalVersion = ConfigParam 8`. */
+function readConfig({ table, config }: ReturnType<typeof checkConfig>): ChainConfig {
+  const cell = findConfigParam(table, config.root, GLOBAL_VERSION);
+  const slice = cell === undefined ? undefined : new CellSlice(table, cell);
+  slice?.expectTag(8, 0xc4, 'GlobalVersion');
+  const version = slice?.uint(32) ?? 0;
+  return { hash: table.hash(config.root, 0), boc: writeBoc(table, [config.root], { crc32c: true }), version };
+}

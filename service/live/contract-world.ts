@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+
+import { createAnswerCache } from '../pool/answer-cache.ts';
+import type { Pool } from '../pool/pool.ts';
+import { createSingleFlight } from '../pool/single-flight.ts';
+import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
+import { estimateFees } from '../tvm/fees.ts';
+import { TvmError } from '../tvm/errors.ts';
+import { encodeStack } from '../tvm/stack-writer.ts';
+import type { GetMethodResult, Tvm, TvmWorld } from '../tvm/tvm.ts';
+import { createAccountReader } from './account-reader.ts';
+import type { AccountCell, AccountReaderOptions } from './account-reader.ts';
+import type { AccountView } from './account-view.ts';
+import type { AccountId } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import { createChainConfigs } from './chain-config.ts';
+import { LiveError } from './errors.ts';
+import { pinBlock } from './pinned-block.ts';
+import type { PinnedBlock } from './pinned-block.ts';
+import { readPublicLibrary } from './public-libraries.ts';
+import { readRecentBlocks } from './recent-blocks.ts';
+import type { StackEntry } from './vm-values.ts';
+import { weighStack } from './stack-weight.ts';
+
+/** A get-method of an account and its arguments, the last one on top. */
+export type MethodCall = {
+  readonly account: AccountId;
+  /** Signed 32 bits. */
+  readonly methodId: number;
+  readonly stack: readonly StackEntry[];
+};
+
+/** How a get-method ended, and the account that it ran on. */
+export type MethodRun = Pick<GetMethodResult, 'exitCode' | 'gasUsed' | 'stack'> & { readonly account: AccountView };
+
+/** An external message whose fees are wanted. */
+export type FeesCall = Pick<FeesRequest, 'body' | 'initCode' | 'initData' | 'ignoreSignature'> & {
+  readonly account: AccountId;
+};
+
+/**
+ * The chain as of one masterchain block: accounts, and contracts that run on them. Everything that is read for it is proved to the
+ * configured trust level, and noted for `answer`.
+ */
+export type ContractWorld = {
+  readonly block: PinnedBlock;
+  /** Rejects as `Pool.query` does. */
+  readAccount(account: AccountId): Promise<AccountView>;
+  /** Rejects with LiveError `bad_stack`, TvmError, and as `Pool.query` does. */
+  runMethod(call: MethodCall): Promise<MethodRun>;
+  /** Rejects with TvmError, and as `Pool.query` does. */
+  estimateFees(call: FeesCall): Promise<SourceFees>;
+  /** A value made of what was read so far. */
+  answer<T>(value: T): LiveAnswer<T>;
+};
+
+export type ContractWorlds = {
+  /** @param seqno masterchain seqno, 1..2^31-1; the served head when absent */
+  open(seqno: number | undefined, context: ReadContext): Promise<ContractWorld>;
+};
+
+export type ContractWorldsOptions = AccountReaderOptions & {
+  /** Gas of one get-method run. */
+  readonly gasLimit?: number;
+};
+
+export type ContractWorldsDependencies = {
+  readonly pool: Pool;
+  readonly tvm: Tvm;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+};
+
+/** What the hosted service gives a get-method; a lite server gives 300,000 and the reference client's library a million (v2 sheet 9.6). */
+const GAS_LIMIT = 4_000_000;
+
+/** Finished runs kept: at some 500 bytes for a usual one, those of the last blocks. */
+const RUN_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The reference client's library's words for a stack with more entries, or deeper, than it takes. */
+const STACK_REFUSAL = 'TVM stack size exceeds limit';
+
+/** Version of the chain's rules from which contracts see every hundredth block. */
+const HUNDREDS_VERSION = 9;
+
+/**
+ * The random seed of every run. A fixed one makes a run a function of block, account and arguments, as it is in the reference
+ * client's library; a contract that draws from it must seed it with more, as validators choose the seed of a block.
+ */
+const RANDOM_SEED = Buffer.alloc(32);
+
+/**
+ * Worlds over the pool and the TVM. Identical runs at one block are done once: they share what runs, and what ran is kept.
+ */
+export function createContractWorlds(
+  { trust, gasLimit = GAS_LIMIT }: ContractWorldsOptions,
+  { pool, tvm, now }: ContractWorldsDependencies,
+): ContractWorlds {
+  const reader = createAccountReader({ trust }, { pool });
+  const configs = createChainConfigs({ pool });
+  const flights = createSingleFlight({ now });
+  const runs = createAnswerCache({ bytesMax: RUN_BYTES_MAX });
+
+  function openAt(pinned: LiveAnswer<PinnedBlock>, context: ReadContext): ContractWorld {
+    const block = pinned.value;
+    const used = new Set(pinned.liteServers);
+    let cached = pinned.cached;
+    const note = <T>(answer: LiveAnswer<T>): T => {
+      for (const liteServer of answer.liteServers) used.add(liteServer);
+      cached &&= answer.cached;
+      return answer.value;
+    };
+
+    const readAccount = async (account: AccountId): Promise<AccountView> =>
+      note(await reader.readView(account, block, context));
+
+    /** Everything of the block that a contract can see. */
+    async function readWorld(work: ReadContext): Promise<Omit<TvmWorld, 'utime'>> {
+      const [config, recent] = await Promise.all([configs.configAt(block, work), readRecentBlocks(pool, block, work)]);
+      note(config);
+      note(recent);
+      const { last, lastKeyBlock } = recent.value;
+      return {
+        config: config.value,
+        previousBlocks: config.value.version >= HUNDREDS_VERSION ? recent.value : { last, lastKeyBlock },
+        randSeed: RANDOM_SEED,
+        fetchLibrary: async (hash) => note(await readPublicLibrary(pool, block, hash, work)),
+        signal: work.signal,
+        ...(work.caller !== undefined && { caller: work.caller }),
+      };
+    }
+
+    async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
+      const world = await readWorld({ ...context, signal });
+      return tvm.runGetMethod({
+        ...world,
+        code: account.code,
+        data: account.data,
+        address: call.account,
+        balance: account.balance,
+        extraCurrencies: account.extraCurrencies,
+        utime: account.shardUtime,
+        methodId: call.methodId,
+        stack: call.stack,
+        gasLimit,
+      });
+    }
+
+    async function runMethod(call: MethodCall): Promise<MethodRun> {
+      const key = runKey(block, call);
+      const account = await readAccount(call.account);
+      const kept = runs.get(key);
+      if (kept !== undefined) return { ...(kept as GetMethodResult), account };
+      const { value } = await flights.run(key, context, async (signal) => {
+        const result = await run(account, call, signal);
+        runs.set(key, result, weighStack(result.stack));
+        return result;
+      });
+      cached = false;
+      const { exitCode, gasUsed, stack } = value;
+      return { exitCode, gasUsed, stack, account };
+    }
+
+    return {
+      block,
+      readAccount,
+      runMethod,
+      async estimateFees({ account: address, ...message }) {
+        const [cell, world] = await Promise.all([reader.readCell(address, block, context), readWorld(context)]);
+        const { account, utime }: AccountCell = note(cell);
+        cached = false;
+        return estimateFees(tvm, { ...world, ...message, address, account, utime });
+      },
+      answer: (value) => ({ value, liteServers: [...used], cached }),
+    };
+  }
+
+  return {
+    open: async (seqno, context) => openAt(await pinBlock(pool, seqno, context), context),
+  };
+}
+
+/** Names a run among all runs: block, account, method, arguments. Throws LiveError `bad_stack`. */
+function runKey({ block }: PinnedBlock, { account, methodId, stack }: MethodCall): string {
+  const place = `${block.rootHash.toString('hex')} ${account.workchain}:${account.id.toString('hex')} ${methodId}`;
+  return stack.length === 0 ? place : `${place} ${createHash('sha256').update(writeArguments(stack)).digest('hex')}`;
+}
+
+function writeArguments(stack: readonly StackEntry[]): Buffer {
+  try {
+    return encodeStack(stack);
+  } catch (error) {
+    if (!(error instanceof TvmError)) throw error;
+    throw new LiveError('bad_stack', error.code === 'stack_invalid' ? error.data.detail : STACK_REFUSAL, {}, error);
+  }
+}

@@ -1,0 +1,30 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import { getLibrariesWithProof } from '../liteserver/functions.ts';
+import type { Pool } from '../pool/pool.ts';
+import { checkLibrariesWithProof } from '../proof/library-proof.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { PinnedBlock } from './pinned-block.ts';
+
+/** Mode of getLibrariesWithProof: with the cells, without publishers (lite server sheet 5.1). */
+const WITH_DATA = 0;
+
+/**
+ * The public library with this hash as of a masterchain block, proved to be there or not to be there; undefined in the latter case.
+ * Rejects as `Pool.query` does.
+ */
+export function readPublicLibrary(
+  pool: Pool,
+  { block }: PinnedBlock,
+  hash: Buffer,
+  context: ReadContext,
+): Promise<LiveAnswer<Buffer | undefined>> {
+  const args = { id: block, mode: WITH_DATA, libraryList: [hash] };
+  return pool.query(getLibrariesWithProof, args, context, {
+    shareAs: 'public library',
+    masterchainSeqno: block.seqno,
+    check: (answer): Buffer | undefined => {
+      const [library] = checkLibrariesWithProof({ block, mode: WITH_DATA, hashes: [hash] }, answer);
+      return library?.root && writeBoc(library.root.table, [library.root.cell], { crc32c: true });
+    },
+  });
+}
