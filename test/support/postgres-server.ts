@@ -73,7 +73,7 @@ function reachableBinaries(bin: string): string {
   const copy = join(tmpdir(), `tonplane-postgres-bin-${statSync(join(bin, 'postgres')).size}`);
   if (!existsSync(copy)) {
     const partial = mkdtempSync(`${copy}-`);
-    cpSync(native, join(partial, 'native'), { recursive: true });
+    cpSync(native, join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
     execFileSync('chmod', ['-R', 'a+rX', partial]);
     try {
       execFileSync('mv', ['-T', partial, copy], { stdio: 'ignore' });
