@@ -66,7 +66,7 @@ export function describeV2(v2: V2): JsonSchema {
 function describeSchemas(v2: V2): JsonSchema {
   const named = v2.operations.flatMap((operation) => [
     ...operation.result.definitions,
-    ...operation.parameters.map(({ input }) => [input.name, input.schema] as const),
+    ...operation.parameters.flatMap(({ input }) => [[input.name, input.schema] as const, ...(input.definitions ?? [])]),
     [`${pascal(operation.name)}Request`, requestSchema(operation)] as const,
     [`${pascal(operation.name)}Response`, successSchema(operation, {})] as const,
     [`${pascal(operation.name)}RpcResponse`, successSchema(operation, rpcFields)] as const,

@@ -27,11 +27,24 @@ const unknownKey = 'API key does not exist';
 
 const ownMessage = (error: TonplaneError): string => error.message;
 
+/** The reference client's library's words for a stack with more entries, or deeper, than it takes (v2 sheet 9.6). */
+const stackRefusal = 'TVM stack size exceeds limit';
+
+/** The part of the message without the code. */
+function detailOf({ data, message }: TonplaneError): string {
+  const hasDetail = typeof data === 'object' && data !== null && 'detail' in data;
+  return hasDetail ? String(data.detail) : message;
+}
+
 /** Error code -> status and text: v2 sheet 4.1 to 4.3. Codes that are not here are unexpected failures: 500. */
 const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The caller's mistakes.
   ['invalid_parameter', [422, ownMessage]],
   ['unknown_method', [422, 'Unknown method']],
+  ['unsupported_entry', [542, ownMessage]],
+  ['bad_stack', [422, ownMessage]],
+  ['not_a_resolver', [422, ownMessage]],
+  ['not_a_token', [409, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],
@@ -40,6 +53,20 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['bad_url', [400, 'malformed request URL']],
   ['not_found', [404, 'Not Found']],
   ['wrong_method', [405, ownMessage]],
+  // Runs of contracts: the result, the inputs, the room.
+  ['result_too_deep', [533, ownMessage]],
+  ['result_too_big', [500, ownMessage]],
+  ['stack_too_deep', [500, stackRefusal]],
+  ['stack_too_big', [500, stackRefusal]],
+  ['stack_invalid', [500, stackRefusal]],
+  ['fees_unsupported', [500, detailOf]],
+  ['tvm_bad_request', [500, detailOf]],
+  ['tvm_library_unavailable', [500, detailOf]],
+  ['tvm_timeout', [504, detailOf]],
+  ['tvm_crashed', [500, 'the virtual machine failed']],
+  ['tvm_queue_full', [503, 'too many contract runs wait']],
+  ['tvm_closed', [503, 'the service is shutting down']],
+  ['tvm_aborted', [callerGoneStatus, 'caller closed the request']],
   // Keys and limits.
   ['unknown_key', [401, unknownKey]],
   ['key_required', [401, unknownKey]],

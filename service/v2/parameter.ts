@@ -24,8 +24,12 @@ export type Parameter<T> = {
   check(value: T): string | undefined;
   /** Stands for an absent value; only of parameters that have one. */
   readonly fallback?: T;
-  /** Name and schema of the input in the document. */
-  readonly input: { readonly name: string; readonly schema: JsonSchema };
+  /** Name and schema of the input in the document, and the named schemas that it refers to. */
+  readonly input: {
+    readonly name: string;
+    readonly schema: JsonSchema;
+    readonly definitions?: ReadonlyMap<string, JsonSchema>;
+  };
 };
 
 /** A parameter that may be left out. */
