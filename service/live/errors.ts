@@ -5,9 +5,16 @@ import { TonplaneError } from '../error.ts';
  * - `too_many_libraries`: more libraries are asked for than lite servers look up in one question
  * - `bad_stack`: the arguments of a get-method are none that the VM can be given
  * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
+ * - `transaction_not_found`: no transaction is known that sent or received the message
  * - `not_a_resolver`: an account that names are to be resolved by has no good `dnsresolve`
  */
-export type LiveErrorCode = 'from_too_old' | 'too_many_libraries' | 'bad_stack' | 'not_a_token' | 'not_a_resolver';
+export type LiveErrorCode =
+  | 'from_too_old'
+  | 'too_many_libraries'
+  | 'bad_stack'
+  | 'transaction_not_found'
+  | 'not_a_token'
+  | 'not_a_resolver';
 
 /** The bound that was met, and what met it. */
 export type LiveErrorData = { readonly limit?: number; readonly found?: number };

@@ -1,0 +1,43 @@
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import { getTransactions } from '../liteserver/functions.ts';
+import type { Pool } from '../pool/pool.ts';
+import { proving } from '../proof/proof-cells.ts';
+import { checkTransactionList } from '../proof/transaction-list-proof.ts';
+import type { AccountId } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { LiveTransaction, LiveTransactionList, TransactionPlace } from './transactions.ts';
+
+/** Lite servers give no more in one answer (lite server sheet 5.1). */
+export const HISTORY_STEP_MAX = 16;
+
+/**
+ * Transactions of an account from a place back, at least one and at most `count` (1..16) of them: the place's hash proves the
+ * first, each one the next. There may be fewer: a lite server stops where its archive ends, and another one is asked next time.
+ * Rejects as `Pool.query` does.
+ */
+export function readHistoryStep(
+  pool: Pool,
+  account: AccountId,
+  { lt, hash }: TransactionPlace,
+  count: number,
+  context: ReadContext,
+): Promise<LiveAnswer<LiveTransactionList>> {
+  const { workchain } = account;
+  return pool.query(getTransactions, { count, account, lt, hash }, context, {
+    shareAs: 'transactions',
+    immutable: true,
+    check: (answer): LiveTransactionList => {
+      const listed = checkTransactionList({ workchain, account: account.id, lt, hash, count }, answer);
+      const transactions = listed.map(({ transaction: { table, cell } }) =>
+        proving('transactionList', (): LiveTransaction => ({
+          workchain,
+          table,
+          transaction: readTransaction(table, cell),
+        })),
+      );
+      // A checked list is not empty.
+      const { prevLt, prevHash } = listed[listed.length - 1]!;
+      return { transactions, previous: { lt: prevLt, hash: prevHash } };
+    },
+  });
+}

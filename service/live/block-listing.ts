@@ -1,0 +1,71 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import { listBlockTransactions, listBlockTransactionsExt } from '../liteserver/functions.ts';
+import type { Pool } from '../pool/pool.ts';
+import { checkBlockTransactions, checkBlockTransactionsExt } from '../proof/block-transactions-proof.ts';
+import { proving } from '../proof/proof-cells.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { BlockTransactionRange, LiveTransaction, TransactionName } from './transactions.ts';
+
+/** Lite servers list no more in one answer (lite server sheet 5.1). */
+export const LISTING_STEP_MAX = 256;
+
+/** Mode bits: account, lt and hash of each, and the proof; `after` is there (lite server sheet 5.1). */
+const PROVED_NAMES = 1 | 2 | 4 | 32;
+const [REVERSE, AFTER] = [64, 128];
+
+/** One answer's part of a listing; `incomplete` when it ended because there were enough. */
+export type ListingStep<T> = { readonly transactions: readonly T[]; readonly incomplete: boolean };
+
+/** Names of transactions of a proved block, at most 256. Rejects as `Pool.query` does. */
+export function listNames(
+  pool: Pool,
+  block: BlockId,
+  range: BlockTransactionRange,
+  context: ReadContext,
+): Promise<LiveAnswer<ListingStep<TransactionName>>> {
+  const { args, expected } = question(block, range);
+  return pool.query(listBlockTransactions, args, context, {
+    shareAs: 'block transactions',
+    immutable: true,
+    check: (answer) => {
+      const { ids, incomplete } = checkBlockTransactions(expected, answer);
+      return { transactions: ids, incomplete };
+    },
+  });
+}
+
+/** As `listNames`, the transactions themselves; `reverse` lists them from the end, `after` being the highest then. */
+export function listTransactions(
+  pool: Pool,
+  block: BlockId,
+  range: BlockTransactionRange & { readonly reverse?: boolean },
+  context: ReadContext,
+): Promise<LiveAnswer<ListingStep<LiveTransaction>>> {
+  const { args, expected } = question(block, range);
+  const { workchain } = block;
+  return pool.query(listBlockTransactionsExt, args, context, {
+    shareAs: 'block transactions',
+    immutable: true,
+    check: (answer) => {
+      const { transactions, incomplete } = checkBlockTransactionsExt(expected, answer);
+      const read = transactions.map(({ transaction: { table, cell } }) =>
+        proving('blockTransactionsExt', (): LiveTransaction => ({
+          workchain,
+          table,
+          transaction: readTransaction(table, cell),
+        })),
+      );
+      return { transactions: read, incomplete };
+    },
+  });
+}
+
+function question(
+  block: BlockId,
+  { count, after, reverse = false }: BlockTransactionRange & { readonly reverse?: boolean },
+) {
+  const mode = PROVED_NAMES | (reverse ? REVERSE : 0) | (after === undefined ? 0 : AFTER);
+  const place = after === undefined ? {} : { after };
+  return { args: { id: block, mode, count, ...place }, expected: { block, mode, count, ...place } };
+}

@@ -1,0 +1,148 @@
+import type { InternalAddress } from '../decode/tlb/message-address.ts';
+import type { Message } from '../decode/tlb/message.ts';
+import type { Pool } from '../pool/pool.ts';
+import { HISTORY_STEP_MAX, readHistoryStep } from './account-history.ts';
+import type { AccountId, LiveAccounts } from './accounts.ts';
+import { joinAnswers } from './answer.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import { listTransactions } from './block-listing.ts';
+import type { LiveBlockHeader, LiveBlocks, ShardPlace } from './blocks.ts';
+import { LiveError } from './errors.ts';
+import type { LiveTransaction, LiveTransactions, MessageName } from './transactions.ts';
+
+/**
+ * Blocks that are searched for the delivery of a message: it takes one to three blocks, and some tens more when queues are full.
+ * At two questions for a block a search ends well within the time of a request.
+ */
+const BLOCKS_MAX = 64;
+
+/** Transactions asked for first in a block where the account may have none: the proof of a few is small. */
+const FIRST_STEP = 4;
+
+/** Transactions asked for at a time once the account is known to have some there. */
+const NEXT_STEP = 64;
+
+export type MessageSearchDependencies = {
+  readonly pool: Pool;
+  readonly accounts: LiveAccounts;
+  readonly blocks: Pick<LiveBlocks, 'findBlock'>;
+};
+
+/** Finds the transactions at both ends of a message: among the account's newest ones, then in the blocks around the message's lt. */
+export function createMessageSearch({
+  pool,
+  accounts,
+  blocks,
+}: MessageSearchDependencies): Pick<LiveTransactions, 'findReceiver' | 'findSender'> {
+  /** All transactions of an account in one block with a higher lt than this one, in order. */
+  async function readAccountInBlock(
+    account: AccountId,
+    block: LiveBlockHeader,
+    aboveLt: bigint,
+    context: ReadContext,
+  ): Promise<LiveAnswer<readonly LiveTransaction[]>> {
+    const steps: LiveAnswer<unknown>[] = [];
+    const found: LiveTransaction[] = [];
+    for (let after = { account: account.id, lt: aboveLt }, goesOn = true; goesOn;) {
+      const count = found.length === 0 ? FIRST_STEP : NEXT_STEP;
+      const step = await listTransactions(pool, block.id, { count, after }, context);
+      const own = step.value.transactions.filter((one) => isOf(one, account));
+      steps.push(step);
+      found.push(...own);
+      const last = own.at(-1);
+      if (last !== undefined) after = { account: account.id, lt: last.transaction.lt };
+      goesOn = step.value.incomplete && own.length === step.value.transactions.length;
+    }
+    return joinAnswers(found, steps);
+  }
+
+  /** The account's newest transactions, as many as one answer holds; none of an account without any. */
+  async function readNewest(account: AccountId, context: ReadContext): Promise<LiveAnswer<Newest>> {
+    const state = await accounts.readAccount(account, undefined, context);
+    const { lastTransaction } = state.value;
+    if (lastTransaction.lt === 0n) return { ...state, value: { transactions: [], lastLt: 0n, completeAboveLt: 0n } };
+    const step = await readHistoryStep(pool, account, lastTransaction, HISTORY_STEP_MAX, context);
+    const { transactions, previous } = step.value;
+    return joinAnswers({ transactions, lastLt: lastTransaction.lt, completeAboveLt: previous.lt }, [state, step]);
+  }
+
+  return {
+    async findReceiver(name, context) {
+      const { destination, createdLt } = name;
+      const newest = await readNewest(destination, context);
+      const { transactions, lastLt, completeAboveLt } = newest.value;
+      const recent = transactions.find((one) => isReceived(one, name));
+      if (recent !== undefined) return joinAnswers(recent, [newest]);
+      if (completeAboveLt <= createdLt) throw notFound();
+      const place = placeOf(destination);
+      const answers: LiveAnswer<unknown>[] = [newest];
+      for (let blockCount = 0, lt = createdLt; blockCount < BLOCKS_MAX && lt < lastLt; blockCount++) {
+        const block = await blocks.findBlock(place, { by: 'lt', lt }, context);
+        const listed = await readAccountInBlock(destination, block.value, createdLt, context);
+        answers.push(block, listed);
+        const found = listed.value.find((one) => isReceived(one, name));
+        if (found !== undefined) return joinAnswers(found, answers);
+        // The next block of the shard's path, past any split or merge.
+        lt = block.value.info.endLt + 1n;
+      }
+      throw notFound();
+    },
+
+    async findSender(name, context) {
+      const { source, createdLt } = name;
+      const newest = await readNewest(source, context);
+      const { transactions, completeAboveLt } = newest.value;
+      const recent = transactions.find((one) => isSent(one, name));
+      if (recent !== undefined) return joinAnswers(recent, [newest]);
+      // The sender's lt is the last one below the message's.
+      if (transactions.some(({ transaction }) => transaction.lt < createdLt) || completeAboveLt === 0n)
+        throw notFound();
+      const block = await blocks.findBlock(placeOf(source), { by: 'lt', lt: createdLt }, context);
+      const before = { account: source.id, lt: createdLt };
+      const listed = await listTransactions(pool, block.value.id, { count: 1, after: before, reverse: true }, context);
+      const found = listed.value.transactions.find((one) => isOf(one, source) && isSent(one, name));
+      if (found === undefined) throw notFound();
+      return joinAnswers(found, [newest, block, listed]);
+    },
+  };
+}
+
+type Newest = {
+  /** Newest first. */
+  readonly transactions: readonly LiveTransaction[];
+  /** Of the newest; 0 when there is none. */
+  readonly lastLt: bigint;
+  /** The account has no other transaction above this lt. */
+  readonly completeAboveLt: bigint;
+};
+
+function isReceived({ transaction }: LiveTransaction, name: MessageName): boolean {
+  const { inMessage } = transaction;
+  return inMessage !== undefined && isMessage(inMessage, name);
+}
+
+function isSent({ transaction }: LiveTransaction, name: MessageName): boolean {
+  return transaction.outMessages.some((message) => isMessage(message, name));
+}
+
+function isMessage({ info }: Message, { source, destination, createdLt }: MessageName): boolean {
+  if (info.kind !== 'internal' || info.createdLt !== createdLt) return false;
+  return isAccount(info.source, source) && isAccount(info.destination, destination);
+}
+
+function isAccount(address: InternalAddress | undefined, account: AccountId): boolean {
+  return address !== undefined && address.workchain === account.workchain && address.id.equals(account.id);
+}
+
+function isOf({ transaction }: LiveTransaction, { id }: AccountId): boolean {
+  return transaction.account.equals(id);
+}
+
+/** The account's place among the shards of its workchain; never 0, which is no shard. */
+function placeOf({ workchain, id }: AccountId): ShardPlace {
+  return { workchain, shard: id.readBigUInt64BE(0) | 1n };
+}
+
+function notFound(): LiveError {
+  return new LiveError('transaction_not_found', 'transaction not found', { limit: BLOCKS_MAX, found: 0 });
+}
