@@ -32,6 +32,8 @@ export type HeadKeeperDependencies = {
   readonly members: readonly Member[];
   /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
   readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
+  /** Called after every new head. */
+  readonly onHead?: () => void;
   readonly metrics: PoolMetrics;
   readonly logger: Logger;
   readonly now: () => number;
@@ -80,6 +82,7 @@ export function createHeadKeeper(
     if (stop.signal.aborted || proved.block.seqno <= (head?.block.seqno ?? 0)) return;
     if (head === undefined) logger.info({ block: blockText(proved.block) }, 'first masterchain head');
     head = proved;
+    dependencies.onHead?.();
     for (const member of reporters(proved)) {
       if (!member.tip()?.stateRootHash.equals(proved.stateRootHash))
         member.judged('report', judge(wrongStateHash), wrongStateHash);

@@ -8,6 +8,8 @@ import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import type { PartialBlockProof } from '../proof/answers.ts';
 import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
+import { createConsensusKeeper } from './consensus.ts';
+import type { Consensus } from './consensus.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadFollower } from './head-follower.ts';
@@ -34,6 +36,8 @@ const WITH_STATE_UPDATE = 0x1;
 export type Pool = {
   /** The served masterchain head; undefined before the first. Its seqno never decreases. */
   head(): Head | undefined;
+  /** The newest masterchain seqno, at or below the head, that 60 % of the lite servers have; undefined before the first. */
+  consensus(): Consensus | undefined;
   /**
    * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`), or
    * with the most telling error of the lite servers (LiteServerError) or of the checks (ProofError).
@@ -109,10 +113,15 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove, metrics, logger, now },
+    { members, prove, onHead: () => agreement.consider(), metrics, logger, now },
   );
+  const agreement = createConsensusKeeper({ members, head: keeper.head, now });
+  const onReport = (): void => {
+    keeper.consider();
+    agreement.consider();
+  };
   const followers = members.map((member) =>
-    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport: keeper.consider, now }),
+    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport, now }),
   );
 
   function fetchProof<T>(
@@ -158,6 +167,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
 
   return {
     head: keeper.head,
+    consensus: agreement.consensus,
     query: reads.query,
     queryBytes: reads.queryBytes,
     accept,

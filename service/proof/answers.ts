@@ -67,6 +67,9 @@ export type ShardBlockLink = { readonly id: BlockId; readonly proof: Buffer };
 /** `liteServer.shardBlockProof`. */
 export type ShardBlockProofAnswer = { readonly masterchainId: BlockId; readonly links: readonly ShardBlockLink[] };
 
+/** `liteServer.blockOutMsgQueueSize`; `proof` is there when it was asked for. */
+export type QueueSizeAnswer = { readonly id: BlockId; readonly size: bigint; readonly proof?: Buffer };
+
 /** `liteServer.lookupBlockResult`. */
 export type LookupBlockAnswer = {
   readonly id: BlockId;
