@@ -8,6 +8,7 @@ import { createDevchain, type Devchain } from '#service/devchain/devchain.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { startApi, type Api } from '#service/main/api.ts';
 import { createLogger } from '#service/telemetry/logger.ts';
+import { createRegister } from '#service/telemetry/register.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 /** What a lite server of the recorded network may be told to do wrong. */
@@ -18,6 +19,8 @@ export type ApiUnderTest = {
   readonly network: Devchain;
   readonly api: Api;
   readonly register: Registry;
+  /** That of the lite servers. */
+  readonly networkRegister: Registry;
   readonly key: string;
   /** Everything that was logged, one JSON object a line. */
   log(): string;
@@ -43,6 +46,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
   const [recordingDir] = recordingDirs();
   if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
   const silent = pino({ level: 'silent' });
+  const networkRegister = new Registry();
   const network = await createDevchain(
     {
       recordingDir,
@@ -50,11 +54,11 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
       startBehindBlocks: options.behindBlocks ?? 300,
       servers: Array.from({ length: options.servers ?? 1 }, () => ({})),
     },
-    { logger: silent, register: new Registry() },
+    { logger: silent, register: networkRegister },
   );
   const { key, id, sha256 } = makeKey(randomBytes);
   const lines: string[] = [];
-  const register = new Registry();
+  const register = createRegister({ version: '0.0.0', commit: 'test' });
   const config = configFromGlobalConfig(JSON.stringify(network.globalConfig()), 'custom', {
     port: 0,
     internalPort: 0,
@@ -73,6 +77,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     network,
     api,
     register,
+    networkRegister,
     key,
     log: () => lines.join(''),
     async get(path) {
