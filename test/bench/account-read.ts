@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { pino } from 'pino';
@@ -19,22 +20,7 @@ import { viewAccount } from '#service/live/account-view.ts';
 import { startApi } from '#service/main/api.ts';
 import type { Api } from '#service/main/api.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
-import type { Bench, BenchResult } from './bench.ts';
-
-/** The `q`-quantile by nearest rank. Own copies of these two: a value import of the frame, which waits for this module, would never end. */
-function quantile(values: readonly number[], q: number): number {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))] ?? Number.NaN;
-}
-
-/** CPU time of this process for one of `count` repetitions, in milliseconds. */
-function cpuMs(count: number, work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const used = process.cpuUsage(before);
-  return (used.user + used.system) / 1000 / count;
-}
-
-const median = (values: readonly number[]): number => quantile(values, 0.5);
+import { cpuMs, median, quantile, type Bench, type BenchResult } from './bench.ts';
 
 /** Masterchain blocks, and so fresh states of every account: no read may come from the cache. */
 const blocks = 30;
@@ -138,7 +124,7 @@ async function measureCheck(network: Network, block: BlockId, direct: LiteServer
   };
   for (let i = 0; i < checks; i += 1) checkAll();
   const rounds: number[] = [];
-  for (let i = 0; i < checks; i += 1) rounds.push(cpuMs(answers.length, checkAll));
+  for (let i = 0; i < checks; i += 1) rounds.push(await cpuMs(answers.length, checkAll));
   return median(rounds);
 }
 
@@ -159,7 +145,11 @@ async function run(): Promise<BenchResult[]> {
   );
   const reader = openReader(api, key.key);
   try {
+    const loopDelay = monitorEventLoopDelay({ resolution: 1 });
+    loopDelay.enable();
     const ms = await measureReads(network, lite, reader, direct);
+    loopDelay.disable();
+    const delayMs = loopDelay.percentile(99) / 1e6;
     const block = await moveHead(lite, api, network.lastSeqno);
     const checkMs = await measureCheck(network, block, direct);
     const [readMs, directMs] = [median(ms.http), median(ms.direct)];
@@ -187,6 +177,7 @@ async function run(): Promise<BenchResult[]> {
         ratio: quantile(ms.direct, 0.99) / quantile(ms.http, 0.99),
       },
       { name: 'HTTP request without a lite-server query, p50', value: median(ms.bare), unit: 'ms' },
+      { name: 'event loop delay while reading, p99', value: delayMs, unit: 'ms', goal: '<= 20 ms', met: delayMs <= 20 },
       { name: 'CPU of the check', value: checkMs, unit: 'ms', goal: '<= 0.5 ms', met: checkMs <= 0.5 },
     ];
   } finally {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Round } from './adnl/asking.ts';
-import type { Bench, BenchResult } from './bench.ts';
+import { median, type Bench, type BenchResult } from './bench.ts';
 
 /** Rounds of each figure, of which the median counts; both sides take turns, so that a busy machine hits both. */
 const rounds = 5;
@@ -42,10 +42,6 @@ async function ask(client: ChildProcess, round: Round): Promise<number> {
   client.send(round);
   const [micros] = (await once(client, 'message')) as [number];
   return micros;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 async function compare(ours: ChildProcess, theirs: ChildProcess, figure: Figure): Promise<BenchResult> {

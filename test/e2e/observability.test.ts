@@ -17,7 +17,7 @@ describe('what is seen of the service', () => {
 
   it('has every metric in the README, with its type and labels, and no other', () => {
     const registered = [service.register, service.networkRegister].flatMap(rowsOf);
-    const documented = readme.match(/^\| `ton_\w+`.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];
+    const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];
     expect(documented.toSorted()).toEqual(registered.toSorted());
   });
 
