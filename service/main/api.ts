@@ -10,7 +10,6 @@ import { createInternalServer, type InternalPage, type Readiness } from '../http
 import { createKeyring, type KeyRow } from '../limits/keyring.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
-import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
@@ -18,6 +17,7 @@ import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createV2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
+import { createLive } from './live.ts';
 import { createStatus } from './status.ts';
 
 /** The API, running. */
@@ -69,8 +69,7 @@ export async function startApi(
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, { ...dependencies, tracer });
-  const accounts = createLiveAccounts({ trust: config.trust }, { pool });
-  const v2 = createV2({ release: releaseOf(version) }, { accounts });
+  const v2 = createV2({ release: releaseOf(version) }, createLive(config, { pool, signatures }));
   const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },

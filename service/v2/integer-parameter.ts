@@ -55,6 +55,20 @@ export const shard: RequiredParameter<bigint> = {
   },
 };
 
+/** A number or time, 0..2^31-1. @param told the name in the message about a negative one */
+export function optionalNonNegative(name: string, told = name): OptionalParameter<number> {
+  return {
+    name,
+    missing: undefined,
+    parse: (raw) => parseInt32(raw, name),
+    check: (value) => (value < 0 ? `${told} should be non-negative` : undefined),
+    input: {
+      name: 'NonNegInt32Input',
+      schema: { type: integerTypes, pattern: '^\\d{1,10}$', minimum: 0, maximum: int32Max },
+    },
+  };
+}
+
 /** A logical time, 0..2^63-1. */
 export function optionalLt(name: string): OptionalParameter<bigint> {
   return { ...ltParameter(name), missing: undefined };

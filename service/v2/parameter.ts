@@ -51,6 +51,15 @@ export type ParameterRule<P extends Parameters> = {
   check(values: Values<P>): string | undefined;
 };
 
+/** Of some optional parameters exactly one is given. @param message what to tell the caller otherwise */
+export function exactlyOne(parameters: Parameters, message: string) {
+  return {
+    schema: { oneOf: Object.values(parameters).map(({ name }) => ({ required: [name] })) },
+    check: (values: Readonly<Record<string, unknown>>): string | undefined =>
+      Object.keys(parameters).filter((field) => values[field] !== undefined).length === 1 ? undefined : message,
+  };
+}
+
 /** A parameter that must be given. */
 export type RequiredParameter<T> = Parameter<T> & { readonly missing: string };
 

@@ -62,9 +62,10 @@ export function object<const P extends Record<string, Shape<unknown>>>(propertie
   };
 }
 
-/** A list of at most `maxItems` items. */
-export function list<T>(item: Shape<T>, maxItems: number): Shape<readonly T[]> {
-  return { schema: { type: 'array', items: item.schema, maxItems }, definitions: item.definitions };
+/** A list of at most `maxItems` items, or of as many as the blockchain's own rules allow. */
+export function list<T>(item: Shape<T>, maxItems?: number): Shape<readonly T[]> {
+  const bound = maxItems === undefined ? {} : { maxItems };
+  return { schema: { type: 'array', items: item.schema, ...bound }, definitions: item.definitions };
 }
 
 /** Exactly one of the shapes, told apart by the value of one field. */

@@ -1,8 +1,11 @@
 import type { LiveAccounts } from '../live/accounts.ts';
+import type { LiveGetMethods } from '../live/get-methods.ts';
+import type { LiveBlocks } from '../live/blocks.ts';
 import { accountOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
 import { blockOperations } from './blocks.ts';
 import { hashOperations } from './hashes.ts';
+import { runMethodOperations } from './run-method.ts';
 import type { Operation } from './operation.ts';
 
 /** The v2 contract over live answers: a table of operations, no transport. */
@@ -20,13 +23,13 @@ export type V2Options = {
   readonly release: number;
 };
 
-export type V2Dependencies = { readonly accounts: LiveAccounts };
+export type V2Dependencies = { readonly accounts: LiveAccounts; readonly blocks: LiveBlocks };
 
 /** Builds the table. */
 export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
   const operations = [
     ...accountOperations(dependencies.accounts),
-    ...blockOperations(dependencies.accounts),
+    ...blockOperations(dependencies.accounts, dependencies.blocks),
     ...addressOperations(),
     ...hashOperations(),
   ];

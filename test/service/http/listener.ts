@@ -6,8 +6,9 @@ import { createHttpServer, type HttpServer, type HttpServerDependencies } from '
 import type { HttpOptions } from '#service/http/options.ts';
 import type { Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
 import type { LiveAccounts } from '#service/live/accounts.ts';
-import { createV2 } from '#service/v2/v2.ts';
+import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
 
 /** A real listener on a free port of loopback, with what a test may look at. */
 export type Listener = {
@@ -22,6 +23,8 @@ export type Listener = {
 
 export type ListenerSetup = {
   readonly accounts?: LiveAccounts;
+  /** Further families; scripted by default. */
+  readonly live?: Partial<V2Dependencies>;
   readonly limits?: Limits;
   readonly options?: Partial<HttpOptions>;
   readonly dependencies?: Partial<HttpServerDependencies>;
@@ -61,7 +64,10 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
     ...setup.options,
   };
   const server = createHttpServer(options, {
-    v2: createV2({ release: 0 }, { accounts: setup.accounts ?? scriptAccounts() }),
+    v2: createV2(
+      { release: 0 },
+      { accounts: setup.accounts ?? scriptAccounts(), blocks: scriptBlocks(), ...setup.live },
+    ),
     limits: setup.limits ?? scriptLimits(),
     logger,
     tracer: trace.getTracer('test'),
