@@ -15,6 +15,7 @@ import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
+import { createTvm } from '../tvm/tvm.ts';
 import { createV2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
 import { createLive } from './live.ts';
@@ -49,7 +50,9 @@ export type ApiDependencies = {
 };
 
 /** Modules that run in threads: beside the sources, or beside the bundle. */
-const workerSuffix = import.meta.url.endsWith('.ts') ? '../proof/signature-worker.ts' : './signature-worker.js';
+const isSource = import.meta.url.endsWith('.ts');
+const workerSuffix = isSource ? '../proof/signature-worker.ts' : './signature-worker.js';
+const tvmWorkerUrl = new URL(isSource ? '../tvm/worker.ts' : './worker.js', import.meta.url);
 
 /**
  * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, v2, limits, listeners.
@@ -69,7 +72,8 @@ export async function startApi(
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, { ...dependencies, tracer });
-  const v2 = createV2({ release: releaseOf(version) }, createLive(config, { pool, signatures }));
+  const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
+  const v2 = createV2({ release: releaseOf(version) }, createLive(config, { pool, signatures, tvm }));
   const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },
@@ -83,7 +87,7 @@ export async function startApi(
   const close = async (): Promise<void> => {
     await http.close();
     await Promise.all([pool.close(), limits.close()]);
-    await signatures.close();
+    await Promise.all([signatures.close(), tvm.close()]);
     await Promise.all([tracing.close(), internal.close()]);
   };
   try {

@@ -1,17 +1,22 @@
 import type { ServiceConfig } from '../config.ts';
+import { createContractWorlds } from '../live/contract-world.ts';
+import { createLiveGetMethods } from '../live/get-methods.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
+import type { Tvm } from '../tvm/tvm.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 
 /** Live answers of every family, over one pool. */
 export function createLive(
   { trust }: Pick<ServiceConfig, 'trust'>,
-  { pool, signatures }: { pool: Pool; signatures: SignatureChecker },
+  { pool, signatures, tvm }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm },
 ): V2Dependencies {
+  const worlds = createContractWorlds({ trust }, { pool, tvm, now: () => performance.now() });
   return {
     accounts: createLiveAccounts({ trust }, { pool }),
     blocks: createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs }),
+    getMethods: createLiveGetMethods({ worlds }),
   };
 }

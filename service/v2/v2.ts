@@ -1,12 +1,15 @@
 import type { LiveAccounts } from '../live/accounts.ts';
 import type { LiveGetMethods } from '../live/get-methods.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
+import type { LiveTransactions } from '../live/transactions.ts';
 import { accountOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
+import { blockTransactionOperations } from './block-transactions.ts';
 import { blockOperations } from './blocks.ts';
 import { hashOperations } from './hashes.ts';
 import { runMethodOperations } from './run-method.ts';
 import type { Operation } from './operation.ts';
+import { transactionOperations } from './transactions.ts';
 
 /** The v2 contract over live answers: a table of operations, no transport. */
 export type V2 = {
@@ -23,15 +26,23 @@ export type V2Options = {
   readonly release: number;
 };
 
-export type V2Dependencies = { readonly accounts: LiveAccounts; readonly blocks: LiveBlocks };
+export type V2Dependencies = {
+  readonly accounts: LiveAccounts;
+  readonly blocks: LiveBlocks;
+  readonly transactions: LiveTransactions;
+  readonly getMethods: LiveGetMethods;
+};
 
 /** Builds the table. */
 export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
   const operations = [
     ...accountOperations(dependencies.accounts),
     ...blockOperations(dependencies.accounts, dependencies.blocks),
+    ...blockTransactionOperations(dependencies.transactions),
+    ...transactionOperations(dependencies.transactions),
     ...addressOperations(),
     ...hashOperations(),
+    ...runMethodOperations(dependencies.getMethods),
   ];
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),

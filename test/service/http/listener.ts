@@ -8,6 +8,7 @@ import type { Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
 import type { LiveAccounts } from '#service/live/accounts.ts';
 import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
 
 /** A real listener on a free port of loopback, with what a test may look at. */
@@ -66,7 +67,12 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
   const server = createHttpServer(options, {
     v2: createV2(
       { release: 0 },
-      { accounts: setup.accounts ?? scriptAccounts(), blocks: scriptBlocks(), ...setup.live },
+      {
+        accounts: setup.accounts ?? scriptAccounts(),
+        blocks: scriptBlocks(),
+        getMethods: scriptGetMethods(),
+        ...setup.live,
+      },
     ),
     limits: setup.limits ?? scriptLimits(),
     logger,

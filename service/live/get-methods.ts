@@ -1,0 +1,38 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { ContractWorlds, MethodCall } from './contract-world.ts';
+import type { StackEntry } from './vm-values.ts';
+
+/** How a get-method ended on the state of an account in one masterchain block. */
+export type LiveMethodRun = {
+  /** 0 and 1 are success; -13 for an account without code, -14 out of gas, else what the contract threw. */
+  readonly exitCode: number;
+  readonly gasUsed: bigint;
+  /** The last entry is on top. */
+  readonly stack: readonly StackEntry[];
+  /** The masterchain block that the run is pinned to. */
+  readonly masterchainBlock: BlockId;
+  /** The account's; lt 0 and a zero hash when there was none. */
+  readonly lastTransaction: { readonly lt: bigint; readonly hash: Buffer };
+};
+
+/**
+ * Get-methods, run here on proved states: with the configuration, the libraries and the earlier blocks of the pinned masterchain
+ * block, the time of the shard block that holds the account, and a random seed of zeros.
+ * Errors: LiveError `bad_stack`, TvmError, PoolError, ProofError.
+ */
+export type LiveGetMethods = {
+  /** @param seqno masterchain seqno to run at, 1..2^31-1; the served head when absent */
+  runMethod(call: MethodCall, seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<LiveMethodRun>>;
+};
+
+export function createLiveGetMethods(dependencies: { worlds: ContractWorlds }): LiveGetMethods {
+  return {
+    async runMethod(call, seqno, context) {
+      const world = await dependencies.worlds.open(seqno, context);
+      const { exitCode, gasUsed, stack, account } = await world.runMethod(call);
+      const { masterchainBlock, lastTransaction } = account;
+      return world.answer({ exitCode, gasUsed, stack, masterchainBlock, lastTransaction });
+    },
+  };
+}

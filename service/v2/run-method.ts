@@ -1,0 +1,107 @@
+import { crc16 } from '../decode/address.ts';
+import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
+import { address } from './address-parameter.ts';
+import { invalid } from './errors.ts';
+import { optionalSeqno } from './integer-parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from './operation.ts';
+import { withDefault, type RequiredParameter } from './parameter.ts';
+import { int32, uint63 } from './scalars.ts';
+import { constant, named, object, type Infer } from './shape.ts';
+import { legacyStack, typedStack } from './stack-input.ts';
+import { viewLegacyStack, viewTypedStack } from './stack-output.ts';
+import { legacyStackShape, typedStackShape } from './stack-shapes.ts';
+import { blockIdExt, transactionId, viewBlockId, viewTransactionId } from './views.ts';
+
+const legacyResult = named(
+  'RunResult',
+  object({
+    '@type': constant('smc.runResult'),
+    gas_used: uint63,
+    stack: legacyStackShape,
+    exit_code: int32,
+    block_id: blockIdExt,
+    last_transaction_id: transactionId,
+  }),
+);
+
+const typedResult = named(
+  'RunResultStd',
+  object({
+    '@type': constant('smc.runResult'),
+    gas_used: uint63,
+    stack: typedStackShape,
+    exit_code: int32,
+  }),
+);
+
+/** A number, or a name to make it of: what a contract's code selects the method by, signed 32 bits (v2 sheet 9.6). */
+export const methodId: RequiredParameter<number> = {
+  name: 'method',
+  missing: 'empty method',
+  emptyIsAbsent: true,
+  parse: (raw) => {
+    const number = typeof raw === 'string' ? readNumber(raw) : raw;
+    if (number === undefined) return methodIdOf(String(raw));
+    if (typeof number !== 'number' || number !== (number | 0)) throw invalid('failed to parse method', 'method');
+    return number;
+  },
+  check: () => undefined,
+  input: { name: 'MethodInput', schema: { type: ['string', 'integer'], minLength: 1 } },
+};
+
+/** Undefined when the text is no number but a name. */
+function readNumber(text: string): number | undefined {
+  const parts = /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
+  return parts === null ? undefined : Number(parts[2]) * (parts[1] === '-' ? -1 : 1);
+}
+
+/** `crc16(name) | 0x10000`, the compilers' number of a method of this name. */
+export function methodIdOf(name: string): number {
+  return crc16(Buffer.from(name)) | 0x1_0000;
+}
+
+export function viewLegacyRun(run: LiveMethodRun): Infer<typeof legacyResult> {
+  return {
+    '@type': 'smc.runResult',
+    gas_used: Number(run.gasUsed),
+    stack: viewLegacyStack(run.stack),
+    exit_code: run.exitCode,
+    block_id: viewBlockId(run.masterchainBlock),
+    last_transaction_id: viewTransactionId(run.lastTransaction),
+  };
+}
+
+export function viewTypedRun(run: LiveMethodRun): Infer<typeof typedResult> {
+  return {
+    '@type': 'smc.runResult',
+    gas_used: Number(run.gasUsed),
+    stack: viewTypedStack(run.stack),
+    exit_code: run.exitCode,
+  };
+}
+
+/** The operations that run a get-method: the same run, two forms of values (v2 sheet 9.6). */
+export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'runGetMethod',
+      methods: ['POST'],
+      tag: 'run method',
+      summary: 'Runs a get-method on the proved state of a contract; values in the legacy form.',
+      parameters: { account: address, methodId, stack: withDefault(legacyStack, []), seqno: optionalSeqno },
+      result: legacyResult,
+      handle: async ({ seqno, ...call }, context) =>
+        mapAnswer(await getMethods.runMethod(call, seqno, context), viewLegacyRun),
+    }),
+    defineOperation({
+      name: 'runGetMethodStd',
+      methods: ['POST'],
+      tag: 'run method',
+      summary: 'Runs a get-method on the proved state of a contract; typed values.',
+      parameters: { account: address, methodId, stack: withDefault(typedStack, []), seqno: optionalSeqno },
+      result: typedResult,
+      handle: async ({ seqno, ...call }, context) =>
+        mapAnswer(await getMethods.runMethod(call, seqno, context), viewTypedRun),
+    }),
+  ];
+}

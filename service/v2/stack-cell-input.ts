@@ -1,0 +1,60 @@
+import { parseBoc } from '../decode/boc.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import { CELL_KINDS, type CellKind } from '../decode/cell-table.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { StackCell } from '../live/vm-values.ts';
+import { invalid, V2Error } from './errors.ts';
+import { readBase64 } from './bytes-parameter.ts';
+import { isRecord } from './json-rpc.ts';
+
+/**
+ * The one root of a bag of cells in base64.
+ * @param wanted what to tell the caller when it is none
+ * @throws V2Error
+ */
+export function readBocCell(text: string, wanted: string): StackCell {
+  return orRefuse(wanted, () => {
+    const table = parseBoc(readBase64(text, 'stack'), { rootsMax: 1 });
+    return { table, cell: table.roots[0]! };
+  });
+}
+
+/**
+ * A cell as nested objects `{data: {b64, len}, refs, special?}` (v2 sheet 9.6).
+ * @param wanted what to tell the caller when it is none
+ * @throws V2Error
+ */
+export function readCellObject(store: CellStore, raw: unknown, wanted: string): StackCell {
+  return orRefuse(wanted, () => ({ table: store, cell: addObject(store, raw, wanted) }));
+}
+
+/** Recursion is bounded by the depth of a request's JSON. */
+function addObject(store: CellStore, raw: unknown, wanted: string): number {
+  const refuse = (): never => {
+    throw invalid(wanted, 'stack');
+  };
+  if (!isRecord(raw) || !isRecord(raw['data'])) return refuse();
+  const { b64 = '', len } = raw['data'];
+  const { refs: rawRefs = [], special = false } = raw;
+  if (typeof b64 !== 'string' || typeof len !== 'number' || !Number.isInteger(len)) return refuse();
+  if (!Array.isArray(rawRefs) || typeof special !== 'boolean') return refuse();
+  const data = readBase64(b64, 'stack');
+  const refs = rawRefs.map((ref) => addObject(store, ref, wanted));
+  return store.add({ kind: special ? exoticKind(data) : 'ordinary', data, bitLength: len, refs });
+}
+
+/** An exotic cell starts with its type; one of an unknown type is refused by the store. */
+function exoticKind(data: Buffer): CellKind {
+  return CELL_KINDS[data[0] ?? 0] ?? 'pruned';
+}
+
+function orRefuse<T>(wanted: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecodeError || (error instanceof V2Error && error.message !== wanted)) {
+      throw invalid(wanted, 'stack');
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import { createCellStore, type CellStore } from '../decode/cell-store.ts';
+import type { StackEntry } from '../live/vm-values.ts';
+import { sliceEntry } from '../live/vm-values.ts';
+import { V2Error, invalid } from './errors.ts';
+import { isRecord } from './json-rpc.ts';
+import type { OptionalParameter } from './parameter.ts';
+import { readBocCell, readCellObject } from './stack-cell-input.ts';
+import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
+
+/** Arguments in the legacy form, pairs of a type and a value (v2 sheet 9.6); the first is pushed first. */
+export const legacyStack: OptionalParameter<readonly StackEntry[]> = stackParameter(legacyStackInput, readLegacyEntry);
+
+/** Arguments in the typed form, objects with `@type` at every level (v2 sheet 9.6); the first is pushed first. */
+export const typedStack: OptionalParameter<readonly StackEntry[]> = stackParameter(typedStackInput, readTypedEntry);
+
+function stackParameter(
+  input: StackInput,
+  read: (raw: unknown, store: () => CellStore) => StackEntry,
+): OptionalParameter<readonly StackEntry[]> {
+  return {
+    name: 'stack',
+    missing: undefined,
+    parse: (raw) => {
+      if (!Array.isArray(raw)) throw refused('Stack should be array');
+      let store: CellStore | undefined;
+      return raw.map((entry: unknown) => read(entry, () => (store ??= createCellStore({ cellsMax: objectCellsMax }))));
+    },
+    check: () => undefined,
+    input,
+  };
+}
+
+/** Cells written as objects in one request: each takes a dozen bytes of a body of 1 MiB at the least. */
+const objectCellsMax = 65_536;
+
+/** Names of the peers and of their clients for a number. */
+const numberTags: ReadonlySet<string> = new Set(['num', 'int', 'number', 'integer']);
+
+const cellTags: ReadonlyMap<string, 'cell' | 'slice' | 'builder'> = new Map([
+  ['tvm.Cell', 'cell'],
+  ['tvm.Slice', 'slice'],
+  ['tvm.Builder', 'builder'],
+  ['cell', 'cell'],
+  ['slice', 'slice'],
+  ['builder', 'builder'],
+]);
+
+function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
+  if (!Array.isArray(raw)) throw refused('Stack entry should be array');
+  const entry: readonly unknown[] = raw;
+  const [tag, value] = entry;
+  if (tag === 'null' && entry.length <= 2 && (value === undefined || value === null)) return { type: 'null' };
+  if (entry.length !== 2) throw refused(`Expected 2 elements in stack entry, got: ${entry.length}`);
+  if (typeof tag !== 'string') throw refused('Expected string as first element in stack entry');
+  if (numberTags.has(tag)) return { type: 'int', value: readAnyNumber(value) };
+  const cell = cellTags.get(tag);
+  if (cell !== undefined) return readLegacyCell(tag, cell, value, store);
+  if (tag === 'tuple' || tag === 'tvm.Tuple') {
+    return {
+      type: 'tuple',
+      items: readElements(value, 'tvm.tuple', 'Invalid tvm.Tuple, valid tvm_stackEntryTuple expected'),
+    };
+  }
+  if (tag === 'list' || tag === 'tvm.List') {
+    return asPairs(readElements(value, 'tvm.list', 'Invalid tvm.List, valid tvm_stackEntryList expected'));
+  }
+  throw unsupported(tag);
+}
+
+/** Bits of a number and its sign in the VM. */
+const numberBits = 257;
+/** Longest text of a number that is read (v2 sheet 7.1). */
+const numberCharactersMax = 255;
+
+function readAnyNumber(value: unknown): bigint {
+  if (typeof value === 'bigint') return fitting(value, value.toString());
+  if (typeof value === 'string') return readNumber(value);
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  throw refused('Wrong type of number in stack entry');
+}
+
+/** Decimal or `0x` text, with a sign in front if need be. */
+function readNumber(text: string): bigint {
+  const shown = text.slice(0, numberCharactersMax);
+  const parts = text.length > numberCharactersMax ? null : /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
+  if (parts === null) throw refused(`Invalid number: ${shown}`);
+  const magnitude = BigInt(parts[2]!);
+  return fitting(parts[1] === '-' ? -magnitude : magnitude, shown);
+}
+
+function fitting(value: bigint, shown: string): bigint {
+  if (BigInt.asIntN(numberBits, value) !== value)
+    throw refused(`Invalid number: ${shown.slice(0, numberCharactersMax)}`);
+  return value;
+}
+
+/** `tvm.Cell` and its like take base64 of a BoC; `cell` and its like that, or what answers have for a cell in either peer's form. */
+function readLegacyCell(
+  tag: string,
+  type: 'cell' | 'slice' | 'builder',
+  value: unknown,
+  store: () => CellStore,
+): StackEntry {
+  const takesObjects = tag === type;
+  const wanted = `Invalid ${tag}, ${takesObjects ? 'object with field bytes' : 'base64 string'} expected`;
+  if (takesObjects && isRecord(value) && value['bytes'] === undefined && isRecord(value['data'])) {
+    return asEntry(type, readCellObject(store(), value, wanted));
+  }
+  const bytes = takesObjects && isRecord(value) ? value['bytes'] : value;
+  if (typeof bytes !== 'string') throw refused(wanted);
+  if (bytes === '') throw refused(`Empty ${tag}`);
+  return asEntry(type, readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`));
+}
+
+function asEntry(type: 'cell' | 'slice' | 'builder', cell: ReturnType<typeof readBocCell>): StackEntry {
+  return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
+}
+
+function readTypedEntry(raw: unknown): StackEntry {
+  const tag = isRecord(raw) ? raw['@type'] : undefined;
+  if (!isRecord(raw) || typeof tag !== 'string') throw refused('failed to parse stack: an entry has no @type');
+  switch (tag) {
+    case 'tvm.stackEntryNumber':
+      return { type: 'int', value: readTypedNumber(raw['number']) };
+    case 'tvm.stackEntryCell':
+      return { type: 'cell', ...readTypedCell(raw['cell'], 'tvm.cell') };
+    case 'tvm.stackEntrySlice':
+      return sliceEntry(readTypedCell(raw['slice'], 'tvm.slice'));
+    case 'tvm.stackEntryTuple':
+      return {
+        type: 'tuple',
+        items: readElements(raw['tuple'], 'tvm.tuple', 'failed to parse stack: invalid tvm.tuple'),
+      };
+    case 'tvm.stackEntryList':
+      return asPairs(readElements(raw['list'], 'tvm.list', 'failed to parse stack: invalid tvm.list'));
+    default:
+      throw unsupported(tag);
+  }
+}
+
+function readTypedNumber(raw: unknown): bigint {
+  if (!isRecord(raw) || raw['@type'] !== 'tvm.numberDecimal')
+    throw refused('failed to parse stack: invalid tvm.numberDecimal');
+  return readAnyNumber(raw['number']);
+}
+
+function readTypedCell(raw: unknown, type: 'tvm.cell' | 'tvm.slice'): ReturnType<typeof readBocCell> {
+  const wanted = `failed to parse stack: invalid ${type}`;
+  if (!isRecord(raw) || raw['@type'] !== type || typeof raw['bytes'] !== 'string') throw refused(wanted);
+  return readBocCell(raw['bytes'], wanted);
+}
+
+/** The items of `tvm.tuple` or `tvm.list`, typed; how deep they may be nested is bounded by the depth of a request's JSON. */
+function readElements(raw: unknown, type: 'tvm.tuple' | 'tvm.list', wanted: string): StackEntry[] {
+  if (!isRecord(raw) || raw['@type'] !== type || !Array.isArray(raw['elements'])) throw refused(wanted);
+  return raw['elements'].map(readTypedEntry);
+}
+
+/** A list as the VM has it: pairs of head and tail that end with null. */
+function asPairs(items: readonly StackEntry[]): StackEntry {
+  return items.reduceRight<StackEntry>((tail, head) => ({ type: 'tuple', items: [head, tail] }), { type: 'null' });
+}
+
+function refused(message: string): V2Error {
+  return invalid(message, 'stack');
+}
+
+/** Longest part of an unknown type that is shown. */
+const tagCharactersMax = 64;
+
+function unsupported(tag: string): V2Error {
+  return new V2Error('unsupported_entry', `Unsupported stack entry type: ${tag.slice(0, tagCharactersMax)}`, 'stack');
+}

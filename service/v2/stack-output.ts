@@ -1,0 +1,132 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { cellOfSlice, type StackCell, type StackEntry } from '../live/vm-values.ts';
+import { V2Error } from './errors.ts';
+import type { LegacyCellView, LegacyEntryView, StackEntryView } from './stack-shapes.ts';
+
+/** Levels of tuples and lists in an answer, as the hosted service has them (v2 sheet 9.6). */
+export const legacyDepthMax = 100;
+export const typedDepthMax = 256;
+
+/**
+ * Bytes of the bags of cells in one answer. One cell may stand in a stack many times, so that a small result could make an answer
+ * without end.
+ */
+const bagBytesMax = 4 * 1024 * 1024;
+
+/** Cells written as objects in one answer, each as often as it is referred to: 20 ms of work. */
+const objectCellsMax = 16_384;
+
+/** What of an answer's bounds is left, and the deepest level it may have. */
+type Room = { readonly depthMax: number; bagBytes: number; objectCells: number };
+
+/** A result in the typed form. Throws V2Error `result_too_deep`, `result_too_big`. */
+export function viewTypedStack(stack: readonly StackEntry[]): readonly StackEntryView[] {
+  const room = makeRoom(typedDepthMax);
+  return stack.map((entry) => viewTyped(room, entry, 1));
+}
+
+/** A result in the legacy form; what is in tuples and lists is typed. Throws V2Error `result_too_deep`, `result_too_big`. */
+export function viewLegacyStack(stack: readonly StackEntry[]): readonly LegacyEntryView[] {
+  const room = makeRoom(legacyDepthMax);
+  return stack.map((entry) => viewLegacy(room, entry));
+}
+
+function makeRoom(depthMax: number): Room {
+  return { depthMax, bagBytes: bagBytesMax, objectCells: objectCellsMax };
+}
+
+function viewTyped(room: Room, entry: StackEntry, depth: number): StackEntryView {
+  if (depth >= room.depthMax) throw new V2Error('result_too_deep', `Result stack depth >= ${room.depthMax}`);
+  const elements = listElements(entry);
+  if (elements !== undefined) return { '@type': 'tvm.stackEntryList', list: viewList(room, elements, depth) };
+  switch (entry.type) {
+    case 'int':
+      return {
+        '@type': 'tvm.stackEntryNumber',
+        number: { '@type': 'tvm.numberDecimal', number: entry.value.toString() },
+      };
+    case 'cell':
+      return { '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes: viewBag(room, entry) } };
+    case 'slice':
+      return {
+        '@type': 'tvm.stackEntrySlice',
+        slice: { '@type': 'tvm.slice', bytes: viewBag(room, cellOfSlice(entry)) },
+      };
+    case 'tuple':
+      return { '@type': 'tvm.stackEntryTuple', tuple: viewTuple(room, entry.items, depth) };
+    default:
+      return { '@type': 'tvm.stackEntryUnsupported' };
+  }
+}
+
+function viewLegacy(room: Room, entry: StackEntry): LegacyEntryView {
+  const elements = listElements(entry);
+  if (elements !== undefined) return ['list', viewList(room, elements, 0)];
+  switch (entry.type) {
+    case 'int':
+      return ['num', entry.value < 0n ? `-0x${(-entry.value).toString(16)}` : `0x${entry.value.toString(16)}`];
+    case 'cell':
+      return ['cell', viewCell(room, entry)];
+    case 'slice':
+      return ['cell', viewCell(room, cellOfSlice(entry))];
+    case 'tuple':
+      return ['tuple', viewTuple(room, entry.items, 0)];
+    default:
+      return ['unsupported', ''];
+  }
+}
+
+function viewList(room: Room, elements: readonly StackEntry[], depth: number) {
+  return { '@type': 'tvm.list', elements: elements.map((element) => viewTyped(room, element, depth + 1)) } as const;
+}
+
+function viewTuple(room: Room, items: readonly StackEntry[], depth: number) {
+  return { '@type': 'tvm.tuple', elements: items.map((item) => viewTyped(room, item, depth + 1)) } as const;
+}
+
+/** The items of pairs that end with null, as which the VM has a list; null alone is the empty list. */
+function listElements(entry: StackEntry): readonly StackEntry[] | undefined {
+  const elements: StackEntry[] = [];
+  for (let rest = entry; ;) {
+    if (rest.type === 'null') return elements;
+    if (rest.type !== 'tuple' || rest.items.length !== 2) return undefined;
+    elements.push(rest.items[0]!);
+    rest = rest.items[1]!;
+  }
+}
+
+function viewCell(room: Room, cell: StackCell): { bytes: string; object: LegacyCellView } {
+  const bytes = viewBag(room, cell);
+  room.objectCells -= countCells(cell, new Map());
+  if (room.objectCells < 0) throw tooBig();
+  return { bytes, object: viewCellObject(cell.table, cell.cell) };
+}
+
+function viewBag(room: Room, { table, cell }: StackCell): string {
+  const bytes = writeBoc(table, [cell], { crc32c: true });
+  room.bagBytes -= bytes.length;
+  if (room.bagBytes < 0) throw tooBig();
+  return bytes.toString('base64');
+}
+
+/** Cells of the tree that a cell spells: as often as they are referred to. Recursion is as deep as the cells, at most 1,024. */
+function countCells({ table, cell }: StackCell, counts: Map<number, number>): number {
+  const known = counts.get(cell);
+  if (known !== undefined) return known;
+  let count = 1;
+  for (let at = 0; at < table.refCount(cell); at++) count += countCells({ table, cell: table.ref(cell, at) }, counts);
+  counts.set(cell, count);
+  return count;
+}
+
+function viewCellObject(table: CellTable, cell: number): LegacyCellView {
+  const [start, len] = [table.dataOffset(cell), table.bitLength(cell)];
+  const b64 = table.bytes.toString('base64', start, start + ((len + 7) >> 3));
+  const refs = Array.from({ length: table.refCount(cell) }, (_, at) => viewCellObject(table, table.ref(cell, at)));
+  return { data: { b64, len }, refs, special: table.kind(cell) !== 'ordinary' };
+}
+
+function tooBig(): V2Error {
+  return new V2Error('result_too_big', 'TVM stack size exceeds limit');
+}
