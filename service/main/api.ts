@@ -75,12 +75,13 @@ export async function startApi(
   const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
   const v2 = createV2({ release: releaseOf(version) }, createLive(config, { pool, signatures, tvm }));
   const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
+  const readiness = (): Readiness => readinessOf(pool, http.status());
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },
     {
       register,
-      readiness: () => readinessOf(pool, http.status()),
-      status: createStatus(config, version, { pool, trusted, http: () => http.status() }),
+      readiness,
+      status: createStatus(config, version, { pool, trusted, readiness, http: () => http.status() }),
       pages: options.pages ?? new Map(),
     },
   );

@@ -1,5 +1,6 @@
 import { configHash, type ServiceConfig } from '../config.ts';
 import type { BlockId } from '../decode/block-id.ts';
+import type { Readiness } from '../http/internal-server.ts';
 import type { HttpServerStatus } from '../http/server.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { TrustChain } from '../proof/trust-chain.ts';
@@ -8,6 +9,7 @@ export type StatusSources = {
   readonly pool: Pool;
   /** Undefined under trust `none`. */
   readonly trusted: () => TrustChain | undefined;
+  readonly readiness: () => Readiness;
   readonly http: () => HttpServerStatus;
 };
 
@@ -25,6 +27,7 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       version,
       configHash: hash,
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
+      ...sources.readiness(),
       head: head && { ...viewBlock(head.block), utime: head.utime, lagSeconds: lagSeconds(head.utime) },
       trustedKeyBlock: trusted && viewBlock(trusted.newestKeyBlock()),
       liteServers: sources.pool.status(),

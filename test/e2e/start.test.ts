@@ -57,6 +57,19 @@ describe('npm start', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('serves a manifest over lite servers that are named in it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
+    const file = join(folder, 'tonapi.yaml');
+    const config = (await (await fetch(`${service.internalUrl}/global.config.json`)).json()) as GlobalConfig;
+    writeFileSync(file, manifestOf(config));
+    const second = await startService(['--manifest', file]);
+    const status = (await (await fetch(`${second.internalUrl}/status`)).json()) as Record<string, unknown>;
+    expect(status).toMatchObject({ name: 'private', network: 'custom', trust: 'verified', ready: true });
+    expect(await seqnoOf(await fetch(`${second.url}/api/v2/getMasterchainInfo`))).toBeGreaterThan(0);
+    expect((await second.stop('SIGTERM')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
   it('says which port is in use', async () => {
     const port = new URL(service.url).port;
     const { code, stderr } = await runToEnd(['--port', port, '--internal-port', '0', '--data', tmpdir()]);
@@ -123,6 +136,26 @@ spec:
     rmSync(folder, { recursive: true });
   });
 });
+
+type GlobalConfig = {
+  readonly liteservers: readonly { readonly port: number; readonly id: { readonly key: string } }[];
+  readonly validator: { readonly zero_state: { readonly root_hash: string; readonly file_hash: string } };
+};
+
+/** A manifest for the network that a global config describes, its lite server on loopback. */
+function manifestOf({ liteservers: [liteServer], validator: { zero_state: zeroState } }: GlobalConfig): string {
+  return `apiVersion: tonplane.dev/v1alpha1
+kind: TonApi
+metadata: { name: private }
+spec:
+  network: custom
+  liteServers: [{ name: own, address: '127.0.0.1:${liteServer?.port}', publicKey: ${liteServer?.id.key} }]
+  zeroState: { rootHash: ${zeroState.root_hash}, fileHash: ${zeroState.file_hash} }
+  plans: [{ name: free, requestsPerSecond: 10 }]
+  anonymousPlan: free
+  rateLimits: { redis: { embedded: true } }
+`;
+}
 
 async function keyBlockSeqno(service: ServiceProcess): Promise<number> {
   const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
