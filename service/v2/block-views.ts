@@ -1,3 +1,4 @@
+import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type {
   LiveBlockHeader,
@@ -177,7 +178,8 @@ export function viewBlockHeader({ id, globalId, info, previous }: LiveBlockHeade
     catchain_seqno: info.catchainSeqno,
     min_ref_mc_seqno: info.minRefMasterchainSeqno,
     is_key_block: info.keyBlock,
-    prev_key_block_seqno: info.prevKeyBlockSeqno,
+    // Shard blocks name one too, which tonlib does not show.
+    prev_key_block_seqno: id.workchain === MASTERCHAIN ? info.prevKeyBlockSeqno : 0,
     start_lt: info.startLt.toString(),
     end_lt: info.endLt.toString(),
     gen_utime: info.utime,

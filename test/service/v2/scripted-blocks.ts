@@ -81,10 +81,9 @@ export const shardBlockProof = {
 /** Fixed answers, each part to be replaced; remembers what was asked. */
 export function scriptBlocks(script: Partial<LiveBlocks> = {}): LiveBlocks & { readonly asked: unknown[][] } {
   const asked: unknown[][] = [];
-  const answer = <T>(value: T): LiveAnswer<T> => ({ value, liteServers: [4], cached: false });
   const note = <T>(name: string, value: T, ...args: unknown[]): LiveAnswer<T> => {
     asked.push([name, ...args]);
-    return answer(value);
+    return { value, liteServers: [4], cached: false };
   };
   return {
     asked,
