@@ -45,6 +45,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['bad_stack', [422, ownMessage]],
   ['not_a_resolver', [422, ownMessage]],
   ['not_a_token', [409, ownMessage]],
+  ['transaction_not_found', [404, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],

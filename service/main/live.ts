@@ -3,6 +3,7 @@ import { createContractWorlds } from '../live/contract-world.ts';
 import { createLiveGetMethods } from '../live/get-methods.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
+import { createLiveTransactions } from '../live/live-transactions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
 import type { Tvm } from '../tvm/tvm.ts';
@@ -14,9 +15,12 @@ export function createLive(
   { pool, signatures, tvm }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm },
 ): V2Dependencies {
   const worlds = createContractWorlds({ trust }, { pool, tvm, now: () => performance.now() });
+  const accounts = createLiveAccounts({ trust }, { pool });
+  const blocks = createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs });
   return {
-    accounts: createLiveAccounts({ trust }, { pool }),
-    blocks: createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs }),
+    accounts,
+    blocks,
+    transactions: createLiveTransactions({ pool, accounts, blocks }),
     getMethods: createLiveGetMethods({ worlds }),
   };
 }

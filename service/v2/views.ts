@@ -1,5 +1,5 @@
 import type { BlockId } from '../decode/block-id.ts';
-import { hash, int32, lt, nano, shardId, uint31 } from './scalars.ts';
+import { friendlyAddressOrEmpty, hash, int32, lt, nano, shardId, uint31 } from './scalars.ts';
 import { constant, named, object, type Infer } from './shape.ts';
 
 /** Shared objects of the contract, fields in the order of v2 sheet section 8: shape and writer side by side. */
@@ -56,6 +56,16 @@ export function viewExtraCurrency(currency: {
   readonly amount: bigint;
 }): Infer<typeof extraCurrency> {
   return { '@type': 'extraCurrency', id: currency.id, amount: currency.amount.toString() };
+}
+
+export const accountAddress = named(
+  'AccountAddress',
+  object({ '@type': constant('accountAddress'), account_address: friendlyAddressOrEmpty }),
+);
+
+/** @param address friendly form; empty when there is no such account */
+export function viewAccountAddress(address: string): Infer<typeof accountAddress> {
+  return { '@type': 'accountAddress', account_address: address };
 }
 
 /** Standard base64 with padding, 44 characters for 32 bytes. */

@@ -10,6 +10,7 @@ import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
+import { scriptTransactions } from '#test/service/v2/scripted-transactions.ts';
 
 /** A real listener on a free port of loopback, with what a test may look at. */
 export type Listener = {
@@ -70,6 +71,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
       {
         accounts: setup.accounts ?? scriptAccounts(),
         blocks: scriptBlocks(),
+        transactions: scriptTransactions(),
         getMethods: scriptGetMethods(),
         ...setup.live,
       },

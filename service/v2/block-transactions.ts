@@ -1,0 +1,135 @@
+import { formatRawAddress } from '../decode/address.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionName } from '../live/transactions.ts';
+import { optionalAccountId, optionalHash } from './hash-parameter.ts';
+import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
+import { defineOperation, type Operation } from './operation.ts';
+import { mapPaced } from './paced.ts';
+import type { ParameterRule, Values } from './parameter.ts';
+import { flag, hash, lt, rawAddressLower } from './scalars.ts';
+import { constant, list, named, object, scalar, type Infer } from './shape.ts';
+import { transactionExt, viewTransactionExt } from './transaction-views.ts';
+import { blockIdExt, viewBlockId, viewHash } from './views.ts';
+
+/** Most transactions of one answer (v2 sheet 9.3). */
+const countMax = 10_000;
+
+/** Bits of the question: account, lt, hash, and a place to start after. */
+const listingMode = 135;
+
+const listingParameters = {
+  workchain,
+  shard,
+  seqno,
+  rootHash: optionalHash('root_hash'),
+  fileHash: optionalHash('file_hash'),
+  afterLt: optionalLt('after_lt'),
+  afterHash: optionalAccountId('after_hash'),
+  count: listLength('count', { name: 'CountInput', max: countMax }, 40),
+};
+
+type Listing = Values<typeof listingParameters>;
+
+const listingRule: ParameterRule<typeof listingParameters> = {
+  schema: { dependentRequired: { after_lt: ['after_hash'], after_hash: ['after_lt'] } },
+  check: ({ afterLt, afterHash }) =>
+    (afterLt === undefined) === (afterHash === undefined)
+      ? undefined
+      : 'after_lt and after_hash should be used together',
+};
+
+const listingHead = {
+  id: blockIdExt,
+  req_count: scalar<number>({ type: 'integer', minimum: 1, maximum: countMax }),
+  incomplete: flag,
+};
+
+const shortTxId = named(
+  'ShortTxId',
+  object({
+    '@type': constant('blocks.shortTxId'),
+    mode: scalar<typeof listingMode>({ const: listingMode }),
+    account: rawAddressLower,
+    lt,
+    hash,
+  }),
+);
+
+const blockTransactions = named(
+  'BlockTransactions',
+  object({ '@type': constant('blocks.transactions'), ...listingHead, transactions: list(shortTxId, countMax) }),
+);
+
+const blockTransactionsExt = named(
+  'BlockTransactionsExt',
+  object({ '@type': constant('blocks.transactionsExt'), ...listingHead, transactions: list(transactionExt, countMax) }),
+);
+
+export function viewShortTxId(workchainId: number, name: TransactionName): Infer<typeof shortTxId> {
+  return {
+    '@type': 'blocks.shortTxId',
+    mode: listingMode,
+    account: formatRawAddress({ workchain: workchainId, id: name.account }),
+    lt: name.lt.toString(),
+    hash: viewHash(name.hash),
+  };
+}
+
+function viewHead(id: BlockId, count: number, incomplete: boolean) {
+  return { id: viewBlockId(id), req_count: count, incomplete };
+}
+
+/** Hashes count only when both are given (v2 sheet 9.3). */
+function nameOf({ workchain: workchainId, shard: prefix, seqno: number, rootHash, fileHash }: Listing): BlockName {
+  const hashes = rootHash === undefined || fileHash === undefined ? undefined : { rootHash, fileHash };
+  return { workchain: workchainId, shard: prefix, seqno: number, hashes };
+}
+
+function rangeOf({ count, afterLt, afterHash }: Listing): BlockTransactionRange {
+  const after = afterLt === undefined || afterHash === undefined ? undefined : { account: afterHash, lt: afterLt };
+  return { count, after };
+}
+
+/** The operations that list the transactions of a block (v2 sheet 9.3). */
+export function blockTransactionOperations(live: LiveTransactions): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'getBlockTransactions',
+      methods: ['GET', 'POST'],
+      tag: 'transactions',
+      summary: 'Transactions of a block by name, in the order of account ids and then of lts.',
+      parameters: listingParameters,
+      rule: listingRule,
+      result: blockTransactions,
+      handle: async (values, context) => {
+        const { value, ...answer } = await live.listBlock(nameOf(values), rangeOf(values), context);
+        const result: Infer<typeof blockTransactions> = {
+          '@type': 'blocks.transactions',
+          ...viewHead(value.block, values.count, value.incomplete),
+          transactions: await mapPaced(value.transactions, (name) => viewShortTxId(value.block.workchain, name)),
+        };
+        return { ...answer, value: result };
+      },
+    }),
+    defineOperation({
+      name: 'getBlockTransactionsExt',
+      methods: ['GET', 'POST'],
+      tag: 'transactions',
+      summary: 'Transactions of a block whole, in the order of account ids and then of lts.',
+      parameters: listingParameters,
+      rule: listingRule,
+      result: blockTransactionsExt,
+      handle: async (values, context) => {
+        const { value, ...answer } = await live.readBlockTransactions(nameOf(values), rangeOf(values), context);
+        const store = createCellStore();
+        const result: Infer<typeof blockTransactionsExt> = {
+          '@type': 'blocks.transactionsExt',
+          ...viewHead(value.block, values.count, value.incomplete),
+          transactions: await mapPaced(value.transactions, (one) => viewTransactionExt(one, store)),
+        };
+        return { ...answer, value: result };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,174 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import type { Message, MessageInit } from '../decode/tlb/message.ts';
+import { storeBody } from '../decode/tlb/message.ts';
+import type { StateInit } from '../decode/tlb/state-init.ts';
+import { base64, boc, bocOrEmpty } from './scalars.ts';
+import { constant, named, object, variants, type Infer } from './shape.ts';
+
+const msgDataRaw = named('MsgDataRaw', object({ '@type': constant('msg.dataRaw'), body: boc, init_state: bocOrEmpty }));
+
+const msgDataText = named('MsgDataText', object({ '@type': constant('msg.dataText'), text: base64 }));
+
+const msgDataEncryptedText = named(
+  'MsgDataEncryptedText',
+  object({ '@type': constant('msg.dataEncryptedText'), text: base64 }),
+);
+
+/** Part of the contract, never made here: only the receiver's key could. */
+const msgDataDecryptedText = named(
+  'MsgDataDecryptedText',
+  object({ '@type': constant('msg.dataDecryptedText'), text: base64 }),
+);
+
+/** What a message carries (v2 sheet section 8). */
+export const msgData = named(
+  'MsgData',
+  variants(
+    '@type',
+    {
+      'msg.dataRaw': 'MsgDataRaw',
+      'msg.dataText': 'MsgDataText',
+      'msg.dataDecryptedText': 'MsgDataDecryptedText',
+      'msg.dataEncryptedText': 'MsgDataEncryptedText',
+    },
+    [msgDataRaw, msgDataText, msgDataDecryptedText, msgDataEncryptedText],
+  ),
+);
+
+/** What anybody can read. */
+export const msgDataPlain = named(
+  'MsgDataPlain',
+  variants('@type', { 'msg.dataRaw': 'MsgDataRaw', 'msg.dataText': 'MsgDataText' }, [msgDataRaw, msgDataText]),
+);
+
+/** What only the receiver can read. */
+export const msgDataSecret = named(
+  'MsgDataSecret',
+  variants(
+    '@type',
+    { 'msg.dataEncryptedText': 'MsgDataEncryptedText', 'msg.dataDecryptedText': 'MsgDataDecryptedText' },
+    [msgDataEncryptedText, msgDataDecryptedText],
+  ),
+);
+
+/** A message in the table of its transaction; `store` takes cells that have to be made to show it. */
+export type MessageSource = { readonly store: CellStore; readonly table: CellTable; readonly message: Message };
+
+/** A message's body as a cell of its own. */
+export type BodyCell = { readonly table: CellTable; readonly cell: number };
+
+/** The message's body, whichever way the message holds it. */
+export function bodyCellOf({ store, table, message: { body } }: MessageSource): BodyCell {
+  const hasOwnCell = body.skipBits === 0 && body.skipRefs === 0;
+  return hasOwnCell ? { table, cell: body.cell } : { table: store, cell: storeBody(store, table, body) };
+}
+
+/** Operations, the first 32 bits of a body, that announce a text (v2 sheet 9.3). */
+const TEXT = 0;
+const ENCRYPTED_TEXT = 0x2167da4b;
+
+/** What a body carries: text when it says so and holds one, else its cell. */
+export type BodyContent = { readonly kind: 'raw' | 'text' | 'encrypted'; readonly text: Buffer };
+
+const noText = Buffer.alloc(0);
+
+export function readContent({ table, cell }: BodyCell): BodyContent {
+  const raw = { kind: 'raw', text: noText } as const;
+  if (table.kind(cell) !== 'ordinary') return raw;
+  const slice = new CellSlice(table, cell);
+  const operation = slice.remainingBits < 32 ? undefined : slice.uint(32);
+  if (operation !== TEXT && operation !== ENCRYPTED_TEXT) return raw;
+  const text = readSnake(slice);
+  return text === undefined ? raw : { kind: operation === TEXT ? 'text' : 'encrypted', text };
+}
+
+/** Bounds of a text that is shown as one (v2 sheet 9.3). */
+const TEXT_BYTES_MAX = 1024;
+const TEXT_CELLS_MAX = 16;
+
+/**
+ * A text that runs on from cell to cell by their first references; cells need not end at a whole byte, the text does.
+ * Undefined when it is longer than the bounds or runs into a cell that is no ordinary one.
+ */
+function readSnake(head: CellSlice): Buffer | undefined {
+  const bytes: number[] = [];
+  let byte = 0;
+  let byteBits = 0;
+  for (let slice = head, cells = 1; ; cells++) {
+    if (cells > TEXT_CELLS_MAX) return undefined;
+    while (slice.remainingBits > 0) {
+      const taken = Math.min(8 - byteBits, slice.remainingBits);
+      byte = (byte << taken) | slice.uint(taken);
+      byteBits += taken;
+      if (byteBits < 8) continue;
+      bytes.push(byte);
+      byte = 0;
+      byteBits = 0;
+    }
+    if (bytes.length > TEXT_BYTES_MAX) return undefined;
+    if (slice.remainingRefs === 0) break;
+    const next = slice.ref();
+    if (slice.table.kind(next) !== 'ordinary') return undefined;
+    slice = new CellSlice(slice.table, next);
+  }
+  return byteBits === 0 ? Buffer.from(bytes) : undefined;
+}
+
+/** The cell's own bits as bytes, zero bits behind the last; its references are left out (v2 sheet 9.3). */
+export function bytesOfCell({ table, cell }: BodyCell): Buffer {
+  const bits = table.bitLength(cell);
+  const start = table.dataOffset(cell);
+  const bytes = Buffer.from(table.bytes.subarray(start, start + Math.ceil(bits / 8)));
+  const spare = bytes.length * 8 - bits;
+  if (spare > 0) bytes[bytes.length - 1]! &= 0xff << spare;
+  return bytes;
+}
+
+export function viewMsgData(source: MessageSource, body: BodyCell, content: BodyContent): Infer<typeof msgData> {
+  if (content.kind === 'raw') return viewRawData(source, body);
+  const text = content.text.toString('base64');
+  return content.kind === 'text' ? { '@type': 'msg.dataText', text } : { '@type': 'msg.dataEncryptedText', text };
+}
+
+export function viewRawData({ store, table, message }: MessageSource, body: BodyCell): Infer<typeof msgDataRaw> {
+  const { init } = message;
+  return {
+    '@type': 'msg.dataRaw',
+    body: bocOf(body),
+    init_state: init === undefined ? '' : bocOf(initCellOf(store, table, init)),
+  };
+}
+
+function bocOf({ table, cell }: BodyCell): string {
+  return writeBoc(table, [cell], { crc32c: true }).toString('base64');
+}
+
+/** The state to deploy as a cell of its own, whichever way the message holds it. */
+function initCellOf(store: CellStore, table: CellTable, { cell, state }: MessageInit): BodyCell {
+  return cell === undefined ? { table: store, cell: storeStateInit(store, table, state) } : { table, cell };
+}
+
+/** `StateInit` written anew: two fields of bits, then a bit for each of the three references. */
+function storeStateInit(store: CellStore, table: CellTable, state: StateInit): number {
+  const { fixedPrefixLength, special, code, data, libraries } = state;
+  const refs = [code, data, libraries];
+  const bits = [
+    fixedPrefixLength === undefined ? '0' : `1${fixedPrefixLength.toString(2).padStart(5, '0')}`,
+    special === undefined ? '0' : `1${flagBit(special.tick)}${flagBit(special.tock)}`,
+    ...refs.map((ref) => flagBit(ref !== undefined)),
+  ].join('');
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(Number.parseInt(bits.padEnd(16, '0'), 2));
+  return store.add({
+    data: bytes,
+    bitLength: bits.length,
+    refs: refs.filter((ref) => ref !== undefined).map((ref) => store.import(table, ref)),
+  });
+}
+
+function flagBit(flag: boolean): string {
+  return flag ? '1' : '0';
+}

@@ -1,0 +1,133 @@
+import { formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import type { Transaction } from '../decode/tlb/transaction.ts';
+import type { LiveTransaction } from '../live/transactions.ts';
+import { message, messageStd, viewMessage, viewMessageStd } from './messages.ts';
+import { boc, nano, rawAddressUpper, uint63 } from './scalars.ts';
+import { constant, list, named, object, optional, type Infer } from './shape.ts';
+import { accountAddress, transactionId, viewAccountAddress, viewTransactionId } from './views.ts';
+
+const costs = {
+  utime: uint63,
+  data: boc,
+  transaction_id: transactionId,
+  fee: nano,
+  storage_fee: nano,
+  other_fee: nano,
+};
+
+/** A transaction of the operations without Std in their name (v2 sheet 9.3). */
+export const transaction = named(
+  'Transaction',
+  object({
+    '@type': constant('ext.transaction'),
+    address: accountAddress,
+    account: rawAddressUpper,
+    ...costs,
+    in_msg: optional(message),
+    out_msgs: list(message),
+  }),
+);
+
+/** A transaction of getTransactionsStd. */
+export const transactionStd = named(
+  'TransactionStd',
+  object({
+    '@type': constant('raw.transaction'),
+    address: accountAddress,
+    ...costs,
+    in_msg: optional(messageStd),
+    out_msgs: list(messageStd),
+  }),
+);
+
+/** A transaction of getBlockTransactionsExt. */
+export const transactionExt = named(
+  'TransactionExt',
+  object({
+    '@type': constant('raw.transactionExt'),
+    address: accountAddress,
+    account: rawAddressUpper,
+    ...costs,
+    in_msg: optional(messageStd),
+    out_msgs: list(messageStd),
+  }),
+);
+
+/** @param store takes cells that have to be made to show it */
+export function viewTransaction(shown: LiveTransaction, store: CellStore): Infer<typeof transaction> {
+  const { table, transaction: read } = shown;
+  const { inMessage } = read;
+  return {
+    '@type': 'ext.transaction',
+    address: viewAccountAddress(friendlyOf(shown)),
+    account: rawOf(shown),
+    ...viewCosts(shown),
+    ...(inMessage !== undefined && { in_msg: viewMessage({ store, table, message: inMessage }) }),
+    out_msgs: read.outMessages.map((one) => viewMessage({ store, table, message: one })),
+  };
+}
+
+/** @param store takes cells that have to be made to show it */
+export function viewTransactionStd(shown: LiveTransaction, store: CellStore): Infer<typeof transactionStd> {
+  return {
+    '@type': 'raw.transaction',
+    address: viewAccountAddress(friendlyOf(shown)),
+    ...viewCosts(shown),
+    ...viewMessagesStd(shown, store),
+  };
+}
+
+/** @param store takes cells that have to be made to show it */
+export function viewTransactionExt(shown: LiveTransaction, store: CellStore): Infer<typeof transactionExt> {
+  return {
+    '@type': 'raw.transactionExt',
+    address: viewAccountAddress(friendlyOf(shown)),
+    account: rawOf(shown),
+    ...viewCosts(shown),
+    ...viewMessagesStd(shown, store),
+  };
+}
+
+/** A transaction that no message caused has no `in_msg` at all: clients fail on null (v2 sheet section 12). */
+function viewMessagesStd({ table, transaction: read }: LiveTransaction, store: CellStore) {
+  const { inMessage } = read;
+  return {
+    ...(inMessage !== undefined && { in_msg: viewMessageStd({ store, table, message: inMessage }) }),
+    out_msgs: read.outMessages.map((one) => viewMessageStd({ store, table, message: one })),
+  };
+}
+
+/** `fee` = the transaction's fees and what its messages pay ahead; `storage_fee` is a part of it. */
+function viewCosts({ table, transaction: read }: LiveTransaction) {
+  const forwardFees = read.outMessages.map(({ info }) => (info.kind === 'internal' ? info.forwardFee : 0n));
+  const fee = forwardFees.reduce((sum, one) => sum + one, read.totalFees.grams);
+  const storageFee = storageFeeOf(read);
+  return {
+    utime: read.utime,
+    data: writeBoc(table, [read.cell], { crc32c: true }).toString('base64'),
+    transaction_id: viewTransactionId({ lt: read.lt, hash: table.hash(read.cell) }),
+    fee: fee.toString(),
+    storage_fee: storageFee.toString(),
+    other_fee: (fee - storageFee).toString(),
+  };
+}
+
+function storageFeeOf({ descr }: Transaction): bigint {
+  return 'storage' in descr ? (descr.storage?.feesCollected ?? 0n) : 0n;
+}
+
+function accountOf({ workchain, transaction: { account } }: LiveTransaction) {
+  return { workchain, id: account };
+}
+
+function friendlyOf(shown: LiveTransaction): string {
+  const { workchain } = shown;
+  // A friendly address has room for 8 bits of workchain.
+  return workchain === (workchain << 24) >> 24 ? formatFriendlyAddress(accountOf(shown)) : '';
+}
+
+function rawOf(shown: LiveTransaction): string {
+  return formatRawAddress(accountOf(shown), 'upper');
+}

@@ -1,0 +1,135 @@
+import { createCellStore } from '../decode/cell-store.ts';
+import type { LiveAnswer, ReadContext } from '../live/answer.ts';
+import type {
+  LiveTransaction,
+  LiveTransactionList,
+  LiveTransactions,
+  MessageName,
+  TransactionRange,
+} from '../live/transactions.ts';
+import { address, destination, source } from './address-parameter.ts';
+import { optionalFlag } from './flag-parameter.ts';
+import { optionalHash } from './hash-parameter.ts';
+import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from './operation.ts';
+import { mapPaced } from './paced.ts';
+import { withDefault, type Parameters, type ParameterRule, type Values } from './parameter.ts';
+import { constant, list, named, object, type Infer } from './shape.ts';
+import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
+import { transactionId, viewTransactionId } from './views.ts';
+
+/** Most transactions of one answer (v2 sheet 9.3). */
+const limitMax = 1000;
+
+const historyParameters = {
+  address,
+  lt: optionalLt('lt'),
+  hash: optionalHash('hash'),
+  // Below zero is as good as zero: no transaction is there (v2 sheet 4.2 has no message for it).
+  toLt: withDefault({ ...optionalLt('to_lt'), check: () => undefined }, 0n),
+  // Says nothing that is not done anyway: a lite server that lacks what is asked for is followed by one that has it.
+  archival: optionalFlag('archival'),
+  limit: listLength('limit', { name: 'LimitInput', max: limitMax }, 10),
+} satisfies Parameters;
+
+type History = Values<typeof historyParameters>;
+
+/** A start is named by lt and hash, both or neither. @param isAbsent whether an lt stands for none */
+function startRule(isAbsent: (lt: bigint | undefined) => boolean): ParameterRule<typeof historyParameters> {
+  return {
+    schema: { dependentRequired: { lt: ['hash'], hash: ['lt'] } },
+    check: ({ lt, hash }) =>
+      isAbsent(lt) === (hash === undefined) ? undefined : 'lt and hash should be used together',
+  };
+}
+
+function rangeOf({ lt, hash, toLt, limit }: History): TransactionRange {
+  const from = lt === undefined || hash === undefined ? undefined : { lt, hash };
+  return { from, limit, toLt: toLt > 0n ? toLt : 0n };
+}
+
+const transactions = named('Transactions', list(transaction, limitMax));
+
+const transactionsStd = named(
+  'TransactionsStd',
+  object({
+    '@type': constant('raw.transactions'),
+    transactions: list(transactionStd, limitMax),
+    previous_transaction_id: transactionId,
+  }),
+);
+
+export function viewTransactions(shown: LiveTransactionList): Promise<Infer<typeof transactions>> {
+  const store = createCellStore();
+  return mapPaced(shown.transactions, (one) => viewTransaction(one, store));
+}
+
+export async function viewTransactionsStd(shown: LiveTransactionList): Promise<Infer<typeof transactionsStd>> {
+  const store = createCellStore();
+  return {
+    '@type': 'raw.transactions',
+    transactions: await mapPaced(shown.transactions, (one) => viewTransactionStd(one, store)),
+    previous_transaction_id: viewTransactionId(shown.previous),
+  };
+}
+
+const messageParameters = { source, destination, createdLt: requiredLt('created_lt') };
+
+/** The operations about transactions of accounts, and those that find both ends of a message (v2 sheet 9.3). */
+export function transactionOperations(live: LiveTransactions): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'getTransactions',
+      methods: ['GET', 'POST'],
+      tag: 'transactions',
+      summary: 'Transactions of an account, newest first.',
+      parameters: historyParameters,
+      // lt 0 is what some clients send for "from the newest".
+      rule: startRule((lt) => lt === undefined || lt === 0n),
+      result: transactions,
+      handle: async (values, context) => {
+        const answer = await live.readTransactions(values.address, rangeOf(values), context);
+        return { ...answer, value: await viewTransactions(answer.value) };
+      },
+    }),
+    defineOperation({
+      name: 'getTransactionsStd',
+      methods: ['GET', 'POST'],
+      tag: 'transactions',
+      summary: 'Transactions of an account, newest first, and where the next page starts.',
+      parameters: historyParameters,
+      rule: startRule((lt) => lt === undefined),
+      result: transactionsStd,
+      handle: async (values, context) => {
+        const answer = await live.readTransactions(values.address, rangeOf(values), context);
+        return { ...answer, value: await viewTransactionsStd(answer.value) };
+      },
+    }),
+    locating('tryLocateTx', 'The transaction that a message caused.', (name, context) =>
+      live.findReceiver(name, context),
+    ),
+    locating('tryLocateResultTx', 'The transaction that a message caused.', (name, context) =>
+      live.findReceiver(name, context),
+    ),
+    locating('tryLocateSourceTx', 'The transaction that sent a message.', (name, context) =>
+      live.findSender(name, context),
+    ),
+  ];
+}
+
+function locating(
+  name: string,
+  summary: string,
+  find: (message: MessageName, context: ReadContext) => Promise<LiveAnswer<LiveTransaction>>,
+): Operation {
+  return defineOperation({
+    name,
+    methods: ['GET', 'POST'],
+    tag: 'transactions',
+    summary,
+    parameters: messageParameters,
+    result: transaction,
+    handle: async (values, context) =>
+      mapAnswer(await find(values, context), (found) => viewTransaction(found, createCellStore())),
+  });
+}
