@@ -297,7 +297,8 @@ const EMPTY_STACK = encodeStack([]).toString('base64');
 function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: number): object {
   const { address, extraCurrencies = [] } = request;
   if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
-  const extra = Object.fromEntries(extraCurrencies.map(({ id, amount }) => [id, amount.toString()]));
+  // The emulator takes ids as they stand in the dictionary: unsigned.
+  const extra = Object.fromEntries(extraCurrencies.map(({ id, amount }) => [id >>> 0, amount.toString()]));
   return {
     code: code.toString('base64'),
     data: (request.data ?? EMPTY_CELL).toString('base64'),
