@@ -54,7 +54,7 @@ export function formatStatus(facts: StatusFacts, requestsPerSecond: number): str
   const parts = [
     facts.headSeqno === undefined ? 'waiting for a head' : `head ${facts.headSeqno}${recordingPart(facts)}`,
     `lite servers ${facts.liteServersUsable}/${facts.liteServers}`,
-    `requests ${facts.requests} (${requestsPerSecond.toFixed(1)}/s)`,
+    `requests ${facts.requests}, ${requestsPerSecond.toFixed(1)}/s`,
   ];
   return parts.join(' | ');
 }

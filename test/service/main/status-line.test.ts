@@ -18,10 +18,10 @@ describe('the status line', () => {
   afterEach(() => void vi.useRealTimers());
 
   it.each([
-    [facts, 'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 42 (3.5/s)'],
-    [{ ...facts, headSeqno: 1000 }, 'head 1000 of 1000, ended | lite servers 1/2 | requests 42 (3.5/s)'],
-    [{ ...facts, lastSeqno: undefined }, 'head 700 | lite servers 1/2 | requests 42 (3.5/s)'],
-    [{ ...facts, headSeqno: undefined }, 'waiting for a head | lite servers 1/2 | requests 42 (3.5/s)'],
+    [facts, 'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 42, 3.5/s'],
+    [{ ...facts, headSeqno: 1000 }, 'head 1000 of 1000, ended | lite servers 1/2 | requests 42, 3.5/s'],
+    [{ ...facts, lastSeqno: undefined }, 'head 700 | lite servers 1/2 | requests 42, 3.5/s'],
+    [{ ...facts, headSeqno: undefined }, 'waiting for a head | lite servers 1/2 | requests 42, 3.5/s'],
   ])('of %j', (given, expected) => {
     expect(formatStatus(given, 3.5)).toBe(expected);
   });
@@ -36,8 +36,8 @@ describe('the status line', () => {
     await vi.advanceTimersByTimeAsync(2000);
     line.close();
     expect(text().split('\r').slice(1)).toEqual([
-      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 10 (10.0/s)\u001B[K',
-      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 20 (10.0/s)\u001B[K\n',
+      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 10, 10.0/s\u001B[K',
+      'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 20, 10.0/s\u001B[K\n',
     ]);
   });
 
