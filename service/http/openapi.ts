@@ -94,6 +94,7 @@ function describeOperation(operation: Operation, name: string): JsonSchema {
       in: 'query',
       required: parameter.missing !== undefined,
       schema: inputSchema(parameter),
+      ...(parameter.repeats === true && { style: 'form', explode: true }),
     })),
   };
   const post = {
@@ -181,7 +182,8 @@ function requestSchema(operation: Operation): JsonSchema {
 }
 
 function inputSchema(parameter: Parameter<unknown>): JsonSchema {
-  const schema = { $ref: referenceTo(parameter.input.name) };
+  const item = { $ref: referenceTo(parameter.input.name) };
+  const schema = parameter.repeats === true ? { type: 'array', items: item } : item;
   return parameter.fallback === undefined ? schema : { allOf: [schema], ...defaultOf(parameter) };
 }
 

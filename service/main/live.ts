@@ -3,6 +3,7 @@ import { createContractWorlds } from '../live/contract-world.ts';
 import { createLiveGetMethods } from '../live/get-methods.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
+import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { createLiveTransactions } from '../live/live-transactions.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
@@ -20,6 +21,7 @@ export function createLive(
   return {
     accounts,
     blocks,
+    configuration: createLiveConfiguration({ pool }),
     transactions: createLiveTransactions({ pool, accounts, blocks }),
     getMethods: createLiveGetMethods({ worlds }),
   };

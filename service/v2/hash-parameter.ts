@@ -25,6 +25,22 @@ export const hash: RequiredParameter<Buffer> = {
   input,
 };
 
+/** A list of hashes that may be left out; empty texts in it are absent, as in a query. */
+export function optionalHashes(name: string): OptionalParameter<readonly Buffer[]> {
+  const one = reading(name, readHash);
+  return {
+    name,
+    missing: undefined,
+    repeats: true,
+    parse: (raw, kind) => {
+      if (!Array.isArray(raw)) throw invalid(`failed to parse ${name}`, name);
+      return raw.filter((item) => item !== '').map((item) => one.parse(item, kind));
+    },
+    check: () => undefined,
+    input,
+  };
+}
+
 /** A 32-byte account id: an address, whose workchain is dropped, or any form of a hash (v2 sheet 7.1). */
 export function optionalAccountId(name: string): OptionalParameter<Buffer> {
   return {

@@ -6,6 +6,8 @@ export type ParameterSource = {
   readonly kind: 'query' | 'body';
   /** The raw value; undefined when absent. */
   get(name: string): unknown;
+  /** As `get`, but all values of a name that a query repeats, as an array. */
+  getAll(name: string): unknown;
 };
 
 /**
@@ -16,6 +18,8 @@ export type Parameter<T> = {
   readonly name: string;
   /** Shown to the caller when the value is absent; undefined for an optional parameter. */
   readonly missing: string | undefined;
+  /** Takes an array; a query repeats the name. `input` is that of one item. */
+  readonly repeats?: boolean;
   /** An empty text says the same as no value. */
   readonly emptyIsAbsent?: boolean;
   /** Raw value (never undefined or null) to value; throws V2Error. */
@@ -48,7 +52,7 @@ export type ParameterRule<P extends Parameters> = {
   /** Keywords that say the same in the schema of a POST body. */
   readonly schema: JsonSchema;
   /** What is wrong with values that are each right; undefined when nothing is. */
-  check(values: Values<P>): string | undefined;
+  check(values: Values<P>, kind: ParameterSource['kind']): string | undefined;
 };
 
 /** Of some optional parameters exactly one is given. @param message what to tell the caller otherwise */
@@ -89,25 +93,30 @@ export function readParameters<P extends Parameters>(
     if (message !== undefined) throw invalid(message, parameter.name);
   });
   const all = Object.fromEntries(values) as Values<P>;
-  const conflict = rule?.check(all);
+  const conflict = rule?.check(all, source.kind);
   if (conflict !== undefined) throw invalid(conflict);
   return all;
 }
 
 function readParameter(parameter: Parameter<unknown>, source: ParameterSource): unknown {
-  const raw = source.get(parameter.name);
+  const raw = parameter.repeats === true ? source.getAll(parameter.name) : source.get(parameter.name);
   const isAbsent = raw === undefined || raw === null || (raw === '' && parameter.emptyIsAbsent === true);
   if (!isAbsent) return parameter.parse(raw, source.kind);
   if (parameter.missing !== undefined) throw invalid(parameter.missing, parameter.name);
   return parameter.fallback;
 }
 
-/** Query text: the first value of a name wins. */
+/** Query text: the first value of a name wins, but where the name repeats. */
 export function querySource(query: URLSearchParams): ParameterSource {
-  return { kind: 'query', get: (name) => query.get(name) ?? undefined };
+  return {
+    kind: 'query',
+    get: (name) => query.get(name) ?? undefined,
+    getAll: (name) => (query.has(name) ? query.getAll(name) : undefined),
+  };
 }
 
 /** Fields of a JSON object; what an object inherits is not a field. */
 export function bodySource(body: Readonly<Record<string, unknown>>): ParameterSource {
-  return { kind: 'body', get: (name) => (Object.hasOwn(body, name) ? body[name] : undefined) };
+  const get = (name: string): unknown => (Object.hasOwn(body, name) ? body[name] : undefined);
+  return { kind: 'body', get, getAll: get };
 }

@@ -1,11 +1,13 @@
 import type { LiveAccounts } from '../live/accounts.ts';
 import type { LiveGetMethods } from '../live/get-methods.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
+import type { LiveConfiguration } from '../live/configuration.ts';
 import type { LiveTransactions } from '../live/transactions.ts';
 import { accountOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
 import { blockTransactionOperations } from './block-transactions.ts';
 import { blockOperations } from './blocks.ts';
+import { configurationOperations } from './configuration.ts';
 import { hashOperations } from './hashes.ts';
 import { runMethodOperations } from './run-method.ts';
 import type { Operation } from './operation.ts';
@@ -29,6 +31,7 @@ export type V2Options = {
 export type V2Dependencies = {
   readonly accounts: LiveAccounts;
   readonly blocks: LiveBlocks;
+  readonly configuration: LiveConfiguration;
   readonly transactions: LiveTransactions;
   readonly getMethods: LiveGetMethods;
 };
@@ -40,6 +43,7 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...blockOperations(dependencies.accounts, dependencies.blocks),
     ...blockTransactionOperations(dependencies.transactions),
     ...transactionOperations(dependencies.transactions),
+    ...configurationOperations(dependencies.configuration),
     ...addressOperations(),
     ...hashOperations(),
     ...runMethodOperations(dependencies.getMethods),

@@ -9,6 +9,7 @@ import type { LiveAccounts } from '#service/live/accounts.ts';
 import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
+import { scriptConfiguration } from '#test/service/v2/scripted-configuration.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
 import { scriptTransactions } from '#test/service/v2/scripted-transactions.ts';
 
@@ -71,6 +72,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
       {
         accounts: setup.accounts ?? scriptAccounts(),
         blocks: scriptBlocks(),
+        configuration: scriptConfiguration(),
         transactions: scriptTransactions(),
         getMethods: scriptGetMethods(),
         ...setup.live,

@@ -1,0 +1,84 @@
+import type { LiveConfiguration, LiveLibrary } from '../live/configuration.ts';
+import { optionalHashes } from './hash-parameter.ts';
+import { optionalNonNegative, optionalSeqno } from './integer-parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from './operation.ts';
+import { exactlyOne } from './parameter.ts';
+import { boc, bocOrEmpty, hash } from './scalars.ts';
+import { constant, list, named, object, type Infer } from './shape.ts';
+import { viewBoc, viewHash } from './views.ts';
+
+/** A parameter that is not set has no bytes (v2 sheet 9.7). */
+const configCell = named('ConfigCell', object({ '@type': constant('tvm.cell'), bytes: bocOrEmpty }));
+
+const configInfo = named('ConfigInfo', object({ '@type': constant('configInfo'), config: configCell }));
+
+export function viewConfig(config: Buffer | null): Infer<typeof configInfo> {
+  return { '@type': 'configInfo', config: { '@type': 'tvm.cell', bytes: viewBoc(config) } };
+}
+
+const libraryEntry = named('LibraryEntry', object({ '@type': constant('smc.libraryEntry'), hash, data: boc }));
+
+/** Libraries that one question takes. */
+const LIBRARIES_MAX = 16;
+
+const libraryResult = named(
+  'LibraryResult',
+  object({ '@type': constant('smc.libraryResult'), result: list(libraryEntry, LIBRARIES_MAX) }),
+);
+
+export function viewLibraries(libraries: readonly LiveLibrary[]): Infer<typeof libraryResult> {
+  const result = libraries.map((library) => ({
+    '@type': 'smc.libraryEntry' as const,
+    hash: viewHash(library.hash),
+    data: viewBoc(library.data),
+  }));
+  return { '@type': 'smc.libraryResult', result };
+}
+
+const oneName = {
+  configId: optionalNonNegative('config_id', 'param'),
+  param: optionalNonNegative('param'),
+};
+
+/** A body names the parameter once; in a query `config_id` wins (v2 sheet 9.7). */
+const { schema, check } = exactlyOne(oneName, 'only one of config_id or param should be specified');
+const oneNameRule = {
+  schema,
+  check: (values: { readonly configId?: number | undefined; readonly param?: number | undefined }, kind: string) =>
+    check(kind === 'query' && values.configId !== undefined ? { configId: values.configId } : values),
+};
+
+const readable = { methods: ['GET', 'POST'], tag: 'configuration' } as const;
+
+/** The operations about the blockchain's configuration (v2 sheet 9.7). */
+export function configurationOperations(configuration: LiveConfiguration): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'getConfigParam',
+      ...readable,
+      summary: 'One parameter of the configuration.',
+      parameters: { ...oneName, seqno: optionalSeqno },
+      rule: oneNameRule,
+      result: configInfo,
+      handle: async ({ configId, param = 0, seqno }, context) =>
+        mapAnswer(await configuration.readParam(configId ?? param, seqno, context), viewConfig),
+    }),
+    defineOperation({
+      name: 'getConfigAll',
+      ...readable,
+      summary: 'The whole configuration.',
+      parameters: { seqno: optionalSeqno },
+      result: configInfo,
+      handle: async ({ seqno }, context) => mapAnswer(await configuration.readAll(seqno, context), viewConfig),
+    }),
+    defineOperation({
+      name: 'getLibraries',
+      ...readable,
+      summary: 'Public libraries by hash, up to 16.',
+      parameters: { libraries: optionalHashes('libraries') },
+      result: libraryResult,
+      handle: async ({ libraries = [] }, context) =>
+        mapAnswer(await configuration.readLibraries(libraries, context), viewLibraries),
+    }),
+  ];
+}
