@@ -10,6 +10,8 @@ import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../p
 import type { ProofMetrics } from '../proof/metrics.ts';
 import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
+import { createBroadcast } from './broadcast.ts';
+import type { Broadcast } from './broadcast.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadFollower } from './head-follower.ts';
@@ -43,6 +45,8 @@ export type Pool = {
    * with the most telling error of the lite servers (LiteServerError) or of the checks (ProofError).
    */
   readonly query: Reads['query'];
+  /** Sends an external message to several lite servers at once; the first that takes it decides. */
+  readonly broadcast: Broadcast;
   /**
    * Resolves when the masterchain block is accepted by the trust chain; at once under trust `none`. Rejects with ProofError when it
    * is no block of the network, else as `query`.
@@ -110,6 +114,8 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   );
   const { tracer, proofs } = dependencies;
   const reads = createReads(tuning, { members, metrics, proofs, tracer, now, random });
+  const isClosed = (): boolean => closed;
+  const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, now, random });
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
@@ -169,6 +175,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     head: keeper.head,
     consensus: agreement.consensus,
     query: reads.query,
+    broadcast,
     queryBytes: reads.queryBytes,
     accept,
     status: () => members.map((member) => statusOf(member, lagOf(member))),

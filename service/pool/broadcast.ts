@@ -1,0 +1,167 @@
+import { context as otelContext, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Span, Tracer } from '@opentelemetry/api';
+
+import { LiteServerError } from '../liteserver/errors.ts';
+import { sendMessage } from '../liteserver/functions.ts';
+import { abandonment, PoolError } from './errors.ts';
+import type { Member } from './member.ts';
+import type { PoolMetrics } from './metrics.ts';
+import type { PoolTuning } from './options.ts';
+import type { PoolContext } from './reads.ts';
+import { isUsable, selectLiteServer } from './selection.ts';
+import { judge, mostTelling } from './verdict.ts';
+
+/** Lite servers that a message is sent to at once: the message spreads from any of them, and one of them may be cut off. */
+export const BROADCAST_WIDTH = 5;
+
+/** Who a message was sent to, once one of them took it. */
+export type Delivery = {
+  /** Zero-based, in configuration order. */
+  readonly liteServers: readonly number[];
+  /** The network had the message before. */
+  readonly known: boolean;
+};
+
+/**
+ * Sends an external message (a BoC) to up to five lite servers at once and resolves with the first that takes it, or that has it
+ * already. Where one fails otherwise than by refusing the message, the next one is asked. Rejects when all failed, with the most
+ * telling error: LiteServerError `rejected` before all others; PoolError `no_lite_server`, `deadline`, `aborted`, `closed`.
+ */
+export type Broadcast = (message: Buffer, context: PoolContext) => Promise<Delivery>;
+
+export type BroadcastDependencies = {
+  readonly members: readonly Member[];
+  readonly metrics: PoolMetrics;
+  readonly tracer: Tracer;
+  readonly isClosed: () => boolean;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  /** 0..1. */
+  readonly random: () => number;
+};
+
+type Send = { overdue: boolean };
+
+export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
+  const { members, now, random } = dependencies;
+
+  /** The next lite server; one that is out only when no usable one was there. */
+  function choose(tried: Set<number>): Member | undefined {
+    const candidates = members.map((member) => member.candidate());
+    const chosen = selectLiteServer(candidates, { tried, lastGood: undefined, random: random() });
+    if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
+    tried.add(chosen.index);
+    return members[chosen.index];
+  }
+
+  return (message, context) => {
+    if (dependencies.isClosed()) return Promise.reject(new PoolError('closed'));
+    const request = sendMessage.encode({ body: message });
+    return new Promise((resolve, reject) => {
+      const tried = new Set<number>();
+      const errors: unknown[] = [];
+      const running = new Set<Send>();
+      let decided = false;
+      let isExhausted = false;
+
+      const deadline = setTimeout(
+        () => decide(() => reject(new PoolError('deadline', { attempts: tried.size }))),
+        Math.max(0, context.deadlineMs - now()),
+      );
+      const onAbort = (): void => decide(() => reject(abandonment(context.signal)));
+
+      // The sends that are under way then are left to end by themselves: the more have the message, the better.
+      function decide(settle: () => void): void {
+        if (decided) return;
+        decided = true;
+        clearTimeout(deadline);
+        context.signal.removeEventListener('abort', onAbort);
+        settle();
+      }
+
+      function deliver(known: boolean): void {
+        decide(() => resolve({ liteServers: [...tried], known }));
+      }
+
+      function launch(): void {
+        const member = isExhausted ? undefined : choose(tried);
+        if (member === undefined) isExhausted = true;
+        else void follow(member);
+      }
+
+      async function follow(member: Member): Promise<void> {
+        const send: Send = { overdue: false };
+        running.add(send);
+        const timer = setTimeout(() => {
+          send.overdue = true;
+          member.overdue();
+          if (!decided) goOn();
+        }, tuning.overdueMs);
+        try {
+          await sendTo(member, request, context.span);
+          deliver(false);
+        } catch (error) {
+          if (isKnownMessage(error)) return deliver(true);
+          errors.push(error);
+          running.delete(send);
+          if (!decided) goOn(judge(error).final);
+        } finally {
+          clearTimeout(timer);
+          running.delete(send);
+        }
+      }
+
+      /** @param isRefusal another one would refuse as well, so that none takes the place of the one that did */
+      function goOn(isRefusal = false): void {
+        if (!isRefusal) launch();
+        const inTime = [...running].filter(({ overdue }) => !overdue).length;
+        if (inTime > 0) return;
+        const hasRefusal = errors.some((error) => judge(error).final);
+        if (running.size === 0 || hasRefusal) decide(() => reject(telling(errors)));
+      }
+
+      if (context.signal.aborted) return onAbort();
+      context.signal.addEventListener('abort', onAbort, { once: true });
+      for (let count = 0; count < BROADCAST_WIDTH; count++) launch();
+      if (tried.size === 0) decide(() => reject(new PoolError('no_lite_server')));
+    });
+  };
+
+  /** @throws LiteServerError, TlError */
+  async function sendTo(member: Member, request: Buffer, parent: Span | undefined): Promise<void> {
+    const startedMs = now();
+    const span = startSendSpan(dependencies.tracer, member, parent);
+    let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
+    try {
+      sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span }));
+      member.succeeded('read');
+    } catch (error) {
+      const verdict = judge(error);
+      ({ outcome } = verdict);
+      member.judged('read', verdict, error);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
+      throw error;
+    } finally {
+      dependencies.metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
+      span.setAttribute('ton.outcome', outcome);
+      span.end();
+    }
+  }
+}
+
+/** A message that comes again is refused with these words; wallets resend until they see it (v2 sheet 9.5). */
+function isKnownMessage(error: unknown): boolean {
+  return error instanceof LiteServerError && error.code === 'duplicate' && /duplicate message/.test(error.data.text);
+}
+
+/** Silence is told by the number of those who kept it; a refusal says more. */
+function telling(errors: readonly unknown[]): Error {
+  const error = mostTelling(errors);
+  return error instanceof Error ? error : new PoolError('no_lite_server', { attempts: errors.length }, error);
+}
+
+function startSendSpan(tracer: Tracer, member: Member, parent: Span | undefined): Span {
+  const context = parent === undefined ? otelContext.active() : trace.setSpan(otelContext.active(), parent);
+  const attributes = { 'ton.lite_server': member.name, 'ton.function': 'sendMessage' };
+  return tracer.startSpan('pool.attempt', { attributes }, context);
+}
