@@ -295,10 +295,9 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
 const EMPTY_STACK = encodeStack([]).toString('base64');
 
 function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: number): object {
-  const { address, extraCurrencies = [] } = request;
+  const { address } = request;
   if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
-  // The emulator takes ids as they stand in the dictionary: unsigned.
-  const extra = Object.fromEntries(extraCurrencies.map(({ id, amount }) => [id >>> 0, amount.toString()]));
+  const extra = writeCurrencies(request.extraCurrencies ?? []);
   return {
     code: code.toString('base64'),
     data: (request.data ?? EMPTY_CELL).toString('base64'),
@@ -308,8 +307,21 @@ function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: numb
     balance: request.balance.toString(),
     gas_limit: String(request.gasLimit ?? gasLimit),
     method_id: request.methodId,
-    ...(extraCurrencies.length === 0 ? {} : { extra_currencies: extra }),
+    ...(extra === undefined ? {} : { extra_currencies: extra }),
   };
+}
+
+/**
+ * Extra currencies as the emulator reads them: ids unsigned, no amount of 0. It joins `id=amount` of each field without a space
+ * between and then splits at spaces, so all stand in one field.
+ */
+function writeCurrencies(
+  currencies: NonNullable<GetMethodRequest['extraCurrencies']>,
+): Record<string, string> | undefined {
+  const [first, ...rest] = currencies.filter(({ amount }) => amount > 0n);
+  if (first === undefined) return undefined;
+  const others = rest.map(({ id, amount }) => ` ${id >>> 0}=${amount}`).join('');
+  return { [first.id >>> 0]: `${first.amount}${others}` };
 }
 
 function emulationParams({ message, utime, lt, ignoreSignature }: EmulationRequest): object {

@@ -50,13 +50,7 @@ describe.skipIf(missing)('get-methods over HTTP', async () => {
     });
     const body = (await response.json()) as { result: Run };
     expect(body).toMatchObject({ ok: true });
-    if (reference !== undefined) {
-      const validate = schemaOf(
-        reference,
-        operation === 'runGetMethod' ? 'RunGetMethodResponse' : 'RunGetMethodStdResponse',
-      );
-      expect([validate(body), validate.errors]).toEqual([true, null]);
-    }
+    expect(flawsOf(operation, body)).toEqual([]);
     return body.result;
   }
 
@@ -110,3 +104,13 @@ describe.skipIf(missing)('get-methods over HTTP', async () => {
     expect(legacy.stack).toEqual(response.stack.map(readTyped).map(legacyOf));
   });
 });
+
+/** What the published contract, where it is here, says against an answer. */
+function flawsOf(operation: 'runGetMethod' | 'runGetMethodStd', body: unknown): unknown {
+  if (reference === undefined) return [];
+  const validate = schemaOf(
+    reference,
+    operation === 'runGetMethod' ? 'RunGetMethodResponse' : 'RunGetMethodStdResponse',
+  );
+  return validate(body) ? [] : validate.errors;
+}
