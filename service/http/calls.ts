@@ -65,8 +65,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     return { request, query, exchange, deadline, admission, caller: caller.key ?? caller.clientAddress };
   };
 
-  const fail = (exchange: Exchange, error: unknown, mark?: RpcMark): Answer => {
-    const answer = errorAnswer(error, exchange.extra(), mark);
+  const fail = (exchange: Exchange, error: unknown, mark?: RpcMark, refusalStatus?: number): Answer => {
+    const answer = errorAnswer(error, exchange.extra(), mark, refusalStatus);
     if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');
     return answer;
   };
@@ -104,7 +104,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           body: successEnvelope(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
         };
       } catch (error) {
-        return fail(exchange, error, mark);
+        return fail(exchange, error, mark, operation.refusalStatus);
       }
     },
 

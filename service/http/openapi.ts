@@ -84,7 +84,11 @@ function describeOperation(operation: Operation, name: string): JsonSchema {
   const common = {
     tags: [operation.tag],
     summary: operation.summary,
-    responses: responses({ $ref: referenceTo(`${pascal(operation.name)}Response`) }, 'ErrorEnvelope'),
+    responses: responses(
+      { $ref: referenceTo(`${pascal(operation.name)}Response`) },
+      'ErrorEnvelope',
+      operation.refusalStatus,
+    ),
   };
   const get = {
     ...common,
@@ -145,8 +149,9 @@ function describePage(operationId: string, summary: string, schema: JsonSchema):
   return { operationId, tags: ['service'], summary, security: [], responses: { '200': ok } };
 }
 
-function responses(success: JsonSchema, failure: string): JsonSchema {
-  const answers = failures.map(([status, description]) => [
+function responses(success: JsonSchema, failure: string, refusalStatus?: number): JsonSchema {
+  const refusals = refusalStatus === undefined ? [] : [[refusalStatus, 'The message is refused'] as const];
+  const answers = [...refusals, ...failures].map(([status, description]) => [
     status.toString(),
     { description, headers: headersOf(status), content: jsonContent({ $ref: referenceTo(failure) }) },
   ]);

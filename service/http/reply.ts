@@ -16,9 +16,14 @@ export type Answer = {
   readonly unexpected?: boolean;
 };
 
-/** The envelope of an error, with the headers that its status asks for. */
-export function errorAnswer(error: unknown, extra: string, mark?: RpcMark): Answer {
-  const failure = failureOf(error);
+/**
+ * The envelope of an error, with the headers that its status asks for.
+ * @param refusalStatus in place of 500, for errors that were foreseen
+ */
+export function errorAnswer(error: unknown, extra: string, mark?: RpcMark, refusalStatus = 500): Answer {
+  const found = failureOf(error);
+  const isRefusal = found.status === 500 && !found.unexpected;
+  const failure = isRefusal ? { ...found, status: refusalStatus } : found;
   return {
     status: failure.status,
     body: failureEnvelope(failure, extra, mark),

@@ -69,6 +69,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['tvm_closed', [503, 'the service is shutting down']],
   ['tvm_aborted', [callerGoneStatus, 'caller closed the request']],
   ['from_too_old', [500, ownMessage]],
+  ['bad_message', [500, ownMessage]],
   ['too_many_libraries', [500, ownMessage]],
   // Keys and limits.
   ['unknown_key', [401, unknownKey]],

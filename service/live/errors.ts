@@ -4,6 +4,7 @@ import { TonplaneError } from '../error.ts';
  * - `from_too_old`: the masterchain block that a proof shall start from does not have the wanted block in its history
  * - `too_many_libraries`: more libraries are asked for than lite servers look up in one question
  * - `bad_stack`: the arguments of a get-method are none that the VM can be given
+ * - `bad_message`: what is to be sent is no message from outside, or none that a node would look at
  * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
  * - `transaction_not_found`: no transaction is known that sent or received the message
  * - `not_a_resolver`: an account that names are to be resolved by has no good `dnsresolve`
@@ -13,6 +14,7 @@ export type LiveErrorCode =
   | 'too_many_libraries'
   | 'bad_stack'
   | 'transaction_not_found'
+  | 'bad_message'
   | 'not_a_token'
   | 'not_a_resolver';
 

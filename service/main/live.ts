@@ -5,6 +5,7 @@ import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { createLiveTransactions } from '../live/live-transactions.ts';
+import { createLiveSend } from '../live/send.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
 import type { Tvm } from '../tvm/tvm.ts';
@@ -23,6 +24,7 @@ export function createLive(
     blocks,
     configuration: createLiveConfiguration({ pool }),
     transactions: createLiveTransactions({ pool, accounts, blocks }),
+    send: createLiveSend({ pool }),
     getMethods: createLiveGetMethods({ worlds }),
   };
 }

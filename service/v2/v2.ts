@@ -2,6 +2,7 @@ import type { LiveAccounts } from '../live/accounts.ts';
 import type { LiveGetMethods } from '../live/get-methods.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
 import type { LiveConfiguration } from '../live/configuration.ts';
+import type { LiveSend } from '../live/send.ts';
 import type { LiveTransactions } from '../live/transactions.ts';
 import { accountOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
@@ -11,6 +12,7 @@ import { configurationOperations } from './configuration.ts';
 import { hashOperations } from './hashes.ts';
 import { runMethodOperations } from './run-method.ts';
 import type { Operation } from './operation.ts';
+import { sendOperations } from './send.ts';
 import { transactionOperations } from './transactions.ts';
 
 /** The v2 contract over live answers: a table of operations, no transport. */
@@ -33,6 +35,7 @@ export type V2Dependencies = {
   readonly blocks: LiveBlocks;
   readonly configuration: LiveConfiguration;
   readonly transactions: LiveTransactions;
+  readonly send: LiveSend;
   readonly getMethods: LiveGetMethods;
 };
 
@@ -43,6 +46,7 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...blockOperations(dependencies.accounts, dependencies.blocks),
     ...blockTransactionOperations(dependencies.transactions),
     ...transactionOperations(dependencies.transactions),
+    ...sendOperations(dependencies.send),
     ...configurationOperations(dependencies.configuration),
     ...addressOperations(),
     ...hashOperations(),

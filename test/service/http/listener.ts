@@ -11,6 +11,7 @@ import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { scriptConfiguration } from '#test/service/v2/scripted-configuration.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
+import { scriptSend } from '#test/service/v2/scripted-send.ts';
 import { scriptTransactions } from '#test/service/v2/scripted-transactions.ts';
 
 /** A real listener on a free port of loopback, with what a test may look at. */
@@ -74,6 +75,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
         blocks: scriptBlocks(),
         configuration: scriptConfiguration(),
         transactions: scriptTransactions(),
+        send: scriptSend(),
         getMethods: scriptGetMethods(),
         ...setup.live,
       },

@@ -1,0 +1,118 @@
+import type { Boc } from '../decode/boc.ts';
+import { BOC_MAGIC, parseBoc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { readMessage, storeBody } from '../decode/tlb/message.ts';
+import type { Message } from '../decode/tlb/message.ts';
+import { readInternalAddress, readMessageAddress } from '../decode/tlb/message-address.ts';
+import { LiveError } from './errors.ts';
+
+/** A message from outside that has the form the network takes. */
+export type ExternalMessage = {
+  /** As it is sent: one root, without a checksum, the same for every spelling of the same cells. */
+  readonly boc: Buffer;
+  /** Of the message's cell, 32 bytes. */
+  readonly hash: Buffer;
+  /** Of the message without what the sender may choose freely (TEP-467), 32 bytes. */
+  readonly normalizedHash: Buffer;
+};
+
+/** Limits of messages from outside: the network's own unless its configuration (parameter 43) sets others. */
+const MESSAGE_BYTES_MAX = 65_535;
+const MESSAGE_DEPTH_MAX = 512;
+
+/** Fewest bytes of a bag of cells that the node looks at. */
+const BAG_BYTES_MIN = 10;
+
+const bagMagics: readonly number[] = Object.values(BOC_MAGIC);
+
+/**
+ * Reads a message that is to be sent and checks all of it that needs no lite server: bag, kind of message, size, depth.
+ * @throws LiveError `bad_message`, in the words of tonlib and the node (v2 sheet 4.3)
+ */
+export function readExternalMessage(bytes: Buffer): ExternalMessage {
+  const bag = readBag(bytes);
+  const root = bag.roots[0]!;
+  const message = readExternalIn(bag, root);
+  const boc = writeBoc(bag, [root]);
+  if (boc.length > MESSAGE_BYTES_MAX) throw refusedByNode(tooLarge);
+  if (bag.depth(root) >= MESSAGE_DEPTH_MAX) throw refusedByNode('external message is too deep');
+  return { boc, hash: bag.hash(root), normalizedHash: normalizedHashOf(bag, message) };
+}
+
+/** Cells that fit a message: each takes at least two bytes. */
+const MESSAGE_CELLS_MAX = MESSAGE_BYTES_MAX >> 1;
+
+/** An index and stored hashes may make a bag longer than the message that is sent, though hardly by this much. */
+const BAG_BYTES_MAX = 8 * MESSAGE_BYTES_MAX;
+
+function readBag(bytes: Buffer): Boc {
+  const hasMagic = bytes.length >= 4 && bagMagics.includes(bytes.readUInt32BE(0));
+  if (bytes.length >= 4 && !hasMagic) throw badBag('invalid header, error 0');
+  if (bytes.length < BAG_BYTES_MIN) {
+    throw badBag(`not enough bytes (${bytes.length} present, ${BAG_BYTES_MIN} required)`);
+  }
+  try {
+    const bag = parseBoc(bytes, { bytesMax: BAG_BYTES_MAX, cellsMax: MESSAGE_CELLS_MAX });
+    if (bag.roots.length === 1) return bag;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw error.code === 'too_big' ? refusedByNode(tooLarge) : badBag(error.message, error);
+  }
+  throw badBag('bag of cells is expected to have exactly one root');
+}
+
+function readExternalIn(bag: Boc, root: number): Message {
+  let message: Message;
+  try {
+    message = readMessage(bag, root);
+  } catch (error) {
+    throw error instanceof DecodeError ? badMessage('Failed to unpack Message', error) : error;
+  }
+  if (message.info.kind !== 'externalIn') throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
+  return message;
+}
+
+/**
+ * TEP-467: `ext_in_msg_info$10`, no source, the destination as it is, no import fee, no init, the body in a reference. Two
+ * messages of the same normalized hash ask an account for the same.
+ */
+function normalizedHashOf(bag: Boc, message: Message): Buffer {
+  const destination = destinationBits(bag, message.cell);
+  const head = 0b1000n;
+  const tail = 0b0000_0_1n;
+  const bitLength = 4 + destination.bitLength + 6;
+  const spare = (8 - (bitLength & 7)) & 7;
+  const bits = ((((head << BigInt(destination.bitLength)) | destination.bits) << 6n) | tail) << BigInt(spare);
+  const store = createCellStore();
+  const refs = [storeBody(store, bag, message.body)];
+  const data = Buffer.from(bits.toString(16).padStart((bitLength + spare) / 4, '0'), 'hex');
+  return store.hash(store.add({ data, bitLength, refs }));
+}
+
+/** `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt ...`: the bits of `dest`. */
+function destinationBits(bag: Boc, cell: number): { bits: bigint; bitLength: number } {
+  const slice = new CellSlice(bag, cell);
+  slice.skip(2);
+  readMessageAddress(slice);
+  const start = slice.clone();
+  readInternalAddress(slice);
+  const bitLength = slice.position - start.position;
+  return { bits: start.uintBig(bitLength), bitLength };
+}
+
+const tooLarge = 'external message too large, rejecting';
+
+function refusedByNode(reason: string): LiveError {
+  return badMessage(`LITE_SERVER_UNKNOWN: cannot apply external message to current state : ${reason}`);
+}
+
+function badBag(reason: string, cause?: unknown): LiveError {
+  return badMessage(`INVALID_BAG_OF_CELLS: bodycannot deserialize bag-of-cells: ${reason}`, cause);
+}
+
+function badMessage(text: string, cause?: unknown): LiveError {
+  return new LiveError('bad_message', text, {}, cause);
+}

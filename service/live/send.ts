@@ -1,0 +1,24 @@
+import type { Pool } from '../pool/pool.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import { readExternalMessage } from './external-message.ts';
+import type { ExternalMessage } from './external-message.ts';
+
+/** Sending of messages from outside. */
+export type LiveSend = {
+  /**
+   * Checks a message (a BoC of any spelling) and hands it to several lite servers; resolves when the first has taken it or has it
+   * already. That means checked and passed on by a node, not yet in a block.
+   * Rejects with LiveError `bad_message`, LiteServerError (`rejected` by the network's rules), PoolError.
+   */
+  send(boc: Buffer, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
+};
+
+export function createLiveSend({ pool }: { readonly pool: Pick<Pool, 'broadcast'> }): LiveSend {
+  return {
+    async send(boc, context) {
+      const message = readExternalMessage(boc);
+      const { liteServers } = await pool.broadcast(message.boc, context);
+      return { value: message, liteServers, cached: false };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { ExternalMessage } from '../live/external-message.ts';
+import type { LiveSend } from '../live/send.ts';
+import { boc } from './bytes-parameter.ts';
+import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
+import { hash } from './scalars.ts';
+import { constant, named, object, type Infer, type Shape } from './shape.ts';
+import { viewHash } from './views.ts';
+
+const done = named('Ok', object({ '@type': constant('ok') }));
+
+const extMessageInfo = named(
+  'ExtMessageInfo',
+  object({ '@type': constant('raw.extMessageInfo'), hash, hash_norm: hash }),
+);
+
+export function viewExtMessageInfo(message: ExternalMessage): Infer<typeof extMessageInfo> {
+  return {
+    '@type': 'raw.extMessageInfo',
+    hash: viewHash(message.hash),
+    hash_norm: viewHash(message.normalizedHash),
+  };
+}
+
+const sendParameters = { boc };
+
+/** The operations that send a message from outside (v2 sheet 9.5): by POST alone. */
+export function sendOperations(live: LiveSend): readonly Operation[] {
+  const sending = <R>(
+    name: string,
+    summary: string,
+    result: Shape<R>,
+    view: (message: ExternalMessage) => R,
+    more: Pick<OperationDefinition<typeof sendParameters, R>, 'refusalStatus'> = {},
+  ): Operation =>
+    defineOperation({
+      name,
+      methods: ['POST'],
+      tag: 'send',
+      summary,
+      parameters: sendParameters,
+      result,
+      handle: async (values, context) => mapAnswer(await live.send(values.boc, context), view),
+      ...more,
+    });
+  return [
+    sending('sendBoc', 'Sends a message.', done, () => ({ '@type': 'ok' })),
+    sending('sendBocReturnHash', 'Sends a message and tells its hashes.', extMessageInfo, viewExtMessageInfo),
+    sending(
+      'sendBocReturnHashNoError',
+      'As sendBocReturnHash; a message that is refused is answered with status 400.',
+      extMessageInfo,
+      viewExtMessageInfo,
+      { refusalStatus: 400 },
+    ),
+  ];
+}
