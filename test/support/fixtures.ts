@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const projectRoot = resolve(import.meta.dirname, '../..');
+const ownVectors = join(projectRoot, 'test/vectors');
 
 /**
  * The folder of recorded data that comparisons read, absolute: `TONPLANE_FIXTURES` when set, else `../shared/fixtures`
@@ -10,12 +11,13 @@ const projectRoot = resolve(import.meta.dirname, '../..');
  */
 export const fixturesDir: string = chooseFixturesDir();
 
-/** Folders below the fixtures that hold a recorded network: each has a masterchain zerostate and a block tape. */
+/**
+ * Folders below the fixtures that hold a recorded network: each has a masterchain zerostate and a block tape. The project's
+ * own recording when there is none, so that what needs any network always has one.
+ */
 export function recordingDirs(): string[] {
-  return [fixturesDir, ...subfolders(fixturesDir)].filter(
-    (folder) =>
-      existsSync(join(folder, 'zerostate-masterchain.boc')) && filesIn(folder, /^blocks\.jsonl(\.gz)?$/).length > 0,
-  );
+  const found = [fixturesDir, ...subfolders(fixturesDir)].filter(isRecording);
+  return found.length > 0 ? found : subfolders(ownVectors).filter(isRecording);
 }
 
 /** Files, absolute and sorted, anywhere below the fixtures (or below `folder` in them) whose path matches. */
@@ -23,6 +25,10 @@ export function fixtureFiles(pattern: RegExp, folder = ''): string[] {
   return walk(join(fixturesDir, folder))
     .filter((file) => pattern.test(file))
     .toSorted();
+}
+
+function isRecording(folder: string): boolean {
+  return existsSync(join(folder, 'zerostate-masterchain.boc')) && filesIn(folder, /^blocks\.jsonl(\.gz)?$/).length > 0;
 }
 
 function chooseFixturesDir(): string {
@@ -33,7 +39,7 @@ function chooseFixturesDir(): string {
     return folder;
   }
   const shared = resolve(projectRoot, '../shared/fixtures');
-  return existsSync(shared) ? shared : join(projectRoot, 'test/vectors');
+  return existsSync(shared) ? shared : ownVectors;
 }
 
 function subfolders(folder: string): string[] {
