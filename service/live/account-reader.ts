@@ -4,6 +4,7 @@ import type { Trust } from '../pool/options.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { AccountStateAnswer } from '../proof/answers.ts';
 import { checkAccountState } from '../proof/account-proof.ts';
+import { NO_TRANSACTION, writeShardAccount } from '../tvm/shard-account.ts';
 import type { AccountId } from './accounts.ts';
 import { viewAccount } from './account-view.ts';
 import type { AccountView, FoundAccount } from './account-view.ts';
@@ -23,6 +24,8 @@ export type AccountCell = {
 export type AccountReader = {
   readView(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<AccountView>>;
   readCell(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<AccountCell>>;
+  /** BoC of `ShardAccount`. */
+  readShardAccount(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<Buffer>>;
 };
 
 export type AccountReaderOptions = {
@@ -66,6 +69,14 @@ export function createAccountReader({ trust }: AccountReaderOptions, { pool }: {
           account: entry === undefined ? null : writeBoc(entry.table, [entry.cell], { crc32c: true }),
           utime: shard?.utime ?? pinned.utime,
         }),
+      }),
+    readShardAccount: (account, pinned, context) =>
+      read(account, pinned, context, {
+        shareAs: 'shard account',
+        view: ({ entry }) =>
+          entry === undefined
+            ? writeShardAccount(undefined, NO_TRANSACTION)
+            : writeShardAccount(entry, { hash: entry.lastTransactionHash, lt: entry.lastTransactionLt }),
       }),
   };
 }

@@ -41,5 +41,7 @@ export type LiveMasterchainInfo = {
 export type LiveAccounts = {
   /** @param seqno masterchain seqno to read at, 1..2^31-1; the served head when absent */
   readAccount(account: AccountId, seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<LiveAccount>>;
+  /** `ShardAccount` as BoC (one root, CRC32C); of an absent account one that holds `account_none`. */
+  readShardAccount(account: AccountId, seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<Buffer>>;
   readMasterchainInfo(context: ReadContext): Promise<LiveAnswer<LiveMasterchainInfo>>;
 };

@@ -25,6 +25,12 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
       return joinAnswers(value, [pinned, view, list]);
     },
 
+    async readShardAccount(account, seqno, context) {
+      const pinned = await pinBlock(pool, seqno, context);
+      const cell = await reader.readShardAccount(account, pinned.value, context);
+      return joinAnswers(cell.value, [pinned, cell]);
+    },
+
     async readMasterchainInfo() {
       const head = pool.head();
       if (head === undefined) throw new PoolError('no_lite_server');

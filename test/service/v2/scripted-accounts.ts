@@ -72,6 +72,10 @@ export function scriptAccounts(script: AccountsScript = {}): LiveAccounts & { re
       const make = script.account ?? (({ account: id }: AccountRead) => activeAccount(id));
       return answer(await make({ account, seqno }, context));
     },
+    async readShardAccount(account, seqno) {
+      reads.push({ account, seqno });
+      return answer(emptyCellBoc);
+    },
     async readMasterchainInfo(context) {
       return answer(await (script.info ?? (() => liveInfo))(context));
     },

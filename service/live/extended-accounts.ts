@@ -1,0 +1,74 @@
+import { parseBoc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { AccountId, LiveAccount, LiveAccounts } from './accounts.ts';
+import { joinAnswers } from './answer.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { LiveConfiguration } from './configuration.ts';
+import { recognizeContract } from './known-contracts.ts';
+import type { RecognizedContract } from './known-contracts.ts';
+import { unlockedBalance } from './restricted-wallet.ts';
+
+/** An account with what tonlib would say of its contract. */
+export type LiveExtendedAccount = {
+  readonly account: LiveAccount;
+  /** Undefined when the code is of no known kind. */
+  readonly known: RecognizedContract | undefined;
+  /** Nanotons that a restricted wallet may spend; the whole balance of any other account. */
+  readonly unlockedBalance: bigint;
+};
+
+/** Reads of accounts with a look into contracts of known code. Errors: as those of LiveAccounts. */
+export type LiveExtendedAccounts = {
+  /** @param seqno masterchain seqno to read at; the served head when absent */
+  readExtended(
+    account: AccountId,
+    seqno: number | undefined,
+    context: ReadContext,
+  ): Promise<LiveAnswer<LiveExtendedAccount>>;
+};
+
+export type ExtendedAccountsDependencies = {
+  readonly accounts: LiveAccounts;
+  readonly configuration: Pick<LiveConfiguration, 'readParam'>;
+};
+
+/** Where the network says when the times of restricted wallets start that do not say it themselves. */
+const RESTRICTED_WALLETS_START = -13;
+
+export function createExtendedAccounts(dependencies: ExtendedAccountsDependencies): LiveExtendedAccounts {
+  const { accounts, configuration } = dependencies;
+
+  return {
+    async readExtended(id, seqno, context) {
+      const answer = await accounts.readAccount(id, seqno, context);
+      const account = answer.value;
+      const { balance, shardUtime: utime } = account;
+      const known = recognizeContract(account);
+      if (known?.contract.kind !== 'rwallet') {
+        return joinAnswers({ account, known, unlockedBalance: balance }, [answer]);
+      }
+      const { wallet } = known.contract;
+      if (wallet.startAt !== 0) {
+        const unlocked = unlockedBalance(wallet, { balance, startAt: wallet.startAt, utime });
+        return joinAnswers({ account, known, unlockedBalance: unlocked }, [answer]);
+      }
+      const at = account.masterchainBlock.seqno;
+      const param = await configuration.readParam(RESTRICTED_WALLETS_START, at, context);
+      const unlocked = unlockedBalance(wallet, { balance, startAt: readStart(param.value), utime });
+      return joinAnswers({ account, known, unlockedBalance: unlocked }, [answer, param]);
+    },
+  };
+}
+
+/** `start_at:uint32`; 0 when the parameter is not set or too short, where the contract has no start. */
+function readStart(param: Buffer | null): number {
+  if (param === null) return 0;
+  try {
+    const table = parseBoc(param);
+    return new CellSlice(table, table.roots[0]!).uint(32);
+  } catch (error) {
+    if (error instanceof DecodeError) return 0;
+    throw error;
+  }
+}
