@@ -152,16 +152,21 @@ function operationFacts(document: OpenApi, path: string): Json {
 
 const prose = new Set(['description', 'examples', 'summary', 'discriminator']);
 
-/** The value with every reference replaced by what it refers to, without prose; lists of required names sorted. */
-function resolve(document: OpenApi, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => resolve(document, item));
+/**
+ * The value with every reference replaced by what it refers to, without prose; lists of required names sorted. A reference that
+ * leads back to where it stands is written as the number of steps back.
+ */
+function resolve(document: OpenApi, value: unknown, trail: readonly string[] = []): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolve(document, item, trail));
   if (typeof value !== 'object' || value === null) return value;
   const target = (value as Json)['$ref'];
   if (typeof target === 'string') {
+    if (trail.includes(target)) return { stepsBack: trail.length - trail.indexOf(target) };
     const steps = target.slice(2).split('/');
     return resolve(
       document,
       steps.reduce<unknown>((at, step) => (at as Json)[step], document),
+      [...trail, target],
     );
   }
   return Object.fromEntries(
@@ -171,7 +176,7 @@ function resolve(document: OpenApi, value: unknown): unknown {
         key,
         key === 'required' && Array.isArray(item)
           ? item.map(String).toSorted((a, b) => a.localeCompare(b))
-          : resolve(document, item),
+          : resolve(document, item, trail),
       ]),
   );
 }
