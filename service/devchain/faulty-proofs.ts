@@ -1,7 +1,7 @@
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
-import { createCellStore } from '../decode/cell-store.ts';
+import { createCellStore, type CellStore } from '../decode/cell-store.ts';
 import { merkleProofRoot } from '../decode/merkle.ts';
 import { addMerkleProof } from './proof-builder.ts';
 import { VisitedCells } from './visited-cells.ts';
@@ -54,7 +54,7 @@ function alter(boc: Boc, fault: 'wrongHash' | 'storedHash'): Buffer {
   return boc.bytes;
 }
 
-/** Prunes the deepest cell under the last root that has anything below it, or the root's first reference. */
+/** Prunes the deepest cell under the last root's proof that has anything below it. */
 function pruneDeepest(boc: Boc): Buffer {
   const store = createCellStore();
   const last = boc.roots.length - 1;
@@ -64,12 +64,21 @@ function pruneDeepest(boc: Boc): Buffer {
       if (position !== last) return store.import(boc, proof);
       const root = merkleProofRoot(boc, proof);
       const tree = new VisitedCells(boc, root);
+      tree.openAll(root);
       const inner = below(boc, root).filter((cell) => boc.kind(cell) === 'ordinary' && boc.refCount(cell) > 0);
       const missing = inner.at(-1)!;
-      for (const cell of below(boc, root)) if (cell !== missing || cell === root) tree.open(cell);
-      return addMerkleProof(store, tree);
+      return addMerkleProof(store, tree, new Map([[missing, addMissing(store, boc, missing)]]));
     }),
   );
+}
+
+/** The branch that an honest proof would have there: what is pruned below the cell does not show in it. */
+function addMissing(store: CellStore, boc: Boc, cell: number): number {
+  const data = Buffer.alloc(36);
+  data.set([1, 1]);
+  boc.hash(cell, 0).copy(data, 2);
+  data.writeUInt16BE(boc.depth(cell, 0), 34);
+  return store.add({ kind: 'pruned', data, bitLength: data.length * 8, refs: [] });
 }
 
 /** A cell and all below it, each once, nearest first. */
