@@ -1,6 +1,7 @@
 import type { ServiceConfig } from '../config.ts';
 import { createContractWorlds } from '../live/contract-world.ts';
 import { createLiveGetMethods } from '../live/get-methods.ts';
+import { createExtendedAccounts } from '../live/extended-accounts.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
@@ -19,10 +20,12 @@ export function createLive(
   const worlds = createContractWorlds({ trust }, { pool, tvm, now: () => performance.now() });
   const accounts = createLiveAccounts({ trust }, { pool });
   const blocks = createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs });
+  const configuration = createLiveConfiguration({ pool });
   return {
     accounts,
     blocks,
-    configuration: createLiveConfiguration({ pool }),
+    configuration,
+    extended: createExtendedAccounts({ accounts, configuration }),
     transactions: createLiveTransactions({ pool, accounts, blocks }),
     send: createLiveSend({ pool }),
     getMethods: createLiveGetMethods({ worlds }),

@@ -1,6 +1,8 @@
 import type { LiveAccount, LiveAccounts } from '../live/accounts.ts';
-import { address } from './address-parameter.ts';
+import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
+import { address, spelledAddress } from './address-parameter.ts';
 import { optionalSeqno } from './integer-parameter.ts';
+import { extendedAccountState, viewExtendedAccount } from './extended-accounts.ts';
 import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
 import { accountStatus, boc, bocOrEmpty, emptyText, flag, hash, nano, uint63 } from './scalars.ts';
 import { constant, list, named, object, variants, type Infer, type Shape } from './shape.ts';
@@ -15,6 +17,8 @@ import {
   viewHash,
   viewTransactionId,
 } from './views.ts';
+import { tvmCell } from './stack-shapes.ts';
+import { viewWalletInformation, walletInformation } from './wallets.ts';
 
 /** The three fields that depend on the state, and the state itself; the rest is common (v2 sheet 9.1). */
 function fullState<
@@ -76,8 +80,41 @@ export function viewFullAccountState(account: LiveAccount): Infer<typeof fullAcc
 
 const accountParameters = { address, seqno: optionalSeqno };
 
-/** The operations that read one account: the same read, three views (v2 sheet 9.1). */
-export function accountOperations(accounts: LiveAccounts): readonly Operation[] {
+/** The operations about one account (v2 sheet 9.1). */
+export function accountOperations(accounts: LiveAccounts, extended: LiveExtendedAccounts): readonly Operation[] {
+  return [
+    ...viewOperations(accounts),
+    defineOperation({
+      name: 'getExtendedAddressInformation',
+      methods: ['GET', 'POST'],
+      tag: 'accounts',
+      summary: 'As getAddressInformation, with what the data of a known contract say.',
+      parameters: { address: spelledAddress, seqno: optionalSeqno },
+      result: extendedAccountState,
+      handle: async (values, context) => {
+        const { workchain, id } = values.address;
+        const answer = await extended.readExtended({ workchain, id }, values.seqno, context);
+        return mapAnswer(answer, (account) => viewExtendedAccount(account, values.address));
+      },
+    }),
+    defineOperation({
+      name: 'getShardAccountCell',
+      methods: ['GET', 'POST'],
+      tag: 'accounts',
+      summary: 'The cell of an account in its shard, with its last transaction.',
+      parameters: accountParameters,
+      result: tvmCell,
+      handle: async (values, context) =>
+        mapAnswer(await accounts.readShardAccount(values.address, values.seqno, context), (cell) => ({
+          '@type': 'tvm.cell' as const,
+          bytes: viewBoc(cell),
+        })),
+    }),
+  ];
+}
+
+/** The same read, four views. */
+function viewOperations(accounts: LiveAccounts): readonly Operation[] {
   const reading = <R>(
     name: string,
     summary: string,
@@ -104,6 +141,9 @@ export function accountOperations(accounts: LiveAccounts): readonly Operation[] 
       viewFullAccountState,
     ),
     reading('getAddressBalance', 'Balance of an account in nanotons.', nano, (account) => account.balance.toString()),
+    reading('getWalletInformation', 'Type, seqno and id of a wallet.', walletInformation, (account) =>
+      viewWalletInformation(account, viewAccountStatus(account)),
+    ),
     reading('getAddressState', 'State of an account by name.', accountStatus, viewAccountStatus),
   ];
 }

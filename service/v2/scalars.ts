@@ -54,6 +54,8 @@ export const uint31 = named(
   scalar<number>({ type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 }),
 );
 
+export const uint32 = named('UInt32', scalar<number>({ type: 'integer', minimum: 0, maximum: 4_294_967_295 }));
+
 export const uint63 = named('UInt63', scalar<number>({ type: 'integer', format: 'int64', minimum: 0 }));
 
 export const accountStatus = named('AccountStatus', oneOfStrings(['uninitialized', 'active', 'frozen']));

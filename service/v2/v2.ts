@@ -1,6 +1,7 @@
 import type { LiveAccounts } from '../live/accounts.ts';
 import type { LiveGetMethods } from '../live/get-methods.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
+import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
 import type { LiveConfiguration } from '../live/configuration.ts';
 import type { LiveSend } from '../live/send.ts';
 import type { LiveTransactions } from '../live/transactions.ts';
@@ -32,6 +33,7 @@ export type V2Options = {
 
 export type V2Dependencies = {
   readonly accounts: LiveAccounts;
+  readonly extended: LiveExtendedAccounts;
   readonly blocks: LiveBlocks;
   readonly configuration: LiveConfiguration;
   readonly transactions: LiveTransactions;
@@ -42,7 +44,7 @@ export type V2Dependencies = {
 /** Builds the table. */
 export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
   const operations = [
-    ...accountOperations(dependencies.accounts),
+    ...accountOperations(dependencies.accounts, dependencies.extended),
     ...blockOperations(dependencies.accounts, dependencies.blocks),
     ...blockTransactionOperations(dependencies.transactions),
     ...transactionOperations(dependencies.transactions),

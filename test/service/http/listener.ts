@@ -6,6 +6,7 @@ import { createHttpServer, type HttpServer, type HttpServerDependencies } from '
 import type { HttpOptions } from '#service/http/options.ts';
 import type { Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
 import type { LiveAccounts } from '#service/live/accounts.ts';
+import { createExtendedAccounts } from '#service/live/extended-accounts.ts';
 import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
@@ -67,11 +68,13 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
     rest: true,
     ...setup.options,
   };
+  const accounts = setup.accounts ?? scriptAccounts();
   const server = createHttpServer(options, {
     v2: createV2(
       { release: 0 },
       {
-        accounts: setup.accounts ?? scriptAccounts(),
+        accounts,
+        extended: createExtendedAccounts({ accounts, configuration: scriptConfiguration() }),
         blocks: scriptBlocks(),
         configuration: scriptConfiguration(),
         transactions: scriptTransactions(),
