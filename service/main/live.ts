@@ -1,5 +1,8 @@
 import type { ServiceConfig } from '../config.ts';
 import { createContractWorlds } from '../live/contract-world.ts';
+import { createLiveDns } from '../live/dns.ts';
+import { createLiveFees } from '../live/fees.ts';
+import { createLiveTokens } from '../live/tokens.ts';
 import { createLiveGetMethods } from '../live/get-methods.ts';
 import { createExtendedAccounts } from '../live/extended-accounts.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
@@ -29,5 +32,8 @@ export function createLive(
     transactions: createLiveTransactions({ pool, accounts, blocks }),
     send: createLiveSend({ pool }),
     getMethods: createLiveGetMethods({ worlds }),
+    tokens: createLiveTokens({ worlds }),
+    dns: createLiveDns({ worlds }),
+    fees: createLiveFees({ worlds }),
   };
 }

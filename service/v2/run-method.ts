@@ -1,4 +1,4 @@
-import { crc16 } from '../decode/address.ts';
+import { methodIdOf } from '../live/method-id.ts';
 import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
 import { address } from './address-parameter.ts';
 import { invalid } from './errors.ts';
@@ -53,11 +53,6 @@ export const methodId: RequiredParameter<number> = {
 function readNumber(text: string): number | undefined {
   const parts = /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
   return parts === null ? undefined : Number(parts[2]) * (parts[1] === '-' ? -1 : 1);
-}
-
-/** `crc16(name) | 0x10000`, the compilers' number of a method of this name. */
-export function methodIdOf(name: string): number {
-  return crc16(Buffer.from(name)) | 0x1_0000;
 }
 
 export function viewLegacyRun(run: LiveMethodRun): Infer<typeof legacyResult> {

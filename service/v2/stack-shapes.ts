@@ -24,14 +24,9 @@ export type StackEntryView =
 
 export type ElementsView<T extends string> = { readonly '@type': T; readonly elements: readonly StackEntryView[] };
 
-/** Items of a list whose length is bounded by that of the whole stack. */
-function items<T>(item: Shape<T>): Shape<readonly T[]> {
-  return { schema: { type: 'array', items: item.schema }, definitions: item.definitions };
-}
-
 const itself: Shape<StackEntryView> = { schema: { $ref: referenceTo('StackEntry') }, definitions: new Map() };
-const tvmTuple = named('TvmTuple', object({ '@type': constant('tvm.tuple'), elements: items(itself) }));
-const tvmList = named('TvmList', object({ '@type': constant('tvm.list'), elements: items(itself) }));
+const tvmTuple = named('TvmTuple', object({ '@type': constant('tvm.tuple'), elements: list(itself) }));
+const tvmList = named('TvmList', object({ '@type': constant('tvm.list'), elements: list(itself) }));
 
 const typedEntries = [
   named('StackEntryNumber', object({ '@type': constant('tvm.stackEntryNumber'), number: tvmNumber })),

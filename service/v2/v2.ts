@@ -1,5 +1,8 @@
 import type { LiveAccounts } from '../live/accounts.ts';
+import type { LiveDns } from '../live/dns.ts';
+import type { LiveFees } from '../live/fees.ts';
 import type { LiveGetMethods } from '../live/get-methods.ts';
+import type { LiveTokens } from '../live/tokens.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
 import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
 import type { LiveConfiguration } from '../live/configuration.ts';
@@ -11,7 +14,10 @@ import { blockTransactionOperations } from './block-transactions.ts';
 import { blockOperations } from './blocks.ts';
 import { configurationOperations } from './configuration.ts';
 import { hashOperations } from './hashes.ts';
+import { dnsOperations } from './dns.ts';
+import { feeOperations } from './fees.ts';
 import { runMethodOperations } from './run-method.ts';
+import { tokenOperations } from './tokens.ts';
 import type { Operation } from './operation.ts';
 import { sendOperations } from './send.ts';
 import { transactionOperations } from './transactions.ts';
@@ -39,6 +45,9 @@ export type V2Dependencies = {
   readonly transactions: LiveTransactions;
   readonly send: LiveSend;
   readonly getMethods: LiveGetMethods;
+  readonly tokens: LiveTokens;
+  readonly dns: LiveDns;
+  readonly fees: LiveFees;
 };
 
 /** Builds the table. */
@@ -53,6 +62,9 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...addressOperations(),
     ...hashOperations(),
     ...runMethodOperations(dependencies.getMethods),
+    ...tokenOperations(dependencies.tokens),
+    ...dnsOperations(dependencies.dns),
+    ...feeOperations(dependencies.fees),
   ];
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),

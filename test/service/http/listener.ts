@@ -9,6 +9,7 @@ import type { LiveAccounts } from '#service/live/accounts.ts';
 import { createExtendedAccounts } from '#service/live/extended-accounts.ts';
 import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { scriptDns, scriptFees, scriptTokens } from '#test/service/v2/scripted-contracts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { scriptConfiguration } from '#test/service/v2/scripted-configuration.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
@@ -80,6 +81,9 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
         transactions: scriptTransactions(),
         send: scriptSend(),
         getMethods: scriptGetMethods(),
+        tokens: scriptTokens(),
+        dns: scriptDns(),
+        fees: scriptFees(),
         ...setup.live,
       },
     ),

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+
+import { createCellStore } from '../decode/cell-store.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { methodIdOf } from './method-id.ts';
+import type { AccountId } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { ContractWorld, ContractWorlds } from './contract-world.ts';
+import { decodeDomain, encodeDomain } from './dns-names.ts';
+import { readDnsRecord, readDnsRecords } from './dns-records.ts';
+import type { DnsRecord } from './dns-records.ts';
+import { LiveError } from './errors.ts';
+import { sliceEntry } from './vm-values.ts';
+import type { StackCell, StackEntry } from './vm-values.ts';
+
+/** One record of a name, under the part of the name that its resolver was asked for. */
+export type DnsEntry = {
+  readonly name: string;
+  /** SHA-256 of the category's name, 32 bytes. */
+  readonly category: Buffer;
+  readonly record: DnsRecord;
+};
+
+export type DnsQuestion = {
+  /** The contract to start at. */
+  readonly resolver: AccountId;
+  /** Labels with dots between them; the empty name is the resolver's own. At most 126 bytes of UTF-8. */
+  readonly name: string;
+  /** How many further resolvers may be asked. */
+  readonly hops: number;
+};
+
+/**
+ * Names, resolved by contracts that run here on proved states (TEP-81).
+ * Errors: LiveError `not_a_resolver`, TvmError, PoolError, ProofError.
+ */
+export type LiveDns = {
+  /**
+   * All records of a name; when resolvers are left to ask, the one record that names the next. None for a name that nobody has
+   * registered: its resolver is not there.
+   * @param seqno masterchain seqno to resolve at; the served head when absent
+   */
+  resolve(
+    question: DnsQuestion,
+    seqno: number | undefined,
+    context: ReadContext,
+  ): Promise<LiveAnswer<readonly DnsEntry[]>>;
+};
+
+const METHOD = methodIdOf('dnsresolve');
+
+/** Category of the record that names the contract to ask on. */
+const NEXT_RESOLVER = createHash('sha256').update('dns_next_resolver').digest();
+
+export function createLiveDns(dependencies: { worlds: ContractWorlds }): LiveDns {
+  return {
+    async resolve({ resolver, name, hops }, seqno, context) {
+      const world = await dependencies.worlds.open(seqno, context);
+      let [at, rest, left] = [resolver, name.endsWith('.') ? name : `${name}.`, hops];
+      for (;;) {
+        const step = await askResolver(world, at, rest);
+        const [next] = step.entries;
+        const isLast = !step.partial || left <= 0 || next?.record.kind !== 'nextResolver';
+        if (isLast) return world.answer(step.entries);
+        // What was resolved is the end of the name, so that each step leaves a shorter one.
+        if (!rest.endsWith(next.name)) throw notAResolver();
+        [at, rest, left] = [next.record.resolver, rest.slice(0, rest.length - next.name.length), left - 1];
+      }
+    },
+  };
+}
+
+type Step = { readonly entries: readonly DnsEntry[]; readonly partial: boolean };
+
+const NOTHING: Step = { entries: [], partial: false };
+
+async function askResolver(world: ContractWorld, account: AccountId, name: string): Promise<Step> {
+  const encoded = encodeDomain(name);
+  const stack: StackEntry[] = [sliceEntry(bytesCell(encoded)), { type: 'int', value: 0n }];
+  const run = await world.runMethod({ account, methodId: METHOD, stack });
+  if (run.account.code === null) return NOTHING;
+  const [prefix, data] = run.stack.slice(-2);
+  const succeeded = (run.exitCode === 0 || run.exitCode === 1) && data !== undefined;
+  if (!succeeded) throw notAResolver();
+  if (data.type === 'null') return NOTHING;
+  const bits = prefix?.type === 'int' ? Number(prefix.value) : -1;
+  if (data.type !== 'cell' || bits < 0 || bits > encoded.length * 8 || bits % 8 !== 0) throw notAResolver();
+  return readAnswer(name, encoded, bits / 8, data);
+}
+
+/** @param resolved how many bytes of the encoded name the resolver knows */
+function readAnswer(name: string, encoded: Buffer, resolved: number, data: StackCell): Step {
+  if (resolved === 0) return NOTHING;
+  if (resolved < encoded.length) {
+    const record = readDnsRecord(data.table, data.cell);
+    const entry = { name: decodeDomain(encoded.subarray(0, resolved)), category: NEXT_RESOLVER, record };
+    return { entries: [entry], partial: true };
+  }
+  try {
+    const records = readDnsRecords(data.table, data.cell);
+    return { entries: records.map((one) => ({ ...one, name })), partial: false };
+  } catch (error) {
+    if (error instanceof DecodeError) throw notAResolver(error);
+    throw error;
+  }
+}
+
+function bytesCell(bytes: Buffer): StackCell {
+  const table = createCellStore({ cellsMax: 1 });
+  return { table, cell: table.add({ data: bytes, bitLength: bytes.length * 8, refs: [] }) };
+}
+
+/** The reference client's library's words (v2 sheet 9.1). */
+function notAResolver(cause?: unknown): LiveError {
+  return new LiveError('not_a_resolver', 'get method failed', {}, cause);
+}

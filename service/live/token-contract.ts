@@ -1,0 +1,91 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { readMessageAddress } from '../decode/tlb/message-address.ts';
+import { TvmError } from '../tvm/errors.ts';
+import type { AccountId } from './accounts.ts';
+import type { ContractWorld } from './contract-world.ts';
+import { readAccount } from './dns-records.ts';
+import { LiveError } from './errors.ts';
+import { methodIdOf } from './method-id.ts';
+import { cellOfSlice, sliceEntry } from './vm-values.ts';
+import type { StackCell, StackEntry } from './vm-values.ts';
+
+/** A contract that may be a token: its get-methods by name. */
+export type TokenContract = {
+  readonly account: AccountId;
+  /** The result, the last entry on top; undefined when the method throws or gives fewer entries than `least`. */
+  run(method: string, least: number, stack?: readonly StackEntry[]): Promise<readonly StackEntry[] | undefined>;
+  /** Another contract in the same block. */
+  at(account: AccountId): TokenContract;
+};
+
+/** A contract whose answer cannot be shown has no good answer; it is no fault of ours. */
+const UNREADABLE: ReadonlySet<string> = new Set(['stack_too_deep', 'stack_too_big', 'stack_invalid', 'bad_stack']);
+
+export function createTokenContract(world: ContractWorld, account: AccountId): TokenContract {
+  return {
+    account,
+    async run(method, least, stack = []) {
+      try {
+        const run = await world.runMethod({ account, methodId: methodIdOf(method), stack });
+        const succeeded = run.exitCode === 0 || run.exitCode === 1;
+        return succeeded && run.stack.length >= least ? run.stack : undefined;
+      } catch (error) {
+        if ((error instanceof TvmError || error instanceof LiveError) && UNREADABLE.has(error.code)) return undefined;
+        throw error;
+      }
+    },
+    at: (other) => createTokenContract(world, other),
+  };
+}
+
+export function asInteger(entry: StackEntry | undefined): bigint | undefined {
+  return entry?.type === 'int' ? entry.value : undefined;
+}
+
+/** A cell, or a slice as one. */
+export function asCell(entry: StackEntry | undefined): StackCell | undefined {
+  if (entry?.type === 'cell') return entry;
+  return entry?.type === 'slice' ? cellOfSlice(entry) : undefined;
+}
+
+/** BoC of a cell. */
+export function asBoc(entry: StackEntry | undefined): Buffer | undefined {
+  return entry?.type === 'cell' ? writeBoc(entry.table, [entry.cell], { crc32c: true }) : undefined;
+}
+
+/** The same value as a slice, for a method that reads an address. */
+export function asSlice(entry: StackEntry | undefined): StackEntry | undefined {
+  const cell = asCell(entry);
+  return cell && sliceEntry(cell);
+}
+
+/**
+ * An address in a slice or a cell: `none` for `addr_none` and for null; undefined for an external or variable address, one with
+ * anycast, and what is no address.
+ */
+export function asAddress(entry: StackEntry | undefined): AccountId | 'none' | undefined {
+  if (entry?.type === 'null') return 'none';
+  const cell = asCell(entry);
+  if (cell === undefined) return undefined;
+  try {
+    const slice = new CellSlice(cell.table, cell.cell);
+    return readMessageAddress(slice.clone()) === undefined ? 'none' : readAccount(slice);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined for no account. */
+export function orNobody(address: AccountId | 'none'): AccountId | undefined {
+  return address === 'none' ? undefined : address;
+}
+
+/** Whether a method's first result names this account: workchain and id alone count. */
+export function names(result: readonly StackEntry[] | undefined, account: AccountId): boolean {
+  const address = asAddress(result?.[0]);
+  if (address === undefined || address === 'none') return false;
+  return address.workchain === account.workchain && address.id.equals(account.id);
+}

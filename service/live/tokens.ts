@@ -1,0 +1,84 @@
+import type { AccountId } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { ContractWorlds } from './contract-world.ts';
+import type { DnsRecord } from './dns-records.ts';
+import { LiveError } from './errors.ts';
+import { readJettonMaster, readJettonWallet } from './jettons.ts';
+import { readNftCollection, readNftItem } from './nfts.ts';
+import type { TokenContent } from './token-content.ts';
+import { createTokenContract } from './token-contract.ts';
+
+export type JettonMaster = {
+  readonly kind: 'jettonMaster';
+  readonly totalSupply: bigint;
+  readonly mintable: boolean;
+  /** Undefined when nobody is. */
+  readonly admin: AccountId | undefined;
+  readonly content: TokenContent;
+  /** BoC. */
+  readonly walletCode: Buffer;
+};
+
+export type JettonWallet = {
+  readonly kind: 'jettonWallet';
+  readonly balance: bigint;
+  readonly owner: AccountId;
+  readonly jetton: AccountId;
+  /** Undefined for a wallet that does not know the question. */
+  readonly mintlessIsClaimed: boolean | undefined;
+  /** BoC. */
+  readonly walletCode: Buffer;
+};
+
+export type NftCollection = {
+  readonly kind: 'nftCollection';
+  readonly nextItemIndex: bigint;
+  readonly owner: AccountId | undefined;
+  readonly content: TokenContent;
+};
+
+export type NftItem = {
+  readonly kind: 'nftItem';
+  readonly init: boolean;
+  readonly index: bigint;
+  readonly collection: AccountId | undefined;
+  readonly owner: AccountId | undefined;
+  readonly content: TokenContent | DomainContent;
+};
+
+/** What an item that is a domain shows instead: its name and records, by category (32 bytes) in their order. */
+export type DomainContent = {
+  readonly kind: 'domain';
+  readonly domain: string;
+  readonly records: readonly { readonly category: Buffer; readonly record: DnsRecord }[];
+};
+
+export type Token = JettonMaster | JettonWallet | NftCollection | NftItem;
+
+/**
+ * Jettons and NFTs, told by the get-methods that they have (TEP-62, 64, 74, 81), which run here on proved states. What an account
+ * says of itself is compared with what its master or collection says of it.
+ * Errors: LiveError `not_a_token`, TvmError, PoolError, ProofError.
+ */
+export type LiveTokens = {
+  /** @param seqno masterchain seqno to read at; the served head when absent */
+  readToken(account: AccountId, seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<Token>>;
+};
+
+/** In the order in which a contract that is several is told (v2 sheet 9.1). */
+const KINDS = [readJettonMaster, readJettonWallet, readNftCollection, readNftItem] as const;
+
+export function createLiveTokens(dependencies: { worlds: ContractWorlds }): LiveTokens {
+  return {
+    async readToken(account, seqno, context) {
+      const world = await dependencies.worlds.open(seqno, context);
+      const contract = createTokenContract(world, account);
+      const { code } = await world.readAccount(account);
+      for (const read of code === null ? [] : KINDS) {
+        const token = await read(contract);
+        if (token !== undefined) return world.answer<Token>(token);
+      }
+      throw new LiveError('not_a_token', 'Smart contract is not Jetton or NFT');
+    },
+  };
+}

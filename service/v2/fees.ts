@@ -1,0 +1,109 @@
+import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { LiveFees, SourceFees } from '../live/fees.ts';
+import { address } from './address-parameter.ts';
+import { readBase64 } from './bytes-parameter.ts';
+import { invalid } from './errors.ts';
+import { optionalFlag } from './flag-parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from './operation.ts';
+import { withDefault, type OptionalParameter, type Parameter, type RequiredParameter } from './parameter.ts';
+import { uint63 } from './scalars.ts';
+import { constant, list, named, object, type Infer } from './shape.ts';
+
+const fees = named(
+  'Fees',
+  object({
+    '@type': constant('fees'),
+    in_fwd_fee: uint63,
+    storage_fee: uint63,
+    gas_fee: uint63,
+    fwd_fee: uint63,
+  }),
+);
+
+const queryFees = named(
+  'QueryFees',
+  object({ '@type': constant('query.fees'), source_fees: fees, destination_fees: list(fees) }),
+);
+
+/** Fees are JSON integers; those of the destinations are not known here and the list is empty (v2 sheet 9.5). */
+export function viewFees(source: SourceFees): Infer<typeof queryFees> {
+  return {
+    '@type': 'query.fees',
+    source_fees: {
+      '@type': 'fees',
+      in_fwd_fee: Number(source.inForwardFee),
+      storage_fee: Number(source.storageFee),
+      gas_fee: Number(source.gasFee),
+      fwd_fee: Number(source.forwardFee),
+    },
+    destination_fees: [],
+  };
+}
+
+/** How a bag of cells with one root is read and checked. */
+function bag(name: string): Pick<Parameter<Buffer>, 'name' | 'parse' | 'check' | 'emptyIsAbsent'> {
+  return {
+    name,
+    emptyIsAbsent: true,
+    parse: (raw) => {
+      if (typeof raw !== 'string') throw invalid(`failed to parse ${name}`, name);
+      return readBase64(raw, name);
+    },
+    check: (bytes) => {
+      try {
+        parseBoc(bytes, { rootsMax: 1 });
+        return undefined;
+      } catch (error) {
+        if (error instanceof DecodeError) return `INVALID_BAG_OF_CELLS: ${name}${error.message}`;
+        throw error;
+      }
+    },
+  };
+}
+
+/** The body of the message, not the message itself (v2 sheet 9.5). */
+const body: RequiredParameter<Buffer> = {
+  ...bag('body'),
+  missing: 'empty body',
+  input: { name: 'Base64Input', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]+={0,2}$' } },
+};
+
+function optionalBag(name: string): OptionalParameter<Buffer> {
+  return {
+    ...bag(name),
+    missing: undefined,
+    input: {
+      name: 'Base64InputOrEmpty',
+      schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$', default: '' },
+    },
+  };
+}
+
+const ignoreSignature = {
+  ...withDefault(optionalFlag('ignore_chksig'), true),
+  input: { name: 'FlagInput', schema: { type: 'boolean' } },
+};
+
+const parameters = {
+  account: address,
+  body,
+  initCode: optionalBag('init_code'),
+  initData: optionalBag('init_data'),
+  ignoreSignature,
+};
+
+export function feeOperations(live: LiveFees): readonly Operation[] {
+  return [
+    defineOperation({
+      name: 'estimateFee',
+      methods: ['POST'],
+      tag: 'send',
+      summary: 'What an external message with this body would cost its account.',
+      parameters,
+      result: queryFees,
+      handle: async ({ initCode = null, initData = null, ...call }, context) =>
+        mapAnswer(await live.estimateFees({ ...call, initCode, initData }, context), viewFees),
+    }),
+  ];
+}
