@@ -2,19 +2,14 @@ import type { Operation } from '../v2/operation.ts';
 import type { Parameter } from '../v2/parameter.ts';
 import { referenceTo, type JsonSchema } from '../v2/shape.ts';
 import type { V2 } from '../v2/v2.ts';
-
-/** Statuses that any operation may answer with beside 200, and what they mean (v2 sheet 4.1). */
-const failures: readonly (readonly [status: number, description: string])[] = [
-  [401, 'API key does not exist'],
-  [403, 'The key is for another network'],
-  [405, 'Wrong method'],
-  [413, 'Request body too large'],
-  [422, 'A parameter is missing or not valid'],
-  [429, 'Over the limit of the plan'],
-  [500, 'A lite server answered with an error, or its proof does not hold'],
-  [503, 'No lite server is usable'],
-  [504, 'No lite server answered in time'],
-];
+import {
+  anyRpcFailure,
+  describeFailures,
+  failureSchemas,
+  headersOf,
+  jsonContent,
+  rpcFields,
+} from './openapi-failures.ts';
 
 const extra: JsonSchema = {
   type: 'string',
@@ -24,7 +19,20 @@ const extra: JsonSchema = {
 
 const rpcId: JsonSchema = { type: ['string', 'number', 'null'] };
 
-const rpcFields = { jsonrpc: { const: '2.0' }, id: { $ref: referenceTo('RpcId') } };
+/** What this document itself is. */
+const documentSchema: JsonSchema = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string', pattern: '^3\\.1\\.' },
+    info: {
+      type: 'object',
+      required: ['title', 'version'],
+      properties: { title: { type: 'string' }, version: { type: 'string', pattern: '^2\\.\\d+\\.\\d+$' } },
+    },
+    paths: { type: 'object' },
+  },
+};
 
 /** The OpenAPI 3.1 document of the contract, made from its operations. */
 export function describeV2(v2: V2): JsonSchema {
@@ -46,7 +54,7 @@ export function describeV2(v2: V2): JsonSchema {
       '/api/v2/jsonRPC': { post: describeRpc(v2) },
       '/api/v2/healthcheck': { get: describePage('healthcheckV2', 'Liveness', { const: 'OK' }) },
       '/healthcheck': { get: describePage('healthcheck', 'Liveness', { const: 'OK' }) },
-      '/api/v2/openapi.json': { get: describePage('openapi', 'This document', { type: 'object' }) },
+      '/api/v2/openapi.json': { get: describePage('openapi', 'This document', documentSchema) },
     },
     components: {
       securitySchemes: {
@@ -56,6 +64,7 @@ export function describeV2(v2: V2): JsonSchema {
       headers: {
         ApiVersion: { required: true, schema: { type: 'string', pattern: '^2\\.\\d+\\.\\d+$' } },
         AllowOrigin: { schema: { type: 'string' } },
+        Allow: { schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds', schema: { type: 'integer', minimum: 0 } },
       },
       schemas: describeSchemas(v2),
@@ -74,8 +83,8 @@ function describeSchemas(v2: V2): JsonSchema {
   return {
     Extra: extra,
     RpcId: rpcId,
-    ErrorEnvelope: failureSchema({}),
-    RpcErrorEnvelope: failureSchema(rpcFields),
+    RpcErrorEnvelope: anyRpcFailure,
+    ...failureSchemas(),
     ...Object.fromEntries(named),
   };
 }
@@ -84,22 +93,12 @@ function describeOperation(operation: Operation, name: string): JsonSchema {
   const common = {
     tags: [operation.tag],
     summary: operation.summary,
-    responses: responses(
-      { $ref: referenceTo(`${pascal(operation.name)}Response`) },
-      'ErrorEnvelope',
-      operation.refusalStatus,
-    ),
+    responses: responses({ $ref: referenceTo(`${pascal(operation.name)}Response`) }, failureStatuses(operation)),
   };
   const get = {
     ...common,
     operationId: name,
-    parameters: operation.parameters.map((parameter) => ({
-      name: parameter.name,
-      in: 'query',
-      required: parameter.missing !== undefined,
-      schema: inputSchema(parameter),
-      ...(parameter.repeats === true && { style: 'form', explode: true }),
-    })),
+    ...(operation.parameters.length > 0 && { parameters: operation.parameters.map(describeQuery) }),
   };
   const post = {
     ...common,
@@ -112,6 +111,16 @@ function describeOperation(operation: Operation, name: string): JsonSchema {
   return {
     ...(operation.methods.includes('GET') && { get }),
     ...(operation.methods.includes('POST') && { post }),
+  };
+}
+
+function describeQuery(parameter: Parameter<unknown>): JsonSchema {
+  return {
+    name: parameter.name,
+    in: 'query',
+    required: parameter.missing !== undefined,
+    schema: inputSchema(parameter),
+    ...(parameter.repeats === true && { style: 'form', explode: true }),
   };
 }
 
@@ -140,32 +149,26 @@ function describeRpc(v2: V2): JsonSchema {
       required: true,
       content: jsonContent({ oneOf: [request, { type: 'array', items: request, minItems: 1 }] }),
     },
-    responses: responses({ anyOf: [success, batch] }, 'RpcErrorEnvelope'),
+    responses: responses({ anyOf: [success, batch] }),
   };
 }
 
 function describePage(operationId: string, summary: string, schema: JsonSchema): JsonSchema {
   const ok = { description: summary, headers: headersOf(200), content: jsonContent(schema) };
-  return { operationId, tags: ['service'], summary, security: [], responses: { '200': ok } };
+  const wrongMethod = describeFailures([])['405'];
+  return { operationId, tags: ['service'], summary, security: [], responses: { '200': ok, '405': wrongMethod } };
 }
 
-function responses(success: JsonSchema, failure: string, refusalStatus?: number): JsonSchema {
-  const refusals = refusalStatus === undefined ? [] : [[refusalStatus, 'The message is refused'] as const];
-  const answers = [...refusals, ...failures].map(([status, description]) => [
-    status.toString(),
-    { description, headers: headersOf(status), content: jsonContent({ $ref: referenceTo(failure) }) },
-  ]);
+/** Statuses that this operation has and others do not. */
+function failureStatuses({ failures = [], refusalStatus }: Operation): number[] {
+  return [...failures, ...(refusalStatus === undefined ? [] : [refusalStatus])];
+}
+
+/** @param statuses of failures that not every operation has; left out for JSON-RPC, which has all */
+function responses(success: JsonSchema, statuses?: readonly number[]): JsonSchema {
   return {
     '200': { description: 'Success', headers: headersOf(200), content: jsonContent(success) },
-    ...(Object.fromEntries(answers) as JsonSchema),
-  };
-}
-
-function headersOf(status: number): JsonSchema {
-  return {
-    'X-API-Version': { $ref: '#/components/headers/ApiVersion' },
-    'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' },
-    ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+    ...describeFailures(statuses),
   };
 }
 
@@ -210,25 +213,6 @@ function successSchema(operation: Operation, fields: Readonly<Record<string, Jso
     },
     additionalProperties: false,
   };
-}
-
-function failureSchema(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return {
-    type: 'object',
-    required: ['ok', 'error', 'code'],
-    properties: {
-      ok: { const: false },
-      error: { type: 'string', minLength: 1 },
-      code: { type: 'integer', minimum: 400, maximum: 599 },
-      '@extra': { $ref: referenceTo('Extra') },
-      ...fields,
-    },
-    additionalProperties: false,
-  };
-}
-
-function jsonContent(schema: JsonSchema): JsonSchema {
-  return { 'application/json': { schema } };
 }
 
 function pascal(name: string): string {

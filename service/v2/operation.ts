@@ -27,6 +27,8 @@ export type OperationDefinition<P extends Parameters, R> = {
   readonly parameters: P;
   readonly rule?: ParameterRule<P>;
   readonly result: Shape<R>;
+  /** Statuses of failures that only some operations have, for the document. */
+  readonly failures?: readonly number[];
   /** Status in place of 500 when a lite server or a check refuses. */
   readonly refusalStatus?: number;
   /** Throws what live throws. */
@@ -44,6 +46,8 @@ export type Operation = {
   /** Keywords of the POST body's schema beside its fields. */
   readonly bodyRules: JsonSchema;
   readonly result: Shape<unknown>;
+  /** Statuses of failures that only some operations have, for the document. */
+  readonly failures?: readonly number[];
   /** Status in place of 500 when a lite server or a check refuses. */
   readonly refusalStatus?: number;
   /** Reads the parameters and runs: throws V2Error for the caller's mistakes, before anything is asked, and what live throws. */

@@ -128,6 +128,7 @@ function locating(
     tag: 'transactions',
     summary,
     parameters: messageParameters,
+    failures: [404],
     result: transaction,
     handle: async (values, context) =>
       mapAnswer(await find(values, context), (found) => viewTransaction(found, createCellStore())),

@@ -15,7 +15,10 @@ const mistakes: Readonly<Record<string, readonly Bad[]>> = {
     ['', 'empty destination address'],
     ['x', 'failed to parse destination address'],
   ],
-  seqno: [...unreadable('seqno', '2147483648'), ...['0', '-1'].map((value) => [value, 'seqno should be positive'] as const)],
+  seqno: [
+    ...unreadable('seqno', '2147483648'),
+    ...['0', '-1'].map((value) => [value, 'seqno should be positive'] as const),
+  ],
   from_seqno: [...unreadable('from_seqno', '2147483648'), ['-1', 'from_seqno should be non-negative']],
   workchain: unreadable('workchain', '2147483648'),
   shard: unreadable('shard', '9223372036854775808'),

@@ -64,7 +64,7 @@ export function createAnswerJudge(document: OpenApi): AnswerJudge {
     if (Array.isArray(value)) {
       return 'items' in node ? value.flatMap((item, index) => walk(`${found}/items`, item, `${place}[${index}]`)) : [];
     }
-    const named = Object.keys((node['properties'] ?? {}) as Json);
+    const named = Object.keys(node['properties'] ?? {});
     const shown = Object.keys(value).filter((key) => named.includes(key));
     const wanted = named.filter((key) => shown.includes(key));
     return [

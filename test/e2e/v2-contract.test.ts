@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Operation } from '#service/v2/operation.ts';
+import { missingReference, reference, type Json, type OpenApi } from '#test/service/http/reference.ts';
+import type { Way } from '#test/service/http/requests.ts';
+import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { documentDifferences, knownDifferences } from '#test/support/v2-differences.ts';
+import { badValues } from '#test/support/v2-mistakes.ts';
+import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
+import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
+import { ask, pathOf, waysInto, type Asked } from '#test/support/v2-ways.ts';
+
+const table = operations.map((operation) => [operation.name, operation] as const);
+
+let api: ApiUnderTest;
+let judge: AnswerJudge;
+let scenes: Params[] = [];
+
+const service = () => ({ url: api.api.url, key: api.key });
+
+describe.skipIf(skipLoudly(reference === undefined, missingReference))('the contract over HTTP', () => {
+  beforeAll(async () => {
+    judge = createAnswerJudge(reference!);
+    api = await startApiUnderTest({ behindBlocks: 0 });
+    scenes = await readScenes(api);
+  }, 60_000);
+  afterAll(() => api.close());
+
+  it('is the whole of v2', () => {
+    const ours = operations.flatMap(({ name, aliases }) => [name, ...aliases]).map(pathOf);
+    const pages = ['/api/v2/jsonRPC', '/api/v2/healthcheck', '/healthcheck', '/api/v2/openapi.json'];
+    expect([...ours, ...pages].toSorted()).toEqual(Object.keys(reference!.paths).toSorted());
+  });
+
+  it.each(table)(
+    '%s: every way gives the same good answer, in the published form and order',
+    async (_name, operation) => {
+      const requests = requestsTo(operation, scenes);
+      let successes = 0;
+      for (const params of requests) {
+        const answers = await askAll(operation, params);
+        for (const [way, answer] of answers)
+          expect({ way, params, flaws: flawsOf(operation.name, way, answer) }).toEqual({ way, params, flaws: [] });
+        const [, { status }] = answers[0]!;
+        if (status === 200) successes += 1;
+        expect([200, 400, 404, 409, 500]).toContain(status);
+        const [first, ...others] = answers.map(([, answer]) => contentOf(answer));
+        for (const other of others) expect(other).toEqual(first);
+      }
+      expect(successes).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(table)(
+    '%s: refuses a parameter that is missing or bad, in the words of the sheet',
+    async (_name, operation) => {
+      const good = requestsTo(operation, scenes)[0] ?? {};
+      for (const [params, message] of mistakesOf(operation, good)) {
+        for (const [way, answer] of await askAll(operation, params)) {
+          const { status, body } = answer;
+          const told = { way, params, status, error: body['error'], flaws: flawsOf(operation.name, way, answer) };
+          expect(told).toEqual({ way, params, status: 422, error: message, flaws: [] });
+        }
+      }
+    },
+  );
+
+  it.each(table)('%s: refuses a wrong method and an unknown key', async (_name, operation) => {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+      const url = `${api.api.url}${pathOf(operation.name)}`;
+      const known = (operation.methods as readonly string[]).includes(method);
+      const response = await fetch(url, { method, headers: { 'x-api-key': known ? 'nobody' : api.key } });
+      const body: unknown = await response.json();
+      const status = known ? 401 : 405;
+      expect(response.status).toBe(status);
+      const described = operation.methods[0]!;
+      expect(judge.flaws({ path: pathOf(operation.name), method: described, status }, body)).toEqual([]);
+    }
+  });
+
+  it('of our own document agrees with the published one but for a list of differences, each with its reason', async () => {
+    const ours = (await (await fetch(`${api.api.url}/api/v2/openapi.json`)).json()) as OpenApi;
+    const found = documentDifferences(ours, reference!);
+    expect(found.filter((place) => !knownDifferences.some(({ at }) => at.test(place)))).toEqual([]);
+    expect(knownDifferences.filter(({ at }) => !found.some((place) => at.test(place))).map(({ why }) => why)).toEqual(
+      [],
+    );
+  });
+});
+
+async function askAll(operation: Operation, params: Params): Promise<(readonly [Way, Asked])[]> {
+  return Promise.all(
+    waysInto(operation).map(async (way) => [way, await ask(service(), way, operation.name, params)] as const),
+  );
+}
+
+/** What is wrong with an answer by the published document. */
+function flawsOf(operation: string, way: Way, { status, type, body }: Asked): unknown[] {
+  const route =
+    way === 'JSON-RPC'
+      ? { path: pathOf('jsonRPC'), method: 'POST', status }
+      : { path: pathOf(operation), method: way, status };
+  const name = `${operation.charAt(0).toUpperCase()}${operation.slice(1)}${way === 'JSON-RPC' ? 'Rpc' : ''}Response`;
+  return [
+    ...(type === 'application/json' ? [] : [type]),
+    ...judge.flaws(route, body),
+    ...(status === 200 ? judge.disorder(name, body) : body['code'] === status ? [] : [body['code']]),
+  ];
+}
+
+/** An answer without what tells when and how it was made. */
+function contentOf({ status, body }: Asked): Json {
+  const { '@extra': _extra, jsonrpc: _version, id: _id, ...content } = body;
+  return { status, ...content };
+}
+
+/** Requests with one mistake each, made of a good one, and the message that they must get. */
+function mistakesOf({ parameters }: Operation, good: Params): [Params, string][] {
+  return parameters.flatMap(({ name, missing }) => {
+    const { [name]: _left, ...without } = good;
+    const bad = badValues(name).map(([value, message]): [Params, string] => [{ ...good, [name]: value }, message]);
+    return missing === undefined ? bad : [[without, missing] as [Params, string], ...bad];
+  });
+}
