@@ -6,7 +6,7 @@ import { readBase64 } from './bytes-parameter.ts';
 import { invalid } from './errors.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { withDefault, type OptionalParameter, type Parameter, type RequiredParameter } from './parameter.ts';
+import { withDefault, type DefaultedParameter, type RequiredParameter } from './parameter.ts';
 import { uint63 } from './scalars.ts';
 import { constant, list, named, object, type Infer } from './shape.ts';
 
@@ -41,42 +41,42 @@ export function viewFees(source: SourceFees): Infer<typeof queryFees> {
   };
 }
 
-/** How a bag of cells with one root is read and checked. */
-function bag(name: string): Pick<Parameter<Buffer>, 'name' | 'parse' | 'check' | 'emptyIsAbsent'> {
-  return {
-    name,
-    emptyIsAbsent: true,
-    parse: (raw) => {
-      if (typeof raw !== 'string') throw invalid(`failed to parse ${name}`, name);
-      return readBase64(raw, name);
-    },
-    check: (bytes) => {
-      try {
-        parseBoc(bytes, { rootsMax: 1 });
-        return undefined;
-      } catch (error) {
-        if (error instanceof DecodeError) return `INVALID_BAG_OF_CELLS: ${name}${error.message}`;
-        throw error;
-      }
-    },
-  };
+function readBag(raw: unknown, name: string): Buffer {
+  if (typeof raw !== 'string') throw invalid(`failed to parse ${name}`, name);
+  return readBase64(raw, name);
+}
+
+/** What is wrong with bytes that are no bag of cells with one root, in the reference client's library's words (v2 sheet 4.3). */
+function flawOf(bytes: Buffer, name: string): string | undefined {
+  try {
+    parseBoc(bytes, { rootsMax: 1 });
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return `INVALID_BAG_OF_CELLS: ${name}${error.message}`;
+    throw error;
+  }
 }
 
 /** The body of the message, not the message itself (v2 sheet 9.5). */
 const body: RequiredParameter<Buffer> = {
-  ...bag('body'),
+  name: 'body',
   missing: 'empty body',
+  emptyIsAbsent: true,
+  parse: (raw) => readBag(raw, 'body'),
+  check: (bytes) => flawOf(bytes, 'body'),
   input: { name: 'Base64Input', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]+={0,2}$' } },
 };
 
-function optionalBag(name: string): OptionalParameter<Buffer> {
+/** A bag of cells, or an empty text for none. */
+function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
   return {
-    ...bag(name),
+    name,
     missing: undefined,
-    input: {
-      name: 'Base64InputOrEmpty',
-      schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$', default: '' },
-    },
+    emptyIsAbsent: true,
+    fallback: '',
+    parse: (raw) => readBag(raw, name),
+    check: (bytes) => (bytes === '' ? undefined : flawOf(bytes, name)),
+    input: { name: 'Base64InputOrEmpty', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' } },
   };
 }
 
@@ -102,8 +102,10 @@ export function feeOperations(live: LiveFees): readonly Operation[] {
       summary: 'What an external message with this body would cost its account.',
       parameters,
       result: queryFees,
-      handle: async ({ initCode = null, initData = null, ...call }, context) =>
-        mapAnswer(await live.estimateFees({ ...call, initCode, initData }, context), viewFees),
+      handle: async ({ initCode, initData, ...call }, context) => {
+        const init = { initCode: initCode || null, initData: initData || null };
+        return mapAnswer(await live.estimateFees({ ...call, ...init }, context), viewFees);
+      },
     }),
   ];
 }

@@ -169,6 +169,11 @@ function resolve(document: OpenApi, value: unknown, trail: readonly string[] = [
       [...trail, target],
     );
   }
+  const { allOf, ...beside } = value as Json;
+  if (Array.isArray(allOf) && allOf.length === 1) {
+    // A default stands around a reference or in a schema of its own.
+    return { ...(resolve(document, allOf[0], trail) as Json), ...(resolve(document, beside, trail) as Json) };
+  }
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key, item]) => !prose.has(key) || (key === 'examples' && typeof item !== 'object'))
