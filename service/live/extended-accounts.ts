@@ -31,20 +31,22 @@ export type LiveExtendedAccounts = {
 export type ExtendedAccountsDependencies = {
   readonly accounts: LiveAccounts;
   readonly configuration: Pick<LiveConfiguration, 'readParam'>;
+  /** What contract an account is; by its code unless given. */
+  readonly recognize?: typeof recognizeContract;
 };
 
 /** Where the network says when the times of restricted wallets start that do not say it themselves. */
 const RESTRICTED_WALLETS_START = -13;
 
 export function createExtendedAccounts(dependencies: ExtendedAccountsDependencies): LiveExtendedAccounts {
-  const { accounts, configuration } = dependencies;
+  const { accounts, configuration, recognize = recognizeContract } = dependencies;
 
   return {
     async readExtended(id, seqno, context) {
       const answer = await accounts.readAccount(id, seqno, context);
       const account = answer.value;
       const { balance, shardUtime: utime } = account;
-      const known = recognizeContract(account);
+      const known = recognize(account);
       if (known?.contract.kind !== 'rwallet') {
         return joinAnswers({ account, known, unlockedBalance: balance }, [answer]);
       }

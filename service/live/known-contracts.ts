@@ -57,7 +57,13 @@ const CONTRACTS: ReadonlyMap<string, readonly [revision: number, read: Reader]> 
 
 /** Undefined for other code, and for data that the known code would not have made. */
 export function recognizeContract(state: ContractState): RecognizedContract | undefined {
-  const known = CONTRACTS.get(codeHash(state) ?? '');
+  const hash = codeHash(state);
+  return hash === undefined ? undefined : recognizeByHash(hash, state);
+}
+
+/** As `recognizeContract`. @param hash of the code, base64 */
+export function recognizeByHash(hash: string, state: Pick<ContractState, 'data'>): RecognizedContract | undefined {
+  const known = CONTRACTS.get(hash);
   if (known === undefined) return undefined;
   const [revision, read] = known;
   const contract = readContractData(state, read);

@@ -73,7 +73,10 @@ export function codeHash({ code }: ContractState): string | undefined {
 }
 
 /** Reads a contract's data; undefined when it is not of the layout: anyone can deploy known code with other data. */
-export function readContractData<T>({ data }: ContractState, layout: (slice: CellSlice) => T): T | undefined {
+export function readContractData<T>(
+  { data }: Pick<ContractState, 'data'>,
+  layout: (slice: CellSlice) => T,
+): T | undefined {
   if (data === null) return undefined;
   try {
     const table = parseBoc(data);
