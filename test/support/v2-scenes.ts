@@ -23,6 +23,11 @@ export type KnownAccount = {
   readonly friendly?: string;
   /** Words about it; may name hashes of libraries that it publishes. */
   readonly what: string;
+  readonly state_at_last: string;
+  /** Nanotons at the end of the recording. */
+  readonly balance_at_last: string;
+  /** Hex; absent or null without code. */
+  readonly code_hash?: string | null;
 };
 
 type KnownFile = Record<string, Omit<KnownAccount, 'name'>>;
