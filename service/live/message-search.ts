@@ -8,13 +8,13 @@ import type { LiveAnswer, ReadContext } from './answer.ts';
 import { listTransactions } from './block-listing.ts';
 import type { LiveBlockHeader, LiveBlocks, ShardPlace } from './blocks.ts';
 import { LiveError } from './errors.ts';
-import type { LiveTransaction, LiveTransactions, MessageName } from './transactions.ts';
+import type { LiveTransaction, LiveTransactionList, LiveTransactions, MessageName } from './transactions.ts';
 
 /**
  * Blocks that are searched for the delivery of a message: it takes one to three blocks, and some tens more when queues are full.
  * At two questions for a block a search ends well within the time of a request.
  */
-const BLOCKS_MAX = 64;
+const BLOCKS_MAX = 40;
 
 /** Transactions asked for first in a block where the account may have none: the proof of a few is small. */
 const FIRST_STEP = 4;
@@ -25,7 +25,7 @@ const NEXT_STEP = 64;
 export type MessageSearchDependencies = {
   readonly pool: Pool;
   readonly accounts: LiveAccounts;
-  readonly blocks: Pick<LiveBlocks, 'findBlock'>;
+  readonly blocks: Pick<LiveBlocks, 'findBlock' | 'readHeader'>;
 };
 
 /** Finds the transactions at both ends of a message: among the account's newest ones, then in the blocks around the message's lt. */
@@ -56,27 +56,31 @@ export function createMessageSearch({
     return joinAnswers(found, steps);
   }
 
-  /** The account's newest transactions, as many as one answer holds; none of an account without any. */
+  /** The account's newest transactions, as many as one answer holds. */
   async function readNewest(account: AccountId, context: ReadContext): Promise<LiveAnswer<Newest>> {
     const state = await accounts.readAccount(account, undefined, context);
-    const { lastTransaction } = state.value;
-    if (lastTransaction.lt === 0n) return { ...state, value: { transactions: [], lastLt: 0n, completeAboveLt: 0n } };
-    const step = await readHistoryStep(pool, account, lastTransaction, HISTORY_STEP_MAX, context);
-    const { transactions, previous } = step.value;
-    return joinAnswers({ transactions, lastLt: lastTransaction.lt, completeAboveLt: previous.lt }, [state, step]);
+    const { lastTransaction, shardBlock } = state.value;
+    if (lastTransaction.lt > 0n) {
+      const step = await readHistoryStep(pool, account, lastTransaction, HISTORY_STEP_MAX, context);
+      return joinAnswers({ ...step.value, endLt: lastTransaction.lt }, [state, step]);
+    }
+    // The account is not there now, but may have been: its blocks tell.
+    const nothing = { transactions: [], previous: lastTransaction };
+    if (shardBlock.workchain !== account.workchain) return { ...state, value: { ...nothing, endLt: 0n } };
+    const tip = await blocks.readHeader(shardBlock, context);
+    return joinAnswers({ ...nothing, endLt: tip.value.info.endLt }, [state, tip]);
   }
 
   return {
     async findReceiver(name, context) {
       const { destination, createdLt } = name;
       const newest = await readNewest(destination, context);
-      const { transactions, lastLt, completeAboveLt } = newest.value;
-      const recent = transactions.find((one) => isReceived(one, name));
+      const recent = newest.value.transactions.find((one) => isReceived(one, name));
       if (recent !== undefined) return joinAnswers(recent, [newest]);
-      if (completeAboveLt <= createdLt) throw notFound();
+      if (reachesDownTo(newest.value, createdLt)) throw notFound();
       const place = placeOf(destination);
       const answers: LiveAnswer<unknown>[] = [newest];
-      for (let blockCount = 0, lt = createdLt; blockCount < BLOCKS_MAX && lt < lastLt; blockCount++) {
+      for (let blockCount = 0, lt = createdLt; blockCount < BLOCKS_MAX && lt < newest.value.endLt; blockCount++) {
         const block = await blocks.findBlock(place, { by: 'lt', lt }, context);
         const listed = await readAccountInBlock(destination, block.value, createdLt, context);
         answers.push(block, listed);
@@ -91,12 +95,10 @@ export function createMessageSearch({
     async findSender(name, context) {
       const { source, createdLt } = name;
       const newest = await readNewest(source, context);
-      const { transactions, completeAboveLt } = newest.value;
-      const recent = transactions.find((one) => isSent(one, name));
+      const recent = newest.value.transactions.find((one) => isSent(one, name));
       if (recent !== undefined) return joinAnswers(recent, [newest]);
-      // The sender's lt is the last one below the message's.
-      if (transactions.some(({ transaction }) => transaction.lt < createdLt) || completeAboveLt === 0n)
-        throw notFound();
+      // The sender's lt is the account's last one below the message's.
+      if (reachesDownTo(newest.value, createdLt - 1n) || createdLt > newest.value.endLt) throw notFound();
       const block = await blocks.findBlock(placeOf(source), { by: 'lt', lt: createdLt }, context);
       const before = { account: source.id, lt: createdLt };
       const listed = await listTransactions(pool, block.value.id, { count: 1, after: before, reverse: true }, context);
@@ -107,14 +109,15 @@ export function createMessageSearch({
   };
 }
 
-type Newest = {
-  /** Newest first. */
-  readonly transactions: readonly LiveTransaction[];
-  /** Of the newest; 0 when there is none. */
-  readonly lastLt: bigint;
-  /** The account has no other transaction above this lt. */
-  readonly completeAboveLt: bigint;
+type Newest = LiveTransactionList & {
+  /** The account has no transaction above this lt. */
+  readonly endLt: bigint;
 };
+
+/** Whether all transactions above the lt are known. The first one of an account may follow others of its life before. */
+function reachesDownTo({ transactions, previous }: Newest, lt: bigint): boolean {
+  return transactions.some(({ transaction }) => transaction.lt <= lt) || (previous.lt > 0n && previous.lt <= lt);
+}
 
 function isReceived({ transaction }: LiveTransaction, name: MessageName): boolean {
   const { inMessage } = transaction;
