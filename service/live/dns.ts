@@ -37,7 +37,7 @@ export type DnsQuestion = {
 export type LiveDns = {
   /**
    * All records of a name; when resolvers are left to ask, the one record that names the next. None for a name that nobody has
-   * registered: its resolver is not there.
+   * registered: its resolver is not there, or throws.
    * @param seqno masterchain seqno to resolve at; the served head when absent
    */
   resolve(
@@ -78,10 +78,11 @@ async function askResolver(world: ContractWorld, account: AccountId, name: strin
   const encoded = encodeDomain(name);
   const stack: StackEntry[] = [sliceEntry(bytesCell(encoded)), { type: 'int', value: 0n }];
   const run = await world.runMethod({ account, methodId: METHOD, stack });
-  if (run.account.code === null) return NOTHING;
   const [prefix, data] = run.stack.slice(-2);
-  const succeeded = (run.exitCode === 0 || run.exitCode === 1) && data !== undefined;
-  if (!succeeded) throw notAResolver();
+  const succeeded = run.exitCode === 0 || run.exitCode === 1;
+  // Nobody has registered what an absent contract, or one that throws, is asked for.
+  if (!succeeded) return NOTHING;
+  if (data === undefined) throw notAResolver();
   if (data.type === 'null') return NOTHING;
   const bits = prefix?.type === 'int' ? Number(prefix.value) : -1;
   if (data.type !== 'cell' || bits < 0 || bits > encoded.length * 8 || bits % 8 !== 0) throw notAResolver();

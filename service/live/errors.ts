@@ -7,7 +7,7 @@ import { TonplaneError } from '../error.ts';
  * - `bad_message`: what is to be sent is no message from outside, or none that a node would look at
  * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
  * - `transaction_not_found`: no transaction is known that sent or received the message
- * - `not_a_resolver`: an account that names are to be resolved by has no good `dnsresolve`
+ * - `not_a_resolver`: an account that names are to be resolved by answers what is no answer to that
  */
 export type LiveErrorCode =
   | 'from_too_old'

@@ -283,6 +283,7 @@ export function tokenOperations(tokens: LiveTokens): readonly Operation[] {
       name: 'getTokenData',
       methods: ['GET', 'POST'],
       tag: 'accounts',
+      failures: [409],
       summary: 'What a jetton master, jetton wallet, NFT collection or NFT item says of itself, verified.',
       parameters: { address: spelledAddress, seqno: optionalSeqno },
       result: tokenData,
