@@ -42,6 +42,9 @@ export type Plan = {
   readonly methodCosts: Readonly<Record<string, number>>;
 };
 
+/** How v2 may name the type of a block id; clients check for the first. */
+export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
+
 /** A reference to one key of a Kubernetes Secret; the value itself is never part of the configuration. */
 export type SecretKey = { readonly name: string; readonly key: string };
 
@@ -56,6 +59,10 @@ export type ServiceConfig = {
   /** Under `trust: none` only the zero state counts: it tells networks apart. */
   readonly anchors: Anchors;
   readonly surfaces: readonly Surface[];
+  readonly api: {
+    /** `@type` of every block id in v2 answers. */
+    readonly v2: { readonly blockIdTag: BlockIdTag };
+  };
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
   /** How long requests in flight may take to finish at shutdown. */
@@ -139,6 +146,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     liteServers: spec.liteServers?.map(liteServerOf) ?? referenced?.liteServers ?? [],
     anchors,
     surfaces: spec.surfaces,
+    api: { v2: { blockIdTag: spec.api?.v2?.blockIdTag ?? defaultBlockIdTag } },
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
     drainSeconds: spec.rollout?.drainSeconds ?? defaultDrainSeconds,
     plans: spec.plans.map(planOf),
@@ -176,6 +184,7 @@ export function devConfig(
     ...network,
     trust: 'verified',
     surfaces: ['v2'],
+    api: { v2: { blockIdTag: defaultBlockIdTag } },
     requestTimeoutMs: 10_000,
     drainSeconds: defaultDrainSeconds,
     plans: [
@@ -195,6 +204,9 @@ export function configHash(config: ServiceConfig): string {
     .update(JSON.stringify(canonical(config)))
     .digest('hex');
 }
+
+/** Default of `api.v2.blockIdTag`, for manifests without `api` or `v2` in it. */
+const defaultBlockIdTag: BlockIdTag = 'ton.blockIdExt';
 
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const defaultDrainSeconds = 20;

@@ -77,6 +77,14 @@ export type TonApi = {
     };
     /** The APIs served. v2 includes POST /api/v2/jsonRPC, jsonrpc alone serves only that; v3 needs postgres; stream is server-sent events. */
     readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'stream')[];
+    /** How answers are written where clients differ. */
+    readonly api?: {
+      /** The v2 API. */
+      readonly v2?: {
+        /** @type of every block id. ton.blockIdExt is what clients check for; chain.blockIdExt is for those that expect it. */
+        readonly blockIdTag: 'ton.blockIdExt' | 'chain.blockIdExt';
+      };
+    };
     /** Upper bound of one request, 100ms to 5m, as 10s or 1m30s. */
     readonly requestTimeout: string;
     /** What callers may do in a time. A key names its plan. */
@@ -495,6 +503,19 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           default: ['v2'],
           items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'stream'] },
           uniqueItems: true,
+        },
+        api: {
+          type: 'object',
+          properties: {
+            v2: {
+              type: 'object',
+              properties: {
+                blockIdTag: { type: 'string', enum: ['ton.blockIdExt', 'chain.blockIdExt'], default: 'ton.blockIdExt' },
+              },
+              additionalProperties: false,
+            },
+          },
+          additionalProperties: false,
         },
         requestTimeout: { type: 'string', maxLength: 16, format: 'duration', default: '10s' },
         plans: {

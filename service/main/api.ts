@@ -73,7 +73,7 @@ export async function startApi(
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, { ...dependencies, tracer });
   const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
-  const v2 = createV2({ release: releaseOf(version) }, createLive(config, { pool, signatures, tvm }));
+  const v2 = createV2({ release: releaseOf(version), ...config.api.v2 }, createLive(config, { pool, signatures, tvm }));
   const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
   const readiness = (): Readiness => readinessOf(pool, http.status());
   const internal = createInternalServer(

@@ -11,6 +11,7 @@ import type { LiveTransactions } from '../live/transactions.ts';
 import { accountOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
 import { blockTransactionOperations } from './block-transactions.ts';
+import { tagBlockIds, type BlockIdTag } from './block-id-tag.ts';
 import { blockOperations } from './blocks.ts';
 import { configurationOperations } from './configuration.ts';
 import { hashOperations } from './hashes.ts';
@@ -35,6 +36,8 @@ export type V2 = {
 export type V2Options = {
   /** `N` of the version: counts releases. */
   readonly release: number;
+  /** Default `ton.blockIdExt`. */
+  readonly blockIdTag?: BlockIdTag;
 };
 
 export type V2Dependencies = {
@@ -65,7 +68,7 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...tokenOperations(dependencies.tokens),
     ...dnsOperations(dependencies.dns),
     ...feeOperations(dependencies.fees),
-  ];
+  ].map((operation) => tagBlockIds(operation, options.blockIdTag ?? 'ton.blockIdExt'));
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),
   );

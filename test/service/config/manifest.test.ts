@@ -314,6 +314,7 @@ describe('the configuration of a manifest', () => {
           ],
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
+          api: { v2: { blockIdTag: 'chain.blockIdExt' } },
           anonymousPlan: 'free',
           trustedProxies: 2,
           rollout: { drainSeconds: 3 },
@@ -341,6 +342,7 @@ describe('the configuration of a manifest', () => {
       ],
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
+      api: { v2: { blockIdTag: 'chain.blockIdExt' } },
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [
@@ -356,6 +358,14 @@ describe('the configuration of a manifest', () => {
       stateDir: 'state',
     });
   });
+
+  it.each([[undefined], [{}], [{ v2: {} }]])(
+    'names block ids as clients do unless told otherwise, with api %j',
+    (api) => {
+      const config = configFromManifest(manifestOf((spec) => void (api !== undefined && (spec['api'] = api))));
+      expect(config.api).toEqual({ v2: { blockIdTag: 'ton.blockIdExt' } });
+    },
+  );
 
   it('is the same byte for byte for the same manifest, as YAML or as JSON, and another for another', () => {
     const text = manifestOf();

@@ -1,0 +1,31 @@
+import { mapAnswer, type Operation } from './operation.ts';
+
+/** What `@type` of every block id is: views write the first, which clients check for (v2 sheet 13, #27). */
+export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
+
+const written: BlockIdTag = 'ton.blockIdExt';
+
+/** Name of the tag's schema in the document. */
+const SCHEMA = 'BlockIdTag';
+
+/** The operation with its block ids named so, in its answers as in the document; itself when that is how they are written. */
+export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
+  const { result } = operation;
+  if (tag === written || !result.definitions.has(SCHEMA)) return operation;
+  return {
+    ...operation,
+    result: { ...result, definitions: new Map([...result.definitions, [SCHEMA, { const: tag }]]) },
+    run: async (source, context) => mapAnswer(await operation.run(source, context), (value) => retag(value, tag)),
+  };
+}
+
+/** A copy of a JSON value; as deep as answers are. What `JSON.rawJSON` made stays as it is: a copy would not be written raw. */
+function retag(value: unknown, tag: BlockIdTag): unknown {
+  if (Array.isArray(value)) return value.map((item) => retag(item, tag));
+  if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value;
+  const entries = Object.entries(value).map(([name, field]) => [
+    name,
+    name === '@type' && field === written ? tag : retag(field, tag),
+  ]);
+  return Object.fromEntries(entries) as unknown;
+}
