@@ -1,0 +1,142 @@
+import { beginCell, Address, external, storeMessage } from '@ton/core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { BROADCAST_WIDTH } from '#service/pool/broadcast.ts';
+import { metric, openPool, startNetwork, until, within } from './network.ts';
+import type { Faults, PoolUnderTest } from './network.ts';
+
+/** More lite servers than a message is sent to at once. */
+const SERVERS = 7;
+
+let network: Devchain;
+let open: PoolUnderTest;
+let messages = 0;
+
+/** A message that no lite server had before: to the configuration contract, which exists on every network. */
+function freshMessage(): Buffer {
+  const body = beginCell().storeUint(++messages, 64).endCell();
+  const to = new Address(-1, Buffer.alloc(32, 0x55));
+  return beginCell()
+    .store(storeMessage(external({ to, body })))
+    .endCell()
+    .toBoc();
+}
+
+async function setFaults(indexes: readonly number[], faults: Faults): Promise<void> {
+  await Promise.all(indexes.map((index) => network.liteServers[index]!.setFaults(faults)));
+}
+
+const all = Array.from({ length: SERVERS }, (_, index) => index);
+const rejects: Faults = {
+  only: ['sendMessage'],
+  refuse: { code: 0, text: 'cannot apply external message to current state : External message was not accepted' },
+};
+const knows: Faults = { only: ['sendMessage'], duplicate: true };
+const overloaded: Faults = {
+  only: ['sendMessage'],
+  refuse: { code: 0, text: 'cannot apply external message: too many pending external message checks' },
+};
+const silent: Faults = { only: ['sendMessage'], silent: true };
+
+beforeAll(async () => {
+  network = await startNetwork(SERVERS);
+  open = openPool(network);
+  await until(() => open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
+}, 60_000);
+
+afterEach(async () => {
+  await setFaults(all, {});
+  await until(() => open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
+});
+
+afterAll(async () => {
+  await open.close();
+  await network.close();
+});
+
+describe('a message', () => {
+  test('goes to five lite servers and is delivered by the first that takes it', async () => {
+    const before = await metric(open.register, 'ton_pool_attempts_total', { outcome: 'ok' });
+    const { liteServers, known } = await open.pool.broadcast(freshMessage(), within(3_000));
+    expect(new Set(liteServers).size).toBe(BROADCAST_WIDTH);
+    expect(known).toBe(false);
+    const counted = async (): Promise<number> =>
+      (await metric(open.register, 'ton_pool_attempts_total', { outcome: 'ok' })) - before;
+    for (let waits = 0; waits < 100 && (await counted()) < BROADCAST_WIDTH; waits++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(await counted()).toBeGreaterThanOrEqual(BROADCAST_WIDTH);
+  });
+
+  test('that the network has already is delivered', async () => {
+    const message = freshMessage();
+    await open.pool.broadcast(message, within(3_000));
+    await expect(open.pool.broadcast(message, within(3_000))).resolves.toMatchObject({
+      liteServers: expect.any(Array),
+    });
+    await setFaults(all, knows);
+    expect(await open.pool.broadcast(message, within(3_000))).toMatchObject({ known: true });
+  });
+
+  test.each<[string, Faults]>([
+    ['reject it', rejects],
+    ['are overloaded', overloaded],
+    ['say nothing', silent],
+    ['cut the connection', { transport: { halfFrame: true } }],
+  ])(
+    'is delivered by the one lite server that takes it while all others %s',
+    { timeout: 20_000 },
+    async (_what, faults) => {
+      const three = openPool(network, { use: [0, 1, 2] });
+      await until(() => three.pool.status().every(({ phase }) => phase === 'in'), 10_000);
+      await setFaults([0, 1], faults);
+      await expect(three.pool.broadcast(freshMessage(), within(5_000))).resolves.toMatchObject({ known: false });
+      await three.close();
+    },
+  );
+
+  test('goes to further ones when the first five fail otherwise than by refusing it', { timeout: 20_000 }, async () => {
+    await setFaults(all.slice(0, -1), overloaded);
+    const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
+    expect(liteServers).toContain(SERVERS - 1);
+  });
+
+  test('that all reject is refused with their words, and no lite server is blamed', async () => {
+    await setFaults(all, rejects);
+    const sent = open.pool.broadcast(freshMessage(), within(3_000));
+    await expect(sent).rejects.toMatchObject({ code: 'rejected', data: { text: rejects.refuse?.text } });
+    expect(open.pool.status().every(({ phase }) => phase === 'in')).toBe(true);
+  });
+
+  test('that some reject while the others are silent is refused before the caller gives up', async () => {
+    await setFaults([0, 1, 2, 3], rejects);
+    await setFaults([4, 5, 6], silent);
+    const startedMs = performance.now();
+    await expect(open.pool.broadcast(freshMessage(), within(4_000))).rejects.toMatchObject({ code: 'rejected' });
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
+  test('of a wallet whose earlier message waits is refused, not taken for delivered', async () => {
+    const text = 'cannot apply external message to current state : Duplicate msg_seqno 7';
+    await setFaults(all, { only: ['sendMessage'], refuse: { code: 0, text } });
+    await expect(open.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ data: { text } });
+  });
+
+  test('is given up at the deadline, and when the caller goes', async () => {
+    await setFaults(all, silent);
+    await expect(open.pool.broadcast(freshMessage(), within(150))).rejects.toMatchObject({ code: 'deadline' });
+    const caller = new AbortController();
+    const sent = open.pool.broadcast(freshMessage(), within(3_000, caller.signal));
+    caller.abort();
+    await expect(sent).rejects.toMatchObject({ code: 'aborted' });
+    const gone = open.pool.broadcast(freshMessage(), within(3_000, AbortSignal.abort()));
+    await expect(gone).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  test('is not sent by a closed pool', async () => {
+    const other = openPool(network, { use: [0] });
+    await other.close();
+    await expect(other.pool.broadcast(freshMessage(), within(1_000))).rejects.toMatchObject({ code: 'closed' });
+  });
+});
