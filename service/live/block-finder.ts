@@ -1,7 +1,7 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { readBlock } from '../decode/tlb/block.ts';
-import { getBlockHeader, getShardBlockProof, lookupBlockWithProof } from '../liteserver/functions.ts';
+import { getBlockHeader, getShardBlockProof, lookupBlock, lookupBlockWithProof } from '../liteserver/functions.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
 import { PoolError } from '../pool/errors.ts';
@@ -10,7 +10,7 @@ import type { PoolContext } from '../pool/reads.ts';
 import type { ProvedHeader } from '../proof/header-proof.ts';
 import { checkBlockHeader, readPreviousBlocks } from '../proof/header-proof.ts';
 import type { BlockSearch } from '../proof/lookup-proof.ts';
-import { checkLookupWithProof } from '../proof/lookup-proof.ts';
+import { checkLookup, checkLookupWithProof } from '../proof/lookup-proof.ts';
 import { proving } from '../proof/proof-cells.ts';
 import { checkShardBlockProof } from '../proof/shard-links.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
@@ -52,6 +52,20 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     return answer;
   }
 
+  /** A block that came after the served head: by its seqno there is only one, and that it is of the network can be proved apart. */
+  function lookUpBeyond(place: ShardPlace, seqno: number, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>> {
+    const search = { by: 'seqno', seqno } as const;
+    const id = { workchain: place.workchain, shard: place.shard, seqno };
+    return pool.query(lookupBlock, { mode: MODES.seqno, id }, context, {
+      shareAs: 'block beyond the head',
+      check: async (answer, attempt) => {
+        const header = checkLookup({ ...place, search }, answer);
+        await acceptBlock(pool, header.id, attempt);
+        return viewHeader(header);
+      },
+    });
+  }
+
   /** Lite servers know no value below that of block 1, as there is only the zerostate before it. */
   async function lookUpFirst(
     place: ShardPlace,
@@ -72,7 +86,9 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
       try {
         return await lookUp(place, search, context);
       } catch (error) {
-        const isBelow = error instanceof LiteServerError && error.code === 'pruned' && search.by !== 'seqno';
+        if (!(error instanceof LiteServerError)) throw error;
+        if (error.code === 'lagging' && search.by === 'seqno') return lookUpBeyond(place, search.seqno, context);
+        const isBelow = error.code === 'pruned' && search.by !== 'seqno';
         const first = isBelow ? await lookUpFirst(place, search, context) : undefined;
         if (first === undefined) throw error;
         return first;

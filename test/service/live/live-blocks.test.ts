@@ -13,6 +13,7 @@ import { createDevchain } from '#service/devchain/devchain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiteServerError } from '#service/liteserver/errors.ts';
 import type { LiveBlocks } from '#service/live/blocks.ts';
+import { createBlockFinder } from '#service/live/block-finder.ts';
 import { createLiveBlocks } from '#service/live/live-blocks.ts';
 import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
@@ -198,6 +199,19 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
     const found = await ask();
     expect(found.value.id).toEqual(shard);
     expect(await ask()).toEqual({ value: found.value, liteServers: [], cached: true });
+  });
+
+  test('a block that came after the served head is found and proved apart', async () => {
+    const served = network.chain.masterchain(500)!;
+    const head = () => ({ ...open.pool.head()!, block: served.id });
+    const late = createBlockFinder({ pool: { ...open.pool, head } });
+    const later = network.chain.masterchain(700)!;
+    for (const { id } of [later, network.chain.find(later.shards[0]!.block)!]) {
+      const { value } = await late.findBlock(id, { by: 'seqno', seqno: id.seqno }, within(5_000));
+      expect(value.id).toEqual(id);
+    }
+    const byLt = late.findBlock(later.id, { by: 'lt', lt: later.header.endLt }, within(5_000));
+    await expect(byLt).rejects.toMatchObject({ code: 'lagging' });
   });
 
   test('a block that is not there is error 651 of the lite server', async () => {
