@@ -13,6 +13,7 @@ import { CONFIG_FROM_KEY_BLOCK, checkConfig } from '#service/proof/config-proof.
 import { checkBlockHeader } from '#service/proof/header-proof.ts';
 import { checkLibraries, checkLibrariesWithProof } from '#service/proof/library-proof.ts';
 import { checkLookup, checkLookupWithProof } from '#service/proof/lookup-proof.ts';
+import { checkQueueSize } from '#service/proof/queue-size-proof.ts';
 import { checkShardBlockProof } from '#service/proof/shard-links.ts';
 import { checkShardInfo } from '#service/proof/shard-proof.ts';
 import { checkAllShards } from '#service/proof/shards-proof.ts';
@@ -71,6 +72,7 @@ function kindOf<Args, Answer>(
 }
 
 const WITH_PROOF = 32;
+const QUEUE_PROOF = 1;
 
 /** Every kind of answer that is checked, with all its recorded exchanges. */
 export function answerKinds(recording: Recording, signatures: SignatureChecker): AnswerKind[] {
@@ -93,6 +95,10 @@ function stateKinds(kind: MakeKind): AnswerKind[] {
       checkAccountState({ block: id, workchain: account.workchain, account: account.id, pruned: true }, answer),
     ),
     kind(functions.getShardInfo, ({ id, ...shard }, answer) => checkShardInfo({ block: id, ...shard }, answer)),
+    kind(functions.getBlockOutMsgQueueSize, ({ id }, answer) => checkQueueSize({ block: id }, answer), {
+      unproved: ['mode'],
+      only: ({ mode }) => (mode & QUEUE_PROOF) !== 0,
+    }),
     kind(functions.getConfigAll, ({ id, mode }, answer) => checkConfig({ block: id, mode }, answer), {
       unproved: ['mode'],
     }),
