@@ -43,7 +43,7 @@ export const workchain: RequiredParameter<number> = {
 export const shard: RequiredParameter<bigint> = {
   name: 'shard',
   missing: 'shard required',
-  parse: (raw) => BigInt.asUintN(64, parseInt64(raw, 'shard')),
+  parse: (raw) => BigInt.asUintN(64, parseInt64(typeof raw === 'bigint' ? nearestDouble(raw) : raw, 'shard')),
   check: () => undefined,
   input: {
     name: 'ShardInput',
@@ -67,6 +67,15 @@ export function optionalNonNegative(name: string, told = name): OptionalParamete
       schema: { type: integerTypes, pattern: '^\\d{1,10}$', minimum: 0, maximum: int32Max },
     },
   };
+}
+
+/**
+ * What a JSON integer was before JavaScript wrote it: -2^63 becomes -9223372036854776000. A shard with up to 52 bits of prefix, and
+ * networks split four to eight times, is a double exactly; text is taken as it stands.
+ */
+function nearestDouble(integer: bigint): bigint {
+  const double = Number(integer);
+  return Number.isFinite(double) ? BigInt(double) : integer;
 }
 
 /** A logical time, 0..2^63-1. */
