@@ -66,6 +66,12 @@ function channelData(state: Cell): Cell {
   return beginCell().storeRef(config.endCell()).storeRef(state).endCell();
 }
 
+/** A channel both of whose sides are this cell. */
+function channelTo(address: Cell): Cell {
+  const config = beginCell().storeBuffer(Buffer.alloc(72)).storeRef(address).storeRef(address).storeUint(0, 64);
+  return beginCell().storeRef(config.endCell()).storeRef(openState(0)).endCell();
+}
+
 function openState(tag: 0 | 1): Cell {
   const flags = beginCell().storeUint(tag, 3).storeBit(true).storeBit(false);
   return flags
@@ -75,6 +81,11 @@ function openState(tag: 0 | 1): Cell {
     .storeCoins(300)
     .storeCoins(2n ** 62n)
     .endCell();
+}
+
+/** What is answered about an account of no known code. */
+function show(state: LiveAccount) {
+  return viewExtendedAccount({ account: state, known: undefined, unlockedBalance: 0n }, asked).account_state;
 }
 
 /** What is answered about an account with this code hash and data. */
@@ -170,13 +181,6 @@ describe('data of known code', () => {
     ]);
   });
 
-  const channelTo = (address: Cell): Cell =>
-    beginCell()
-      .storeRef(
-        beginCell().storeBuffer(Buffer.alloc(72)).storeRef(address).storeRef(address).storeUint(0, 64).endCell(),
-      )
-      .storeRef(openState(0))
-      .endCell();
   const external = beginCell().storeUint(1, 2).storeUint(8, 9).storeUint(0, 8).endCell();
   const tooMany: Steps = Array.from({ length: 1_025 }, (_, index) => [index, 1n]);
 
@@ -198,8 +202,6 @@ describe('data of known code', () => {
 
   test('code that is not known is shown raw, and no code by its frozen hash', () => {
     expect(recognizeContract({ code: emptyCellBoc, data: emptyCellBoc })).toBeUndefined();
-    const show = (state: LiveAccount) =>
-      viewExtendedAccount({ account: state, known: undefined, unlockedBalance: 0n }, asked).account_state;
     const boc = emptyCellBoc.toString('base64');
     expect(show(activeAccount(account))).toEqual({
       '@type': 'raw.accountState',

@@ -25,7 +25,7 @@ type Exchange = {
     readonly function?: { readonly '@type': string; readonly mode: number; readonly param: number };
     readonly library_list?: readonly string[];
   };
-  readonly response: object;
+  readonly response: { readonly '@type': string };
 };
 
 const recordings = recordingDirs().map((dir) => ({ dir, name: dir.split('/').at(-1)! }));
@@ -58,7 +58,11 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
   /** Questions about a block of one kind. */
   function recorded(type: string): { seqno: number; param: number; response: object }[] {
     const found = exchanges.filter(
-      ({ request }) => request.function?.['@type'] === type && request.function.mode === 0,
+      ({ request, response }) =>
+        request.function?.['@type'] === type &&
+        request.function.mode === 0 &&
+        request.id!.seqno <= network.chain.lastSeqno &&
+        response['@type'] === 'configInfo',
     );
     expect(found.length).toBeGreaterThan(0);
     return found.map(({ request, response }) => ({

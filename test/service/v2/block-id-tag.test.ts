@@ -5,6 +5,7 @@ import { tagBlockIds } from '#service/v2/block-id-tag.ts';
 import { blockOperations } from '#service/v2/blocks.ts';
 import { bodySource } from '#service/v2/parameter.ts';
 import type { Operation } from '#service/v2/operation.ts';
+import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import { within } from '../pool/network.ts';
 import { scriptAccounts } from './scripted-accounts.ts';
 import { scriptBlocks } from './scripted-blocks.ts';
@@ -38,7 +39,19 @@ describe('block ids', () => {
     expect(schemas['BlockIdTag']).toEqual({ const: 'chain.blockIdExt' });
   });
 
-  test('that stand in integers beyond doubles leave those as they are', async () => {
+  test('are named so by every operation of the table', async () => {
+    // The other families are not asked.
+    const dependencies = { accounts: scriptAccounts(), blocks: scriptBlocks() } as Partial<V2Dependencies>;
+    const v2 = createV2({ release: 0, blockIdTag: 'chain.blockIdExt' }, dependencies as V2Dependencies);
+    expect(await textOf(v2.find('shards')!)).toContain('"@type":"chain.blockIdExt"');
+    const named = v2.operations.filter(({ result }) => result.definitions.has('BlockIdTag'));
+    expect(named.length).toBeGreaterThan(10);
+    for (const { name, result } of named) {
+      expect({ name, tag: result.definitions.get('BlockIdTag') }).toEqual({ name, tag: { const: 'chain.blockIdExt' } });
+    }
+  });
+
+  test('beside integers beyond doubles leave those as they are', async () => {
     const rawJSON = JSON as unknown as { rawJSON(text: string): unknown };
     const [operation] = operations;
     const value = { '@type': 'ton.blockIdExt', exact: rawJSON.rawJSON('9223372036854775807'), list: [null, 1] };
