@@ -2,6 +2,8 @@ import { MASTERCHAIN } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { uintKey, walkHashmap } from '../decode/hashmap.ts';
 import { shardsIntersect } from '../decode/shard.ts';
+import { readOutMsgQueueInfo } from '../decode/tlb/out-msg-queue-info.ts';
+import type { OutMsgQueueInfo } from '../decode/tlb/out-msg-queue-info.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
 import type {
   getBlockOutMsgQueueSize,
@@ -36,24 +38,8 @@ const accountsMax = 64;
 const messagesMax = 64;
 const messagesWithBocMax = 16;
 
-/** `OutMsgQueueInfo`: the messages that wait in a shard. */
-type Queue = {
-  /** Root of the dispatch queue: accounts whose messages wait their turn. */
-  readonly dispatch: number | undefined;
-  /** Absent in states of before the size was counted. */
-  readonly size: bigint | undefined;
-};
-
-function openQueue(tree: VisitedCells): Queue {
-  const slice = new CellSlice(tree, openState(tree, tree.root).outMsgQueueInfo);
-  slice.maybeRef();
-  slice.skip(64);
-  slice.maybeRef();
-  if (!slice.bit()) return { dispatch: undefined, size: undefined };
-  slice.expectTag(4, 0, 'OutMsgQueueExtra');
-  const dispatch = slice.maybeRef();
-  slice.skip(64);
-  return { dispatch, size: slice.bit() ? slice.uintBig(48) : undefined };
+function openQueue(tree: VisitedCells): OutMsgQueueInfo {
+  return readOutMsgQueueInfo(tree, openState(tree, tree.root).outMsgQueueInfo);
 }
 
 function loadState(view: View, id: Parameters<typeof isValidId>[0]): { block: ChainBlock; state: VisitedCells } {
