@@ -1,12 +1,19 @@
+/**
+ * Why one more lite server is asked: the read begins, another one failed or is overdue (`retry`), or another one is slow (`hedge`).
+ */
+export type AttemptCause = 'first' | 'retry' | 'hedge';
+
 /** How one read may use several lite servers. */
 export type AttemptsPlan<T> = {
-  /** The lite server to ask next, by index; undefined when none is left. Called once for each attempt. */
-  readonly next: () => number | undefined;
+  /** The lite server to ask next, by index; undefined when none is left, or for a hedge when it is not worth one now. */
+  readonly next: (cause: AttemptCause) => number | undefined;
   readonly start: (liteServer: number, signal: AbortSignal) => Promise<T>;
   /** True when asking another lite server cannot help: the error is the answer. */
   readonly isFinal: (error: unknown) => boolean;
   /** An attempt gave no answer for `overdueMs`. */
   readonly onOverdue: (liteServer: number) => void;
+  /** An attempt gave no answer for `slowAfterMs`; the function given back is called when it ends. */
+  readonly onSlow: (liteServer: number) => () => void;
   /** No answer for this long: the next lite server is asked as well. */
   readonly slowAfterMs: number;
   /** No answer for this long: the attempt no longer holds a place among `runningMax`, and is given up once the read is decided. */
@@ -26,7 +33,14 @@ export class AttemptsExhausted extends Error {
   }
 }
 
-type Attempt = { readonly abort: AbortController; readonly timer: NodeJS.Timeout; overdue: boolean };
+type Attempt = {
+  readonly liteServer: number;
+  readonly abort: AbortController;
+  readonly timer: NodeJS.Timeout;
+  overdue: boolean;
+  /** Set once it is slow. */
+  endSlow: (() => void) | undefined;
+};
 
 /**
  * Asks lite servers one after another, each at most once, until one answers well: the next one at once after a failure, and early
@@ -54,16 +68,21 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
     };
     const armSlow = (): void => {
       clearTimeout(slowTimer);
-      slowTimer = setTimeout(advance, plan.slowAfterMs);
+      slowTimer = setTimeout(onSlow, plan.slowAfterMs);
     };
 
-    function advance(): void {
+    function onSlow(): void {
+      for (const attempt of running) attempt.endSlow ??= plan.onSlow(attempt.liteServer);
+      advance('hedge');
+    }
+
+    function advance(cause: AttemptCause): void {
       if (decided) return;
       const inTime = [...running].filter((attempt) => !attempt.overdue).length;
       if (exhausted || inTime >= plan.runningMax) return;
-      const liteServer = plan.next();
-      if (liteServer === undefined) exhausted = true;
-      else launch(liteServer);
+      const liteServer = plan.next(cause);
+      if (liteServer !== undefined) launch(liteServer);
+      else if (cause !== 'hedge') exhausted = true;
       if (exhausted && running.size === 0) decide(() => reject(new AttemptsExhausted(errors)));
     }
 
@@ -73,13 +92,14 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
         attempt.overdue = true;
         plan.onOverdue(liteServer);
         if (decided) abort.abort();
-        else advance();
+        else advance('retry');
       }, plan.overdueMs);
-      const attempt: Attempt = { abort, timer, overdue: false };
+      const attempt: Attempt = { liteServer, abort, timer, overdue: false, endSlow: undefined };
       running.add(attempt);
       armSlow();
       const end = (): void => {
         clearTimeout(timer);
+        attempt.endSlow?.();
         running.delete(attempt);
       };
       const onAnswer = (value: T): void => {
@@ -92,13 +112,13 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
         errors.push(error);
         if (plan.isFinal(error)) decide(() => reject(error));
         else if (exhausted && running.size === 0) decide(() => reject(new AttemptsExhausted(errors)));
-        else advance();
+        else advance('retry');
       };
       plan.start(liteServer, abort.signal).then(onAnswer, onError);
     }
 
     if (signal.aborted) return reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    advance();
+    advance('first');
   });
 }

@@ -94,7 +94,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         running.add(send);
         const timer = setTimeout(() => {
           send.overdue = true;
-          member.overdue();
+          member.overdue(sendMessage.name);
           if (!decided) goOn();
         }, tuning.overdueMs);
         try {

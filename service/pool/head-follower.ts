@@ -17,6 +17,9 @@ const POLL_ONLY_MS = 10_000;
 /** Least time between two waits that bring a block: no network makes them faster, a lite server that says so is not asked faster. */
 const REPORT_GAP_MS = 20;
 
+/** A timer that fires this much late is no clock to judge a lite server by. */
+const LATE_TIMER_MS = 200;
+
 /** Follows what one lite server says its newest masterchain block is, as long as the pool lives. */
 export type HeadFollower = { close(): Promise<void> };
 
@@ -26,22 +29,50 @@ export type HeadFollower = { close(): Promise<void> };
  */
 export function createHeadFollower(
   options: { zeroState: ZeroStateId; tuning: PoolTuning },
-  dependencies: { member: Member; onReport: () => void; now: () => number },
+  dependencies: { member: Member; onReport: () => void; isUrgent: () => boolean; now: () => number },
 ): HeadFollower {
   const { zeroState, tuning } = options;
-  const { member, onReport, now } = dependencies;
+  const { member, onReport, isUrgent, now } = dependencies;
   const stop = new AbortController();
   let pollOnlyUntilMs = 0;
 
   async function follow(): Promise<void> {
     while (!stop.signal.aborted) {
-      const { phase, outUntilMs } = member.health();
-      if (phase === 'rejected') return;
-      if (phase !== 'in' && outUntilMs > now()) await pause(outUntilMs - now());
+      if (member.health().phase === 'rejected') return;
+      await sitOut();
       const startedMs = now();
-      const gapMs = (await report()) ? REPORT_GAP_MS : tuning.pollMs;
+      const mayReport = await probe();
+      const gapMs = mayReport && (await report()) ? REPORT_GAP_MS : tuning.pollMs;
       onReport();
       await pause(startedMs + gapMs - now());
+    }
+  }
+
+  /** Waits for the end of the pause of one that is out, or less while nobody else is usable. */
+  async function sitOut(): Promise<void> {
+    for (;;) {
+      const { phase, outUntilMs } = member.health();
+      const leftMs = outUntilMs - now();
+      if (stop.signal.aborted || phase === 'in' || leftMs <= 0) return;
+      await pause(Math.min(leftMs, tuning.urgentProbeMs));
+      if (isUrgent()) member.pardoned();
+    }
+  }
+
+  /** One that is out for reads is asked such a read again, with nobody waiting for it. False when it failed again. */
+  async function probe(): Promise<boolean> {
+    const request = member.probeRead();
+    if (request === undefined) return true;
+    try {
+      await member.server.queryBytes(request, { timeoutMs: tuning.overdueMs, signal: stop.signal });
+      member.succeeded('read');
+      return true;
+    } catch (error) {
+      if (stop.signal.aborted) return false;
+      const verdict = judge(error);
+      if (verdict.health === 'works') member.succeeded('read');
+      else member.judged('read', verdict, error);
+      return verdict.health === 'works';
     }
   }
 
@@ -49,20 +80,26 @@ export function createHeadFollower(
   async function report(): Promise<boolean> {
     const tip = member.tip();
     const seqno = tip === undefined ? 0 : tip.block.seqno + 1;
+    const startedMs = now();
     const waits = seqno > 0 && member.health().phase === 'in' && now() >= pollOnlyUntilMs;
+    const timeoutMs = tuning.waitMarginMs + (waits ? tuning.waitMs : 0);
     try {
       const info = await member.server.query(
         getMasterchainInfo,
         {},
         {
-          timeoutMs: tuning.waitMarginMs + (waits ? tuning.waitMs : 0),
+          timeoutMs,
           signal: stop.signal,
           ...(waits ? { waitMasterchain: { seqno, timeoutMs: tuning.waitMs } } : {}),
         },
       );
       return accept(info) && waits && info.last.seqno >= seqno;
     } catch (error) {
-      if (!stop.signal.aborted) onError(error, waits);
+      if (stop.signal.aborted) return false;
+      const tookMs = now() - startedMs;
+      // A timer that came late means that this process stood still, and its answers wait to be read.
+      if (isTimeout(error) && tookMs < timeoutMs + LATE_TIMER_MS) member.silent(startedMs, error);
+      else onError(error, waits);
       return false;
     }
   }
@@ -108,6 +145,10 @@ export function createHeadFollower(
       await done;
     },
   };
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof LiteServerError && error.code === 'timeout' && error.data.serverCode === undefined;
 }
 
 function sameZeroState(a: ZeroStateId, b: ZeroStateId): boolean {

@@ -5,7 +5,7 @@ export type Question = 'report' | 'read';
  * Health of one lite server as a value: what happened goes in, whether it may be asked comes out.
  *
  * ```
- * new --report--> in --failures in a row--> out --report after the pause--> in
+ * new --report--> in --failures in a row--> out --probe after the pause--> in
  *                 in --misbehaviour-------> out (longer, and never early)
  * any --other network--> rejected (for good)
  * ```
@@ -48,7 +48,7 @@ export type HealthOptions = {
 export const healthDefaults: HealthOptions = {
   failuresMax: 3,
   outMs: 500,
-  outMsMax: 8_000,
+  outMsMax: 4_000,
   misbehaviourOutMs: 60_000,
   misbehaviourOutMsMax: 3_600_000,
   steadyMs: 30_000,
@@ -115,6 +115,24 @@ export function afterFailure(
   };
   if (health.phase !== 'in') return paused;
   return { ...paused, phase: 'out', cause: 'failures', sinceMs: nowMs };
+}
+
+/** Nothing at all came from it while it was waited for: no need to see that twice. */
+export function afterSilence(health: Health, nowMs: number, jitter: number, options: HealthOptions): Health {
+  if (health.phase !== 'in') return afterFailure(health, 'report', nowMs, jitter, options);
+  const failures = { ...health.failures, report: options.failuresMax - 1 };
+  return afterFailure({ ...health, failures }, 'report', nowMs, jitter, options);
+}
+
+/** Nobody else is left: one that is out for failures need not wait for the end of its pause to be probed. */
+export function afterPardon(health: Health, nowMs: number): Health {
+  if (health.phase !== 'out' || health.cause !== 'failures') return health;
+  return { ...health, outUntilMs: Math.min(health.outUntilMs, nowMs) };
+}
+
+/** It went out because reads failed, so that its reports alone cannot bring it back. */
+export function isOutForReads(health: Health, options: HealthOptions): boolean {
+  return health.phase === 'out' && health.cause === 'failures' && health.failures.read >= options.failuresMax;
 }
 
 /** It gave an answer whose proof failed. */

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+import type { MethodClass } from './method-class.ts';
 import type { AttemptOutcome } from './verdict.ts';
 
 /** What gauges read when they are collected. */
@@ -9,18 +10,31 @@ export type PoolReadings = {
   readonly usable: () => number;
   readonly rejected: () => number;
   readonly cacheBytes: () => number;
-  readonly lags: () => readonly { readonly name: string; readonly lagBlocks: number }[];
+  readonly members: () => readonly MemberReading[];
+};
+
+/** What gauges say of one lite server. */
+export type MemberReading = {
+  readonly name: string;
+  readonly lagBlocks: number;
+  readonly lagSeconds: number;
+  /** 70 % of the answers of each method class came within this; a class without answers is absent. */
+  readonly p70Seconds: readonly { readonly methodClass: MethodClass; readonly seconds: number }[];
 };
 
 export type PoolMetrics = {
   attempt(liteServer: string, outcome: AttemptOutcome, seconds: number): void;
   misbehaviour(liteServer: string, proofCode: string): void;
   read(source: 'lite_server' | 'joined' | 'cache'): void;
+  /** An early second attempt: sent, its answer taken, or not sent for want of budget. */
+  hedge(event: 'fired' | 'won' | 'denied'): void;
+  /** An attempt after a failure: sent, or not sent for want of budget. */
+  retry(event: 'made' | 'denied'): void;
   headRefused(): void;
 };
 
 /**
- * Same host 1 ms, same continent 30 ms, across the world 300 ms; an early second attempt comes at 400 ms, an attempt is overdue at
+ * Same host 1 ms, same continent 30 ms, across the world 300 ms; an early second attempt comes at 30 to 500 ms, an attempt is overdue at
  * 1.5 s, the lite server's own limit is 4.5 s.
  */
 const attemptSecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
@@ -52,6 +66,18 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     labelNames: ['source'],
     registers,
   });
+  const hedges = new Counter({
+    name: 'ton_pool_hedges_total',
+    help: 'Early second attempts: fired, won (their answer was taken), denied (no budget)',
+    labelNames: ['event'],
+    registers,
+  });
+  const retries = new Counter({
+    name: 'ton_pool_retries_total',
+    help: 'Attempts after a failure: made, or denied for want of budget',
+    labelNames: ['event'],
+    registers,
+  });
   const headsRefused = new Counter({
     name: 'ton_pool_heads_refused_total',
     help: 'Reported masterchain blocks that could not be proved and so were not served',
@@ -65,6 +91,8 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     },
     misbehaviour: (liteServer, rule) => misbehaviours.inc({ lite_server: liteServer, rule }),
     read: (source) => reads.inc({ source }),
+    hedge: (event) => hedges.inc({ event }),
+    retry: (event) => retries.inc({ event }),
     headRefused: () => headsRefused.inc(),
   };
 }
@@ -94,7 +122,28 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
     labelNames: ['lite_server'],
     registers,
     collect() {
-      for (const { name, lagBlocks } of readings.lags()) lag.set({ lite_server: name }, lagBlocks);
+      for (const { name, lagBlocks } of readings.members()) lag.set({ lite_server: name }, lagBlocks);
+    },
+  });
+  const lagSeconds = new Gauge({
+    name: 'ton_pool_lag_seconds',
+    help: 'Time for which the oldest block that a lite server lacks has been served',
+    labelNames: ['lite_server'],
+    registers,
+    collect() {
+      for (const reading of readings.members()) lagSeconds.set({ lite_server: reading.name }, reading.lagSeconds);
+    },
+  });
+  const score = new Gauge({
+    name: 'ton_pool_score_p70_seconds',
+    help: 'Latency within which a lite server gives 70 % of its answers, by class of functions',
+    labelNames: ['lite_server', 'class'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, p70Seconds } of readings.members())
+        for (const { methodClass, seconds } of p70Seconds)
+          score.set({ lite_server: name, class: methodClass }, seconds);
     },
   });
 }

@@ -1,3 +1,4 @@
+import type { BudgetOptions } from './budget.ts';
 import type { ZeroStateId } from './head.ts';
 import { healthDefaults } from './health.ts';
 import type { HealthOptions } from './health.ts';
@@ -24,8 +25,17 @@ export type Trust = 'verified' | 'signed-head' | 'none';
 
 /** Times and bounds of the pool. The defaults suit every network; tests shorten them. */
 export type PoolTuning = {
-  /** A lite server that has not answered for this long is joined by the next one: eight times a far round trip. */
+  /**
+   * A lite server that has not answered for this long is joined by the next one, at the latest and while little is known of the
+   * function's own latency.
+   */
   readonly slowAfterMs: number;
+  /** As `slowAfterMs`, at the earliest: less is the noise of a network, and would hedge what is not slow. */
+  readonly hedgeMsMin: number;
+  /** Early second attempts: at most a tenth more queries. */
+  readonly hedgeBudget: BudgetOptions;
+  /** Attempts after a failure: a burst when a lite server goes down, never as many again as there are reads. */
+  readonly retryBudget: BudgetOptions;
   /** A lite server that has not answered for this long has failed, though its answer is still taken if it comes in time. */
   readonly overdueMs: number;
   /** Attempts of one read at a time that are not overdue. */
@@ -34,7 +44,7 @@ export type PoolTuning = {
   readonly queryTimeoutMs: number;
   /** How long a lite server is asked to wait for the next masterchain block; at most 10 s are granted. */
   readonly waitMs: number;
-  /** Time on top of `waitMs` until a wait counts as unanswered. */
+  /** Time on top of `waitMs` until a wait counts as unanswered; both together are how long a silent lite server stays in. */
   readonly waitMarginMs: number;
   /** Pause between two reports of a lite server that does not wait, or answers a wait without a newer block. */
   readonly pollMs: number;
@@ -48,22 +58,34 @@ export type PoolTuning = {
   readonly catchUpMs: number;
   /** Verified answers held in memory, in bytes as received. */
   readonly cacheBytesMax: number;
+  /** While no lite server is usable, each that is out is probed this often. */
+  readonly urgentProbeMs: number;
+  /** Longest pause between two attempts to connect: a lite server that is back is seen within it. */
+  readonly reconnectMsMax: number;
+  /** An attempt to connect is given up after this long: a lost packet and its repeat on a far line. */
+  readonly connectTimeoutMs: number;
   readonly health: HealthOptions;
 };
 
 export const tuningDefaults: PoolTuning = {
-  slowAfterMs: 400,
+  slowAfterMs: 500,
+  hedgeMsMin: 30,
+  hedgeBudget: { perRead: 0.1, perSecond: 1, burst: 20 },
+  retryBudget: { perRead: 0.5, perSecond: 50, burst: 500 },
   overdueMs: 1_500,
   attemptsRunningMax: 3,
   queryTimeoutMs: 10_000,
-  waitMs: 2_000,
-  waitMarginMs: 1_000,
+  waitMs: 800,
+  waitMarginMs: 700,
   pollMs: 300,
   proveTimeoutMs: 8_000,
   firstProveTimeoutMs: 60_000,
   refusedMs: 2_000,
   catchUpMs: 1_000,
   cacheBytesMax: 64 * 1024 * 1024,
+  urgentProbeMs: 300,
+  reconnectMsMax: 1_000,
+  connectTimeoutMs: 3_000,
   health: healthDefaults,
 };
 

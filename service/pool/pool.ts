@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { BlockId } from '../decode/block-id.ts';
 import { getBlockHeader, getBlockProof } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
+import type { LiteServerOptions, LiteServerTuning } from '../liteserver/options.ts';
 import type { PartialBlockProof } from '../proof/answers.ts';
 import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
@@ -17,12 +18,15 @@ import type { Head, Tip } from './head.ts';
 import { createHeadFollower } from './head-follower.ts';
 import { createHeadKeeper } from './head-keeper.ts';
 import { checkHeadHeader } from './head-proof.ts';
+import { createHeadTimes } from './head-times.ts';
 import type { Health } from './health.ts';
 import { createMember } from './member.ts';
 import type { Member } from './member.ts';
+import { methodClasses } from './method-class.ts';
 import { createPoolMetrics } from './metrics.ts';
+import type { MemberReading } from './metrics.ts';
 import { MAX_IN_FLIGHT, tuningDefaults } from './options.ts';
-import type { PoolLiteServer, PoolOptions } from './options.ts';
+import type { PoolLiteServer, PoolOptions, PoolTuning } from './options.ts';
 import { createReads } from './reads.ts';
 import type { PoolContext, Reads } from './reads.ts';
 import { isUsable, lagBlocks } from './selection.ts';
@@ -75,12 +79,16 @@ export type LiteServerStatus = {
   readonly tipSeqno: number | undefined;
   /** Masterchain blocks behind the served head. */
   readonly lagBlocks: number;
+  /** Time for which the oldest block that it lacks has been served. */
+  readonly lagSeconds: number;
+  /** 70 % of its recent answers of each method class came within this, in milliseconds; absent without any. */
+  readonly p70Ms: Readonly<Record<string, number | undefined>>;
   readonly inFlight: number;
   readonly misbehaviours: number;
 };
 
 export type PoolDependencies = {
-  readonly createLiteServer: (liteServer: PoolLiteServer) => LiteServer;
+  readonly createLiteServer: (liteServer: LiteServerOptions) => LiteServer;
   /** Makes the trust chain over the pool's own lite servers; not called under trust `none`. The pool closes it. */
   readonly createTrustChain: (fetchProof: TrustChainDependencies['fetchProof']) => TrustChain;
   readonly logger: Logger;
@@ -104,12 +112,15 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     usable: () => members.filter((member) => isUsable(member.candidate())).length,
     rejected: () => members.filter((member) => member.health().phase === 'rejected').length,
     cacheBytes: () => reads.cacheBytes(),
-    lags: () => members.map((member) => ({ name: member.name, lagBlocks: lagOf(member) })),
+    members: () => members.map(readingOf),
   });
+  const headTimes = createHeadTimes({ now });
+  const connect = ({ name, host, port, publicKey }: PoolLiteServer): LiteServer =>
+    dependencies.createLiteServer({ name, host, port, publicKey, tuning: connectionTuning(tuning) });
   const members = options.liteServers.map((liteServer, index) =>
     createMember(
       { index, name: liteServer.name, inFlightMax: liteServer.maxInFlight ?? MAX_IN_FLIGHT, tuning },
-      { server: dependencies.createLiteServer(liteServer), metrics, logger, now, random },
+      { server: connect(liteServer), metrics, logger, now, random },
     ),
   );
   const { tracer, proofs } = dependencies;
@@ -119,15 +130,16 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove, onHead: () => agreement.consider(), metrics, logger, now },
+    { members, prove, onHead, metrics, logger, now },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   const onReport = (): void => {
     keeper.consider();
     agreement.consider();
   };
+  const isUrgent = (): boolean => !members.some((member) => isUsable(member.candidate()));
   const followers = members.map((member) =>
-    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport, now }),
+    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport, isUrgent, now }),
   );
 
   function fetchProof<T>(
@@ -167,6 +179,24 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     return { ...header.value, init: options.zeroState };
   }
 
+  function onHead(): void {
+    headTimes.add(keeper.head()?.block.seqno ?? 0);
+    agreement.consider();
+  }
+
+  function readingOf(member: Member): MemberReading {
+    const p70Seconds = methodClasses.flatMap((methodClass) => {
+      const { p70Ms } = member.score(methodClass);
+      return p70Ms === undefined ? [] : [{ methodClass, seconds: p70Ms / 1000 }];
+    });
+    const { name } = member;
+    return { name, lagBlocks: lagOf(member), lagSeconds: lagSecondsOf(member), p70Seconds };
+  }
+
+  function lagSecondsOf(member: Member): number {
+    return headTimes.lagMs(member.tip()?.block.seqno ?? 0) / 1000;
+  }
+
   function lagOf(member: Member): number {
     return lagBlocks(member.candidate(), keeper.head()?.block.seqno);
   }
@@ -178,7 +208,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     broadcast,
     queryBytes: reads.queryBytes,
     accept,
-    status: () => members.map((member) => statusOf(member, lagOf(member))),
+    status: () => members.map((member) => statusOf(member, readingOf(member))),
     ready: () => !closed && keeper.head() !== undefined && members.some((member) => isUsable(member.candidate())),
     async close() {
       closed = true;
@@ -190,7 +220,12 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   };
 }
 
-function statusOf(member: Member, lag: number): LiteServerStatus {
+/** A lite server that is back is seen soon: the pool probes it, and the connection has to be there for that. */
+function connectionTuning({ reconnectMsMax, connectTimeoutMs }: PoolTuning): Partial<LiteServerTuning> {
+  return { backoffMaxMs: reconnectMsMax, connectTimeoutMs };
+}
+
+function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading): LiteServerStatus {
   const { phase, cause, misbehaviours } = member.health();
   return {
     index: member.index,
@@ -200,6 +235,8 @@ function statusOf(member: Member, lag: number): LiteServerStatus {
     connected: member.server.status().connected,
     tipSeqno: member.tip()?.block.seqno,
     lagBlocks: lag,
+    lagSeconds,
+    p70Ms: Object.fromEntries(methodClasses.map((methodClass) => [methodClass, member.score(methodClass).p70Ms])),
     inFlight: member.inFlight(),
     misbehaviours,
   };

@@ -6,11 +6,16 @@ import type { QueryOptions } from '../liteserver/liteserver.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { AttemptsExhausted, raceAttempts } from './attempts.ts';
+import type { AttemptCause } from './attempts.ts';
+import { createBudget } from './budget.ts';
 import { PoolError } from './errors.ts';
+import { createHedging } from './hedging.ts';
 import type { Member } from './member.ts';
+import { methodClassOf } from './method-class.ts';
+import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
-import { lagBlocks, selectLiteServer } from './selection.ts';
+import { isUsable, lagBlocks, selectLiteServer } from './selection.ts';
 import { createSingleFlight } from './single-flight.ts';
 import { judge, mostTelling } from './verdict.ts';
 
@@ -97,7 +102,10 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   const { members, metrics, proofs, now, random } = dependencies;
   const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
   const flights = createSingleFlight({ now });
-  let lastGood: number | undefined;
+  const hedging = createHedging({ msMin: tuning.hedgeMsMin, msMax: tuning.slowAfterMs });
+  const hedgeBudget = createBudget(tuning.hedgeBudget, { now });
+  const retryBudget = createBudget(tuning.retryBudget, { now });
+  const lastGood = new Map<MethodClass, number>();
   let unsharedReads = 0;
   let closed = false;
 
@@ -175,19 +183,25 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const tried = new Set<number>();
     // A check may take longer than an answer may: that is no fault of the lite server.
     const answered = new Set<number>();
-    const next = (): number | undefined => {
+    const hedges = new Set<number>();
+    const methodClass = methodClassOf(question.name);
+    hedgeBudget.earn();
+    retryBudget.earn();
+    const next = (cause: AttemptCause): number | undefined => {
       if (closed) return undefined;
       const chosen = selectLiteServer(
-        members.map((member) => member.candidate()),
+        members.map((member) => member.candidate(methodClass)),
         {
           masterchainSeqno: question.masterchainSeqno,
           tried,
-          lastGood,
+          lastGood: lastGood.get(methodClass),
           random: random(),
         },
       );
-      if (chosen !== undefined) tried.add(chosen.index);
-      return chosen?.index;
+      if (chosen === undefined || !isPaidFor(cause, isUsable(chosen) && chosen.stalled === 0)) return undefined;
+      if (cause === 'hedge') hedges.add(chosen.index);
+      tried.add(chosen.index);
+      return chosen.index;
     };
     try {
       const { value } = await raceAttempts(
@@ -195,19 +209,35 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
           next,
           start: (index, stop) => attempt(memberAt(index), question, stop, () => void answered.add(index)),
           isFinal: (error) => judge(error).final,
-          onOverdue: (index) => void (answered.has(index) || memberAt(index).overdue()),
-          slowAfterMs: tuning.slowAfterMs,
+          onOverdue: (index) => void (answered.has(index) || memberAt(index).overdue(question.name, question.request)),
+          onSlow: (index) => memberAt(index).stalled(),
+          slowAfterMs: hedging.delayMs(question.name),
           overdueMs: tuning.overdueMs,
           runningMax: tuning.attemptsRunningMax,
         },
         signal,
       );
-      lastGood = value.liteServer;
+      lastGood.set(methodClass, value.liteServer);
+      if (hedges.has(value.liteServer)) metrics.hedge('won');
       return value;
     } catch (error) {
       if (closed) throw new PoolError('closed', { attempts: tried.size }, error);
       throw error instanceof AttemptsExhausted ? mostTelling(error.errors) : error;
     }
+  }
+
+  /** True when the budgets allow one more query. @param isGood the lite server to ask is likely to answer soon */
+  function isPaidFor(cause: AttemptCause, isGood: boolean): boolean {
+    if (cause === 'first') return true;
+    if (cause === 'retry') {
+      const paid = retryBudget.take();
+      metrics.retry(paid ? 'made' : 'denied');
+      return paid;
+    }
+    if (!isGood) return false;
+    const paid = hedgeBudget.take();
+    metrics.hedge(paid ? 'fired' : 'denied');
+    return paid;
   }
 
   async function attempt<T>(
@@ -220,13 +250,15 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
     const span = startSpan(dependencies.tracer, 'pool.attempt', attributes, question.span);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
+    const wait = waitFor(member, question);
     try {
       const answer = await member.read(question.request, {
         timeoutMs: tuning.queryTimeoutMs,
         signal,
         span,
-        ...waitFor(member, question),
+        ...wait,
       });
+      if (!('waitMasterchain' in wait)) observeAnswer(member, question.name, now() - startedMs);
       onAnswer();
       const deadlineMs = startedMs + tuning.queryTimeoutMs;
       const value = await question.judgeAnswer(answer, { liteServer: member.index, deadlineMs, signal, span });
@@ -237,6 +269,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       outcome = signal.aborted ? 'abandoned' : verdict.outcome;
       // A failed proof counts even when nobody waits for the answer any more.
       if (!signal.aborted || verdict.health === 'misbehaved') member.judged('read', verdict, error);
+      const hasFailed = verdict.health === 'failed' || verdict.health === 'misbehaved';
+      if (!signal.aborted && hasFailed) member.observed(question.name, now() - startedMs, true);
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {
@@ -244,6 +278,11 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       span.setAttribute('ton.outcome', outcome);
       span.end();
     }
+  }
+
+  function observeAnswer(member: Member, functionName: string, ms: number): void {
+    member.observed(functionName, ms, false);
+    hedging.observe(functionName, ms);
   }
 
   /** A lite server that is a little behind is let wait for the block instead of refusing at once. */

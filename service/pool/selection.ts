@@ -9,6 +9,10 @@ export type Candidate = {
   readonly tipSeqno: number | undefined;
   readonly inFlight: number;
   readonly inFlightMax: number;
+  /** Reads in flight that have no answer for longer than is usual. */
+  readonly stalled: number;
+  /** What asking it costs now, in milliseconds (`costMs`). */
+  readonly costMs: number;
 };
 
 export type Need = {
@@ -16,16 +20,21 @@ export type Need = {
   readonly masterchainSeqno?: number | undefined;
   /** Lite servers asked already for this read. */
   readonly tried: ReadonlySet<number>;
-  /** The one that last gave a good answer: kept among equals, since its connection and caches are warm. */
+  /** The one that last gave a good answer: kept until another one is clearly better, since its connection and caches are warm. */
   readonly lastGood: number | undefined;
-  /** 0..1: decides among equals that are left. */
+  /** 0..1: draws the two that are compared. */
   readonly random: number;
 };
 
+/** Another lite server takes the place of the last good one when it costs less than this part: less is noise, and would flap. */
+const CLEARLY_BETTER = 0.7;
+
 /**
  * The lite server to ask next, or undefined when none is left. In order: usable, not full, has the block (else the one least
- * behind), fewest in flight, the last good one, chance. Those that are out for failures come last of all: when nothing else is
- * left, trying them costs nothing but the try. Misbehaving, rejected and unknown ones are never chosen.
+ * behind), not stalled; among those that are left the cheaper of two drawn by chance, or the last good one when that is not clearly
+ * dearer. Two and not all: reads that come together must not all run to the same best one. Those that are out for failures come
+ * last of all: when nothing else is left, trying them costs nothing but the try. Misbehaving, rejected and unknown ones are never
+ * chosen.
  */
 export function selectLiteServer(candidates: readonly Candidate[], need: Need): Candidate | undefined {
   let best: Candidate[] = [];
@@ -35,7 +44,10 @@ export function selectLiteServer(candidates: readonly Candidate[], need: Need): 
     if (order < 0) best = [candidate];
     else if (order === 0) best.push(candidate);
   }
-  return best[Math.min(best.length - 1, Math.floor(need.random * best.length))];
+  const drawn = cheaperOfTwo(best, need.random);
+  const kept = best.find(({ index }) => index === need.lastGood);
+  if (drawn === undefined || kept === undefined) return drawn;
+  return drawn.costMs < kept.costMs * CLEARLY_BETTER ? drawn : kept;
 }
 
 /** In, and so trusted with reads. */
@@ -58,9 +70,20 @@ function compare(a: Candidate, b: Candidate, need: Need): number {
     Number(isUsable(b)) - Number(isUsable(a)) ||
     Number(isFull(a)) - Number(isFull(b)) ||
     lagBlocks(a, need.masterchainSeqno) - lagBlocks(b, need.masterchainSeqno) ||
-    a.inFlight - b.inFlight ||
-    Number(b.index === need.lastGood) - Number(a.index === need.lastGood)
+    Number(a.stalled > 0) - Number(b.stalled > 0)
   );
+}
+
+/** Two different ones, each pair as likely, made of one random number. */
+function cheaperOfTwo(candidates: readonly Candidate[], random: number): Candidate | undefined {
+  const count = candidates.length;
+  const scaled = random * count;
+  const first = Math.min(count - 1, Math.floor(scaled));
+  const step = 1 + Math.floor((scaled - Math.floor(scaled)) * (count - 1));
+  const one = candidates[first];
+  const other = candidates[(first + step) % Math.max(1, count)];
+  if (one === undefined || other === undefined) return one;
+  return other.costMs < one.costMs ? other : one;
 }
 
 function isFull(candidate: Candidate): boolean {

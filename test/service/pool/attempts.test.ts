@@ -36,6 +36,7 @@ function race(
       next: () => (nextIndex < behaviours.length ? nextIndex++ : undefined),
       start,
       isFinal: (error) => (error as Error).message === 'final',
+      onSlow: () => () => undefined,
       onOverdue: (liteServer) => log.push(`overdue ${liteServer}`),
       slowAfterMs: 20,
       overdueMs: 100,
@@ -79,6 +80,30 @@ describe('attempts of one read', () => {
     const { result, log } = race(['silent', 'silent', 'silent', 'silent', 'good']);
     expect((await result).liteServer).toBe(4);
     expect(log.filter((line) => line.startsWith('ask'))).toHaveLength(5);
+  });
+
+  test('a slow one is told so until its attempt ends', async () => {
+    const told: string[] = [];
+    const onSlow = (liteServer: number) => {
+      told.push(`slow ${liteServer}`);
+      return () => void told.push(`over ${liteServer}`);
+    };
+    const { result } = race(['slow', 'silent'], { onSlow });
+    expect((await result).liteServer).toBe(0);
+    expect(told).toEqual(['slow 0', 'slow 1', 'over 0']);
+    await delay(120);
+    expect(told).toEqual(['slow 0', 'slow 1', 'over 0', 'over 1']);
+  });
+
+  test('a hedge that is refused leaves the read waiting, and others are asked once the first is overdue', async () => {
+    const causes: string[] = [];
+    let nextIndex = 0;
+    const next = (cause: string) => {
+      causes.push(cause);
+      return cause === 'hedge' ? undefined : nextIndex++;
+    };
+    expect((await race(['silent', 'fail', 'good'], { next, overdueMs: 60 }).result).liteServer).toBe(2);
+    expect(causes).toEqual(['first', 'hedge', 'retry', 'retry']);
   });
 
   test('no more than the bound run at a time until one is overdue', async () => {

@@ -45,7 +45,7 @@ function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | Blo
     usable: none,
     rejected: none,
     cacheBytes: none,
-    lags: () => [],
+    members: () => [],
   });
   const server = {
     async query(_fn: unknown, _args: unknown, { waitMasterchain, signal }: QueryOptions) {
@@ -59,7 +59,10 @@ function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | Blo
     { index: 0, name: 'ls', inFlightMax: 1, tuning },
     { server, metrics, logger, now, random: () => 0.5 },
   );
-  const follower = createHeadFollower({ zeroState, tuning }, { member, onReport: () => undefined, now });
+  const follower = createHeadFollower(
+    { zeroState, tuning },
+    { member, onReport: () => undefined, isUrgent: () => false, now },
+  );
   return { member, follower, asked };
 }
 

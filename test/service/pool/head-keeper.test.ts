@@ -39,7 +39,7 @@ function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Pr
     usable: () => 0,
     rejected: () => 0,
     cacheBytes: () => 0,
-    lags: () => [],
+    members: () => [],
   });
   const logger = pino({ level: 'silent' });
   const now = (): number => nowMs;

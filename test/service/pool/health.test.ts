@@ -4,9 +4,12 @@ import {
   afterFailure,
   afterMisbehaviour,
   afterOtherNetwork,
+  afterPardon,
   afterReport,
+  afterSilence,
   afterSuccess,
   healthDefaults as options,
+  isOutForReads,
   unknownHealth,
 } from '#service/pool/health.ts';
 import type { Health } from '#service/pool/health.ts';
@@ -79,7 +82,7 @@ describe('health of a lite server', () => {
       nowMs = health.outUntilMs;
       health = afterReport(health, nowMs, options);
     }
-    expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    expect(pauses).toEqual([500, 1000, 2000, 4000, 4000, 4000, 4000]);
     const steady = afterSuccess(health, 'read', nowMs + options.steadyMs, options);
     expect(failing(steady, options.failuresMax, nowMs + options.steadyMs).outUntilMs).toBe(
       nowMs + options.steadyMs + options.outMs,
@@ -105,6 +108,23 @@ describe('health of a lite server', () => {
     expect(back.phase).toBe('in');
     expect(afterMisbehaviour(back, 0, options).outUntilMs).toBe(options.misbehaviourOutMs * 2);
     expect(afterMisbehaviour({ ...back, misbehaviours: 50 }, 0, options).outUntilMs).toBe(options.misbehaviourOutMsMax);
+  });
+
+  test('silence puts it out at once, and later silence prolongs that', () => {
+    const out = afterSilence(healthy, 10, 1, options);
+    expect(out).toMatchObject({ phase: 'out', cause: 'failures', outUntilMs: 10 + options.outMs });
+    expect(isOutForReads(out, options)).toBe(false);
+    const probedMs = 10 + options.outMs;
+    expect(afterSilence(out, probedMs, 1, options).outUntilMs).toBe(probedMs + 2 * options.outMs);
+  });
+
+  test('a pardon ends the pause for failures, and none for misbehaviour', () => {
+    const out = failing(healthy, options.failuresMax, 0);
+    expect(isOutForReads(out, options)).toBe(true);
+    expect(afterReport(afterPardon(out, 1), 1, options).phase).toBe('in');
+    const liar = afterMisbehaviour(healthy, 0, options);
+    expect(afterPardon(liar, 1)).toBe(liar);
+    expect(afterPardon(healthy, 1)).toBe(healthy);
   });
 
   test('one of another network never comes back', () => {

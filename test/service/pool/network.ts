@@ -77,12 +77,15 @@ export function openPool(
     port,
     publicKey,
   }));
+  // Who makes second attempts late means to count queries: no early ones then.
+  const { slowAfterMs } = options.tuning ?? {};
+  const hedge = slowAfterMs === undefined ? {} : { hedgeMsMin: slowAfterMs };
   const pool = createPool(
     {
       liteServers: options.use === undefined ? all : options.use.map((index) => all[index]!),
       zeroState: zero,
       trust: options.trust ?? 'verified',
-      tuning: { ...quickTuning, ...options.tuning },
+      tuning: { ...quickTuning, ...hedge, ...options.tuning },
     },
     {
       createLiteServer: (liteServer) => createLiteServer(liteServer, { logger, register }),

@@ -5,7 +5,16 @@ import { lagBlocks, selectLiteServer } from '#service/pool/selection.ts';
 import type { Candidate, Need } from '#service/pool/selection.ts';
 
 function candidate(index: number, change: Partial<Candidate> = {}): Candidate {
-  return { index, health: { phase: 'in', cause: undefined }, tipSeqno: 100, inFlight: 0, inFlightMax: 10, ...change };
+  return {
+    index,
+    health: { phase: 'in', cause: undefined },
+    tipSeqno: 100,
+    inFlight: 0,
+    inFlightMax: 10,
+    stalled: 0,
+    costMs: 10,
+    ...change,
+  };
 }
 
 function need(change: Partial<Need> = {}): Need {
@@ -29,7 +38,20 @@ describe('choice of a lite server', () => {
       need(),
       1,
     ],
-    ['fewest in flight among fresh ones', [candidate(0, { inFlight: 2 }), candidate(1, { inFlight: 1 })], need(), 1],
+    ['the cheaper of two fresh ones', [candidate(0, { costMs: 12 }), candidate(1, { costMs: 11 })], need(), 1],
+    [
+      'one that is not stalled before a cheaper one that is',
+      [candidate(0, { costMs: 1, stalled: 1 }), candidate(1, { costMs: 90 })],
+      need({ lastGood: 0 }),
+      1,
+    ],
+    [
+      'the last good one as long as another is not clearly better',
+      [candidate(0, { costMs: 8 }), candidate(1)],
+      need({ lastGood: 1 }),
+      1,
+    ],
+    ['a clearly better one', [candidate(0, { costMs: 6 }), candidate(1)], need({ lastGood: 1 }), 0],
     [
       'the last good one among equals',
       [candidate(0), candidate(1), candidate(2)],
@@ -61,7 +83,7 @@ describe('choice of a lite server', () => {
     ],
     [
       'any tip will do when no block is asked',
-      [candidate(0, { tipSeqno: 1 }), candidate(1, { inFlight: 1 })],
+      [candidate(0, { tipSeqno: 1 }), candidate(1, { costMs: 11 })],
       need({ masterchainSeqno: undefined }),
       0,
     ],
@@ -83,6 +105,8 @@ describe('choice of a lite server', () => {
         tipSeqno: fc.option(fc.nat(200), { nil: undefined }),
         inFlight: fc.nat(12),
         inFlightMax: fc.constant(10),
+        stalled: fc.nat(1),
+        costMs: fc.nat(500),
       }),
       { maxLength: 8 },
     );
@@ -120,4 +144,16 @@ test('lag is counted in blocks, never below zero, and from zero for one that rep
   expect(lagBlocks({ tipSeqno: 110 }, 100)).toBe(0);
   expect(lagBlocks({ tipSeqno: undefined }, 100)).toBe(100);
   expect(lagBlocks({ tipSeqno: 90 }, undefined)).toBe(0);
+});
+
+test('two of all are compared, each pair as often, so that the dearest is never taken and load is spread', () => {
+  const all = [40, 30, 20, 10].map((cost, index) => candidate(index, { costMs: cost }));
+  const taken = [0, 0, 0, 0];
+  const draws = 1_200;
+  for (let draw = 0; draw < draws; draw += 1) {
+    const chosen = selectLiteServer(all, need({ random: (draw + 0.5) / draws }));
+    taken[chosen!.index]! += 1;
+  }
+  // Of the six pairs the cheapest is in three, the next in two more, the third in one more.
+  expect(taken).toEqual([0, draws / 6, draws / 3, draws / 2]);
 });
