@@ -1,0 +1,148 @@
+import { beginCell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { cellOfSlice, type StackEntry } from '#service/live/vm-values.ts';
+import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
+
+const minInt = -(2n ** 256n);
+const maxInt = 2n ** 256n - 1n;
+
+function bagOf(entry: StackEntry): string {
+  if (entry.type !== 'cell' && entry.type !== 'builder') return '';
+  return writeBoc(entry.table, [entry.cell], { crc32c: true }).toString('base64');
+}
+
+const number = (value: unknown) => ({
+  '@type': 'tvm.stackEntryNumber',
+  number: { '@type': 'tvm.numberDecimal', number: value },
+});
+const list = (...elements: unknown[]) => ({ '@type': 'tvm.stackEntryList', list: { '@type': 'tvm.list', elements } });
+
+const empty = beginCell().endCell().toBoc().toString('base64');
+const emptyCell = { data: { b64: '', len: 0 }, refs: [] };
+
+describe('an argument in the legacy form', () => {
+  it.each([
+    [['num', 5], 5n],
+    [['int', '5'], 5n],
+    [['number', '-0x1F'], -31n],
+    [['integer', 2n ** 64n], 2n ** 64n],
+    [['num', '0X10'], 16n],
+    [['num', maxInt.toString()], maxInt],
+    [['num', minInt], minInt],
+  ] as const)('%o is a number', (raw, value) => {
+    expect(legacyStack.parse([raw], 'body')).toEqual([{ type: 'int', value }]);
+  });
+
+  it.each([
+    ['cell', empty],
+    ['cell', { bytes: empty }],
+    ['cell', { bytes: empty, object: emptyCell }],
+    ['cell', emptyCell],
+    ['tvm.Cell', empty],
+    ['slice', emptyCell],
+    ['tvm.Slice', empty],
+    ['builder', { bytes: empty }],
+    ['tvm.Builder', empty],
+  ] as const)('of type %s is %o', (tag, value) => {
+    const [entry] = legacyStack.parse([[tag, value]], 'body');
+    expect(entry?.type).toBe(tag.replace('tvm.', '').toLowerCase());
+    const cell: StackEntry = entry?.type === 'slice' ? { type: 'cell', ...cellOfSlice(entry) } : entry!;
+    expect(bagOf(cell)).toBe(empty);
+  });
+
+  it('as nested objects keeps bits, references and the exotic kind', () => {
+    const library = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]).toString('base64');
+    const value = {
+      data: { b64: Buffer.from([0b1010_0000]).toString('base64'), len: 3 },
+      refs: [{ data: { b64: library, len: 264 }, refs: [], special: true }],
+      special: false,
+    };
+    const [entry] = legacyStack.parse([['cell', value]], 'body');
+    expect(entry?.type).toBe('cell');
+    const { table, cell } = entry as StackEntry & { type: 'cell' };
+    expect([table.bitLength(cell), table.refCount(cell), table.kind(table.ref(cell, 0))]).toEqual([3, 1, 'library']);
+  });
+
+  it.each([[['null']], [['null', null]]])('%o is null', (raw) => {
+    expect(legacyStack.parse([raw], 'body')).toEqual([{ type: 'null' }]);
+  });
+
+  const badBoc = Buffer.from('no bag of cells').toString('base64');
+  it.each([
+    ['x', 'Stack should be array'],
+    [{}, 'Stack should be array'],
+    [[5], 'Stack entry should be array'],
+    [[[]], 'Expected 2 elements in stack entry, got: 0'],
+    [[['num']], 'Expected 2 elements in stack entry, got: 1'],
+    [[['num', 1, 2]], 'Expected 2 elements in stack entry, got: 3'],
+    [[['null', 1]], 'Unsupported stack entry type: null'],
+    [[[1, 2]], 'Expected string as first element in stack entry'],
+    [[['num', 'abc']], 'Invalid number: abc'],
+    [[['num', '']], 'Invalid number: '],
+    [[['num', (maxInt + 1n).toString()]], `Invalid number: ${maxInt + 1n}`],
+    [[['num', minInt - 1n]], `Invalid number: ${minInt - 1n}`],
+    [[['num', '9'.repeat(300)]], `Invalid number: ${'9'.repeat(255)}`],
+    [[['num', 1.5]], 'Wrong type of number in stack entry'],
+    [[['num', 1e30]], 'Wrong type of number in stack entry'],
+    [[['num', null]], 'Wrong type of number in stack entry'],
+    [[['num', {}]], 'Wrong type of number in stack entry'],
+    [[['tvm.Cell', '']], 'Empty tvm.Cell'],
+    [[['tvm.Cell', 1]], 'Invalid tvm.Cell, base64 string expected'],
+    [[['tvm.Slice', '']], 'Empty tvm.Slice'],
+    [[['tvm.Slice', {}]], 'Invalid tvm.Slice, base64 string expected'],
+    [[['cell', '']], 'Empty cell'],
+    [[['cell', { bytes: '' }]], 'Empty cell'],
+    [[['cell', 1]], 'Invalid cell, object with field bytes expected'],
+    [[['cell', { nothing: 1 }]], 'Invalid cell, object with field bytes expected'],
+    [[['cell', { data: { b64: '', len: 1024 }, refs: [] }]], 'Invalid cell, object with field bytes expected'],
+    [[['cell', { data: { b64: '', len: 8 }, refs: [] }]], 'Invalid cell, object with field bytes expected'],
+    [[['cell', { data: { b64: '%', len: 0 }, refs: [] }]], 'Invalid cell, object with field bytes expected'],
+    [[['cell', { data: { b64: '', len: 0 }, refs: [1] }]], 'Invalid cell, object with field bytes expected'],
+    [[['slice', { bytes: 1 }]], 'Invalid slice, object with field bytes expected'],
+    [[['tvm.Cell', '%%%']], 'Invalid tvm.Cell, base64 of a bag of cells expected'],
+    [[['tvm.Cell', badBoc]], 'Invalid tvm.Cell, base64 of a bag of cells expected'],
+    [[['tuple', []]], 'Invalid tvm.Tuple, valid tvm_stackEntryTuple expected'],
+    [[['tvm.Tuple', { '@type': 'tvm.list', elements: [] }]], 'Invalid tvm.Tuple, valid tvm_stackEntryTuple expected'],
+    [[['list', { elements: [] }]], 'Invalid tvm.List, valid tvm_stackEntryList expected'],
+    [[['list', { '@type': 'tvm.list', elements: [1] }]], 'failed to parse stack: an entry has no @type'],
+    [[['cont', '']], 'Unsupported stack entry type: cont'],
+    [[['__proto__', '']], 'Unsupported stack entry type: __proto__'],
+  ])('%o is refused', (raw, message) => {
+    expect(() => legacyStack.parse(raw, 'body')).toThrow(expect.objectContaining({ message }));
+  });
+});
+
+describe('an argument in the typed form', () => {
+  it('takes decimal and hexadecimal numbers, at any depth', () => {
+    const [entry] = typedStack.parse([list(number('-5'), list(number('0x10')))], 'body');
+    const inner: StackEntry = { type: 'tuple', items: [{ type: 'int', value: 16n }, { type: 'null' }] };
+    const rest: StackEntry = { type: 'tuple', items: [inner, { type: 'null' }] };
+    expect(entry).toEqual({ type: 'tuple', items: [{ type: 'int', value: -5n }, rest] });
+  });
+
+  it.each([
+    ['x', 'Stack should be array'],
+    [[1], 'failed to parse stack: an entry has no @type'],
+    [[['num', '1']], 'failed to parse stack: an entry has no @type'],
+    [[{ number: {} }], 'failed to parse stack: an entry has no @type'],
+    [[number('1e5')], 'Invalid number: 1e5'],
+    [[number(undefined)], 'Wrong type of number in stack entry'],
+    [[{ '@type': 'tvm.stackEntryNumber', number: '5' }], 'failed to parse stack: invalid tvm.numberDecimal'],
+    [
+      [{ '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes: '%' } }],
+      'failed to parse stack: invalid tvm.cell',
+    ],
+    [
+      [{ '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.slice', bytes: empty } }],
+      'failed to parse stack: invalid tvm.cell',
+    ],
+    [[{ '@type': 'tvm.stackEntrySlice' }], 'failed to parse stack: invalid tvm.slice'],
+    [[{ '@type': 'tvm.stackEntryTuple', tuple: {} }], 'failed to parse stack: invalid tvm.tuple'],
+    [[{ '@type': 'tvm.stackEntryList' }], 'failed to parse stack: invalid tvm.list'],
+    [[{ '@type': 'tvm.stackEntryUnsupported' }], 'Unsupported stack entry type: tvm.stackEntryUnsupported'],
+  ])('%o is refused', (raw, message) => {
+    expect(() => typedStack.parse(raw, 'body')).toThrow(expect.objectContaining({ message }));
+  });
+});
