@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { readHash } from '#service/v2/hash-parameter.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
-import { call, ways } from '#test/service/http/requests.ts';
 import { readLines } from '#test/service/live/recorded-transactions.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { askEveryWay } from './three-ways.ts';
 
 let listener: Listener;
 
@@ -17,14 +17,8 @@ beforeAll(async () => {
 afterAll(() => listener.close());
 
 async function ask(operation: string, params: Record<string, unknown>): Promise<unknown> {
-  const replies = await Promise.all(ways.map((way) => call(listener.url, way, operation, params)));
-  const [first, ...others] = replies.map(({ status, body }) => ({
-    status,
-    result: body['result'],
-    error: body['error'],
-  }));
-  for (const other of others) expect(other).toEqual(first);
-  return first?.status === 200 ? first.result : { status: first?.status, error: first?.error };
+  const { status, body } = await askEveryWay(listener.url, operation, params);
+  return status === 200 ? body['result'] : { status, error: body['error'] };
 }
 
 const hex = '83dfd552e63729b472fcbcc8c45ebcc6691702558b68ec7527e1ba403a0f31a8';

@@ -5,7 +5,8 @@ import { answeredError } from '#service/liteserver/errors.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
-import { call, request, ways, type Reply } from '#test/service/http/requests.ts';
+import { request, ways, type Reply } from '#test/service/http/requests.ts';
+import { askEveryWay } from './three-ways.ts';
 import { scriptSend } from './scripted-send.ts';
 
 const operations = ['sendBoc', 'sendBocReturnHash', 'sendBocReturnHashNoError'] as const;
@@ -44,16 +45,8 @@ beforeEach(() => {
 });
 afterAll(() => listener.close());
 
-async function ask(operation: string, params: Record<string, unknown>): Promise<Reply> {
-  const replies = await Promise.all(sendWays.map((way) => call(listener.url, way, operation, params)));
-  const [first, ...others] = replies;
-  for (const other of others)
-    expect([other.status, other.body['result'], other.body['error']]).toEqual([
-      first!.status,
-      first!.body['result'],
-      first!.body['error'],
-    ]);
-  return first!;
+function ask(operation: string, params: Record<string, unknown>): Promise<Reply> {
+  return askEveryWay(listener.url, operation, params, sendWays);
 }
 
 describe('a message that the network takes', () => {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { LiveTransactions } from '#service/live/transactions.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
-import { call, post, ways, type Reply } from '#test/service/http/requests.ts';
+import { post, ways, type Reply } from '#test/service/http/requests.ts';
+import { askEveryWay } from './three-ways.ts';
 import { scriptTransactions, type TransactionQuestion } from './scripted-transactions.ts';
 
 let listener: Listener;
@@ -18,18 +19,9 @@ afterAll(() => listener.close());
 
 /** Asks each way; all must say the same, and ask the live layer the same. */
 async function ask(operation: string, params: Record<string, unknown>): Promise<Reply> {
-  const replies: Reply[] = [];
-  for (const way of ways) replies.push(await call(listener.url, way, operation, params));
-  const [first, ...others] = replies;
-  for (const { status, body } of others) {
-    expect([status, body['result'], body['error']]).toEqual([
-      first!.status,
-      first!.body['result'],
-      first!.body['error'],
-    ]);
-  }
+  const reply = await askEveryWay(listener.url, operation, params);
   for (const question of live.asked) expect(question).toEqual(live.asked[0]);
-  return first!;
+  return reply;
 }
 
 async function refusalOf(operation: string, params: Record<string, unknown>): Promise<unknown> {
