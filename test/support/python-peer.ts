@@ -7,7 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
 
 /** The Python v2 server (`ton-http-api` of PyPI), over a lite server of ours. */
-export type PythonPeer = { readonly url: string; close(): Promise<void> };
+export type PythonPeer = {
+  readonly url: string;
+  /** Of its process group: the server and its workers. */
+  readonly group: number;
+  close(): Promise<void>;
+};
 
 /** It waits 2 s for its workers and proves the chain of key blocks; a busy machine takes longer. */
 const startTimeoutMs = 60_000;
@@ -39,7 +44,7 @@ export async function startPythonPeer(python: string, globalConfig: object): Pro
     rmSync(folder, { recursive: true, force: true });
   };
   for (const deadline = Date.now() + startTimeoutMs; ; await sleep(100)) {
-    if (await isReady(url)) return { url, close };
+    if (await isReady(url)) return { url, group: child.pid ?? 0, close };
     if (child.exitCode !== null || Date.now() > deadline) {
       await close();
       throw new Error(`the Python server did not start: ${complaint}`);

@@ -5,6 +5,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { createDevchain } from '#service/devchain/devchain.ts';
+import { walkShardAccounts } from '#service/decode/tlb/shard-account.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 // The lite server's process: its CPU time is not the reader's. Moves the head when it is told to.
@@ -16,6 +18,25 @@ const network = await createDevchain(
   { recordingDir, paceSeconds: never, startBehindBlocks: 100 },
   { logger: pino({ level: 'silent' }), register: new Registry() },
 );
+
+/** As many accounts of the newest states as a benchmark reads. */
+const accountsMax = 1000;
+
+function listAccounts(limit: number): string[] {
+  const { chain } = network;
+  const head = network.head();
+  const blocks = [...head.shards.map(({ block }) => chain.find(block)), head];
+  const found: string[] = [];
+  for (const block of blocks) {
+    if (block === undefined) continue;
+    const { accounts } = readShardState(chain.states, block.state);
+    walkShardAccounts(chain.states, accounts, (id) => {
+      found.push(`${block.id.workchain}:${id.toString('hex')}`);
+      return found.length < limit;
+    });
+  }
+  return found.slice(0, limit);
+}
 
 process.on('message', (seqno: number) => network.moveHead(seqno));
 process.once('disconnect', () => void network.close());
@@ -30,4 +51,5 @@ process.send?.({
   liteServer: { host, port, publicKey: publicKey.toString('hex') },
   lastSeqno: network.chain.lastSeqno,
   addresses: Object.values(known).map(({ address }) => address),
+  accounts: listAccounts(accountsMax),
 });

@@ -1,0 +1,260 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { MASTERCHAIN, FULL_SHARD } from '#service/decode/block-id.ts';
+import { getAccountState, lookupBlock } from '#service/liteserver/functions.ts';
+import { createLiteServer, type LiteServer } from '#service/liteserver/liteserver.ts';
+import { installTonlib } from '#test/service/devchain/tonlib.ts';
+import { startPythonPeer } from '#test/support/python-peer.ts';
+import { median, type Bench, type BenchResult } from './bench.ts';
+import {
+  fetchOnce,
+  groupCpuMs,
+  load,
+  startContender,
+  type BenchRequest,
+  type Contender,
+  type Load,
+  type Scenario,
+  type ServerSettings,
+} from './v2/contender.ts';
+
+/** Long enough for a thousand requests of the slowest server; three blocks come in it. */
+const loadMs = 3000;
+
+/** The pace of the network's masterchain. */
+const blockMs = 1000;
+
+/** Blocks at which single reads are timed. */
+const blocks = 20;
+
+const timeoutMs = 10_000;
+
+type Network = ServerSettings & {
+  readonly lastSeqno: number;
+  /** Those that the recording knows by name, and up to a thousand of all. */
+  readonly addresses: readonly string[];
+  readonly accounts: readonly string[];
+};
+
+const getMethod = (address: string, method: string): BenchRequest => ({
+  path: '/runGetMethod',
+  body: JSON.stringify({ address, method, stack: [] }),
+});
+
+const read = (address: string): BenchRequest => ({ path: `/getAddressInformation?address=${address}` });
+
+/** A wallet, a jetton master: found by asking, as recordings name their accounts as they like. */
+type Contracts = { readonly wallet: string; readonly jetton: string };
+
+function scenariosOf({ accounts }: Network, { wallet, jetton }: Contracts): Scenario[] {
+  const addresses = Array.from({ length: 1000 }, (_, index) => accounts[index] ?? absentAddress(index));
+  return [
+    { name: 'getAddressInformation, one address', next: () => read(wallet) },
+    { name: 'getAddressInformation, 1,000 addresses', next: (draw) => read(addresses[draw(addresses.length)]!) },
+    { name: 'getMasterchainInfo', next: () => ({ path: '/getMasterchainInfo' }) },
+    { name: 'runGetMethod seqno', next: () => getMethod(wallet, 'seqno') },
+    { name: 'runGetMethod get_jetton_data', next: () => getMethod(jetton, 'get_jetton_data') },
+    { name: 'getTransactions, 10', next: () => ({ path: `/getTransactions?address=${wallet}&limit=10` }) },
+  ];
+}
+
+/** Accounts that are not there are proved not to be: the same work. */
+function absentAddress(index: number): string {
+  return `0:${index.toString(16).padStart(64, '7')}`;
+}
+
+/** The newest block of the network, moved by hand. */
+type Head = { seqno(): number; move(): void };
+
+function createHead(lite: ChildProcess, first: number, last: number): Head {
+  let seqno = first;
+  return {
+    seqno: () => seqno,
+    move() {
+      seqno = Math.min(seqno + 1, last);
+      lite.send(seqno);
+    },
+  };
+}
+
+/** A load while blocks come at the network's pace. */
+async function loadOnMovingHead(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
+  const timer = setInterval(() => head.move(), blockMs);
+  try {
+    return await load(contender, scenario, loadMs);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const perCore = ({ requests, cpuMs }: Load): number => requests / (cpuMs / 1000);
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+/** Single reads at fresh blocks, none from a cache: directly and through the service in turns; and get-methods. */
+async function measureSingle(
+  network: Network,
+  contracts: Contracts,
+  service: Contender,
+  direct: LiteServer,
+  head: Head,
+) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ms = { direct: [] as number[], http: [] as number[], method: [] as number[] };
+  for (let block = 0; block < blocks; block++) {
+    head.move();
+    const id = await blockAt(direct, head.seqno());
+    // The next request comes when the service has seen and proved the block.
+    await sleep(100);
+    await fetchOnce(service, agent, read(absentAddress(block)));
+    for (const [turn, address] of network.addresses.entries()) {
+      const [workchain, hex = ''] = address.split(':');
+      const args = { id, account: { workchain: Number(workchain), id: Buffer.from(hex, 'hex') } };
+      const askDirect = async () =>
+        ms.direct.push(await timed(() => direct.query(getAccountState, args, { timeoutMs })));
+      const askHttp = async () => ms.http.push(await timed(() => fetchOnce(service, agent, read(address))));
+      for (const ask of turn % 2 === 0 ? [askDirect, askHttp] : [askHttp, askDirect]) await ask();
+    }
+    ms.method.push(await timed(() => fetchOnce(service, agent, getMethod(contracts.wallet, 'seqno'))));
+    ms.method.push(await timed(() => fetchOnce(service, agent, getMethod(contracts.jetton, 'get_jetton_data'))));
+  }
+  agent.destroy();
+  return { direct: median(ms.direct), http: median(ms.http), method: median(ms.method) };
+}
+
+/** 1 is the mode that looks up by seqno. */
+async function blockAt(direct: LiteServer, seqno: number) {
+  const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
+  return (await direct.query(lookupBlock, { mode: 1, id: place }, { timeoutMs })).id;
+}
+
+/** The first accounts that answer `seqno` and `get_jetton_data` well. */
+async function findContracts(service: Contender, addresses: readonly string[]): Promise<Contracts> {
+  const answers = async (address: string, method: string): Promise<boolean> => {
+    const { body } = getMethod(address, method);
+    const headers = { 'x-api-key': service.key };
+    const response = await fetch(`${service.url}/runGetMethod`, { method: 'POST', headers, body: body! });
+    const { result } = (await response.json()) as { result?: { exit_code: number } };
+    return result?.exit_code === 0;
+  };
+  const first = async (method: string): Promise<string> => {
+    for (const address of addresses) if (await answers(address, method)) return address;
+    throw new Error(`no account of the recording has ${method}`);
+  };
+  return { wallet: await first('seqno'), jetton: await first('get_jetton_data') };
+}
+
+async function startPython(globalConfig: string): Promise<Contender> {
+  const installed = await installTonlib();
+  if ('missing' in installed) throw new Error(`no Python server: ${installed.missing}`);
+  const peer = await startPythonPeer(installed.python, JSON.parse(globalConfig) as object);
+  return {
+    name: 'Python server',
+    url: peer.url,
+    key: '',
+    usage: async () => ({ cpuMs: groupCpuMs(peer.group) }),
+    close: () => peer.close(),
+  };
+}
+
+/** How many times more requests a core answers. */
+const goals: readonly { readonly name: RegExp; readonly against: string; readonly times: number }[] = [
+  { name: /^getAddressInformation/, against: 'ton-lite-client', times: 10 },
+  { name: /./, against: 'Python server', times: 20 },
+];
+
+function compare(scenario: Scenario, ours: Load, against: Contender, theirs: Load): BenchResult {
+  const ratio = perCore(ours) / perCore(theirs);
+  const goal = goals.find((row) => row.name.test(scenario.name) && row.against === against.name);
+  return {
+    name: `${scenario.name}: requests a second of one core's time`,
+    value: perCore(ours),
+    unit: 'req/s',
+    baseline: { name: against.name, value: perCore(theirs) },
+    ratio,
+    ...(goal !== undefined && { goal: `>= ${goal.times}x`, met: ratio >= goal.times }),
+  };
+}
+
+/** What ton-lite-client's lite server would have to run itself, ours does not. */
+const isServedBy = (contender: Contender, { name }: Scenario): boolean =>
+  contender.name !== 'ton-lite-client' || !name.startsWith('runGetMethod');
+
+async function measureLoads(
+  scenarios: readonly Scenario[],
+  service: Contender,
+  peers: readonly Contender[],
+  head: Head,
+) {
+  const results: BenchResult[] = [];
+  const delays: number[] = [];
+  let cachedMs = 0;
+  for (const scenario of scenarios) {
+    await load(service, scenario, 500);
+    const ours = await loadOnMovingHead(service, scenario, head);
+    delays.push(ours.loopDelayMs ?? 0);
+    if (scenario === scenarios[0]) cachedMs = ours.cpuMs / ours.requests;
+    for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
+      await load(peer, scenario, 500);
+      results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
+    }
+    if (peers.every((one) => !isServedBy(one, scenario))) {
+      results.push({
+        name: `${scenario.name}: requests a second of one core's time`,
+        value: perCore(ours),
+        unit: 'req/s',
+      });
+    }
+  }
+  return { results, delayMs: Math.max(...delays), cachedMs };
+}
+
+function figure(name: string, value: number, maxMs: number): BenchResult {
+  return { name, value, unit: 'ms', goal: `<= ${maxMs} ms`, met: value <= maxMs };
+}
+
+async function run(options: readonly string[]): Promise<BenchResult[]> {
+  const lite = fork(join(import.meta.dirname, 'account-read/network.ts'));
+  const [network] = (await once(lite, 'message')) as [Network];
+  const publicKey = Buffer.from(network.liteServer.publicKey, 'hex');
+  const shared = { logger: pino({ level: 'silent' }), register: new Registry() };
+  const direct = createLiteServer({ name: 'direct', ...network.liteServer, publicKey }, shared);
+  const service = await startContender('service', 'service.ts', network);
+  const peers = [await startContender('ton-lite-client', 'lite-client-server.ts', network)];
+  if (options.join(' ').includes('--peer python')) peers.push(await startPython(network.globalConfig));
+  const head = createHead(lite, network.lastSeqno - 100, network.lastSeqno);
+  try {
+    const contracts = await findContracts(service, network.addresses);
+    const single = await measureSingle(network, contracts, service, direct, head);
+    const loads = await measureLoads(scenariosOf(network, contracts), service, peers, head);
+    const addedMs = single.http - single.direct;
+    return [
+      ...loads.results,
+      figure('added to a direct lite-server query by a verified read, p50', addedMs, 2),
+      figure('CPU of a cached or coalesced answer', loads.cachedMs, 0.3),
+      figure('get-method through HTTP, p50', single.method, 5),
+      figure('delay of the event loop under the heaviest of the loads, p99', loads.delayMs, 20),
+    ];
+  } finally {
+    await Promise.all([service, ...peers].map((one) => one.close()));
+    await direct.close();
+    lite.disconnect();
+  }
+}
+
+export const bench: Bench = {
+  about:
+    'the v2 API over HTTP, against ton-lite-client with @ton/core in fastify and (--peer python) the Python server',
+  run,
+};
