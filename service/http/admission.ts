@@ -1,6 +1,7 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 
-import type { Decision, Limits, Quota } from '../limits/limits.ts';
+import type { Decision, Entered, Limits, Quota, Refused } from '../limits/limits.ts';
+import type { Usage } from '../limits/usage.ts';
 import { HttpError } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
 
@@ -12,63 +13,64 @@ export type Admission = {
   /** Takes the operation's tokens. Throws HttpError with a refusal's code. */
   charge(operation: string): Promise<void>;
   /**
-   * Takes nothing: refuses a caller whose key is not good, or who has no token left for anything, before its body is read. For requests that name their
-   * operations in the body.
+   * For requests that name their operations in the body: refuses a caller whose key is not good, or who has no token left, before it is read. The
+   * first charge then costs no more than it would without.
    */
-  precheck(): Promise<void>;
-  /** `RateLimit-*` of the last decision; empty for a plan without a rate. */
+  enter(): Promise<void>;
+  /** What the caller's key did today. Throws as `charge`. */
+  usage(): Promise<{ readonly keyId: string; readonly plan: string; readonly usage: Usage }>;
+  /** `RateLimit` and its kin, of the last decision; empty for a plan without a rate. */
   headers(): Readonly<Record<string, string>>;
   release(): void;
 };
 
 export type AdmissionDependencies = { readonly limits: Limits; readonly tracer: Tracer };
 
-/** What a precheck is charged as: nothing, whatever it costs. */
-const anyOperation = 'jsonRPC';
-
 export function createAdmission(caller: Caller, parent: Span, { limits, tracer }: AdmissionDependencies): Admission {
-  let quota: Quota | null = null;
-  let release: (() => void) | undefined;
+  let last: Decision | Entered | undefined;
+  let entered: Entered | undefined;
+  const held: (() => void)[] = [];
 
-  const decide = (operation: string, count: number): Promise<Decision> =>
+  /** Asks, remembers the answer, and throws when it is no. */
+  const ask = <T extends Decision | Entered>(decide: () => Promise<T>): Promise<Exclude<T, Refused>> =>
     inChildSpan(tracer, parent, 'limits.decide', async (span) => {
-      release?.();
-      const decision = await limits.decide({ ...caller, operation, count });
+      const decision = await decide();
+      last = decision;
       span.setAttributes({ 'ton.plan': decision.plan ?? 'none', 'ton.allowed': decision.allowed });
-      quota = decision.quota;
-      if (decision.allowed) release = () => decision.release();
-      return decision;
+      if (!decision.allowed) {
+        const { code, retryAfterSeconds } = decision;
+        throw new HttpError(code, code, retryAfterSeconds === null ? {} : { retryAfterSeconds });
+      }
+      held.push(() => decision.release());
+      return decision as Exclude<T, Refused>;
     });
 
-  const enter = async (operation: string, count: number): Promise<void> => {
-    const decision = await decide(operation, count);
-    if (decision.allowed) return;
-    const { code, retryAfterSeconds } = decision;
-    throw new HttpError(code, code, retryAfterSeconds === null ? {} : { retryAfterSeconds });
-  };
-
   return {
-    charge: (operation) => enter(operation, 1),
-    async precheck() {
-      await enter(anyOperation, 0);
-      if (quota === null || quota.remaining > 0) return;
-      release?.();
-      throw new HttpError('rate_limited', 'rate_limited', { retryAfterSeconds: secondsToOneToken(quota) });
+    async charge(operation) {
+      await ask(() => entered?.charge(operation) ?? limits.decide({ ...caller, operation }));
     },
-    headers: () => (quota === null ? {} : quotaHeaders(quota)),
-    release: () => release?.(),
+    async enter() {
+      entered = await ask(() => limits.enter(caller));
+    },
+    usage: () => ask(() => limits.usage(caller)),
+    headers: () => (last === undefined || last.quota === null ? {} : quotaHeaders(last.plan ?? 'none', last.quota)),
+    release() {
+      for (const release of held.splice(0)) release();
+    },
   };
 }
 
-/** An empty bucket fills evenly: one token's share of the time to full. */
-function secondsToOneToken(quota: Quota): number {
-  return Math.max(1, Math.ceil(quota.resetSeconds / quota.limit));
-}
-
-function quotaHeaders(quota: Quota): Readonly<Record<string, string>> {
+/**
+ * The IETF draft's `RateLimit-Policy` (tokens of a full bucket, seconds in which an empty one fills) and `RateLimit` (tokens left, seconds until it is
+ * full), and the three headers of its earlier form, which clients still read.
+ */
+function quotaHeaders(plan: string, quota: Quota): Readonly<Record<string, string>> {
+  const { limit, remaining, resetSeconds, windowSeconds } = quota;
   return {
-    'ratelimit-limit': quota.limit.toString(),
-    'ratelimit-remaining': quota.remaining.toString(),
-    'ratelimit-reset': quota.resetSeconds.toString(),
+    'ratelimit-policy': `"${plan}";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"${plan}";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-limit': limit.toString(),
+    'ratelimit-remaining': remaining.toString(),
+    'ratelimit-reset': resetSeconds.toString(),
   };
 }

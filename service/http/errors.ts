@@ -7,7 +7,7 @@ import type { RefusalCode } from '../limits/limits.ts';
  * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
  * - `too_many_in_flight`: as many requests in flight as the process bears
  * - `request_timeout`: the request's time is over; `caller_gone`: nobody is there to answer
- * - the four refusals of `limits`
+ * - the refusals of `limits`
  */
 export type HttpErrorCode =
   | 'not_found'

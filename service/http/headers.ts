@@ -2,7 +2,7 @@
 export function commonHeaders(version: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'X-API-Version, Retry-After',
+    'access-control-expose-headers': 'X-API-Version, Retry-After, RateLimit, RateLimit-Policy',
     'x-api-version': version,
     'x-content-type-options': 'nosniff',
   };

@@ -12,6 +12,7 @@ import { docsPage, page, pagePolicy, readDocsAssets, type Page } from './pages.t
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
+import { answerUsage } from './usage-route.ts';
 
 /** Path -> methods it takes: tells a wrong method from an unknown path. */
 export type RouteTable = ReadonlyMap<string, readonly string[]>;
@@ -20,6 +21,9 @@ export type RouteTable = ReadonlyMap<string, readonly string[]>;
 export const operationsPath = '/api/v2';
 
 export const rpcPath = `${operationsPath}/jsonRPC`;
+
+/** What the key of the request did today. */
+export const usagePath = '/usage';
 
 export type RoutesDependencies = {
   readonly v2: V2;
@@ -67,6 +71,7 @@ export function declareRoutes(
   if (options.rest) v2.operations.forEach(declareOperation);
   const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
   declare(rpcPath, ['POST'], rpcHandler);
+  declare(usagePath, ['GET'], answering('usage', answerUsage));
   for (const [path, content] of servicePages(v2)) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';

@@ -26,7 +26,7 @@ const noOperation = 'jsonRPC';
 
 /** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (v2 sheet section 3). Runs operations in process, never itself. */
 export async function answerRpc(options: RpcOptions, dependencies: RpcDependencies, call: Call): Promise<Answer> {
-  await call.admission.precheck();
+  await call.admission.enter();
   const body = await readRpcBody(call, dependencies.bodies, options.batchMax);
   if ('error' in body) {
     await call.admission.charge(noOperation);

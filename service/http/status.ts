@@ -75,6 +75,9 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['unknown_key', [401, unknownKey]],
   ['key_required', [401, unknownKey]],
   ['network_not_allowed', [403, 'Network not allowed']],
+  ['source_not_allowed', [403, 'Source address not allowed']],
+  ['operation_not_allowed', [403, 'Operation not allowed']],
+  ['limits_unavailable', [503, 'limits are not available']],
   ['rate_limited', [429, 'Ratelimit exceeded']],
   // Time and room.
   ['request_timeout', [504, networkTimeout]],

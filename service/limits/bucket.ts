@@ -16,7 +16,7 @@ export type BucketRate = { readonly requestsPerSecond: number; readonly burst: n
 export type Taking = { readonly admitted: boolean; readonly bucket: Bucket; readonly waitUs: number };
 
 /** Parts of one token. */
-const TOKEN = 1_000_000;
+export const TOKEN = 1_000_000;
 
 /** A bucket nothing was taken from. */
 export function fullBucket(nowUs: number): Bucket {
@@ -42,6 +42,11 @@ export function take(bucket: Bucket, rate: BucketRate, nowUs: number, tokens: nu
     return { admitted: true, bucket: { deficit: now.deficit + tokens * TOKEN, updatedUs: nowUs }, waitUs: 0 };
   }
   return { admitted: false, bucket: now, waitUs: Math.ceil((now.deficit - deficitMax) / rate.requestsPerSecond) };
+}
+
+/** The bucket with tokens that were taken and not used; never fuller than full. */
+export function putBack(bucket: Bucket, tokens: number): Bucket {
+  return { deficit: Math.max(0, bucket.deficit - tokens * TOKEN), updatedUs: bucket.updatedUs };
 }
 
 /** Whole tokens that are there; never negative. The bucket must stand at the time asked about. */

@@ -1,4 +1,4 @@
-import { bucketFullAt, fullBucket, fullInUs, refill, take, tokensLeft, type Bucket } from './bucket.ts';
+import { bucketFullAt, fullBucket, fullInUs, refill, putBack, take, tokensLeft, type Bucket } from './bucket.ts';
 import type { Quota } from './limits.ts';
 import type { LimitPlan } from './options.ts';
 
@@ -14,22 +14,31 @@ export type Budget = {
 /** What is left of a budget when nobody holds it: when its bucket is full again, and the day's use. */
 export type BudgetRemains = { readonly fullAtUs: number; readonly day: number; readonly usedToday: number };
 
-/** Why a budget refuses, and after how long it would not. */
-export type Shortage = { readonly reason: 'rate' | 'day' | 'concurrency'; readonly retryAfterSeconds: number };
+/** Why a budget refuses, and after how long it would not; `unavailable`: nobody can tell what is left of it. */
+export type Shortage = {
+  readonly reason: 'rate' | 'day' | 'concurrency' | 'unavailable';
+  readonly retryAfterSeconds: number;
+};
 
-const dayUs = 86_400_000_000;
+export const dayUs = 86_400_000_000;
 const secondUs = 1_000_000;
 
 export function newBudget(nowUs: number): Budget {
   return { bucket: fullBucket(nowUs), day: dayOf(nowUs), usedToday: 0, inFlight: 0 };
 }
 
-/** Takes tokens and a place from the budget; a refusal takes nothing. */
-export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: number): Shortage | undefined {
+/** Takes a place among the requests running at once. */
+export function takePlace(budget: Budget, plan: LimitPlan): Shortage | undefined {
   if (plan.maxConcurrent !== null && budget.inFlight >= plan.maxConcurrent) {
     // When one of the running requests ends is unknown; a second is soon and not at once.
     return { reason: 'concurrency', retryAfterSeconds: 1 };
   }
+  budget.inFlight += 1;
+  return undefined;
+}
+
+/** Takes tokens from the budget; a refusal takes nothing. */
+export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: number): Shortage | undefined {
   const day = dayOf(nowUs);
   // A clock that went back stays in the day it had reached.
   if (day > budget.day) {
@@ -45,17 +54,23 @@ export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: nu
     if (!taking.admitted) return { reason: 'rate', retryAfterSeconds: wholeSeconds(taking.waitUs) };
   }
   budget.usedToday += tokens;
-  budget.inFlight += 1;
   return undefined;
 }
 
+/** Puts back tokens that were taken and not used. */
+export function giveBack(budget: Budget, tokens: number): void {
+  budget.bucket = putBack(budget.bucket, tokens);
+  budget.usedToday = Math.max(0, budget.usedToday - tokens);
+}
+
 /** Null for a plan without a rate limit. */
-export function quotaOf(budget: Budget, plan: LimitPlan): Quota | null {
+export function quotaOf(bucket: Bucket, plan: LimitPlan): Quota | null {
   if (plan.requestsPerSecond === 0) return null;
   return {
     limit: plan.burst,
-    remaining: tokensLeft(budget.bucket, plan),
-    resetSeconds: Math.ceil(fullInUs(budget.bucket, plan) / secondUs),
+    remaining: tokensLeft(bucket, plan),
+    resetSeconds: Math.ceil(fullInUs(bucket, plan) / secondUs),
+    windowSeconds: Math.ceil(plan.burst / plan.requestsPerSecond),
   };
 }
 
@@ -82,10 +97,11 @@ export function budgetFrom(remains: BudgetRemains, plan: LimitPlan, nowUs: numbe
   return budget;
 }
 
-function dayOf(nowUs: number): number {
+export function dayOf(nowUs: number): number {
   return Math.floor(nowUs / dayUs);
 }
 
-function wholeSeconds(waitUs: number): number {
+/** Of a wait; at least 1. */
+export function wholeSeconds(waitUs: number): number {
   return Math.max(1, Math.ceil(waitUs / secondUs));
 }

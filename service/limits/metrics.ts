@@ -4,7 +4,10 @@ import type { RefusalCode } from './limits.ts';
 import type { Shortage } from './budget.ts';
 
 /** Result of one decision; `rate_limited` is told apart by what ran short. */
-export type DecisionResult = 'allowed' | Exclude<RefusalCode, 'rate_limited'> | Shortage['reason'];
+export type DecisionResult =
+  | 'allowed'
+  | Exclude<RefusalCode, 'rate_limited' | 'limits_unavailable'>
+  | Shortage['reason'];
 
 /** By plan, never by key or address: their number has no bound. */
 export function createLimitsMetrics(
@@ -24,7 +27,7 @@ export function createLimitsMetrics(
   const counters = new Map<string, { inc(): void }>();
   return {
     /** Child counters are kept: looking labels up costs more than the decision itself. */
-    count(plan: string | null, result: DecisionResult): void {
+    count(plan: string | null, result: DecisionResult | RefusalCode): void {
       const name = `${result} ${plan ?? 'none'}`;
       let counter = counters.get(name);
       if (counter === undefined) {

@@ -7,7 +7,7 @@ import { configHash, type ServiceConfig } from '../config.ts';
 import type { HttpOptions } from '../http/options.ts';
 import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
 import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
-import { createKeyring, type KeyRow } from '../limits/keyring.ts';
+import { createKeyring, keyringPollMs, type KeyRow } from '../limits/keyring.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
@@ -64,7 +64,15 @@ export async function startApi(
   dependencies: ApiDependencies,
 ): Promise<Api> {
   const { version, logger, register } = dependencies;
-  const keyring = createKeyring({ file: config.keyringFile ?? undefined, rows: options.keys ?? [] });
+  const keyring = createKeyring(
+    {
+      file: config.keyringFile ?? undefined,
+      rows: options.keys ?? [],
+      plans: new Set(config.plans.map(({ name }) => name)),
+      pollMs: keyringPollMs,
+    },
+    { logger, register },
+  );
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
     { keyring, now: () => performance.timeOrigin + performance.now(), register },

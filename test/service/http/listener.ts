@@ -46,11 +46,22 @@ export function scriptLimits(decide: (request: LimitRequest) => Decision = () =>
   readonly asked: LimitRequest[];
 } {
   const asked: LimitRequest[] = [];
+  const decideNow = (request: LimitRequest): Promise<Decision> => {
+    asked.push(request);
+    return Promise.resolve(decide(request));
+  };
   return {
     asked,
-    decide: async (request) => {
-      asked.push(request);
-      return decide(request);
+    decide: decideNow,
+    async enter(caller) {
+      const decision = decide({ ...caller, operation: 'jsonRPC' });
+      if (!decision.allowed) return decision;
+      return { ...decision, charge: (operation) => decideNow({ ...caller, operation }) };
+    },
+    async usage(caller) {
+      const decision = await decideNow({ ...caller, operation: 'usage' });
+      if (!decision.allowed) return decision;
+      return { ...decision, keyId: 'scripted', usage: { day: '2026-11-21', operations: {}, refused: 0 } };
     },
     close: async () => undefined,
   };

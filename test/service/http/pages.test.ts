@@ -73,7 +73,9 @@ describe('every answer', () => {
       const reply = await request(listener.url + path, { method, headers: { origin: 'https://example.org' } });
       expect(reply.status).toBe(status);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-      expect(reply.headers.get('access-control-expose-headers')).toBe('X-API-Version, Retry-After');
+      expect(reply.headers.get('access-control-expose-headers')).toBe(
+        'X-API-Version, Retry-After, RateLimit, RateLimit-Policy',
+      );
       expect(reply.headers.get('x-api-version')).toBe('2.2.0');
       expect(reply.headers.get('content-type')).toBe(contentType);
     },

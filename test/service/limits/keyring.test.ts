@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { LimitsError } from '#service/limits/errors.ts';
-import { createKeyring, parseKeyring } from '#service/limits/keyring.ts';
+import { createKeyringReader } from '#service/limits/keyring-reader.ts';
+import { createKeyring, keyringPollMs, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
@@ -43,8 +46,11 @@ describe('a keyring', () => {
     const file = fileOf({ keys: [entryOf(filed, { owner: 'acme', networks: ['mainnet'] })] });
     const keyring = createKeyring({ file, rows: [{ id: given.id, sha256: given.sha256, plan: 'dev' }] });
     expect(keyring.size).toBe(2);
-    expect(keyring.find(filed.key, noonMs)).toMatchObject({ plan: 'pro', owner: 'acme', networks: ['mainnet'] });
-    expect(keyring.find(given.key, noonMs)).toMatchObject({ plan: 'dev' });
+    expect(keyring.find(filed.key, noonMs)).toMatchObject({
+      id: filed.id,
+      terms: { plan: 'pro', owner: 'acme', networks: ['mainnet'] },
+    });
+    expect(keyring.find(given.key, noonMs)).toMatchObject({ terms: { plan: 'dev' } });
   });
 
   it('does not find a key with a known id and another secret, or with an unknown id', () => {
@@ -79,7 +85,7 @@ describe('a keyring', () => {
       'keys[2].owner: expected a name',
       'keys[2].networks: expected an array of network names',
       'keys[2].notAfter: expected an RFC 3339 time',
-      'keys[2].*: expected only the fields id, sha256, plan, owner, networks, notAfter',
+      'keys[2].*: expected only the fields id, sha256, plan, owner, networks, notAfter, allowedMethods, allowedSources, overrides',
       'keys[3]: expected an object',
     ]);
   });
@@ -112,5 +118,78 @@ describe('a keyring', () => {
     const made = makeKey(randomBytes);
     const file = fileOf({ keys: [entryOf(made), entryOf(made)] });
     expect(problemsOf(() => createKeyring({ file }))).toEqual([`key id ${made.id} is there twice`]);
+  });
+
+  it('follows its file within 2 s: keys come, go and change their terms', async () => {
+    const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const file = fileOf({ keys: [entryOf(first)] });
+    const keyring = createKeyring({ file, pollMs: keyringPollMs });
+    fileOf({ keys: [entryOf(second, { plan: 'free' })] });
+    await expect.poll(() => keyring.find(second.key, noonMs)?.terms.plan, { timeout: 2000 }).toBe('free');
+    expect(keyring.find(first.key, noonMs)).toBeUndefined();
+    keyring.close();
+  });
+
+  it.each([
+    ['is no JSON', 'keys', 'refused'],
+    [
+      'names a plan that does not exist',
+      { keys: [{ id: 'a'.repeat(12), sha256: '0'.repeat(64), plan: 'gold' }] },
+      'refused',
+    ],
+    ['is good', { keys: [] }, 'loaded'],
+  ])('keeps what it had unless the new file is good: one that %s', async (_why, content, result) => {
+    const made = makeKey(randomBytes);
+    const register = new Registry();
+    const keyring = createKeyring(
+      { file: fileOf({ keys: [entryOf(made)] }), plans: new Set(['pro']) },
+      { register, logger: pino({ level: 'silent' }) },
+    );
+    fileOf(content);
+    await keyring.reload();
+    expect(keyring.find(made.key, noonMs) === undefined).toBe(result === 'loaded');
+    expect(await register.metrics()).toContain(`ton_limits_keyring_reloads_total{result="${result}"} 1`);
+  });
+
+  it('keeps what it had when the file goes away, and follows the one that comes', async () => {
+    const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const file = fileOf({ keys: [entryOf(first)] });
+    const keyring = createKeyring({ file });
+    rmSync(file);
+    await keyring.reload();
+    expect(keyring.find(first.key, noonMs)).toBeDefined();
+    fileOf({ keys: [entryOf(second)] });
+    await keyring.reload();
+    expect(keyring.find(second.key, noonMs)).toBeDefined();
+  });
+
+  it('is read the same in whatever pieces it comes, indented or not', () => {
+    const made = Array.from({ length: 20 }, () => makeKey(randomBytes));
+    const document = { keys: made.map((key, index) => entryOf(key, { owner: `"{[\\ ${index} é` })) };
+    for (const text of [JSON.stringify(document), JSON.stringify(document, undefined, 2)]) {
+      const bytes = Buffer.from(text);
+      for (const length of [1, 7, 96, 1000]) {
+        const reader = createKeyringReader();
+        for (let at = 0; at < bytes.length; at += length) reader.feed(bytes.subarray(at, at + length));
+        const { table } = reader.end();
+        const owners = made.map(({ id }) => table.termsAt(table.indexOf(id)).owner);
+        expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));
+      }
+    }
+  });
+
+  it.each(['{"keys":[{"id":', '{"keys":[]', '{"keys":[{]}', '[]', '{"other":[{}],"keys":[]}'])('refuses %s', (text) => {
+    expect(() => parseKeyring(text)).toThrow(LimitsError);
+  });
+
+  it.each([
+    [{ allowedMethods: 'x' }, 'allowedMethods: expected an array of at most 128 operations'],
+    [{ allowedSources: ['10.0.0.0/33'] }, 'allowedSources: expected an array of at most 32 CIDR ranges'],
+    [{ allowedSources: ['somewhere'] }, 'allowedSources: expected an array of at most 32 CIDR ranges'],
+    [{ overrides: { requestsPerSecond: 0.5 } }, 'overrides: expected whole requestsPerSecond and burst'],
+    [{ overrides: { rate: 1 } }, 'overrides: expected whole requestsPerSecond and burst'],
+  ])('refuses terms like %j', (terms, problem) => {
+    const text = JSON.stringify({ keys: [entryOf(makeKey(randomBytes), terms)] });
+    expect(problemsOf(() => parseKeyring(text))).toEqual([`keys[0].${problem}`]);
   });
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { BlockList } from 'node:net';
 
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { LimitsError } from '#service/limits/errors.ts';
 import { createKeyring, type KeyRow } from '#service/limits/keyring.ts';
 import { makeKey } from '#service/limits/keys.ts';
-import { createLimits, type Allowed, type Decision, type LimitRequest } from '#service/limits/limits.ts';
+import { createLimits, type Allowed, type Decision, type Entered, type LimitRequest } from '#service/limits/limits.ts';
 import type { LimitPlan, LimitsOptions } from '#service/limits/options.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
@@ -36,6 +37,7 @@ function setUp(options: Partial<LimitsOptions> = {}, rows: Partial<KeyRow>[] = [
     { keyring, now: () => nowMs, register, seed: 1 },
   );
   return {
+    limits,
     register,
     keys: made.map(({ key }) => key),
     pass: (ms: number): void => void (nowMs += ms),
@@ -150,14 +152,15 @@ describe('limits with a key', () => {
 });
 
 describe('the limits of a plan', () => {
-  it('charge what an operation costs, times what the request holds', async () => {
+  it('charge what an operation costs', async () => {
     const pro = planOf('pro', { methodCosts: { runGetMethod: 3, getMasterchainInfo: 0 } });
     const { ask, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
-    const left = async (operation: string, count = 1): Promise<number | undefined> =>
-      (await ask({ key: keys[0], operation, count })).quota?.remaining;
-    expect(await left('getMasterchainInfo', 50)).toBe(10);
+    const left = async (operation: string): Promise<number | undefined> =>
+      (await ask({ key: keys[0], operation })).quota?.remaining;
+    expect(await left('getMasterchainInfo')).toBe(10);
     expect(await left('runGetMethod')).toBe(7);
-    expect(await left('getAddressInformation', 4)).toBe(3);
+    expect(await left('runGetMethod')).toBe(4);
+    expect(await left('getAddressInformation')).toBe(3);
     expect(await left('constructor')).toBe(2);
     expect(await ask({ key: keys[0], operation: 'runGetMethod' })).toMatchObject({
       allowed: false,
@@ -213,6 +216,85 @@ describe('the limits of a plan', () => {
     await countAllowed(100, ask);
     pass(1000);
     expect((await ask()).allowed).toBe(true);
+  });
+});
+
+describe('what a key may do', () => {
+  it('is told by its operations, its sources and its overrides', async () => {
+    const allowedSources = new BlockList();
+    allowedSources.addSubnet('10.0.0.0', 8, 'ipv4');
+    const { ask, keys } = setUp({}, [
+      { allowedMethods: new Set(['getAddressState']) },
+      { allowedSources },
+      { overrides: { requestsPerSecond: 20 } },
+    ]);
+    expect(await ask({ key: keys[0] })).toMatchObject({ allowed: false, code: 'operation_not_allowed', plan: 'pro' });
+    expect((await ask({ key: keys[0], operation: 'getAddressState' })).allowed).toBe(true);
+    expect(await ask({ key: keys[1] })).toMatchObject({ allowed: false, code: 'source_not_allowed' });
+    for (const clientAddress of ['10.1.2.3', '::ffff:10.1.2.3']) {
+      expect((await ask({ key: keys[1], clientAddress })).allowed).toBe(true);
+    }
+    expect(await countAllowed(50, () => ask({ key: keys[2] }))).toBe(20);
+  });
+
+  it('and did today is counted by operation', async () => {
+    const { ask, keys, limits } = setUp({}, [{}]);
+    const caller = { key: keys[0], clientAddress: '192.0.2.1' };
+    await countAllowed(12, () => ask(caller));
+    expect(await limits.usage(caller)).toMatchObject({ allowed: false, code: 'rate_limited' });
+    expect(await limits.usage({ ...caller, key: undefined })).toMatchObject({ allowed: false, code: 'key_required' });
+    const { ask: askFirst, keys: other, limits: otherLimits } = setUp({}, [{}]);
+    await askFirst({ key: other[0] });
+    expect(await otherLimits.usage({ ...caller, key: other[0] })).toMatchObject({
+      allowed: true,
+      usage: { day: '2026-11-21', operations: { getAddressInformation: 1, usage: 1 }, refused: 0 },
+    });
+  });
+});
+
+describe('entering in two steps', () => {
+  const dear = planOf('pro', {
+    requestsPerSecond: 1,
+    burst: 10,
+    maxConcurrent: 1,
+    methodCosts: { a: 7, free: 0, b: 30 },
+  });
+
+  it('costs what one step costs, and holds one place until it is released', async () => {
+    const { ask, keys, limits } = setUp({ plans: [anonymous, dear] }, [{}]);
+    const caller = { key: keys[0], clientAddress: '192.0.2.1' };
+    const entered = (await limits.enter(caller)) as Entered;
+    expect(entered.quota?.remaining).toBe(9);
+    expect(await entered.charge('free')).toMatchObject({ allowed: true, quota: { remaining: 10 } });
+    expect(await entered.charge('a')).toMatchObject({ allowed: true, quota: { remaining: 3 } });
+    expect(await entered.charge('a')).toMatchObject({ allowed: false, retryAfterSeconds: 4, quota: { remaining: 3 } });
+    expect((await ask({ key: keys[0] })).allowed).toBe(false);
+    entered.release();
+    entered.release();
+    expect((await ask({ key: keys[0] })).allowed).toBe(true);
+  });
+
+  it('admits what is dearer than a full bucket, and gives back what was not charged', async () => {
+    const { keys, limits } = setUp({ plans: [anonymous, dear] }, [{}]);
+    const caller = { key: keys[0], clientAddress: '192.0.2.1' };
+    const unused = (await limits.enter(caller)) as Entered;
+    unused.release();
+    const entered = (await limits.enter(caller)) as Entered;
+    expect((await entered.charge('b')).allowed).toBe(true);
+    entered.release();
+    expect(await limits.enter(caller)).toMatchObject({ allowed: false, retryAfterSeconds: 21 });
+  });
+
+  it('counts as the operations it charges, or as one refusal', async () => {
+    const { keys, limits, register } = setUp({}, [{}]);
+    const entered = (await limits.enter({ key: keys[0], clientAddress: '192.0.2.1' })) as Entered;
+    await entered.charge('a');
+    await entered.charge('b');
+    await limits.enter({ key: 'guess', clientAddress: '192.0.2.1' });
+    expect((await register.metrics()).match(/^ton_limits_decisions_total.*$/gm)).toEqual([
+      'ton_limits_decisions_total{plan="pro",result="allowed"} 2',
+      'ton_limits_decisions_total{plan="none",result="unknown_key"} 1',
+    ]);
   });
 });
 

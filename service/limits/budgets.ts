@@ -1,0 +1,31 @@
+import { refill } from './bucket.ts';
+import { giveBack, quotaOf, spend, type Budget, type Shortage } from './budget.ts';
+import type { Quota } from './limits.ts';
+import type { LimitPlan } from './options.ts';
+
+/** Where tokens come from: this process, or a store that all pods share. */
+export type Budgets = {
+  /**
+   * Takes tokens for a subject (a key's owner, an address); undefined when they were there. A refusal takes nothing. Settles at once unless the store
+   * must be asked.
+   */
+  take(
+    subject: string,
+    budget: Budget,
+    plan: LimitPlan,
+    nowUs: number,
+    tokens: number,
+  ): Shortage | undefined | Promise<Shortage | undefined>;
+  /** Puts back tokens that were taken and not used. */
+  giveBack(budget: Budget, tokens: number): void;
+  /** Where the subject's bucket stands; null for a plan without a rate limit. */
+  quota(budget: Budget, plan: LimitPlan, nowUs: number): Quota | null;
+};
+
+/** Budgets of this process alone. */
+export const ownBudgets: Budgets = {
+  take: (_subject, budget, plan, nowUs, tokens) => spend(budget, plan, nowUs, tokens),
+  giveBack,
+  quota: (budget, plan, nowUs) =>
+    plan.requestsPerSecond === 0 ? null : quotaOf(refill(budget.bucket, plan, nowUs), plan),
+};

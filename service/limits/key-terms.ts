@@ -1,0 +1,101 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+import type { KeyTerms } from './key-table.ts';
+
+/** Longest name of a plan, owner, network or operation. */
+const nameLengthMax = 253;
+
+/** As many as a TonApiKey may name (operator reference 2.4). */
+const methodsMax = 128;
+const sourcesMax = 32;
+
+/** More than any plan: numbers above lose their exactness in a bucket. */
+const rateMax = 1_000_000;
+
+/** Fields of a row of the keyring file besides `id` and `sha256`. */
+export const termFields = [
+  'plan',
+  'owner',
+  'networks',
+  'notAfter',
+  'allowedMethods',
+  'allowedSources',
+  'overrides',
+] as const;
+
+const overrideFields: ReadonlySet<string> = new Set(['requestsPerSecond', 'burst']);
+
+/**
+ * The terms in a row of the keyring file. Problems name the field and what was expected, not the value: a key pasted into the wrong field must not
+ * reach a log. The result counts only when no problem was added.
+ */
+export function readTerms(row: Readonly<Record<string, unknown>>, path: string, problems: string[]): KeyTerms {
+  const { plan, owner, networks, notAfter, allowedMethods, allowedSources, overrides } = row;
+  const notAfterMs = typeof notAfter === 'string' ? Date.parse(notAfter) : Number.NaN;
+  const expect = (holds: boolean, field: string, expected: string): void => {
+    if (!holds) problems.push(`${path}.${field}: expected ${expected}`);
+  };
+  expect(isText(plan), 'plan', 'the name of a plan');
+  expect(owner === undefined || isText(owner), 'owner', 'a name');
+  expect(networks === undefined || isTexts(networks), 'networks', 'an array of network names');
+  expect(notAfter === undefined || !Number.isNaN(notAfterMs), 'notAfter', 'an RFC 3339 time');
+  expect(
+    allowedMethods === undefined || (isTexts(allowedMethods) && allowedMethods.length <= methodsMax),
+    'allowedMethods',
+    `an array of at most ${methodsMax} operations`,
+  );
+  const sources = allowedSources === undefined ? undefined : readSources(allowedSources);
+  expect(sources !== null, 'allowedSources', `an array of at most ${sourcesMax} CIDR ranges`);
+  expect(overrides === undefined || isOverrides(overrides), 'overrides', 'whole requestsPerSecond and burst');
+  return {
+    plan: String(plan),
+    ...(isText(owner) && { owner }),
+    ...(isTexts(networks) && { networks }),
+    ...(notAfter !== undefined && { notAfterMs }),
+    ...(isTexts(allowedMethods) && { allowedMethods: new Set(allowedMethods) }),
+    ...(sources instanceof BlockList && { allowedSources: sources }),
+    ...(isOverrides(overrides) && { overrides }),
+  };
+}
+
+/** Whether an address, IPv4 or IPv6, IPv4 mapped into IPv6 included, is in one of the ranges. Text that is no address is in none. */
+export function inSources(sources: BlockList, address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && sources.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Null when one of them is no range. */
+function readSources(value: unknown): BlockList | null {
+  if (!isTexts(value) || value.length > sourcesMax) return null;
+  const list = new BlockList();
+  for (const range of value) {
+    const [address = '', length = '', ...rest] = range.split('/');
+    const bits = Number(length);
+    const bitsMax = isIPv4(address) ? 32 : 128;
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(length) || bits > bitsMax) return null;
+    list.addSubnet(address, bits, isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+function isOverrides(value: unknown): value is NonNullable<KeyTerms['overrides']> {
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(
+      ([name, number]) =>
+        overrideFields.has(name) && Number.isSafeInteger(number) && Number(number) >= 1 && Number(number) <= rateMax,
+    )
+  );
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= nameLengthMax;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
