@@ -5,6 +5,8 @@ import { LiteServerError } from '../liteserver/errors.ts';
 import { functionOf, sendMessage } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import { ProofError } from '../proof/errors.ts';
+import { reachesDepth } from './depth.ts';
+import type { Depth, DepthEdge, DepthKind, DepthNeed } from './depth.ts';
 import type { Tip, TrackedTip, ZeroStateId } from './head.ts';
 import {
   afterFailure,
@@ -36,7 +38,10 @@ export type Member = {
   tip(): TrackedTip | undefined;
   /** Reads at this moment; the wait for the next block is not one. */
   inFlight(): number;
-  candidate(methodClass?: MethodClass): Candidate;
+  candidate(methodClass?: MethodClass, need?: DepthNeed): Candidate;
+  /** How far back it has blocks and states, as far as known. */
+  depth(): Depth;
+  reaches(kind: DepthKind, edge: DepthEdge): void;
   score(methodClass: MethodClass): Score;
   /** It reported its newest block. */
   reported(tip: Tip): void;
@@ -88,6 +93,7 @@ export function createMember(
   let tip: TrackedTip | undefined;
   let inFlight = 0;
   let stalled = 0;
+  let depth: Depth = {};
   let heardMs = Number.NEGATIVE_INFINITY;
   let lastRead: Buffer | undefined;
   let unanswered: Buffer | undefined;
@@ -138,10 +144,16 @@ export function createMember(
     health: () => health,
     tip: () => tip,
     inFlight: () => inFlight,
-    candidate(methodClass = 'light') {
+    candidate(methodClass = 'light', need) {
       const tipSeqno = tip?.block.seqno;
       const cost = costMs(scores.of(methodClass), inFlight);
-      return { index, health, tipSeqno, inFlight, inFlightMax: options.inFlightMax, stalled, costMs: cost };
+      const { inFlightMax } = options;
+      const reaches = reachesDepth(depth, need);
+      return { index, health, tipSeqno, inFlight, inFlightMax, reaches, stalled, costMs: cost };
+    },
+    depth: () => depth,
+    reaches(kind, edge) {
+      depth = { ...depth, [kind]: edge };
     },
     score: (methodClass) => scores.of(methodClass),
     reported(reported) {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+import type { DepthKind } from './depth.ts';
 import type { MethodClass } from './method-class.ts';
 import type { AttemptOutcome } from './verdict.ts';
 
@@ -20,6 +21,8 @@ export type MemberReading = {
   readonly lagSeconds: number;
   /** 70 % of the answers of each method class came within this; a class without answers is absent. */
   readonly p70Seconds: readonly { readonly methodClass: MethodClass; readonly seconds: number }[];
+  /** Masterchain seqnos from which on it has blocks and states, as far as known. */
+  readonly oldest: readonly { readonly kind: DepthKind; readonly seqno: number }[];
 };
 
 export type PoolMetrics = {
@@ -132,6 +135,17 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
     registers,
     collect() {
       for (const reading of readings.members()) lagSeconds.set({ lite_server: reading.name }, reading.lagSeconds);
+    },
+  });
+  const oldest = new Gauge({
+    name: 'ton_pool_depth_seqno',
+    help: 'Masterchain seqno from which on a lite server has blocks or states, of the masterchain or of shards',
+    labelNames: ['lite_server', 'kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const reading of readings.members())
+        for (const { kind, seqno } of reading.oldest) oldest.set({ lite_server: reading.name, kind }, seqno);
     },
   });
   const score = new Gauge({

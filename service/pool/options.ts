@@ -58,6 +58,10 @@ export type PoolTuning = {
   readonly catchUpMs: number;
   /** Verified answers held in memory, in bytes as received. */
   readonly cacheBytesMax: number;
+  /** The depth of a lite server is found out so long after it is first used: reads come first. */
+  readonly depthFirstMs: number;
+  /** And again so often, since its edges move: half of the time in which that has to be noticed. */
+  readonly depthMs: number;
   /** While no lite server is usable, each that is out is probed this often. */
   readonly urgentProbeMs: number;
   /** Longest pause between two attempts to connect: a lite server that is back is seen within it. */
@@ -83,6 +87,8 @@ export const tuningDefaults: PoolTuning = {
   refusedMs: 2_000,
   catchUpMs: 1_000,
   cacheBytesMax: 64 * 1024 * 1024,
+  depthFirstMs: 2_000,
+  depthMs: 30_000,
   urgentProbeMs: 300,
   reconnectMsMax: 1_000,
   connectTimeoutMs: 3_000,

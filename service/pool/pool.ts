@@ -11,6 +11,9 @@ import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../p
 import type { ProofMetrics } from '../proof/metrics.ts';
 import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
+import type { Depth } from './depth.ts';
+import { depthKinds } from './depth.ts';
+import { createDepthProber } from './depth-prober.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
 import { abandonment, PoolError } from './errors.ts';
@@ -83,6 +86,8 @@ export type LiteServerStatus = {
   readonly lagSeconds: number;
   /** 70 % of its recent answers of each method class came within this, in milliseconds; absent without any. */
   readonly p70Ms: Readonly<Record<string, number | undefined>>;
+  /** The oldest places at which it has blocks and states; absent until found out. */
+  readonly depth: Depth;
   readonly inFlight: number;
   readonly misbehaviours: number;
 };
@@ -124,7 +129,8 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     ),
   );
   const { tracer, proofs } = dependencies;
-  const reads = createReads(tuning, { members, metrics, proofs, tracer, now, random });
+  const onMissing = (index: number): void => probers[index]?.hurry();
+  const reads = createReads(tuning, { members, metrics, proofs, tracer, onMissing, now, random });
   const isClosed = (): boolean => closed;
   const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, now, random });
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
@@ -141,6 +147,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const followers = members.map((member) =>
     createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport, isUrgent, now }),
   );
+  const probers = members.map((member) => createDepthProber(tuning, { member }));
 
   function fetchProof<T>(
     { known, target }: BlockProofRequest,
@@ -190,7 +197,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       return p70Ms === undefined ? [] : [{ methodClass, seconds: p70Ms / 1000 }];
     });
     const { name } = member;
-    return { name, lagBlocks: lagOf(member), lagSeconds: lagSecondsOf(member), p70Seconds };
+    return { name, lagBlocks: lagOf(member), lagSeconds: lagSecondsOf(member), p70Seconds, oldest: oldestOf(member) };
   }
 
   function lagSecondsOf(member: Member): number {
@@ -213,11 +220,18 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     async close() {
       closed = true;
       reads.close();
-      const ending = [keeper.close(), ...followers.map((follower) => follower.close()), trustChain?.close()];
+      const ending = [keeper.close(), ...[...followers, ...probers].map((loop) => loop.close()), trustChain?.close()];
       await Promise.all([...members.map(({ server }) => server.close()), ...ending]);
       logger.info({ liteServers: members.length }, 'pool closed');
     },
   };
+}
+
+function oldestOf(member: Member): MemberReading['oldest'] {
+  return depthKinds.flatMap((kind) => {
+    const edge = member.depth()[kind];
+    return edge === undefined ? [] : [{ kind, seqno: edge.masterchain }];
+  });
 }
 
 /** A lite server that is back is seen soon: the pool probes it, and the connection has to be there for that. */
@@ -237,6 +251,7 @@ function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading)
     lagBlocks: lag,
     lagSeconds,
     p70Ms: Object.fromEntries(methodClasses.map((methodClass) => [methodClass, member.score(methodClass).p70Ms])),
+    depth: member.depth(),
     inFlight: member.inFlight(),
     misbehaviours,
   };

@@ -8,6 +8,8 @@ import { createAnswerCache } from './answer-cache.ts';
 import { AttemptsExhausted, raceAttempts } from './attempts.ts';
 import type { AttemptCause } from './attempts.ts';
 import { createBudget } from './budget.ts';
+import { depthNeedOf, reachesDepth } from './depth.ts';
+import type { DepthNeed } from './depth.ts';
 import { PoolError } from './errors.ts';
 import { createHedging } from './hedging.ts';
 import type { Member } from './member.ts';
@@ -77,6 +79,8 @@ export type ReadsDependencies = {
   readonly metrics: PoolMetrics;
   readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
+  /** A lite server does not have an old block or state that it was taken to have. */
+  readonly onMissing: (liteServer: number) => void;
   readonly now: () => number;
   readonly random: () => number;
 };
@@ -89,6 +93,8 @@ type Question<T> = {
   readonly masterchainSeqno: number | undefined;
   /** Given by the caller itself. */
   readonly waitMasterchain?: QueryOptions['waitMasterchain'];
+  /** What lite servers may have dropped already. */
+  readonly depth: DepthNeed | undefined;
   readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
 };
 
@@ -130,6 +136,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       request,
       span: context.span,
       masterchainSeqno: options.masterchainSeqno,
+      depth: depthNeedOf(fn.name, args),
       judgeAnswer: (answer, attempted) => {
         const decoded = fn.decode(answer);
         // Without a check the value is the answer: T is R then.
@@ -172,6 +179,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       request,
       span: options.span,
       masterchainSeqno: waitMasterchain?.seqno,
+      depth: undefined,
       ...(waitMasterchain === undefined ? {} : { waitMasterchain }),
       judgeAnswer: (answer) => answer,
     };
@@ -184,13 +192,15 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     // A check may take longer than an answer may: that is no fault of the lite server.
     const answered = new Set<number>();
     const hedges = new Set<number>();
+    // A lite server that does not have the block costs another attempt, and no failure that could grow into a storm.
+    let misses = 0;
     const methodClass = methodClassOf(question.name);
     hedgeBudget.earn();
     retryBudget.earn();
     const next = (cause: AttemptCause): number | undefined => {
       if (closed) return undefined;
       const chosen = selectLiteServer(
-        members.map((member) => member.candidate(methodClass)),
+        members.map((member) => member.candidate(methodClass, question.depth)),
         {
           masterchainSeqno: question.masterchainSeqno,
           tried,
@@ -198,7 +208,10 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
           random: random(),
         },
       );
-      if (chosen === undefined || !isPaidFor(cause, isUsable(chosen) && chosen.stalled === 0)) return undefined;
+      const isFree = cause === 'retry' && misses > 0;
+      if (isFree) misses -= 1;
+      if (chosen === undefined) return undefined;
+      if (!isFree && !isPaidFor(cause, isUsable(chosen) && chosen.reaches && chosen.stalled === 0)) return undefined;
       if (cause === 'hedge') hedges.add(chosen.index);
       tried.add(chosen.index);
       return chosen.index;
@@ -207,7 +220,11 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       const { value } = await raceAttempts(
         {
           next,
-          start: (index, stop) => attempt(memberAt(index), question, stop, () => void answered.add(index)),
+          start: (index, stop) =>
+            attempt(memberAt(index), question, stop, {
+              onAnswer: () => void answered.add(index),
+              onMiss: () => void (misses += 1),
+            }),
           isFinal: (error) => judge(error).final,
           onOverdue: (index) => void (answered.has(index) || memberAt(index).overdue(question.name, question.request)),
           onSlow: (index) => memberAt(index).stalled(),
@@ -244,7 +261,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     member: Member,
     question: Question<T>,
     signal: AbortSignal,
-    onAnswer: () => void,
+    { onAnswer, onMiss }: { onAnswer: () => void; onMiss: () => void },
   ): Promise<Asked<T>> {
     const startedMs = now();
     const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
@@ -269,6 +286,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       outcome = signal.aborted ? 'abandoned' : verdict.outcome;
       // A failed proof counts even when nobody waits for the answer any more.
       if (!signal.aborted || verdict.health === 'misbehaved') member.judged('read', verdict, error);
+      if (outcome === 'pruned' || outcome === 'lagging') onMiss();
+      if (outcome === 'pruned' && reachesDepth(member.depth(), question.depth)) dependencies.onMissing(member.index);
       const hasFailed = verdict.health === 'failed' || verdict.health === 'misbehaved';
       if (!signal.aborted && hasFailed) member.observed(question.name, now() - startedMs, true);
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });

@@ -9,6 +9,8 @@ export type Candidate = {
   readonly tipSeqno: number | undefined;
   readonly inFlight: number;
   readonly inFlightMax: number;
+  /** It has the old block or state that is asked for, as far as is known. */
+  readonly reaches: boolean;
   /** Reads in flight that have no answer for longer than is usual. */
   readonly stalled: number;
   /** What asking it costs now, in milliseconds (`costMs`). */
@@ -30,8 +32,8 @@ export type Need = {
 const CLEARLY_BETTER = 0.7;
 
 /**
- * The lite server to ask next, or undefined when none is left. In order: usable, not full, has the block (else the one least
- * behind), not stalled; among those that are left the cheaper of two drawn by chance, or the last good one when that is not clearly
+ * The lite server to ask next, or undefined when none is left. In order: usable, reaches back to what is asked, not full, has the
+ * newest block that is needed (else the one least behind), not stalled; among those that are left the cheaper of two drawn by chance, or the last good one when that is not clearly
  * dearer. Two and not all: reads that come together must not all run to the same best one. Those that are out for failures come
  * last of all: when nothing else is left, trying them costs nothing but the try. Misbehaving, rejected and unknown ones are never
  * chosen.
@@ -68,6 +70,7 @@ function mayBeAsked(candidate: Candidate): boolean {
 function compare(a: Candidate, b: Candidate, need: Need): number {
   return (
     Number(isUsable(b)) - Number(isUsable(a)) ||
+    Number(b.reaches) - Number(a.reaches) ||
     Number(isFull(a)) - Number(isFull(b)) ||
     lagBlocks(a, need.masterchainSeqno) - lagBlocks(b, need.masterchainSeqno) ||
     Number(a.stalled > 0) - Number(b.stalled > 0)

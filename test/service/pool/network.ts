@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { createDevchain } from '#service/devchain/devchain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
+import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import type { PoolTuning, Trust } from '#service/pool/options.ts';
 import { createPool } from '#service/pool/pool.ts';
 import type { Pool } from '#service/pool/pool.ts';
@@ -61,7 +62,13 @@ export type PoolUnderTest = {
 /** A pool over the network's lite servers, as the service wires it. */
 export function openPool(
   network: Devchain,
-  options: { trust?: Trust; tuning?: Partial<PoolTuning>; tracer?: Tracer; use?: readonly number[] } = {},
+  options: {
+    trust?: Trust;
+    tuning?: Partial<PoolTuning>;
+    tracer?: Tracer;
+    use?: readonly number[];
+    wrap?: (server: LiteServer) => LiteServer;
+  } = {},
 ): PoolUnderTest {
   const register = new Registry();
   const log: Record<string, unknown>[] = [];
@@ -77,6 +84,7 @@ export function openPool(
     port,
     publicKey,
   }));
+  const { wrap = (server) => server } = options;
   // Who makes second attempts late means to count queries: no early ones then.
   const { slowAfterMs } = options.tuning ?? {};
   const hedge = slowAfterMs === undefined ? {} : { hedgeMsMin: slowAfterMs };
@@ -88,7 +96,7 @@ export function openPool(
       tuning: { ...quickTuning, ...hedge, ...options.tuning },
     },
     {
-      createLiteServer: (liteServer) => createLiteServer(liteServer, { logger, register }),
+      createLiteServer: (liteServer) => wrap(createLiteServer(liteServer, { logger, register })),
       createTrustChain: (fetchProof) =>
         createTrustChain({ initBlock: zero, zeroState: zero }, { fetchProof, signatures, register, logger }),
       logger,

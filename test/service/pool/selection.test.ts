@@ -11,6 +11,7 @@ function candidate(index: number, change: Partial<Candidate> = {}): Candidate {
     tipSeqno: 100,
     inFlight: 0,
     inFlightMax: 10,
+    reaches: true,
     stalled: 0,
     costMs: 10,
     ...change,
@@ -35,6 +36,12 @@ describe('choice of a lite server', () => {
     [
       'the one least behind when none has it',
       [candidate(0, { tipSeqno: 90 }), candidate(1, { tipSeqno: 98 })],
+      need(),
+      1,
+    ],
+    [
+      'one that reaches back to the block before a newer and cheaper one',
+      [candidate(0, { reaches: false, costMs: 1 }), candidate(1, { tipSeqno: 90 })],
       need(),
       1,
     ],
@@ -105,6 +112,7 @@ describe('choice of a lite server', () => {
         tipSeqno: fc.option(fc.nat(200), { nil: undefined }),
         inFlight: fc.nat(12),
         inFlightMax: fc.constant(10),
+        reaches: fc.boolean(),
         stalled: fc.nat(1),
         costMs: fc.nat(500),
       }),

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { LiteServerError } from '../liteserver/errors.ts';
+import { getAccountState, getAllShardsInfo, getBlockHeader, lookupBlock } from '../liteserver/functions.ts';
+import { checkAllShards } from '../proof/shards-proof.ts';
+import { depthKinds, findEdge } from './depth.ts';
+import type { DepthEdge, DepthKind } from './depth.ts';
+import type { Member } from './member.ts';
+import type { PoolTuning } from './options.ts';
+
+/** Keeps finding out how far back one lite server has blocks and states, as long as the pool lives. */
+export type DepthProber = {
+  /** It lacked something that it was taken to have: its edges are looked for anew, soon. */
+  hurry(): void;
+  close(): Promise<void>;
+};
+
+/** Bit of lookupBlock's mode: by seqno (lite server sheet 5.1). */
+const BY_SEQNO = 0x1;
+
+/** Least time between two searches, however often it is hurried. */
+const SEARCH_GAP_MS = 1_000;
+
+/** The elector: an account that every network has. */
+const masterchainAccount = { workchain: MASTERCHAIN, id: Buffer.alloc(32, 0x33) };
+
+/** Any account of the base chain: that it does not exist takes the state of its shard to show. */
+const shardAccount = { workchain: 0, id: Buffer.alloc(32) };
+
+export function createDepthProber(tuning: PoolTuning, { member }: { member: Member }): DepthProber {
+  const { server } = member;
+  const stop = new AbortController();
+  let wake = new AbortController();
+
+  async function run(): Promise<void> {
+    await pause(tuning.depthFirstMs);
+    while (!stop.signal.aborted) {
+      wake = new AbortController();
+      if (member.health().phase === 'in') for (const kind of depthKinds) await search(kind);
+      await pause(SEARCH_GAP_MS);
+      await pause(tuning.depthMs - SEARCH_GAP_MS, wake.signal);
+    }
+  }
+
+  /** A search that another error than a missing block ends tells nothing: what was known stays. */
+  async function search(kind: DepthKind): Promise<void> {
+    const newest = member.tip()?.block.seqno;
+    if (newest === undefined || stop.signal.aborted) return;
+    const shardSeqnos = new Map<number, number>();
+    const has = async (seqno: number): Promise<boolean> => {
+      try {
+        shardSeqnos.set(seqno, await probe(kind, seqno));
+        return true;
+      } catch (error) {
+        if (error instanceof LiteServerError && (error.code === 'pruned' || error.code === 'lagging')) return false;
+        throw error;
+      }
+    };
+    try {
+      const masterchain = await findEdge(newest, member.depth()[kind]?.masterchain, has);
+      if (masterchain === undefined) return;
+      const edge: DepthEdge = { masterchain, shard: shardSeqnos.get(masterchain) ?? 0 };
+      member.reaches(kind, edge);
+    } catch {
+      // Silent, closed or unreadable: its health is the follower's business.
+    }
+  }
+
+  /** Resolves with the seqno of a shard block there, 0 for the masterchain; rejects when the lite server does not have it. */
+  async function probe(kind: DepthKind, seqno: number): Promise<number> {
+    const options = { timeoutMs: tuning.overdueMs, signal: stop.signal };
+    const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
+    const { id } = await server.query(lookupBlock, { mode: BY_SEQNO, id: place }, options);
+    if (kind === 'masterchainBlock') return 0;
+    if (kind === 'shardBlock') {
+      const [shard] = checkAllShards({ block: id }, await server.query(getAllShardsInfo, { id }, options));
+      if (shard === undefined) return 0;
+      await server.query(getBlockHeader, { id: shard.block, mode: 0 }, options);
+      return shard.block.seqno;
+    }
+    const account = kind === 'shardState' ? shardAccount : masterchainAccount;
+    const { shardBlock } = await server.query(getAccountState, { id, account }, options);
+    return kind === 'shardState' ? shardBlock.seqno : 0;
+  }
+
+  async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+    try {
+      await sleep(Math.max(0, ms), undefined, { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) });
+    } catch {
+      // Woken or closed: the loop looks.
+    }
+  }
+
+  const done = run();
+  return {
+    hurry: () => wake.abort(),
+    async close() {
+      stop.abort();
+      await done;
+    },
+  };
+}

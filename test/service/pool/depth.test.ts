@@ -1,0 +1,164 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { LiteServerError } from '#service/liteserver/errors.ts';
+import { functionOf, getAccountState, getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
+import type { LiteServer } from '#service/liteserver/liteserver.ts';
+import { depthNeedOf, findEdge, reachesDepth } from '#service/pool/depth.ts';
+import { metric, openPool, startNetwork, until, within } from './network.ts';
+
+describe('the edge of what a lite server has', () => {
+  const place = fc.record({
+    newest: fc.integer({ min: 1, max: 50_000_000 }),
+    part: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+
+  test('is found in few questions, also after it moved', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, fc.integer({ min: -300, max: 300 }), async ({ newest, part }, moved) => {
+        const edge = Math.max(1, Math.round(newest * part));
+        let asked = 0;
+        const hasFrom = (from: number) => async (seqno: number) => {
+          asked += 1;
+          expect(seqno).toBeGreaterThanOrEqual(1);
+          expect(seqno).toBeLessThanOrEqual(newest);
+          return seqno >= from;
+        };
+        expect(await findEdge(newest, undefined, hasFrom(edge))).toBe(edge);
+        expect(asked).toBeLessThanOrEqual(60);
+        asked = 0;
+        const later = Math.min(newest, Math.max(1, edge + moved));
+        expect(await findEdge(newest, edge, hasFrom(later))).toBe(later);
+        expect(asked).toBeLessThanOrEqual(moved === 0 ? 2 : 25);
+      }),
+      { seed: 11, numRuns: 300 },
+    );
+  });
+
+  test('is unknown when not even the newest is there', async () => {
+    expect(await findEdge(100, undefined, async () => false)).toBeUndefined();
+    expect(await findEdge(100, 7, async () => false)).toBeUndefined();
+  });
+});
+
+describe('what a read needs', () => {
+  const masterchain = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 7 };
+  const shard = { workchain: 0, shard: FULL_SHARD, seqno: 9 };
+
+  test.each([
+    ['getBlockHeader', { id: masterchain }, { kind: 'masterchainBlock', chain: 'masterchain', seqno: 7 }],
+    ['getBlock', { id: shard }, { kind: 'shardBlock', chain: 'shard', seqno: 9 }],
+    ['getConfigAll', { id: masterchain }, { kind: 'masterchainState', chain: 'masterchain', seqno: 7 }],
+    [
+      'getAccountState',
+      { id: masterchain, account: { workchain: 0 } },
+      { kind: 'shardState', chain: 'masterchain', seqno: 7 },
+    ],
+    ['getAccountState', { id: shard, account: { workchain: 0 } }, { kind: 'shardState', chain: 'shard', seqno: 9 }],
+    ['lookupBlock', { id: shard, mode: 1 }, { kind: 'shardBlock', chain: 'shard', seqno: 9 }],
+    ['lookupBlock', { id: shard, mode: 4 }, undefined],
+    ['getTransactions', { account: { workchain: 0 } }, undefined],
+  ])('%s of %o', (name, args, need) => {
+    expect(depthNeedOf(name, args)).toEqual(need);
+  });
+
+  test('is held against the edge of its kind, and what is unknown may be there', () => {
+    const depth = { shardBlock: { masterchain: 100, shard: 50 } };
+    const at = (chain: 'masterchain' | 'shard', seqno: number) =>
+      reachesDepth(depth, { kind: 'shardBlock', chain, seqno });
+    expect([at('shard', 49), at('shard', 50), at('masterchain', 99), at('masterchain', 100)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(reachesDepth(depth, { kind: 'shardState', chain: 'shard', seqno: 1 })).toBe(true);
+    expect(reachesDepth(depth, undefined)).toBe(true);
+  });
+});
+
+/** Without masterchain blocks below `blocks` and states below `states`, as a node that collects garbage. */
+function forgetful(server: LiteServer, oldest: { blocks: number; states: number }): LiteServer {
+  const refuse = (request: Buffer): void => {
+    const fn = functionOf(request)!;
+    const { id } = fn.decodeArgs(request) as { id?: { workchain: number; seqno: number } };
+    const least = fn.name === getAccountState.name ? oldest.states : oldest.blocks;
+    if (id?.workchain === MASTERCHAIN && id.seqno < least)
+      throw new LiteServerError('pruned', { serverCode: 651, text: 'block is not in db', function: fn.name });
+  };
+  return {
+    ...server,
+    query: async (fn, args, options) => {
+      refuse(fn.encode(args));
+      return server.query(fn, args, options);
+    },
+    queryBytes: async (request, options) => {
+      refuse(request);
+      return server.queryBytes(request, options);
+    },
+  };
+}
+
+describe('lite servers that keep their history for different times', () => {
+  let network: Devchain;
+  beforeAll(async () => {
+    network = await startNetwork(3);
+  }, 60_000);
+  afterAll(() => network.close());
+
+  test('are found out, old reads go to one that has it at the first try, and 651 is never seen', async () => {
+    const keeps: Record<string, { blocks: number; states: number }> = {
+      ls0: { blocks: 400, states: 600 },
+      ls1: { blocks: 150, states: 300 },
+      ls2: { blocks: 1, states: 1 },
+    };
+    const tuning = { slowAfterMs: 5_000, overdueMs: 5_000, depthFirstMs: 50, depthMs: 1_200 };
+    const open = openPool(network, {
+      tuning,
+      wrap: (server) => forgetful(server, keeps[server.name]!),
+    });
+    const { pool, register } = open;
+    try {
+      await until(() => pool.status().every(({ depth }) => Object.keys(depth).length === 4), 15_000);
+      const edges = pool
+        .status()
+        .map(({ depth }) => [
+          depth.masterchainBlock!.masterchain,
+          depth.masterchainState!.masterchain,
+          depth.shardState!.masterchain,
+        ]);
+      expect(edges).toEqual([
+        [400, 600, 600],
+        [150, 300, 300],
+        // Masterchain block 1 refers to no shard block but the zerostate.
+        [1, 1, expect.toBeOneOf([1, 2])],
+      ]);
+      const before = await metric(register, 'ton_pool_attempts_total');
+      const head = pool.head()!.block.seqno;
+      const reads = 100;
+      for (let turn = 0; turn < reads; turn += 1) {
+        const seqno = 1 + ((turn * 7_919) % (head - 1));
+        const { id } = network.chain.masterchain(seqno)!;
+        if (turn % 2 === 0) {
+          const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
+          await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000));
+        } else await pool.query(getBlockHeader, { id, mode: 0 }, within(3_000));
+      }
+      const asked = (await metric(register, 'ton_pool_attempts_total')) - before;
+      expect(asked).toBeLessThanOrEqual(reads * 1.01);
+
+      // The edge of the one that had most moves: the next read finds another one, and it is noticed soon.
+      Object.assign(keeps['ls2']!, { blocks: 500, states: 700 });
+      const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 200 };
+      for (let turn = 0; turn < 20; turn += 1) await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000));
+      await until(() => pool.status()[2]!.depth.masterchainBlock!.masterchain === 500, 5_000);
+      await expect(
+        pool.query(lookupBlock, { mode: 1, id: { ...place, seqno: 100 } }, within(3_000)),
+      ).rejects.toMatchObject({ code: 'pruned' });
+    } finally {
+      await open.close();
+    }
+  }, 40_000);
+});
