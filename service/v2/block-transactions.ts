@@ -5,7 +5,7 @@ import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionNam
 import { optionalAccountId, optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
 import { defineOperation, type Operation } from './operation.ts';
-import { mapPaced } from './paced.ts';
+import { mapPaced, showOnce } from './paced.ts';
 import type { ParameterRule, Values } from './parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
 import { constant, list, named, object, scalar, type Infer } from './shape.ts';
@@ -93,6 +93,7 @@ function rangeOf({ count, afterLt, afterHash }: Listing): BlockTransactionRange 
 
 /** The operations that list the transactions of a block (v2 sheet 9.3). */
 export function blockTransactionOperations(live: LiveTransactions): readonly Operation[] {
+  const viewExt = showOnce(viewTransactionExt);
   return [
     defineOperation({
       name: 'getBlockTransactions',
@@ -126,7 +127,7 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
         const result: Infer<typeof blockTransactionsExt> = {
           '@type': 'blocks.transactionsExt',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapPaced(value.transactions, (one) => viewTransactionExt(one, store)),
+          transactions: await mapPaced(value.transactions, (one) => viewExt(one, store)),
         };
         return { ...answer, value: result };
       },

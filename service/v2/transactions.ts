@@ -12,7 +12,7 @@ import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { mapPaced } from './paced.ts';
+import { mapPaced, showOnce } from './paced.ts';
 import { withDefault, type Parameters, type ParameterRule, type Values } from './parameter.ts';
 import { constant, list, named, object, type Infer } from './shape.ts';
 import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
@@ -59,16 +59,22 @@ const transactionsStd = named(
   }),
 );
 
-export function viewTransactions(shown: LiveTransactionList): Promise<Infer<typeof transactions>> {
+export function viewTransactions(
+  shown: LiveTransactionList,
+  view: typeof viewTransaction,
+): Promise<Infer<typeof transactions>> {
   const store = createCellStore();
-  return mapPaced(shown.transactions, (one) => viewTransaction(one, store));
+  return mapPaced(shown.transactions, (one) => view(one, store));
 }
 
-export async function viewTransactionsStd(shown: LiveTransactionList): Promise<Infer<typeof transactionsStd>> {
+export async function viewTransactionsStd(
+  shown: LiveTransactionList,
+  view: typeof viewTransactionStd,
+): Promise<Infer<typeof transactionsStd>> {
   const store = createCellStore();
   return {
     '@type': 'raw.transactions',
-    transactions: await mapPaced(shown.transactions, (one) => viewTransactionStd(one, store)),
+    transactions: await mapPaced(shown.transactions, (one) => view(one, store)),
     previous_transaction_id: viewTransactionId(shown.previous),
   };
 }
@@ -77,6 +83,8 @@ const messageParameters = { source, destination, createdLt: requiredLt('created_
 
 /** The operations about transactions of accounts, and those that find both ends of a message (v2 sheet 9.3). */
 export function transactionOperations(live: LiveTransactions): readonly Operation[] {
+  const view = showOnce(viewTransaction);
+  const viewStd = showOnce(viewTransactionStd);
   return [
     defineOperation({
       name: 'getTransactions',
@@ -89,7 +97,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactions,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactions(answer.value) };
+        return { ...answer, value: await viewTransactions(answer.value, view) };
       },
     }),
     defineOperation({
@@ -102,7 +110,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactionsStd,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactionsStd(answer.value) };
+        return { ...answer, value: await viewTransactionsStd(answer.value, viewStd) };
       },
     }),
     locating('tryLocateTx', 'The transaction that a message caused.', (name, context) =>

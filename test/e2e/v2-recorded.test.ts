@@ -79,7 +79,9 @@ function recordedQuestions(lastSeqno: number): ReadonlyMap<string, [Exchange, Qu
     const question = questions[kind]?.(inner, seqno);
     // Without a block the node answered for its own newest one, which the recording does not reach.
     const needsBlock = kind.endsWith('ccountState') && seqno === undefined;
-    if (question === undefined || needsBlock || (seqno ?? 0) > lastSeqno) continue;
+    // The API shows text and encrypted messages as such, always.
+    const isRaw = inner['try_decode_messages'] === false;
+    if (question === undefined || isRaw || needsBlock || (seqno ?? 0) > lastSeqno) continue;
     found.set(kind, [...(found.get(kind) ?? []), [exchange, question]]);
   }
   return found;
