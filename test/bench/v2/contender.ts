@@ -29,8 +29,12 @@ export type Contender = {
 };
 
 /** Starts a server in a process of its own, so that its CPU time is its own. */
-export async function startContender(name: string, file: string, settings: ServerSettings): Promise<Contender> {
-  const child = fork(join(import.meta.dirname, file));
+export async function startContender(
+  name: string,
+  [file, ...args]: readonly [string, ...string[]],
+  settings: ServerSettings,
+): Promise<Contender> {
+  const child = fork(join(import.meta.dirname, file), args);
   child.send(settings);
   const { url, key } = (await nextMessage(child)) as ServerReady;
   return {

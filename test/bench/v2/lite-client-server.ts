@@ -9,7 +9,11 @@ import { serve } from './serving.ts';
 /** How often it asks for the head, as ton-api-v4 does. */
 const headEveryMs = 500;
 
-// The usual way to serve lite-server data from TypeScript: ton-lite-client and @ton/core in fastify handlers; nothing is proved.
+// The usual way to serve lite-server data from TypeScript: ton-lite-client and @ton/core in fastify handlers. With `proving` as
+// its argument it reads every account anew and checks the proofs, as the service must; without, it takes the lite server's word
+// and keeps parsed accounts for a block, as ton-api-v4 does.
+const isProving = process.argv[2] === 'proving';
+
 serve(async ({ liteServer }) => {
   const engine = new LiteSingleEngine({
     host: `tcp://${liteServer.host}:${liteServer.port}`,
@@ -29,7 +33,12 @@ serve(async ({ liteServer }) => {
   }));
   app.get<{ Querystring: { address: string } }>('/getAddressInformation', async ({ query }) => {
     const { last } = head;
-    const { state, balance, lastTx } = await client.getAccountState(Address.parse(query.address), last);
+    const address = Address.parse(query.address);
+    const read = isProving
+      ? await client.getAccountStateRaw(address, last)
+      : await client.getAccountState(address, last);
+    if (isProving) checkProofs(last.rootHash, read);
+    const { state, balance, lastTx } = read;
     const stored = state?.storage.state;
     const active = stored?.type === 'active' ? stored.state : undefined;
     return {
@@ -64,6 +73,23 @@ serve(async ({ liteServer }) => {
     },
   };
 });
+
+type AccountAnswer = Awaited<ReturnType<LiteClient['getAccountStateRaw']>>;
+
+/** The hashes of both blocks and both states; the way down to shard and account is left out, in its favour. */
+function checkProofs(rootHash: Buffer, { proof, shardProof, shardBlock }: AccountAnswer): void {
+  if (shardProof.length > 0) checkBlockAndState(rootHash, shardProof);
+  checkBlockAndState(shardBlock.rootHash, proof);
+}
+
+/** Two Merkle proofs: of the block, whose update names the state, and of the state. */
+function checkBlockAndState(rootHash: Buffer, proofs: Buffer): void {
+  const [block, state] = Cell.fromBoc(proofs).map((proof) => proof.refs[0]!);
+  // Behind its tag, an update has the hash before and the hash after.
+  const update = block!.refs[2]!.beginParse(true).skip(8 + 256);
+  const isRight = block!.hash(0).equals(rootHash) && state!.hash(0).equals(update.loadBuffer(32));
+  if (!isRight) throw new Error('a proof does not hold');
+}
 
 type Block = Awaited<ReturnType<LiteClient['getMasterchainInfo']>>['last'];
 

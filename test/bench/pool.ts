@@ -1,0 +1,271 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { MASTERCHAIN } from '#service/decode/block-id.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { getAccountState, getBlockHeader } from '#service/liteserver/functions.ts';
+import { createLiteServer } from '#service/liteserver/liteserver.ts';
+import { tuningDefaults } from '#service/pool/options.ts';
+import { checkAccountState } from '#service/proof/account-proof.ts';
+import { checkBlockHeader } from '#service/proof/header-proof.ts';
+import { metric, openPool, startNetwork, until, within } from '#test/service/pool/network.ts';
+import type { Faults, PoolUnderTest } from '#test/service/pool/network.ts';
+import { badWays, forgeries, readHeaders, seededRandom, spoil } from '#test/service/pool/workload.ts';
+import type { Outcome } from '#test/service/pool/workload.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { cpuMs, median, quantile, type Bench, type BenchResult } from './bench.ts';
+
+const servers = 5;
+
+/** Reads of one scenario: enough for a 99th percentile. */
+const readsEach = 2_000;
+
+/** Answers of lite servers come after this: one of the same continent. */
+const farMs = 20;
+
+const callers = 8;
+
+type Scene = PoolUnderTest & { readonly network: Devchain };
+
+/** One scenario: a pool at the service's own settings over five lite servers that were made good before. */
+async function inScene<T>(
+  network: Devchain,
+  faults: readonly Faults[],
+  work: (scene: Scene) => Promise<T>,
+): Promise<T> {
+  for (let index = 0; index < servers; index += 1) await spoil(network, index, { transport: { delayMs: farMs } });
+  const open = openPool(network, { tuning: tuningDefaults });
+  try {
+    await until(() => open.pool.ready() && open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
+    for (const [index, fault] of faults.entries()) await spoil(network, index, fault);
+    return await work({ ...open, network });
+  } finally {
+    await open.close();
+  }
+}
+
+/** Many reads, with the queries that they took in all. */
+async function load(scene: Scene, reads = readsEach): Promise<Outcome & { queries: number }> {
+  const before = await metric(scene.register, 'ton_pool_attempts_total');
+  const outcome = await readHeaders(
+    { ...scene, random: seededRandom(1) },
+    { callers, timeoutMs: 10_000, isOver: (done) => done >= reads },
+  );
+  return { ...outcome, queries: (await metric(scene.register, 'ton_pool_attempts_total')) - before };
+}
+
+function atMost(name: string, value: number, unit: string, most: number): BenchResult {
+  return { name, value, unit, goal: `<= ${most} ${unit}`, met: value <= most };
+}
+
+async function measureOneBad(network: Devchain): Promise<BenchResult[]> {
+  const healthy = await inScene(network, [], load);
+  const ill = await inScene(network, [{ transport: { silent: 'answers' } }, { transport: { delayMs: 5_000 } }], load);
+  const [healthyMs, illMs] = [quantile(healthy.ms, 0.99), quantile(ill.ms, 0.99)];
+  const hedgeMs = tuningDefaults.hedgeMsMin;
+  return [
+    atMost('1 of 5 black-holed, 1 at 5 s: failed reads', ill.failed.length, 'reads', 0),
+    {
+      ...atMost('1 of 5 black-holed, 1 at 5 s: p99', illMs, 'ms', Math.round(healthyMs * 1.2 + hedgeMs)),
+      baseline: { name: 'healthy', value: healthyMs },
+    },
+    {
+      ...atMost('1 of 5 black-holed, 1 at 5 s: extra queries', (ill.queries / ill.ms.length - 1) * 100, '%', 10),
+      baseline: { name: 'healthy', value: (healthy.queries / healthy.ms.length - 1) * 100 },
+    },
+  ];
+}
+
+async function measureFourBad(network: Devchain): Promise<BenchResult[]> {
+  const faults = [
+    { transport: { silent: 'answers' } },
+    { notReady: 'pruned' },
+    { overloadedAfterMs: 100 },
+    forgeries[1]!,
+  ];
+  const ill = await inScene(network, faults as Faults[], load);
+  return [
+    atMost('4 of 5 broken: failed reads', ill.failed.length, 'reads', 0),
+    atMost('4 of 5 broken: wrong answers', ill.wrong, 'reads', 0),
+  ];
+}
+
+async function measureForgeries(network: Devchain): Promise<BenchResult[]> {
+  const outcome = await inScene(network, forgeries, load);
+  return [
+    atMost('4 of 5 forge: accepted', outcome.wrong, 'reads', 0),
+    atMost('4 of 5 forge: failed reads', outcome.failed.length, 'reads', 0),
+  ];
+}
+
+/** Every caller looks at the head and reads at it, while lite servers flap. */
+async function measureRegressions(network: Devchain): Promise<BenchResult[]> {
+  const reads = 100_000;
+  const random = seededRandom(2);
+  return inScene(network, [], async (scene) => {
+    const over = new AbortController();
+    const flapping = (async () => {
+      while (!over.signal.aborted) {
+        const faults = random() < 0.4 ? {} : badWays[Math.floor(random() * badWays.length)]!;
+        await spoil(network, Math.floor(random() * (servers - 1)), faults);
+        if (random() < 0.5) network.moveHead(network.head().id.seqno + 1);
+        await delay(50);
+      }
+    })();
+    const seen = Array.from({ length: callers }, () => 0);
+    let regressions = 0;
+    let failed = 0;
+    await Promise.all(
+      seen.map(async (_, caller) => {
+        for (let turn = 0; turn < reads / callers; turn += 1) {
+          const head = scene.pool.head()!.block;
+          const answer = await scene.pool
+            .query(getBlockHeader, { id: head, mode: 0 }, within(10_000), {
+              shareAs: 'header',
+              immutable: true,
+              check: (told) => checkBlockHeader({ block: head }, told).info.seqno,
+            })
+            .catch(() => undefined);
+          if (answer === undefined) failed += 1;
+          else if (answer.value < seen[caller]!) regressions += 1;
+          else seen[caller] = answer.value;
+          if (turn % 100 === 0) await delay(1);
+        }
+      }),
+    );
+    over.abort();
+    await flapping;
+    return [
+      atMost(`${reads} reads, lite servers flapping: regressions of seqno`, regressions, 'reads', 0),
+      atMost(`${reads} reads, lite servers flapping: failed reads`, failed, 'reads', 0),
+    ];
+  });
+}
+
+async function measureSharing(network: Devchain): Promise<BenchResult[]> {
+  return inScene(network, [], async ({ pool, register }) => {
+    const { block } = pool.head()!;
+    const read = (byte: number) => {
+      const account = { workchain: MASTERCHAIN, id: Buffer.alloc(32, byte) };
+      return pool.query(getAccountState, { id: block, account }, within(10_000), {
+        shareAs: 'bench',
+        immutable: true,
+        check: (answer) => checkAccountState({ block, workchain: account.workchain, account: account.id }, answer),
+      });
+    };
+    const asked = () => metric(register, 'ton_pool_attempts_total');
+    const before = await asked();
+    await Promise.all(Array.from({ length: 100 }, () => read(0x33)));
+    const queries = (await asked()) - before;
+    for (let byte = 0; byte < 100; byte += 1) await read(byte);
+    const ms: number[] = [];
+    let hits = 0;
+    for (let turn = 0; turn < 2_000; turn += 1) {
+      const startedMs = performance.now();
+      if ((await read(turn % 100)).cached) hits += 1;
+      ms.push(performance.now() - startedMs);
+    }
+    const part = (hits / 2_000) * 100;
+    return [
+      atMost('100 identical concurrent reads: upstream queries', queries, 'queries', 1),
+      { name: "one block's queries replayed: hits", value: part, unit: '%', goal: '>= 95 %', met: part >= 95 },
+      atMost('a cache hit, p50', median(ms), 'ms', 0.3),
+    ];
+  });
+}
+
+async function measureRestart(network: Devchain): Promise<BenchResult[]> {
+  return inScene(network, [], async (scene) => {
+    for (let index = 0; index < servers; index += 1) await spoil(network, index, { transport: { refuse: true } });
+    await until(() => !scene.pool.ready());
+    await delay(5_000);
+    const startedMs = performance.now();
+    await spoil(network, 3, {});
+    await until(() => scene.pool.ready(), 20_000);
+    const { failed } = await load(scene, 1);
+    const tookMs = performance.now() - startedMs;
+    return [
+      atMost('all restarted: serving after the first is back', failed.length > 0 ? Infinity : tookMs, 'ms', 2_000),
+    ];
+  });
+}
+
+/** CPU of small queries through the pool, less that of the same queries at a lite server; both hold the server's own. */
+async function measureOverhead(network: Devchain): Promise<BenchResult[]> {
+  const queries = 5_000;
+  return inScene(
+    network,
+    Array.from({ length: servers }, () => ({})),
+    async ({ pool }) => {
+      const { host, port, publicKey } = network.liteServers[0]!;
+      const logger = pino({ level: 'silent' });
+      const bare = createLiteServer({ name: 'bare', host, port, publicKey }, { logger, register: new Registry() });
+      const args = { id: pool.head()!.block, mode: 0 };
+      const askBare = async () => {
+        for (let turn = 0; turn < queries; turn += 1) await bare.query(getBlockHeader, args, { timeoutMs: 5_000 });
+      };
+      const askPool = async () => {
+        for (let turn = 0; turn < queries; turn += 1) await pool.query(getBlockHeader, args, within(5_000));
+      };
+      const took: { bare: number[]; pool: number[] } = { bare: [], pool: [] };
+      for (let round = 0; round < 4; round += 1) {
+        took.bare.push(await cpuMs(queries, askBare));
+        took.pool.push(await cpuMs(queries, askPool));
+      }
+      await bare.close();
+      const overUs = (median(took.pool) - median(took.bare)) * 1_000;
+      return [
+        {
+          ...atMost('pool overhead over a bare query, CPU', overUs, 'us', 60),
+          baseline: { name: 'bare query', value: median(took.bare) * 1_000 },
+        },
+      ];
+    },
+  );
+}
+
+const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+async function measureMemory(network: Devchain): Promise<BenchResult[]> {
+  return inScene(
+    network,
+    Array.from({ length: servers }, () => ({})),
+    async (scene) => {
+      await load(scene, 10_000);
+      const [beforeTimers, beforeBytes] = [timers(), process.memoryUsage().rss];
+      await load(scene, 30_000);
+      const grownPart = (process.memoryUsage().rss / beforeBytes - 1) * 100;
+      return [
+        atMost('40,000 uncached reads: growth of RSS after warm-up', grownPart, '%', 5),
+        atMost('40,000 uncached reads: timers left', Math.max(0, timers() - beforeTimers), 'timers', 20),
+      ];
+    },
+  );
+}
+
+async function run(): Promise<BenchResult[]> {
+  const network = await startNetwork(servers, { startBehindBlocks: 700 });
+  try {
+    const results: BenchResult[] = [];
+    for (const measure of [
+      measureOneBad,
+      measureFourBad,
+      measureForgeries,
+      measureSharing,
+      measureRestart,
+      measureOverhead,
+      measureMemory,
+      measureRegressions,
+    ]) {
+      results.push(...(await measure(network)));
+    }
+    return results;
+  } finally {
+    await network.close();
+  }
+}
+
+export const bench: Bench = {
+  about: 'reads through the pool while lite servers fail, against the same reads while all are well',
+  run,
+};
