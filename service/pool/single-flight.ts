@@ -55,8 +55,9 @@ export function createSingleFlight(dependencies: { now: () => number }): SingleF
       return { value, joined: underWay !== undefined };
     } finally {
       flight.waiters -= 1;
-      if (flight.waiters === 0) {
-        if (flights.get(key) === flight) flights.delete(key);
+      // One that has landed has nothing to abort, and an abort is not cheap: its reason takes a stack trace.
+      if (flight.waiters === 0 && flights.get(key) === flight) {
+        flights.delete(key);
         flight.abort.abort();
       }
     }
