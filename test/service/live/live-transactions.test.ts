@@ -7,6 +7,7 @@ import type { LiteServerError } from '#service/liteserver/errors.ts';
 import type { AccountId } from '#service/live/accounts.ts';
 import type { BlockName, LiveTransaction, MessageName } from '#service/live/transactions.ts';
 import { viewTransactionExt, viewTransactionStd } from '#service/v2/transaction-views.ts';
+import { viewTransactionStd } from '#service/v2/transaction-views.ts';
 import { viewTransactionsStd } from '#service/v2/transactions.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -131,7 +132,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
       const account = accountOf(request.account_address.account_address);
       const shown: unknown = await world.live
         .readTransactions(account, range, within(5_000))
-        .then(({ value }) => viewTransactionsStd(value), refusalOf);
+        .then(({ value }) => viewTransactionsStd(value, viewTransactionStd), refusalOf);
       const expected = response['@type'] === 'error' ? refusalText(response) : response;
       const compared = (value: unknown): unknown =>
         request.try_decode_messages === false ? withoutData(value) : value;
