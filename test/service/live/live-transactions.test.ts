@@ -7,7 +7,6 @@ import type { LiteServerError } from '#service/liteserver/errors.ts';
 import type { AccountId } from '#service/live/accounts.ts';
 import type { BlockName, LiveTransaction, MessageName } from '#service/live/transactions.ts';
 import { viewTransactionExt, viewTransactionStd } from '#service/v2/transaction-views.ts';
-import { viewTransactionStd } from '#service/v2/transaction-views.ts';
 import { viewTransactionsStd } from '#service/v2/transactions.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
