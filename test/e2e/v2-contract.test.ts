@@ -13,6 +13,15 @@ import { ask, pathOf, waysInto, type Asked } from '#test/support/v2-ways.ts';
 
 const table = operations.map((operation) => [operation.name, operation] as const);
 
+/** An answer with its examples, as the published document has them. */
+type Described = {
+  readonly content: {
+    readonly 'application/json': {
+      readonly examples: Record<string, { readonly value: Json & { readonly result: Json } }>;
+    };
+  };
+};
+
 let api: ApiUnderTest;
 let judge: AnswerJudge;
 let scenes: Params[] = [];
@@ -26,6 +35,19 @@ describe.skipIf(skipLoudly(reference === undefined, missingReference))('the cont
     scenes = await readScenes(api);
   }, 60_000);
   afterAll(() => api.close());
+
+  it('is judged by one who sees a wrong type, a missing field and a wrong order', () => {
+    const route = { path: pathOf('getMasterchainInfo'), method: 'GET', status: 200 };
+    const responses = reference!.paths[route.path]!['get']!['responses'] as Record<string, Described>;
+    const good = Object.values(responses['200']!.content['application/json'].examples)[0]!.value;
+    expect([judge.flaws(route, good), judge.disorder('GetMasterchainInfoResponse', good)]).toEqual([[], []]);
+    const { '@type': type, last, ...rest } = good.result;
+    expect(judge.flaws(route, { ...good, result: { ...good.result, last: '' } })).not.toEqual([]);
+    expect(judge.flaws(route, { ...good, result: { '@type': type, ...rest } })).not.toEqual([]);
+    expect(judge.flaws({ ...route, status: 201 }, good)).not.toEqual([]);
+    const turned = { ...good, result: { last, '@type': type, ...rest } };
+    expect(judge.disorder('GetMasterchainInfoResponse', turned)).not.toEqual([]);
+  });
 
   it('is the whole of v2', () => {
     const ours = operations.flatMap(({ name, aliases }) => [name, ...aliases]).map(pathOf);
