@@ -51,7 +51,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const chosen = selectLiteServer(candidates, { tried, lastGood: undefined, random: random() });
     if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
     tried.add(chosen.index);
-    return members[chosen.index];
+    return members.find(({ index }) => index === chosen.index);
   }
 
   return (message, context) => {

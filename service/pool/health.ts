@@ -137,7 +137,9 @@ export function isOutForReads(health: Health, options: HealthOptions): boolean {
 
 /** It gave an answer whose proof failed. */
 export function afterMisbehaviour(health: Health, nowMs: number, options: HealthOptions): Health {
-  if (health.phase === 'rejected') return health;
+  // Lies that were under way when it was caught are the same misbehaviour.
+  const echoes = health.cause === 'misbehaviour' && nowMs < health.outUntilMs;
+  if (health.phase === 'rejected' || echoes) return health;
   const misbehaviours = health.misbehaviours + 1;
   const pause = Math.min(
     options.misbehaviourOutMs * 2 ** Math.min(misbehaviours - 1, 30),

@@ -23,12 +23,16 @@ import type { Health, Question } from './health.ts';
 import { methodClassOf } from './method-class.ts';
 import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
-import type { PoolTuning } from './options.ts';
+import { MAX_IN_FLIGHT } from './options.ts';
+import type { PoolLiteServer, PoolTuning } from './options.ts';
 import { costMs, createScores } from './score.ts';
 import type { Score } from './score.ts';
 import type { Candidate } from './selection.ts';
 import { judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
+
+/** What the configuration says of a lite server's use. */
+type Wishes = Pick<PoolLiteServer, 'maxInFlight' | 'weight' | 'cordoned'>;
 
 /** One lite server as the pool sees it: its connection, what it reported, and what it is worth. */
 export type Member = {
@@ -39,6 +43,8 @@ export type Member = {
   /** Reads at this moment; the wait for the next block is not one. */
   inFlight(): number;
   candidate(methodClass?: MethodClass, need?: DepthNeed): Candidate;
+  /** Takes over what the configuration says of its use. */
+  adjust(wishes: Wishes): void;
   /** How far back it has blocks and states, as far as known. */
   depth(): Depth;
   reaches(kind: DepthKind, edge: DepthEdge): void;
@@ -84,7 +90,7 @@ export type MemberDependencies = {
 };
 
 export function createMember(
-  options: { index: number; name: string; inFlightMax: number; tuning: PoolTuning },
+  options: { index: number; name: string; tuning: PoolTuning },
   dependencies: MemberDependencies,
 ): Member {
   const { index, name, tuning } = options;
@@ -94,6 +100,7 @@ export function createMember(
   let inFlight = 0;
   let stalled = 0;
   let depth: Depth = {};
+  let wishes: Wishes = {};
   let heardMs = Number.NEGATIVE_INFINITY;
   let lastRead: Buffer | undefined;
   let unanswered: Buffer | undefined;
@@ -146,10 +153,13 @@ export function createMember(
     inFlight: () => inFlight,
     candidate(methodClass = 'light', need) {
       const tipSeqno = tip?.block.seqno;
-      const cost = costMs(scores.of(methodClass), inFlight);
-      const { inFlightMax } = options;
+      const { maxInFlight: inFlightMax = MAX_IN_FLIGHT, weight = 1, cordoned = false } = wishes;
+      const cost = costMs(scores.of(methodClass), inFlight) / weight;
       const reaches = reachesDepth(depth, need);
-      return { index, health, tipSeqno, inFlight, inFlightMax, reaches, stalled, costMs: cost };
+      return { index, health, cordoned, tipSeqno, inFlight, inFlightMax, reaches, stalled, costMs: cost };
+    },
+    adjust(changed) {
+      wishes = changed;
     },
     depth: () => depth,
     reaches(kind, edge) {

@@ -125,6 +125,7 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
     labelNames: ['lite_server'],
     registers,
     collect() {
+      this.reset();
       for (const { name, lagBlocks } of readings.members()) lag.set({ lite_server: name }, lagBlocks);
     },
   });
@@ -134,6 +135,7 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
     labelNames: ['lite_server'],
     registers,
     collect() {
+      this.reset();
       for (const reading of readings.members()) lagSeconds.set({ lite_server: reading.name }, reading.lagSeconds);
     },
   });

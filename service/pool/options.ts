@@ -13,6 +13,10 @@ export type PoolLiteServer = {
   readonly publicKey: Buffer;
   /** Reads at a time; 256 when absent. */
   readonly maxInFlight?: number;
+  /** How much is preferred: one of weight 2 is taken for twice as fast. 1 when absent. */
+  readonly weight?: number;
+  /** It gets no reads, and is followed all the same. */
+  readonly cordoned?: boolean;
 };
 
 /**

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import type { BlockId } from '../decode/block-id.ts';
 import { getBlockHeader, getBlockProof } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
-import type { LiteServerOptions, LiteServerTuning } from '../liteserver/options.ts';
+import type { LiteServerOptions } from '../liteserver/options.ts';
 import type { PartialBlockProof } from '../proof/answers.ts';
 import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
@@ -13,25 +13,23 @@ import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
 import type { Depth } from './depth.ts';
 import { depthKinds } from './depth.ts';
-import { createDepthProber } from './depth-prober.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Head, Tip } from './head.ts';
-import { createHeadFollower } from './head-follower.ts';
 import { createHeadKeeper } from './head-keeper.ts';
 import { checkHeadHeader } from './head-proof.ts';
 import { createHeadTimes } from './head-times.ts';
 import type { Health } from './health.ts';
-import { createMember } from './member.ts';
 import type { Member } from './member.ts';
 import { methodClasses } from './method-class.ts';
 import { createPoolMetrics } from './metrics.ts';
 import type { MemberReading } from './metrics.ts';
-import { MAX_IN_FLIGHT, tuningDefaults } from './options.ts';
-import type { PoolLiteServer, PoolOptions, PoolTuning } from './options.ts';
+import { tuningDefaults } from './options.ts';
+import type { PoolLiteServer, PoolOptions } from './options.ts';
 import { createReads } from './reads.ts';
 import type { PoolContext, Reads } from './reads.ts';
+import { createRoster } from './roster.ts';
 import { isUsable, lagBlocks } from './selection.ts';
 
 /** Bits of getBlockProof's mode (lite server sheet 5.1): the target is given; the chain is based on the newer of both blocks. */
@@ -64,6 +62,11 @@ export type Pool = {
    * checks, such as ton-lite-client's LiteClient over `createLiteEngine`. Never to be reached from HTTP.
    */
   queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer>;
+  /**
+   * Makes these the lite servers in use, without dropping a read: added ones are followed at once, removed ones answer what they have,
+   * the others keep all that is known of them and take over weight, cordon and bound.
+   */
+  readonly reconfigure: (liteServers: readonly PoolLiteServer[]) => void;
   status(): LiteServerStatus[];
   /** True when there is a head to serve and a lite server to ask. */
   ready(): boolean;
@@ -90,6 +93,7 @@ export type LiteServerStatus = {
   readonly depth: Depth;
   readonly inFlight: number;
   readonly misbehaviours: number;
+  readonly cordoned: boolean;
 };
 
 export type PoolDependencies = {
@@ -120,16 +124,12 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     members: () => members.map(readingOf),
   });
   const headTimes = createHeadTimes({ now });
-  const connect = ({ name, host, port, publicKey }: PoolLiteServer): LiteServer =>
-    dependencies.createLiteServer({ name, host, port, publicKey, tuning: connectionTuning(tuning) });
-  const members = options.liteServers.map((liteServer, index) =>
-    createMember(
-      { index, name: liteServer.name, inFlightMax: liteServer.maxInFlight ?? MAX_IN_FLIGHT, tuning },
-      { server: connect(liteServer), metrics, logger, now, random },
-    ),
+  const roster = createRoster(
+    { liteServers: options.liteServers, zeroState: options.zeroState, tuning },
+    { createLiteServer: dependencies.createLiteServer, metrics, logger, now, random },
   );
+  const { members, onMissing } = roster;
   const { tracer, proofs } = dependencies;
-  const onMissing = (index: number): void => probers[index]?.hurry();
   const reads = createReads(tuning, { members, metrics, proofs, tracer, onMissing, now, random });
   const isClosed = (): boolean => closed;
   const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, now, random });
@@ -139,15 +139,10 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     { members, prove, onHead, metrics, logger, now },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
-  const onReport = (): void => {
+  roster.start(() => {
     keeper.consider();
     agreement.consider();
-  };
-  const isUrgent = (): boolean => !members.some((member) => isUsable(member.candidate()));
-  const followers = members.map((member) =>
-    createHeadFollower({ zeroState: options.zeroState, tuning }, { member, onReport, isUrgent, now }),
-  );
-  const probers = members.map((member) => createDepthProber(tuning, { member }));
+  });
 
   function fetchProof<T>(
     { known, target }: BlockProofRequest,
@@ -215,13 +210,13 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     broadcast,
     queryBytes: reads.queryBytes,
     accept,
+    reconfigure: roster.replace,
     status: () => members.map((member) => statusOf(member, readingOf(member))),
     ready: () => !closed && keeper.head() !== undefined && members.some((member) => isUsable(member.candidate())),
     async close() {
       closed = true;
       reads.close();
-      const ending = [keeper.close(), ...[...followers, ...probers].map((loop) => loop.close()), trustChain?.close()];
-      await Promise.all([...members.map(({ server }) => server.close()), ...ending]);
+      await Promise.all([roster.close(), keeper.close(), trustChain?.close()]);
       logger.info({ liteServers: members.length }, 'pool closed');
     },
   };
@@ -232,11 +227,6 @@ function oldestOf(member: Member): MemberReading['oldest'] {
     const edge = member.depth()[kind];
     return edge === undefined ? [] : [{ kind, seqno: edge.masterchain }];
   });
-}
-
-/** A lite server that is back is seen soon: the pool probes it, and the connection has to be there for that. */
-function connectionTuning({ reconnectMsMax, connectTimeoutMs }: PoolTuning): Partial<LiteServerTuning> {
-  return { backoffMaxMs: reconnectMsMax, connectTimeoutMs };
 }
 
 function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading): LiteServerStatus {
@@ -254,5 +244,6 @@ function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading)
     depth: member.depth(),
     inFlight: member.inFlight(),
     misbehaviours,
+    cordoned: member.candidate().cordoned,
   };
 }

@@ -191,6 +191,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const tried = new Set<number>();
     // A check may take longer than an answer may: that is no fault of the lite server.
     const answered = new Set<number>();
+    const asked = new Map<number, Member>();
     const hedges = new Set<number>();
     // A lite server that does not have the block costs another attempt, and no failure that could grow into a storm.
     let misses = 0;
@@ -220,14 +221,18 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       const { value } = await raceAttempts(
         {
           next,
-          start: (index, stop) =>
-            attempt(memberAt(index), question, stop, {
-              onAnswer: () => void answered.add(index),
-              onMiss: () => void (misses += 1),
-            }),
+          start: (index, stop) => {
+            // It may leave the pool while it is asked.
+            const member = memberAt(index);
+            asked.set(index, member);
+            const onAnswer = (): void => void answered.add(index);
+            return attempt(member, question, stop, { onAnswer, onMiss: () => void (misses += 1) });
+          },
           isFinal: (error) => judge(error).final,
-          onOverdue: (index) => void (answered.has(index) || memberAt(index).overdue(question.name, question.request)),
-          onSlow: (index) => memberAt(index).stalled(),
+          onOverdue: (index) => {
+            if (!answered.has(index)) asked.get(index)?.overdue(question.name, question.request);
+          },
+          onSlow: (index) => asked.get(index)?.stalled() ?? (() => undefined),
           slowAfterMs: hedging.delayMs(question.name),
           overdueMs: tuning.overdueMs,
           runningMax: tuning.attemptsRunningMax,
@@ -312,7 +317,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   }
 
   function memberAt(index: number): Member {
-    const member = members[index];
+    const member = members.find((candidate) => candidate.index === index);
     if (member === undefined) throw new RangeError(`no lite server ${index}`);
     return member;
   }

@@ -5,6 +5,8 @@ export type Candidate = {
   /** Zero-based, in configuration order. */
   readonly index: number;
   readonly health: Pick<Health, 'phase' | 'cause'>;
+  /** It gets no reads by order. */
+  readonly cordoned: boolean;
   /** Newest masterchain seqno it reported; undefined before its first report. */
   readonly tipSeqno: number | undefined;
   readonly inFlight: number;
@@ -52,9 +54,9 @@ export function selectLiteServer(candidates: readonly Candidate[], need: Need): 
   return drawn.costMs < kept.costMs * CLEARLY_BETTER ? drawn : kept;
 }
 
-/** In, and so trusted with reads. */
-export function isUsable(candidate: Pick<Candidate, 'health'>): boolean {
-  return candidate.health.phase === 'in';
+/** In and not cordoned, and so trusted with reads. */
+export function isUsable(candidate: Pick<Candidate, 'health' | 'cordoned'>): boolean {
+  return candidate.health.phase === 'in' && !candidate.cordoned;
 }
 
 /** Blocks between what is needed and what the lite server has; 0 when it has it. */
@@ -64,6 +66,7 @@ export function lagBlocks(candidate: Pick<Candidate, 'tipSeqno'>, masterchainSeq
 }
 
 function mayBeAsked(candidate: Candidate): boolean {
+  if (candidate.cordoned) return false;
   return isUsable(candidate) || (candidate.health.phase === 'out' && candidate.health.cause === 'failures');
 }
 

@@ -55,10 +55,7 @@ function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | Blo
       return { last, stateRootHash: Buffer.alloc(32), init: zeroState };
     },
   } as unknown as MemberDependencies['server'];
-  const member = createMember(
-    { index: 0, name: 'ls', inFlightMax: 1, tuning },
-    { server, metrics, logger, now, random: () => 0.5 },
-  );
+  const member = createMember({ index: 0, name: 'ls', tuning }, { server, metrics, logger, now, random: () => 0.5 });
   const follower = createHeadFollower(
     { zeroState, tuning },
     { member, onReport: () => undefined, isUrgent: () => false, now },

@@ -47,7 +47,7 @@ function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Pr
   const server = {} as MemberDependencies['server'];
   const members: Member[] = Array.from({ length: count }, (_, index) =>
     createMember(
-      { index, name: `ls${index}`, inFlightMax: 1, tuning: tuningDefaults },
+      { index, name: `ls${index}`, tuning: tuningDefaults },
       { server, metrics, logger, now, random: () => 0.5 },
     ),
   );

@@ -104,6 +104,7 @@ describe('health of a lite server', () => {
       cause: 'misbehaviour',
       outUntilMs: options.misbehaviourOutMs,
     });
+    expect(afterMisbehaviour(first, 1, options)).toBe(first);
     const back = afterReport(first, options.misbehaviourOutMs, options);
     expect(back.phase).toBe('in');
     expect(afterMisbehaviour(back, 0, options).outUntilMs).toBe(options.misbehaviourOutMs * 2);

@@ -7,7 +7,7 @@ import { createDevchain } from '#service/devchain/devchain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
-import type { PoolTuning, Trust } from '#service/pool/options.ts';
+import type { PoolLiteServer, PoolTuning, Trust } from '#service/pool/options.ts';
 import { createPool } from '#service/pool/pool.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { PoolContext } from '#service/pool/reads.ts';
@@ -59,6 +59,11 @@ export type PoolUnderTest = {
   close(): Promise<void>;
 };
 
+/** The network's lite servers as a pool's configuration has them: `ls0`, `ls1`... */
+export function liteServersOf(network: Devchain): PoolLiteServer[] {
+  return network.liteServers.map(({ host, port, publicKey }, index) => ({ name: `ls${index}`, host, port, publicKey }));
+}
+
 /** A pool over the network's lite servers, as the service wires it. */
 export function openPool(
   network: Devchain,
@@ -78,12 +83,7 @@ export function openPool(
   );
   const zero = network.chain.zeroStates[0]!.id;
   const signatures = createSignatureChecker({}, { register, logger });
-  const all = network.liteServers.map(({ host, port, publicKey }, index) => ({
-    name: `ls${index}`,
-    host,
-    port,
-    publicKey,
-  }));
+  const all = liteServersOf(network);
   const { wrap = (server) => server } = options;
   // Who makes second attempts late means to count queries: no early ones then.
   const { slowAfterMs } = options.tuning ?? {};

@@ -11,6 +11,7 @@ function candidate(index: number, change: Partial<Candidate> = {}): Candidate {
     tipSeqno: 100,
     inFlight: 0,
     inFlightMax: 10,
+    cordoned: false,
     reaches: true,
     stalled: 0,
     costMs: 10,
@@ -75,6 +76,7 @@ describe('choice of a lite server', () => {
       1,
     ],
     ['one out for failures when nothing else is left', [candidate(0, failing)], need(), 0],
+    ['never a cordoned one', [candidate(0, { cordoned: true })], need(), undefined],
     ['never a misbehaving one', [candidate(0, { health: { phase: 'out', cause: 'misbehaviour' } })], need(), undefined],
     [
       'never one of another network',
@@ -112,6 +114,7 @@ describe('choice of a lite server', () => {
         tipSeqno: fc.option(fc.nat(200), { nil: undefined }),
         inFlight: fc.nat(12),
         inFlightMax: fc.constant(10),
+        cordoned: fc.constant(false),
         reaches: fc.boolean(),
         stalled: fc.nat(1),
         costMs: fc.nat(500),

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { openPool, startNetwork, until } from './network.ts';
+import type { PoolUnderTest } from './network.ts';
+import { badWays, forgeries, readHeaders, seededRandom, spoil } from './workload.ts';
+
+const servers = 5;
+let network: Devchain;
+let open: PoolUnderTest | undefined;
+
+beforeAll(async () => {
+  network = await startNetwork(servers, { startBehindBlocks: 600 });
+}, 60_000);
+
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+  await Promise.all(network.liteServers.map((liteServer) => liteServer.setFaults({})));
+});
+
+afterAll(() => network.close());
+
+async function openReadyPool(): Promise<PoolUnderTest> {
+  open = openPool(network);
+  const { pool } = open;
+  await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
+  return open;
+}
+
+describe('while lite servers fail and recover by chance and one of five stays good', () => {
+  test.each([1, 2, 3])(
+    'no read fails or is wrong, and no caller sees time run backwards (seed %d)',
+    { timeout: 30_000 },
+    async (seed) => {
+      const random = seededRandom(seed);
+      const { pool } = await openReadyPool();
+      const good = Math.floor(random() * servers);
+      let isOver = false;
+      const reading = readHeaders(
+        { pool, network, random: seededRandom(seed + 1_000) },
+        { callers: 4, timeoutMs: 4_000, pauseMs: 5, isOver: () => isOver },
+      );
+      for (let turn = 0; turn < 24; turn += 1) {
+        const index = Math.floor(random() * servers);
+        const faults = random() < 0.3 ? {} : badWays[Math.floor(random() * badWays.length)]!;
+        if (index !== good) await spoil(network, index, faults);
+        if (turn % 3 === 0) network.moveHead(network.head().id.seqno + 1);
+        await delay(120);
+      }
+      isOver = true;
+      const { failed, wrong, regressions, ms } = await reading;
+      expect(ms.length).toBeGreaterThan(50);
+      expect({ failed, wrong, regressions }).toEqual({ failed: [], wrong: 0, regressions: 0 });
+    },
+  );
+});
+
+test('no forgery is accepted while four of five forge, each in another way', { timeout: 30_000 }, async () => {
+  const { pool } = await openReadyPool();
+  for (const [index, forgery] of forgeries.entries()) await spoil(network, index, forgery);
+  const { failed, wrong } = await readHeaders(
+    { pool, network, random: seededRandom(4) },
+    { callers: 4, timeoutMs: 4_000, isOver: (reads) => reads >= 200 },
+  );
+  expect({ failed, wrong }).toEqual({ failed: [], wrong: 0 });
+  const caught = pool.status().filter(({ cause }) => cause === 'misbehaviour');
+  expect(caught.length).toBeGreaterThan(0);
+  expect(caught.every(({ misbehaviours }) => misbehaviours === 1)).toBe(true);
+  expect(pool.status()[4]).toMatchObject({ phase: 'in', misbehaviours: 0 });
+});
