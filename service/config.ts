@@ -158,6 +158,17 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
 }
 
 /**
+ * The Redis URL in a Secret of the manifest's own file; undefined when it is not there. Kept apart from the configuration, which holds no secret.
+ *
+ * @throws ConfigError as `configFromManifest`
+ */
+export function redisUrlOfManifest(text: string): string | undefined {
+  const { tonApi, lookup } = readManifest(text);
+  const { secretRef } = tonApi.spec.rateLimits.redis;
+  return secretRef === undefined ? undefined : lookup({ kind: 'Secret', ...secretRef })?.trim();
+}
+
+/**
  * The configuration for a network given by its `global.config.json`, without a manifest: callers without a key get 1 request a second, keys are of
  * the plan `unlimited` or whatever plan is named so, everything is verified.
  *

@@ -2,7 +2,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
-import { loadConfiguration, processSettings } from './main/configuration.ts';
+import { loadConfiguration, processSettings, redisUrl } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
 import { createLogger } from './telemetry/logger.ts';
@@ -50,7 +50,11 @@ const startRole: Record<Arguments['role'], (args: Arguments, shared: Shared) => 
   api(args, shared) {
     const config = loadConfiguration(args, process.env);
     const base = { role: 'api', network: config.network, api: config.name };
-    return startApi(config, {}, { ...shared, logger: createLogger({ level: config.observability.logLevel, base }) });
+    return startApi(
+      config,
+      { redisUrl: redisUrl(args, process.env) },
+      { ...shared, logger: createLogger({ level: config.observability.logLevel, base }) },
+    );
   },
 };
 

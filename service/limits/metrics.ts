@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { RefusalCode } from './limits.ts';
 import type { Shortage } from './budget.ts';
@@ -48,4 +48,50 @@ function sizeGauge(name: string, help: string, read: () => number): Gauge {
       this.set(read());
     },
   });
+}
+
+export type RedisMetrics = ReturnType<typeof createRedisMetrics>;
+
+/** A Redis beside the pods answers within 1 ms; from 100 ms on it counts as away. */
+const redisBuckets = [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
+
+/** What the shared limits do with their Redis. */
+export function createRedisMetrics(register: Registry) {
+  const registers = [register];
+  const leaseHits = new Counter({
+    name: 'ton_limits_lease_hits_total',
+    help: 'Decisions by tokens taken in advance, without a question to Redis',
+    registers,
+  });
+  const roundTrips = new Counter({
+    name: 'ton_limits_redis_round_trips_total',
+    help: 'Questions to Redis by result: answered (late ones too) or failed',
+    labelNames: ['result'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'ton_limits_redis_seconds',
+    help: 'Time of a question to Redis',
+    buckets: redisBuckets,
+    registers,
+  });
+  const away = new Gauge({
+    name: 'ton_limits_redis_away',
+    help: '1 while Redis is away and limits follow onRedisFailure',
+    registers,
+  });
+  const revocations = new Counter({
+    name: 'ton_limits_revocations_total',
+    help: 'Keys seen in the set of revoked ids for the first time',
+    registers,
+  });
+  return {
+    leaseHit: () => leaseHits.inc(),
+    roundTrip(result: 'answered' | 'failed', took: number): void {
+      roundTrips.labels(result).inc();
+      seconds.observe(took);
+    },
+    away: (value: 0 | 1) => away.set(value),
+    revoked: () => revocations.inc(),
+  };
 }

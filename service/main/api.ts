@@ -9,6 +9,8 @@ import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
 import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
 import { createKeyring, keyringPollMs, type KeyRow } from '../limits/keyring.ts';
 import { createLimits } from '../limits/limits.ts';
+import { createRedisMetrics } from '../limits/metrics.ts';
+import { createSharedLimits } from '../limits/redis/shared-limits.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
@@ -36,6 +38,8 @@ export type Api = {
 export type ApiOptions = {
   /** Keys besides those of the keyring file. */
   readonly keys?: readonly KeyRow[];
+  /** Of the Redis that limits are shared in; a secret. Default: limits of this process alone. */
+  readonly redisUrl?: string | undefined;
   /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
   readonly drainMs?: number;
   /** Pages of the internal listener besides its own. */
@@ -75,7 +79,7 @@ export async function startApi(
   );
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
-    { keyring, now: () => performance.timeOrigin + performance.now(), register },
+    { keyring, now: unixMs, register, ...sharedLimits(config, options.redisUrl, dependencies) },
   );
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
@@ -109,6 +113,20 @@ export async function startApi(
     await close();
     throw error;
   }
+}
+
+/** Unix time that no step of the system's clock moves back. */
+const unixMs = (): number => performance.timeOrigin + performance.now();
+
+/** Limits shared by all pods where a Redis is named; without one each process has its own. */
+function sharedLimits(config: ServiceConfig, url: string | undefined, { logger, register }: ApiDependencies) {
+  const metrics = createRedisMetrics(register);
+  if (url === undefined) {
+    if (config.rateLimits.redis !== null) logger.warn('no URL of the Redis for limits: this process has its own');
+    return {};
+  }
+  const { onRedisFailure } = config.rateLimits;
+  return { shared: createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs }) };
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };

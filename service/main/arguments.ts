@@ -12,6 +12,8 @@ export type Arguments = {
   /** The ecosystem's `global.config.json`. */
   readonly globalConfig: string | undefined;
   readonly keyring: string | undefined;
+  /** URL of the Redis that limits are shared in; a secret. */
+  readonly redis: string | undefined;
   readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number | undefined;
@@ -33,6 +35,7 @@ const options = {
   network: { type: 'string' },
   'global-config': { type: 'string' },
   keyring: { type: 'string' },
+  redis: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
@@ -60,6 +63,8 @@ Over lite servers of a real network, one of:
   --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
   --data DIR            what is kept over restarts, default .tonplane
   --keyring FILE        API keys (JSON)
+  --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
+                        machine cannot see)
   --log-level LEVEL     debug, info, warn or error
 `;
 
@@ -84,6 +89,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     network,
     globalConfig: values['global-config'],
     keyring: values.keyring,
+    redis: redisUrl(values.redis),
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
@@ -128,6 +134,12 @@ function seconds(option: string, text: string | undefined): number | undefined {
     throw refuse(`${option}: expected seconds from 0 to 3600, got ${text}`);
   }
   return value;
+}
+
+/** The URL may hold a password: it is not repeated. */
+function redisUrl(text: string | undefined): string | undefined {
+  if (text !== undefined && !/^rediss?:\/\/./.test(text)) throw refuse('--redis: expected redis://… or rediss://…');
+  return text;
 }
 
 function oneOf<T extends string>(option: string, text: string | undefined, names: readonly T[]): T | undefined {

@@ -1,4 +1,10 @@
-import { configFromGlobalConfig, configFromManifest, type ProcessSettings, type ServiceConfig } from '../config.ts';
+import {
+  configFromGlobalConfig,
+  configFromManifest,
+  redisUrlOfManifest,
+  type ProcessSettings,
+  type ServiceConfig,
+} from '../config.ts';
 import type { Arguments } from './arguments.ts';
 import { readNamedFile } from './files.ts';
 
@@ -27,4 +33,14 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
     return configFromManifest(readNamedFile('--manifest', args.manifest), { ...settings, globalConfig });
   }
   return configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', settings);
+}
+
+/**
+ * URL of the Redis that limits are shared in: of the command line, else the environment, else a Secret in the manifest's own file. Undefined when none
+ * is given. A secret, and so no part of the configuration.
+ */
+export function redisUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
+  const given = args.redis ?? environment['TONPLANE_REDIS_URL'];
+  if (given !== undefined && given !== '') return given;
+  return args.manifest === undefined ? undefined : redisUrlOfManifest(readNamedFile('--manifest', args.manifest));
 }

@@ -1,0 +1,219 @@
+import { putBack, refill, take as takeFrom } from '../bucket.ts';
+import { giveBack, quotaOf, spend, wholeSeconds, type Budget, type Shortage } from '../budget.ts';
+import type { Budgets } from '../budgets.ts';
+import type { RedisMetrics } from '../metrics.ts';
+import type { LimitPlan } from '../options.ts';
+import { redisTime, takeScript } from './script.ts';
+import { scriptOf, type Store } from './store.ts';
+
+/** What holds while Redis is away: each pod its share of a plan, no limit, or no request. */
+export type OnRedisFailure = 'Local' | 'Open' | 'Closed';
+
+export type SharedBudgetsOptions = { readonly api: string; readonly onRedisFailure: OnRedisFailure };
+
+export type SharedBudgetsDependencies = {
+  readonly store: Store;
+  readonly metrics: RedisMetrics;
+  /** Unix microseconds of this pod; only differences count. */
+  readonly nowUs: () => number;
+};
+
+/** How long tokens taken in advance may be used; what is left then is given back with the next question. */
+const leaseUs = 50_000;
+
+/** A lease is at most a twentieth of the plan's second: what all pods hold together stays below its 1 %. Slower plans are asked for one by one. */
+const leasesPerSecond = 20;
+
+/** Below this a lease saves nothing. */
+const leaseTokensMin = 2;
+
+type Waiter = { readonly tokens: number; readonly settle: (shortage: Shortage | undefined) => void };
+
+/** What this pod knows of a subject besides its budget, whose bucket mirrors that in Redis while Redis is here. */
+type Held = {
+  /** Tokens taken in Redis and not used yet. */
+  stock: number;
+  stockUntilUs: number;
+  waiters: Waiter[];
+  asking: boolean;
+  /** Use within the last lease time: what a lease is worth. */
+  windowUs: number;
+  usedInWindow: number;
+  demand: number;
+  /** Until when the day is known to be used up. */
+  dayOverUs: number;
+  /** While the budget is counted here, and until Redis has been told: tokens admitted since. The pods' deficits add up to that of all. */
+  away: { usedToday: number; readonly pods: number } | undefined;
+};
+
+/** Budgets in Redis, exact over all pods. A busy subject of a fast plan takes small leases; what is known to be empty is refused without asking. */
+export function createSharedBudgets(
+  { api, onRedisFailure }: SharedBudgetsOptions,
+  { store, metrics, nowUs: clock }: SharedBudgetsDependencies,
+): Budgets {
+  const script = scriptOf(takeScript(redisTime));
+  const held = new WeakMap<Budget, Held>();
+
+  const heldOf = (budget: Budget): Held => {
+    let found = held.get(budget);
+    if (found === undefined) held.set(budget, (found = newHeld()));
+    return found;
+  };
+
+  const takeAway = (budget: Budget, state: Held, plan: LimitPlan, nowUs: number, tokens: number) => {
+    if (onRedisFailure === 'Open') return undefined;
+    if (onRedisFailure === 'Closed') return unavailable;
+    if (state.away === undefined) {
+      state.stock = 0;
+      state.away = { usedToday: 0, pods: store.pods };
+      const { deficit } = refill(budget.bucket, plan, nowUs);
+      budget.bucket = { deficit: deficit / store.pods, updatedUs: nowUs };
+    }
+    const shortage = spend(budget, shareOf(plan, state.away.pods), nowUs, tokens);
+    if (shortage === undefined) state.away.usedToday += tokens;
+    return shortage;
+  };
+
+  /** Why it is certain without asking that the tokens are not there: others only take more. */
+  const knownShortage = (budget: Budget, state: Held, plan: LimitPlan, nowUs: number, tokens: number) => {
+    if (nowUs < state.dayOverUs)
+      return { reason: 'day', retryAfterSeconds: wholeSeconds(state.dayOverUs - nowUs) } as const;
+    if (plan.requestsPerSecond === 0) return undefined;
+    const { admitted, waitUs } = takeFrom(
+      putBack(refill(budget.bucket, plan, nowUs), state.stock),
+      plan,
+      nowUs,
+      tokens,
+    );
+    return admitted ? undefined : ({ reason: 'rate', retryAfterSeconds: wholeSeconds(waitUs) } as const);
+  };
+
+  const leaseTokens = (state: Held, plan: LimitPlan, nowUs: number): number => {
+    if (nowUs - state.windowUs > 2 * leaseUs) return 0;
+    const tokens = Math.min(Math.floor(plan.requestsPerSecond / leasesPerSecond), state.demand);
+    return tokens >= leaseTokensMin ? tokens : 0;
+  };
+
+  /** One question for all that wait. The mirror is dated to when it was asked: it never shows less than there is. */
+  const askOnce = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+    const sentUs = clock();
+    const batch = state.waiters.splice(0);
+    const least = batch[0]?.tokens ?? 0;
+    const want = batch.reduce((sum, { tokens }) => sum + tokens, 0) + leaseTokens(state, plan, sentUs);
+    const { away } = state;
+    const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), sentUs).deficit);
+    const back = state.stock;
+    state.stock = 0;
+    const answer = (await store
+      .run(script, `limits:${api}:{${subject}}`, [
+        plan.requestsPerSecond,
+        plan.burst,
+        plan.requestsPerDay ?? -1,
+        least,
+        want,
+        back,
+        owed,
+        away?.usedToday ?? 0,
+        owed * (away?.pods ?? 0),
+      ])
+      .catch((error: unknown) => {
+        state.waiters.unshift(...batch);
+        throw error;
+      })) as [number, number, number, number, number];
+    const [granted, reason, waitUs, deficit, usedToday] = answer;
+    state.away = undefined;
+    budget.bucket = { deficit, updatedUs: sentUs };
+    budget.usedToday = usedToday;
+    state.dayOverUs = reason === 2 ? sentUs + waitUs : 0;
+    state.stock += granted;
+    state.stockUntilUs = clock() + leaseUs;
+    for (const waiter of batch) {
+      if (state.stock >= waiter.tokens) {
+        state.stock -= waiter.tokens;
+        waiter.settle(undefined);
+        continue;
+      }
+      const shortage = knownShortage(budget, state, plan, sentUs, waiter.tokens);
+      if (shortage === undefined) state.waiters.push(waiter);
+      else waiter.settle(shortage);
+    }
+  };
+
+  const ask = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+    state.asking = true;
+    try {
+      while (state.waiters.length > 0) await askOnce(subject, budget, state, plan);
+    } catch {
+      // The store has told why it is away; those who wait follow the rule for that.
+      for (const { tokens, settle } of state.waiters.splice(0)) {
+        settle(takeAway(budget, state, plan, clock(), tokens));
+      }
+    } finally {
+      state.asking = false;
+    }
+  };
+
+  return {
+    take(subject, budget, plan, nowUs, tokens) {
+      if (tokens === 0 || (plan.requestsPerSecond === 0 && plan.requestsPerDay === null)) return undefined;
+      const state = heldOf(budget);
+      countDemand(state, nowUs, tokens);
+      if (!store.here) return takeAway(budget, state, plan, nowUs, tokens);
+      if (state.away === undefined && !state.asking) {
+        if (state.stock >= tokens && nowUs < state.stockUntilUs) {
+          state.stock -= tokens;
+          metrics.leaseHit();
+          return undefined;
+        }
+        const shortage = knownShortage(budget, state, plan, nowUs, tokens);
+        if (shortage !== undefined) return shortage;
+      }
+      const { promise, resolve } = Promise.withResolvers<Shortage | undefined>();
+      state.waiters.push({ tokens, settle: resolve });
+      if (!state.asking) void ask(subject, budget, state, plan);
+      return promise;
+    },
+    giveBack(budget, tokens) {
+      const state = heldOf(budget);
+      if (store.here && state.away === undefined) state.stock += tokens;
+      else if (onRedisFailure === 'Local') giveBack(budget, tokens);
+    },
+    quota(budget, plan, nowUs) {
+      if (plan.requestsPerSecond === 0) return null;
+      const state = heldOf(budget);
+      return quotaOf(putBack(refill(budget.bucket, plan, nowUs), state.stock), plan);
+    },
+  };
+}
+
+/** Nobody knows when Redis is back; a second is soon and not at once. */
+const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
+
+function newHeld(): Held {
+  return {
+    stock: 0,
+    stockUntilUs: 0,
+    waiters: [],
+    asking: false,
+    windowUs: 0,
+    usedInWindow: 0,
+    demand: 0,
+    dayOverUs: 0,
+    away: undefined,
+  };
+}
+
+/** Demand is the use within the last whole lease time. */
+function countDemand(state: Held, nowUs: number, tokens: number): void {
+  if (nowUs - state.windowUs >= leaseUs) {
+    state.demand = nowUs - state.windowUs < 2 * leaseUs ? state.usedInWindow : 0;
+    state.windowUs = nowUs;
+    state.usedInWindow = 0;
+  }
+  state.usedInWindow += tokens;
+}
+
+/** One pod's part of a plan while nobody can tell what the others admit. */
+function shareOf(plan: LimitPlan, pods: number): LimitPlan {
+  return { ...plan, requestsPerSecond: plan.requestsPerSecond / pods, burst: Math.max(1, plan.burst / pods) };
+}

@@ -1,0 +1,108 @@
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import { skipLoudly } from '#test/support/skips.ts';
+
+import { startRedisProcess, startSlowProxy, type RedisProcess } from './redis-process.ts';
+import { askWith, load, planOf, startPods, untilAll, type SharedPod } from './shared-setup.ts';
+
+const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'faults of Redis', why: 'no redis-server' });
+
+describe.skipIf(missing)('limits whose Redis fails', () => {
+  let redis: RedisProcess;
+  beforeEach(async () => {
+    redis = await startRedisProcess();
+  });
+  afterEach(() => redis.close());
+
+  it.each<['Local' | 'Open' | 'Closed', object]>([
+    ['Local', { allowed: true }],
+    ['Open', { allowed: true, plan: 'pro' }],
+    ['Closed', { allowed: false, code: 'limits_unavailable', retryAfterSeconds: 1 }],
+  ])('killed, follow %s within a second, and share again within a second', async (onRedisFailure, expected) => {
+    const { pods, keys, close } = await startPods(2, { url: redis.url, onRedisFailure });
+    redis.signal('SIGKILL');
+    expect(await untilAll(pods, false)).toBeLessThan(1000);
+    expect(await askWith(keys[0])(pods[0] as SharedPod)).toMatchObject(expected);
+    await redis.start();
+    expect(await untilAll(pods, true)).toBeLessThan(1000);
+    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
+    await close();
+  });
+
+  it('frozen, go on within a second under load, and come back when it thaws', async () => {
+    const { pods, keys, close } = await startPods(2, { url: redis.url });
+    const loading = load(pods, 2500, () => 1, askWith(keys[0]));
+    await sleep(300);
+    redis.signal('SIGSTOP');
+    expect(await untilAll(pods, false)).toBeLessThan(1000);
+    await sleep(500);
+    redis.signal('SIGCONT');
+    expect(await untilAll(pods, true)).toBeLessThan(1000);
+    const { admitted, elapsedMs } = await loading;
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 25) * 1.1));
+    expect(admitted).toBeGreaterThan(((25 * elapsedMs) / 1000) * 0.7);
+    await close();
+  });
+
+  it('restarted empty under load, grant no second burst', async () => {
+    const { pods, keys, close } = await startPods(2, { url: redis.url, plan: planOf({ burst: 100 }) });
+    const loading = load(pods, 3000, () => 2, askWith(keys[0]));
+    await sleep(700);
+    redis.signal('SIGKILL');
+    await untilAll(pods, false);
+    await redis.start();
+    await untilAll(pods, true);
+    const { admitted, elapsedMs } = await loading;
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 100) * 1.1));
+    await close();
+  });
+
+  it('slower than 100 ms, treat it as away until it is quick again', async () => {
+    const proxy = await startSlowProxy(redis.port);
+    const { pods, keys, close } = await startPods(1, { url: proxy.url, onRedisFailure: 'Closed' });
+    proxy.delay.ms = 200;
+    expect(await untilAll(pods, false)).toBeLessThan(1000);
+    const startedMs = performance.now();
+    expect(await askWith(keys[0])(pods[0] as SharedPod)).toMatchObject({ code: 'limits_unavailable' });
+    expect(performance.now() - startedMs).toBeLessThan(50);
+    await sleep(1000);
+    expect(await pods[0]?.isHere()).toBe(false);
+    proxy.delay.ms = 0;
+    expect(await untilAll(pods, true)).toBeLessThan(1500);
+    await close();
+    proxy.close();
+  });
+
+  it('flushed under load, scripts included, go on sharing', async () => {
+    const { pods, keys, close } = await startPods(2, { url: redis.url });
+    const loading = load(pods, 1500, () => 1, askWith(keys[0]));
+    await sleep(500);
+    await redis.command('SCRIPT', 'FLUSH');
+    await redis.command('FLUSHALL');
+    const { admitted, elapsedMs } = await loading;
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 50) * 1.05));
+    expect(await pods[0]?.isHere()).toBe(true);
+    await close();
+  });
+
+  it('of a cluster, touch one slot at a time', async () => {
+    const cluster = await startRedisProcess(
+      '--cluster-enabled',
+      'yes',
+      '--cluster-config-file',
+      `nodes-${process.pid}.conf`,
+      '--dir',
+      tmpdir(),
+    );
+    await cluster.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    const { pods, keys, close } = await startPods(2, { url: cluster.url, plan: planOf({ requestsPerDay: 100 }) });
+    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
+    const { admitted } = await load(pods, 500, () => 1, askWith(keys[0]));
+    expect(admitted).toBeGreaterThan(20);
+    await close();
+    await cluster.close();
+  });
+});

@@ -1,0 +1,132 @@
+import { Redis } from 'ioredis';
+import * as fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+
+import { fullBucket, take } from '#service/limits/bucket.ts';
+import { takeScript } from '#service/limits/redis/script.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+import { askWith, load, planOf, startPods, valueOf, type SharedPod } from './shared-setup.ts';
+
+const url = inject('redisUrl') ?? '';
+const missing = skipLoudly(url === '', { what: 'limits shared in Redis', why: 'no redis-server' });
+
+/** How far what was admitted is from what the plan allows in the time, as a part of it. */
+function missedBy({ admitted, elapsedMs }: { admitted: number; elapsedMs: number }, rate: number, burst: number) {
+  return Math.abs(admitted / ((rate * elapsedMs) / 1000 + burst) - 1);
+}
+
+/** Seconds long runs: one token of a hundred at each end, and a busy machine, are more than the 1 % of a minute. */
+const missMax = 0.04;
+
+describe.skipIf(missing)('limits shared in Redis', () => {
+  it.each<[string, (pod: number, elapsedMs: number) => number]>([
+    ['uniform', () => 1],
+    ['bursty', (_pod, elapsedMs) => (elapsedMs % 400 < 200 ? 3 : 0)],
+    ['skewed', (pod) => (pod === 0 ? 4 : Number(pod === 1))],
+  ])('admit one plan from four pods together under %s arrival', async (_what, perTick) => {
+    const { pods, keys, close } = await startPods(4, { url });
+    expect(missedBy(await load(pods, 3000, perTick, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
+    await close();
+  });
+
+  it('lease tokens to pods of a fast plan, and still admit no more than the plan', async () => {
+    const { pods, keys, close } = await startPods(4, { url, plan: planOf({ requestsPerSecond: 400, burst: 400 }) });
+    expect(missedBy(await load(pods, 3000, () => 1, askWith(keys[0])), 400, 400)).toBeLessThan(missMax);
+    const hits = await Promise.all(pods.map(({ register }) => valueOf(register, 'ton_limits_lease_hits_total')));
+    expect(Math.min(...hits)).toBeGreaterThan(0);
+    await close();
+  });
+
+  it('do not care how far the clocks of the pods are apart', async () => {
+    const { pods, keys, close } = await startPods(4, { url, skewsMs: [0, 30_000, -30_000, 15_000] });
+    expect(missedBy(await load(pods, 2000, () => 1, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
+    await close();
+  });
+
+  it('give two keys of one owner one budget, wherever they are used', async () => {
+    const { pods, keys, close } = await startPods(2, { url, rows: [{ owner: 'acme' }, { owner: 'acme' }] });
+    const ask = (pod: SharedPod) => askWith(keys[pods.indexOf(pod)])(pod);
+    expect(missedBy(await load(pods, 1000, () => 2, ask), 25, 25)).toBeLessThan(missMax);
+    await close();
+  });
+
+  it('count the day over all pods', async () => {
+    const { pods, keys, close } = await startPods(2, {
+      url,
+      plan: planOf({ requestsPerDay: 7, burst: 1000, requestsPerSecond: 1000 }),
+    });
+    const { admitted } = await load(pods, 100, () => 1, askWith(keys[0]));
+    expect(admitted).toBe(7);
+    expect(await askWith(keys[0])(pods[1] as SharedPod)).toMatchObject({ allowed: false, code: 'rate_limited' });
+    await close();
+  });
+
+  it('charge what is dearer than a full bucket once it is full', async () => {
+    const plan = planOf({ requestsPerSecond: 10, burst: 10, methodCosts: { getAddressState: 30 } });
+    const { pods, keys, close } = await startPods(1, { url, plan });
+    const [first, second] = await Promise.all(pods.concat(pods).map(askWith(keys[0])));
+    expect(first?.allowed).toBe(true);
+    expect(second).toMatchObject({ allowed: false, retryAfterSeconds: 3 });
+    await close();
+  });
+
+  it('refuse a revoked key on every pod within 2 s', async () => {
+    const { pods, keys, ids, api, close } = await startPods(2, { url });
+    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
+    const client = new Redis(url);
+    await client.sadd(`revoked:${api}`, ids[0] ?? '');
+    for (const pod of pods) {
+      await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ code: 'unknown_key' });
+    }
+    client.disconnect();
+    await close();
+  });
+
+  it('count the usage of a key over all pods', async () => {
+    const { pods, keys, close } = await startPods(2, { url, plan: planOf({ burst: 100 }) });
+    for (const pod of pods) await askWith(keys[0])(pod);
+    const usage = () => (pods[0] as SharedPod).limits.usage({ key: keys[0], clientAddress: '192.0.2.1' });
+    await expect
+      .poll(usage, { timeout: 4000, interval: 300 })
+      .toMatchObject({ allowed: true, usage: { operations: { getAddressState: 2 }, refused: 0 } });
+    await close();
+  });
+
+  it('follow in Redis the very rule of the bucket, over any times and costs', async () => {
+    const client = new Redis(url);
+    const script = takeScript('tonumber(ARGV[10])');
+    const startUs = 1_795_270_000_000_000;
+    const step = fc.tuple(fc.integer({ min: -2_000_000, max: 3_000_000 }), fc.integer({ min: 1, max: 60 }));
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 0, max: 50 }),
+        fc.array(step, { maxLength: 30 }),
+        async (requestsPerSecond, more, steps) => {
+          const rate = { requestsPerSecond, burst: requestsPerSecond + more };
+          const key = `model:{${process.pid}:${run++}}`;
+          let bucket = fullBucket(startUs);
+          let nowUs = startUs;
+          for (const [pauseUs, tokens] of steps) {
+            nowUs += pauseUs;
+            const expected = take(bucket, rate, nowUs, tokens);
+            bucket = expected.bucket;
+            const args = [requestsPerSecond, rate.burst, -1, tokens, tokens, 0, 0, 0, 0, nowUs];
+            const answer = (await client.eval(script, 1, key, ...args)) as number[];
+            expect(answer.slice(0, 4)).toEqual([
+              expected.admitted ? tokens : 0,
+              expected.admitted ? 0 : 1,
+              expected.waitUs,
+              bucket.deficit,
+            ]);
+          }
+          await client.del(key);
+        },
+      ),
+      { seed: 20_261_121, numRuns: 60 },
+    );
+    client.disconnect();
+  });
+});

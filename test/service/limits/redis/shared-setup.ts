@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createKeyring, type KeyRow } from '#service/limits/keyring.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { createLimits, type Decision, type Limits } from '#service/limits/limits.ts';
+import { createRedisMetrics } from '#service/limits/metrics.ts';
+import type { LimitPlan } from '#service/limits/options.ts';
+import { createSharedLimits } from '#service/limits/redis/shared-limits.ts';
+
+export const planOf = (more: Partial<LimitPlan> = {}): LimitPlan => ({
+  name: 'pro',
+  requestsPerSecond: 25,
+  burst: 25,
+  requestsPerDay: null,
+  maxConcurrent: null,
+  methodCosts: {},
+  ...more,
+});
+
+export type SharedPod = {
+  readonly limits: Limits;
+  readonly register: Registry;
+  readonly isHere: () => Promise<boolean>;
+};
+
+export type SharedSetup = {
+  readonly url: string;
+  readonly plan?: LimitPlan;
+  readonly rows?: readonly Partial<KeyRow>[];
+  readonly onRedisFailure?: 'Local' | 'Open' | 'Closed';
+  /** Milliseconds each pod's clock is off. */
+  readonly skewsMs?: readonly number[];
+};
+
+/** Pods of one API with a name of its own, all in this process, each with its connection; started when each has found its Redis. */
+export async function startPods(count: number, setup: SharedSetup) {
+  const made = (setup.rows ?? [{}]).map((row) => ({ ...makeKey(randomBytes), row }));
+  const rows = made.map(({ id, sha256, row }) => ({ id, sha256, plan: 'pro', ...row }));
+  const api = `test-${randomBytes(6).toString('hex')}`;
+  const pods = Array.from({ length: count }, (_, index): SharedPod => {
+    const register = new Registry();
+    const metrics = createRedisMetrics(register);
+    const now = (): number => performance.timeOrigin + performance.now() + (setup.skewsMs?.[index] ?? 0);
+    const shared = createSharedLimits(
+      { url: setup.url, api, onRedisFailure: setup.onRedisFailure ?? 'Local' },
+      { logger: pino({ level: 'silent' }), metrics, now },
+    );
+    const limits = createLimits(
+      { plans: [setup.plan ?? planOf()], anonymousPlan: null, network: 'mainnet' },
+      { keyring: createKeyring({ rows }), now, register, shared },
+    );
+    return { limits, register, isHere: async () => (await valueOf(register, 'ton_limits_redis_away')) === 0 };
+  });
+  await untilAll(pods, true);
+  return {
+    api,
+    pods,
+    keys: made.map(({ key }) => key),
+    ids: made.map(({ id }) => id),
+    close: () => Promise.all(pods.map(({ limits }) => limits.close())),
+  };
+}
+
+/** Waits until every pod says that Redis is here, or that it is not; resolves to how long it took, in milliseconds. */
+export async function untilAll(pods: readonly SharedPod[], here: boolean): Promise<number> {
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < 10_000) {
+    const states = await Promise.all(pods.map(({ isHere }) => isHere()));
+    if (states.every((state) => state === here)) return performance.now() - startedMs;
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  throw new Error(`redis did not become ${here ? 'here' : 'away'}`);
+}
+
+export async function valueOf(register: Registry, metric: string): Promise<number> {
+  const found = await register.getSingleMetric(metric)?.get();
+  return found?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+}
+
+export const askWith =
+  (key: string | undefined) =>
+  ({ limits }: SharedPod): Promise<Decision> =>
+    limits.decide({ key, clientAddress: '192.0.2.1', operation: 'getAddressState' });
+
+/** Asks until the time is over, `perTick` of each pod every 5 ms; resolves to how many were admitted. */
+export async function load(
+  pods: readonly SharedPod[],
+  ms: number,
+  perTick: (pod: number, elapsedMs: number) => number,
+  ask: (pod: SharedPod) => Promise<Decision>,
+): Promise<{ admitted: number; elapsedMs: number }> {
+  const startedMs = performance.now();
+  let admitted = 0;
+  const open: Promise<void>[] = [];
+  const askOnce = async (pod: SharedPod): Promise<void> => {
+    const decision = await ask(pod);
+    admitted += Number(decision.allowed);
+    if (decision.allowed) decision.release();
+  };
+  for (let elapsedMs = 0; elapsedMs < ms; elapsedMs = performance.now() - startedMs) {
+    pods.forEach((pod, index) => {
+      for (let asked = perTick(index, elapsedMs); asked > 0; asked--) open.push(askOnce(pod));
+    });
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  await Promise.all(open);
+  return { admitted, elapsedMs: performance.now() - startedMs };
+}
