@@ -5,11 +5,17 @@ import { ArgumentsError, parseArguments, type Arguments } from './main/arguments
 import { loadConfiguration, processSettings, redisUrl } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
+import { runKeys } from './main/keys.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
 
 /** Reads the command line and runs its role until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
 async function main(): Promise<void> {
+  const [role, ...rest] = process.argv.slice(2);
+  if (role === 'keys') {
+    process.stdout.write(runKeys(rest, Date.now()));
+    return;
+  }
   const args = parseArguments(process.argv.slice(2));
   const signal = stopSignal();
   const { version } = packageFile;

@@ -66,6 +66,9 @@ Over lite servers of a real network, one of:
   --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
                         machine cannot see)
   --log-level LEVEL     debug, info, warn or error
+
+keys create|list|revoke|rotate --keyring FILE
+                        changes a keyring file; keys --help tells how
 `;
 
 /**

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+import { parseKeyring } from '../limits/keyring.ts';
+import { makeKey } from '../limits/keys.ts';
+import { ArgumentsError } from './arguments.ts';
+import { readNamedFile } from './files.ts';
+
+export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [options]
+
+  create --plan NAME    adds a key and prints it: it is shown here and nowhere else
+    --owner NAME        keys of one owner share one budget
+    --network NAME      may be used on this network only; may be repeated
+    --method NAME       may call this operation only; may be repeated
+    --source CIDR       may be used from these addresses only; may be repeated
+    --expires TIME      RFC 3339
+    --rate N --burst N  in place of the plan's
+  list                  ids and terms, never keys
+  revoke --id ID        takes the key out of force
+  rotate --id ID        adds a key with the same terms and prints it; the old one stays in force
+    --overlap HOURS     for so long, default 24
+`;
+
+/** A row as the file has it. */
+type Row = Readonly<Record<string, unknown>> & { readonly id: string };
+
+const options = {
+  keyring: { type: 'string' },
+  plan: { type: 'string' },
+  owner: { type: 'string' },
+  network: { type: 'string', multiple: true },
+  method: { type: 'string', multiple: true },
+  source: { type: 'string', multiple: true },
+  expires: { type: 'string' },
+  rate: { type: 'string' },
+  burst: { type: 'string' },
+  id: { type: 'string' },
+  overlap: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = ReturnType<typeof parse>['values'];
+
+/**
+ * The `keys` role: changes a keyring file and returns what to print. A service that follows the file has it in force within 2 s.
+ *
+ * @param args what follows `keys` on the command line
+ * @param nowMs Unix milliseconds
+ * @throws ArgumentsError, StartError for a file that cannot be read, LimitsError for one that is no keyring or would not be one afterwards
+ */
+export function runKeys(args: readonly string[], nowMs: number): string {
+  const { values, positionals } = parse(args);
+  if (values.help === true) throw new ArgumentsError({ code: 'help', message: keysUsage, data: {}, retryable: false });
+  const [name, ...rest] = positionals;
+  const command = name === undefined ? undefined : commands.get(name);
+  if (command === undefined || rest.length > 0) throw refuse(`expected one of: ${[...commands.keys()].join(', ')}`);
+  const file = values.keyring;
+  if (file === undefined) throw refuse('--keyring: expected a file');
+  const rows = readRows(file, name === 'create');
+  const { print, changed } = command(rows, values, nowMs);
+  if (changed !== undefined) writeRows(file, changed);
+  return print;
+}
+
+type Outcome = { readonly print: string; readonly changed?: readonly Row[] };
+
+const commands: ReadonlyMap<string, (rows: readonly Row[], values: Values, nowMs: number) => Outcome> = new Map([
+  ['create', create],
+  ['list', list],
+  ['revoke', revoke],
+  ['rotate', rotate],
+]);
+
+function create(rows: readonly Row[], values: Values): Outcome {
+  if (values.plan === undefined) throw refuse('--plan: expected the name of a plan');
+  const overrides = {
+    ...(values.rate !== undefined && { requestsPerSecond: whole('--rate', values.rate) }),
+    ...(values.burst !== undefined && { burst: whole('--burst', values.burst) }),
+  };
+  const { key, row } = rowFor({
+    plan: values.plan,
+    owner: values.owner,
+    networks: values.network,
+    notAfter: values.expires,
+    allowedMethods: values.method,
+    allowedSources: values.source,
+    overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
+  });
+  return { print: `${key}\n`, changed: [...rows, row] };
+}
+
+function list(rows: readonly Row[]): Outcome {
+  const lines = rows.map(({ id, sha256: _stored, ...terms }) => `${id}  ${JSON.stringify(terms)}\n`);
+  return { print: lines.join('') };
+}
+
+function revoke(rows: readonly Row[], values: Values): Outcome {
+  const { id } = named(rows, values);
+  return { print: `revoked ${id}\n`, changed: rows.filter((row) => row.id !== id) };
+}
+
+/** Both keys get one owner, so that the overlap does not double the budget. */
+function rotate(rows: readonly Row[], values: Values, nowMs: number): Outcome {
+  const old = named(rows, values);
+  const { id, sha256: _stored, ...terms } = old;
+  const owner = terms['owner'] ?? `rotated ${id}`;
+  const { key, row } = rowFor({ ...terms, owner });
+  const overlapMs = whole('--overlap', values.overlap ?? '24') * 3_600_000;
+  const ends = Math.min(
+    nowMs + overlapMs,
+    typeof old['notAfter'] === 'string' ? Date.parse(old['notAfter']) : Infinity,
+  );
+  const kept = { ...old, owner, notAfter: new Date(ends).toISOString() };
+  return { print: `${key}\n`, changed: [...rows.map((each) => (each.id === id ? kept : each)), row] };
+}
+
+function rowFor(terms: Readonly<Record<string, unknown>>): { key: string; row: Row } {
+  const { key, id, sha256 } = makeKey(randomBytes);
+  return { key, row: { id, sha256: sha256.toString('hex'), ...terms } };
+}
+
+function named(rows: readonly Row[], { id }: Values): Row {
+  const row = rows.find((each) => each.id === id);
+  if (row === undefined)
+    throw refuse('--id: expected the id of a key in the keyring (the part between ton_ and the next _)');
+  return row;
+}
+
+function readRows(file: string, mayBeMissing: boolean): readonly Row[] {
+  if (mayBeMissing && !existsSync(file)) return [];
+  const text = readNamedFile('--keyring', file);
+  parseKeyring(text);
+  return (JSON.parse(text) as { keys: Row[] }).keys;
+}
+
+/** Whole or not at all, even when the process ends in the middle; readable by the owner alone. A row a line, so that changes can be looked at. */
+function writeRows(file: string, rows: readonly Row[]): void {
+  const text = `{"keys":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]}\n`;
+  parseKeyring(text);
+  const beside = `${file}.${process.pid}.new`;
+  try {
+    writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(beside, file);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+function whole(option: string, text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw refuse(`${option}: expected a whole number, got ${text}`);
+  return Number(text);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (cause) {
+    throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
+  }
+}
+
+function refuse(message: string): ArgumentsError {
+  return new ArgumentsError({ code: 'usage', message: `keys: ${message}`, data: {}, retryable: false });
+}

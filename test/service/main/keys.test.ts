@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createKeyring } from '#service/limits/keyring.ts';
+import { runKeys } from '#service/main/keys.ts';
+
+const noonMs = Date.parse('2026-11-21T12:00:00Z');
+const hourMs = 3_600_000;
+
+const idOf = (key: string): string => key.split('_')[1] ?? '';
+
+describe('tonplane keys', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'keys-'));
+    file = join(folder, 'keyring.json');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const run = (...args: string[]): string => runKeys([...args, '--keyring', file], noonMs).trim();
+  const find = (key: string, unixMs = noonMs) => createKeyring({ file }).find(key, unixMs);
+
+  it('creates a key that is in force with its terms, in a file for its owner alone that does not hold it', () => {
+    const key = run(
+      'create',
+      '--plan',
+      'pro',
+      '--owner',
+      'acme',
+      '--network',
+      'mainnet',
+      '--method',
+      'getAddressState',
+      '--rate',
+      '50',
+    );
+    expect(find(key)?.terms).toMatchObject({
+      plan: 'pro',
+      owner: 'acme',
+      networks: ['mainnet'],
+      allowedMethods: new Set(['getAddressState']),
+      overrides: { requestsPerSecond: 50 },
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toContain(key);
+    expect(readdirSync(folder)).toEqual(['keyring.json']);
+  });
+
+  it('lists ids and terms, and nothing that is stored of a key', () => {
+    const key = run('create', '--plan', 'pro');
+    const text = run('list');
+    expect(text).toBe(`${idOf(key)}  {"plan":"pro"}`);
+  });
+
+  it('revokes one key and no other', () => {
+    const [kept, gone] = [run('create', '--plan', 'pro'), run('create', '--plan', 'pro')];
+    expect(run('revoke', '--id', idOf(gone))).toBe(`revoked ${idOf(gone)}`);
+    expect([find(kept)?.id, find(gone)]).toEqual([idOf(kept), undefined]);
+  });
+
+  it('rotates: both keys share one budget until the overlap is over', () => {
+    const old = run('create', '--plan', 'pro');
+    const fresh = run('rotate', '--id', idOf(old), '--overlap', '2');
+    expect(find(fresh)?.terms).toMatchObject({ plan: 'pro', owner: find(old)?.terms.owner });
+    expect(find(old, noonMs + 2 * hourMs - 1)).toBeDefined();
+    expect(find(old, noonMs + 2 * hourMs)).toBeUndefined();
+    expect(find(fresh, noonMs + 2 * hourMs)).toBeDefined();
+  });
+
+  it.each([
+    [['create'], '--plan: expected the name of a plan'],
+    [['forget'], 'expected one of: create, list, revoke, rotate'],
+    [['create', '--plan', 'pro', '--source', 'home'], 'allowedSources: expected an array'],
+    [['create', '--plan', 'pro', '--rate', 'fast'], '--rate: expected a whole number'],
+    [['list'], '--keyring: expected a readable file'],
+  ])('refuses %j and leaves no file', (args, message) => {
+    expect(() => run(...args)).toThrow(message);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('leaves a file alone that is no keyring', () => {
+    writeFileSync(file, 'precious');
+    expect(() => run('create', '--plan', 'pro')).toThrow('expected JSON');
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+  });
+});
