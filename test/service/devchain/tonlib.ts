@@ -1,9 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** The official C++ tonlib, asked through its JSON interface. */
@@ -21,20 +22,46 @@ const installMsMax = 150_000;
 
 const home = resolve(import.meta.dirname, '../../../node_modules/.cache/tonplane-tonlib');
 
-/** Python with tonlib, installed once and kept; a string says why there is none. */
+/** Python with tonlib, installed once and kept; a string says why there is none. Test files that run beside each other take turns. */
 export async function installTonlib(): Promise<{ python: string } | { missing: string }> {
-  const run = promisify(execFile);
   const python = join(home, 'bin/python');
   const ready = join(home, tonlibPackage);
   if (existsSync(ready)) return { python };
   try {
-    await run('python3', ['-m', 'venv', '--clear', home], { timeout: installMsMax });
-    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', tonlibPackage];
-    await run(python, install, { timeout: installMsMax });
-    await mkdir(ready);
-    return { python };
+    await mkdir(dirname(home), { recursive: true });
+    const isFirst = await takeTurn(ready);
+    if (isFirst) await (existsSync(ready) ? Promise.resolve() : install(python, ready)).finally(() => rmdir(turn));
+    return existsSync(ready) ? { python } : { missing: 'another test file could not install it' };
   } catch (error) {
     return { missing: String(error).split('\n').slice(0, 3).join(' ') };
+  }
+}
+
+async function install(python: string, ready: string): Promise<void> {
+  const run = promisify(execFile);
+  await run('python3', ['-m', 'venv', '--clear', home], { timeout: installMsMax });
+  const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', tonlibPackage];
+  await run(python, args, { timeout: installMsMax });
+  await mkdir(ready);
+}
+
+/** A folder that only one can make. */
+const turn = `${home}.turn`;
+
+/** True for the one that shall install; others wait until it has. A turn left by a killed run ends with the time it may take. */
+async function takeTurn(ready: string): Promise<boolean> {
+  const deadline = Date.now() + 2 * installMsMax;
+  for (;;) {
+    try {
+      await mkdir(turn);
+      return true;
+    } catch {
+      if (existsSync(ready)) return false;
+      const madeMs = (await stat(turn).catch(() => undefined))?.mtimeMs ?? Date.now();
+      if (Date.now() - madeMs > 2 * installMsMax) await rmdir(turn).catch(() => undefined);
+      if (Date.now() > deadline) return false;
+      await sleep(200);
+    }
   }
 }
 
