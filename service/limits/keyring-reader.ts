@@ -19,6 +19,9 @@ const problemsMax = 20;
 const rowBytesMax = 64 * 1024;
 const frameBytesMax = 1024 * 1024;
 
+/** Between two rows is a comma and little else. */
+const gapBytesMax = 1024;
+
 /** Rows of most keyrings differ by id and hash only; terms of further texts are read one by one. */
 const knownTermsMax = 4096;
 
@@ -29,11 +32,9 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma
 /** `{"id":"<12>","sha256":"<64>",`: how the rows start that we write ourselves. */
 const head = { id: 7, middle: 19, hash: 31, tail: 95, end: 97 };
 
-const rowMark = Buffer.from('{}');
-
 /**
- * Finds the objects in the array at depth 2 byte by byte and hands each to `onRow`; what is around them, with `{}` in their
- * place, is the frame.
+ * Finds the objects in the array at depth 2 byte by byte and hands each to `onRow`; what is around them is the frame, with
+ * `{"rows":n}` in the place of n rows that follow each other.
  */
 function createRowScanner(onRow: (row: Buffer, index: number, hasHead: boolean) => void) {
   const frame: Buffer[] = [];
@@ -47,11 +48,26 @@ function createRowScanner(onRow: (row: Buffer, index: number, hasHead: boolean) 
   let escaped = false;
   let index = 0;
   let tooLong = false;
+  /** Rows since the last text that went to the frame, and what came after the last of them. */
+  let run = 0;
+  let gap = Buffer.alloc(0);
 
   const toFrame = (bytes: Buffer): void => {
     frameBytes += bytes.length;
     tooLong ||= frameBytes > frameBytesMax;
     if (!tooLong) frame.push(Buffer.from(bytes));
+  };
+
+  const endRun = (): void => {
+    if (run > 0) toFrame(Buffer.from(`{"rows":${run}}`));
+    toFrame(gap);
+    run = 0;
+    gap = Buffer.alloc(0);
+  };
+
+  const toGap = (bytes: Buffer): void => {
+    gap = gap.length === 0 ? Buffer.from(bytes) : Buffer.concat([gap, bytes]);
+    if (gap.length > gapBytesMax) endRun();
   };
 
   const step = (byte: number | undefined): void => {
@@ -74,21 +90,26 @@ function createRowScanner(onRow: (row: Buffer, index: number, hasHead: boolean) 
         const starts = !inRow && !inText && depth === 2 && bytes[at] === openBrace;
         step(bytes[at]);
         if (starts) {
-          toFrame(bytes.subarray(from, at));
+          toGap(bytes.subarray(from, at));
+          if (run > 0 && gap.toString('latin1').trim() === ',') gap = Buffer.alloc(0);
+          else endRun();
           [from, inRow, hasHead] = [at, true, isHead(bytes, at)];
           if (hasHead) at += head.end - 1;
         } else if (inRow && !inText && depth === 2) {
           onRow(bytes.subarray(from, at + 1), index, hasHead);
-          toFrame(rowMark);
+          run++;
           [from, inRow] = [at + 1, false];
         }
       }
-      if (!inRow) toFrame(bytes.subarray(from));
+      if (!inRow) toGap(bytes.subarray(from));
       open = inRow ? Buffer.from(bytes.subarray(from)) : Buffer.alloc(0);
       tooLong ||= open.length > rowBytesMax;
     },
     /** The frame's text; undefined when the file is cut off or too long for what it holds. */
-    end: (): string | undefined => (tooLong || inRow ? undefined : Buffer.concat(frame).toString('utf8')),
+    end(): string | undefined {
+      endRun();
+      return tooLong || inRow ? undefined : Buffer.concat(frame).toString('utf8');
+    },
   };
 }
 
@@ -161,10 +182,12 @@ export function createKeyringReader(): KeyringReader {
       const elements = unreadable ? undefined : elementsOf(scanner.end());
       if (elements === undefined) throw new LimitsError('keyring_invalid', ['keyring file: expected JSON']);
       if (elements === null) throw new LimitsError('keyring_invalid', ['keys: expected an array']);
-      elements.forEach((element, index) => {
+      let index = 0;
+      for (const element of elements) {
         if (!isRecord(element)) problems.push(`keys[${index}]: expected an object`);
-      });
-      if (problems.length === 0 && elements.length !== rows) problems.push('expected no objects but in keys');
+        index += isRecord(element) ? Number(element['rows']) : 1;
+      }
+      if (problems.length === 0 && index !== rows) problems.push('expected no objects but in keys');
       if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, problemsMax));
       return { table: builder.build(), sha256: digest.digest('hex') };
     },

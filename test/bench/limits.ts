@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createKeyring } from '#service/limits/keyring.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { createLimits, type Limits } from '#service/limits/limits.ts';
+import { createRedisMetrics } from '#service/limits/metrics.ts';
+import { createSharedLimits } from '#service/limits/redis/shared-limits.ts';
+import { startRedis } from '#test/support/redis-server.ts';
+
+import { cpuMs, median, type Bench, type BenchResult } from './bench.ts';
+
+/** Rounds of each figure, of which the median counts. */
+const rounds = 5;
+
+/** Requests under way at once: as many as a busy pod has. */
+const atOnce = 64;
+
+type Case = {
+  readonly name: string;
+  readonly count: number;
+  readonly goalUs: number;
+  readonly rate: number;
+  readonly shared: boolean;
+};
+
+const cases: readonly Case[] = [
+  { name: 'decision in process', count: 100_000, goalUs: 1, rate: 1_000_000, shared: false },
+  { name: 'decision with a lease', count: 100_000, goalUs: 3, rate: 1_000_000, shared: true },
+  { name: 'decision by a question to Redis each', count: 10_000, goalUs: 16, rate: 39, shared: true },
+];
+
+const key = makeKey(randomBytes);
+
+/** Keys of a case: where each request asks Redis, each has a key of its own, so that none is refused and none waits for another. */
+function keysOf({ shared, rate, count }: Case): { key: string; id: string; sha256: Buffer }[] {
+  return shared && rate < 40 ? Array.from({ length: count }, () => makeKey(randomBytes)) : [key];
+}
+
+/** CPU of asking, in microseconds for one request. */
+async function askUs(limits: Pick<Limits, 'decide'>, count: number, keys: readonly { key: string }[]): Promise<number> {
+  const requests = keys.map((each) => ({ key: each.key, clientAddress: '192.0.2.1', operation: 'getAddressState' }));
+  const one = async (index: number): Promise<void> => {
+    const request = requests[index % requests.length];
+    if (request === undefined) return;
+    const decision = await limits.decide(request);
+    if (!decision.allowed) throw new Error(`a request was refused: ${decision.code}`);
+    decision.release();
+  };
+  const ms = await cpuMs(count, async () => {
+    for (let done = 0; done < count; done += atOnce) {
+      await Promise.all(Array.from({ length: Math.min(atOnce, count - done) }, (_, at) => one(done + at)));
+    }
+  });
+  return ms * 1000;
+}
+
+const noLimiter: Pick<Limits, 'decide'> = {
+  decide: () => Promise.resolve({ allowed: true, plan: 'none', quota: null, release: () => undefined }),
+};
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+async function measure(given: Case, url: string): Promise<BenchResult> {
+  const { name, count, goalUs, rate } = given;
+  const keys = keysOf(given);
+  const register = new Registry();
+  const shared = given.shared
+    ? createSharedLimits(
+        { url, api: `bench-${randomBytes(4).toString('hex')}`, onRedisFailure: 'Closed' },
+        { logger: pino({ level: 'silent' }), metrics: createRedisMetrics(register), now },
+      )
+    : undefined;
+  const plan = {
+    name: 'pro',
+    requestsPerSecond: rate,
+    burst: rate,
+    requestsPerDay: null,
+    maxConcurrent: null,
+    methodCosts: {},
+  };
+  const keyring = createKeyring({ rows: keys.map(({ id, sha256 }) => ({ id, sha256, plan: 'pro' })) });
+  const limits = createLimits(
+    { plans: [plan], anonymousPlan: null, network: 'mainnet' },
+    { keyring, now, register, ...(shared && { shared }) },
+  );
+  await new Promise((done) => setTimeout(done, 1000));
+  const spent: [number, number][] = [];
+  for (let round = 0; round <= rounds; round++) {
+    spent.push([await askUs(limits, count, keys), await askUs(noLimiter, count, keys)]);
+  }
+  await limits.close();
+  const [value, baseline] = [0, 1].map((side) => median(spent.slice(1).map((pair) => pair[side] ?? 0))) as [
+    number,
+    number,
+  ];
+  const added = value - baseline;
+  return {
+    name,
+    value,
+    unit: 'us',
+    baseline: { name: 'no limiter', value: baseline },
+    goal: `<= ${goalUs} us more`,
+    met: added <= goalUs,
+  };
+}
+
+function figure(name: string, value: number | undefined, unit: string, goal: number): BenchResult {
+  const measured = value ?? Number.NaN;
+  return { name, value: measured, unit, goal: `<= ${goal} ${unit}`, met: measured <= goal };
+}
+
+/** A million keys are loaded in a process of their own, whose memory nothing else has moved. */
+async function millionKeys(): Promise<BenchResult[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--expose-gc',
+    join(import.meta.dirname, 'limits/million-keys.ts'),
+  ]);
+  const { loadSeconds, megabytes, lookupUs } = JSON.parse(stdout) as Record<string, number>;
+  return [
+    figure('1,000,000 keys: load', loadSeconds, 's', 3),
+    figure('1,000,000 keys: memory', megabytes, 'MB', 300),
+    figure('1,000,000 keys: lookup with SHA-256 and compare', lookupUs, 'us', 2),
+  ];
+}
+
+export const bench: Bench = {
+  about: `CPU of one decision, ${atOnce} under way, against no limiter; a keyring of a million keys`,
+  async run() {
+    const redis = await startRedis();
+    const results: BenchResult[] = [];
+    for (const each of cases) {
+      if (!each.shared || redis !== undefined) results.push(await measure(each, redis?.url ?? ''));
+    }
+    await redis?.close();
+    return [...results, ...(await millionKeys())];
+  },
+};
