@@ -4,6 +4,8 @@ import type { Store } from './store.ts';
 /** How long a pod gathers counts before they are added in Redis. */
 const flushMs = 1000;
 
+const dayMs = 86_400_000;
+
 /** A month and a day: what a bill may be questioned on. */
 const keptSeconds = 32 * 86_400;
 
@@ -14,7 +16,19 @@ const keysMax = 100_000;
 export function createSharedUsage(api: string, store: Store): UsageCounter {
   let gathered = new Map<string, Counts>();
 
-  const nameOf = (keyId: string, day: string): string => `usage:${api}:{${keyId}}:${day}`;
+  let day = '';
+  let dayEndMs = 0;
+
+  /** Making the text of a day costs as much as the rest of a decision: it is kept. */
+  const dayAt = (unixMs: number): string => {
+    if (unixMs >= dayEndMs || unixMs < dayEndMs - dayMs) {
+      day = dayText(unixMs);
+      dayEndMs = Date.parse(day) + dayMs;
+    }
+    return day;
+  };
+
+  const nameOf = (keyId: string, unixMs: number): string => `usage:${api}:{${keyId}}:${dayAt(unixMs)}`;
 
   const gather = (name: string, field: string, by: number): void => {
     let counts = gathered.get(name);
@@ -46,16 +60,16 @@ export function createSharedUsage(api: string, store: Store): UsageCounter {
 
   return {
     count(keyId, operation, unixMs) {
-      gather(nameOf(keyId, dayText(unixMs)), operation ?? refusedField, 1);
+      gather(nameOf(keyId, unixMs), operation ?? refusedField, 1);
     },
     async read(keyId, unixMs) {
-      const day = dayText(unixMs);
-      const name = nameOf(keyId, day);
+      const name = nameOf(keyId, unixMs);
+      const read = dayAt(unixMs);
       const counts: Counts = new Map(gathered.get(name));
       const [kept] = await store.pipeline([['hgetall', name]]).catch(() => [{}]);
       for (const [field, value] of Object.entries(kept as Record<string, string>))
         addCount(counts, field, Number(value));
-      return usageOf(day, counts);
+      return usageOf(read, counts);
     },
     async close() {
       clearInterval(timer);
