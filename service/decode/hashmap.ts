@@ -40,13 +40,6 @@ export function readHashmapE(slice: CellSlice): number | undefined {
   return slice.maybeRef();
 }
 
-/** `HashmapAugE n X Y`: as `readHashmapE`, and moves over the augmentation. */
-export function readHashmapAugE(slice: CellSlice, readExtra: (slice: CellSlice) => void): number | undefined {
-  const root = slice.maybeRef();
-  readExtra(slice);
-  return root;
-}
-
 /** A key from an unsigned number. */
 export function uintKey(value: number | bigint, bits: number): Buffer {
   const bytes = (bits + 7) >> 3;

@@ -1,8 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** More entries than any real chain of proxies has; each costs time to read. */
-export const trustedProxiesMax = 16;
-
 /**
  * The caller's IP address. Each proxy appends the address it was called from to `X-Forwarded-For`; with n trusted proxies in front, the n-th entry from
  * the right was written by the outermost of them, and everything left of it is the caller's own claim. With fewer entries the leftmost is taken; an
