@@ -38,6 +38,8 @@ export type Plan = {
   readonly maxConcurrent: number | null;
   /** May read what only archive lite servers have. */
   readonly archive: boolean;
+  /** Tiers of lite servers that may be asked for it. */
+  readonly liteServerTiers: readonly LiteServerEntry['tier'][];
   /** Tokens that an operation takes; 1 for those not named. */
   readonly methodCosts: Readonly<Record<string, number>>;
 };
@@ -189,7 +191,7 @@ export function devConfig(
   network: { readonly network: Network; readonly liteServers: readonly LiteServerEntry[]; readonly anchors: Anchors },
   settings: ProcessSettings = {},
 ): ServiceConfig {
-  const unlimited = { requestsPerDay: null, maxConcurrent: null, archive: true, methodCosts: {} };
+  const unlimited = { requestsPerDay: null, maxConcurrent: null, archive: true, liteServerTiers, methodCosts: {} };
   return freeze({
     name: 'dev',
     ...network,
@@ -215,6 +217,9 @@ export function configHash(config: ServiceConfig): string {
     .update(JSON.stringify(canonical(config)))
     .digest('hex');
 }
+
+/** Default of a plan's `liteServerTiers`. */
+const liteServerTiers: Plan['liteServerTiers'] = ['shared', 'private'];
 
 /** Default of `api.v2.blockIdTag`, for manifests without `api` or `v2` in it. */
 const defaultBlockIdTag: BlockIdTag = 'ton.blockIdExt';
@@ -258,17 +263,10 @@ function hash(base64: string): Buffer {
   return bytes32(base64) ?? Buffer.alloc(0);
 }
 
-function liteServerOf({
-  name,
-  address,
-  publicKey,
-  role,
-  weight,
-  maxInFlight,
-}: NonNullable<Spec['liteServers']>[number]): LiteServerEntry {
+function liteServerOf({ name, address, publicKey, ...use }: NonNullable<Spec['liteServers']>[number]): LiteServerEntry {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
-  return { name, host, port: Number(address.slice(colon + 1)), publicKey: hash(publicKey), role, weight, maxInFlight };
+  return { name, host, port: Number(address.slice(colon + 1)), publicKey: hash(publicKey), ...use, slices: null };
 }
 
 function planOf(plan: Spec['plans'][number]): Plan {
@@ -279,6 +277,7 @@ function planOf(plan: Spec['plans'][number]): Plan {
     requestsPerDay: plan.requestsPerDay === undefined || plan.requestsPerDay === 0 ? null : plan.requestsPerDay,
     maxConcurrent: plan.maxConcurrent ?? null,
     archive: plan.archive,
+    liteServerTiers: plan.liteServerTiers ?? liteServerTiers,
     methodCosts: Object.fromEntries((plan.methodCosts ?? []).map(({ method, cost }) => [method, cost])),
   };
 }

@@ -1,4 +1,5 @@
 import { shown, type ConfigProblem } from './errors.ts';
+import { readSlices, type LiteServerSlice } from './slices.ts';
 
 /** One lite server as configured. */
 export type LiteServerEntry = {
@@ -15,6 +16,12 @@ export type LiteServerEntry = {
   readonly weight: number;
   /** Queries in flight at most. */
   readonly maxInFlight: number;
+  /** Which plans may read from it: those that name its tier. */
+  readonly tier: 'shared' | 'private';
+  /** It gets no reads, and is watched all the same. */
+  readonly cordoned: boolean;
+  /** The parts of the chain that it has; null: all. */
+  readonly slices: readonly LiteServerSlice[] | null;
 };
 
 /** A masterchain block that is trusted without a proof; same shape as `BlockId`. */
@@ -53,11 +60,11 @@ const MASTERCHAIN = -1;
 const FULL_SHARD = 0x8000000000000000n;
 
 /** As the custom resource has them for lite servers given there. */
-const defaults = { role: 'latest', weight: 10, maxInFlight: 256 } as const;
+const defaults = { role: 'latest', weight: 10, maxInFlight: 256, tier: 'shared', cordoned: false } as const;
 
 /**
- * Reads a `global.config.json`. Lite servers come from `liteservers` and from those of `liteservers_v2` that serve every shard at the head; one that
- * holds only some shards or some past cannot follow the head, and is left out.
+ * Reads a `global.config.json`. Lite servers come from `liteservers`, which have everything, and from `liteservers_v2`, each with the slices of the
+ * chain that it has; one whose slices are all of forms that are not known is left out.
  *
  * @param problems everything wrong is added here, with its path in the file
  * @returns undefined when there were problems
@@ -72,6 +79,8 @@ export function readGlobalConfig(text: string, problems: ConfigProblem[]): Globa
   const liteServers = [...first, ...second].map((entry, index) => ({ name: `ls-${index}`, ...entry, ...defaults }));
   if (problems.length === before && (liteServers.length === 0 || liteServers.length > liteServersMax)) {
     report('liteservers', `expected 1 to ${liteServersMax} lite servers, got ${liteServers.length}`);
+  } else if (problems.length === before && !liteServers.some(({ slices }) => hasNewest(slices))) {
+    report('liteservers', 'expected one that has the newest blocks, got only such with slices of the past');
   }
   const validator = document['validator'];
   const anchors = isFields(validator) ? readAnchors(validator, report) : null;
@@ -99,7 +108,7 @@ type Report = (path: string, expected: string) => void;
 
 type ServerAddress = Pick<LiteServerEntry, 'host' | 'port' | 'publicKey'>;
 
-function readServers(list: unknown, path: string, report: Report): ServerAddress[] {
+function readServers(list: unknown, path: string, report: Report): (ServerAddress & Pick<LiteServerEntry, 'slices'>)[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
     report(path, 'expected an array');
@@ -111,20 +120,14 @@ function readServers(list: unknown, path: string, report: Report): ServerAddress
       report(at, 'expected an object');
       return [];
     }
-    return servesWholeHead(entry['slices']) ? readServer(entry, at, report) : [];
+    const slices = readSlices(entry['slices'], `${at}.slices`, report);
+    if (slices?.length === 0) return [];
+    return readServer(entry, at, report).map((server) => ({ ...server, slices }));
   });
 }
 
-/** No slices, or one without bounds in time that names no shard or a whole workchain. */
-function servesWholeHead(slices: unknown): boolean {
-  if (!Array.isArray(slices) || slices.length === 0) return true;
-  return slices.filter(isFields).some((slice) => {
-    const shards = slice['shards'];
-    if (slice['@type'] !== 'liteserver.descV2.sliceSimple') return false;
-    return (
-      !Array.isArray(shards) || shards.length === 0 || shards.filter(isFields).some((id) => isFullShard(id['shard']))
-    );
-  });
+function hasNewest(slices: LiteServerEntry['slices']): boolean {
+  return slices === null || slices.some(({ to }) => to.length === 0);
 }
 
 function readServer(entry: Fields, path: string, report: Report): ServerAddress[] {

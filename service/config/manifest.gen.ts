@@ -54,8 +54,12 @@ export type TonApi = {
       readonly role: 'latest' | 'archive';
       /** Share of the reads relative to the other lite servers. */
       readonly weight: number;
-      /** Queries that may be under way at once, per pod. */
+      /** Queries that may be under way at once, per pod, at most; fewer while the lite server is slow. */
       readonly maxInFlight: number;
+      /** Which plans may read from it, by their liteServerTiers. shared: as a rule all; private: those that name it. */
+      readonly tier: 'shared' | 'private';
+      /** It gets no more reads and is watched all the same, as before its maintenance. */
+      readonly cordoned: boolean;
     }[];
     /** A ConfigMap or Secret with a global config (the ecosystem's global.config.json), read for lite servers, zero state and init block. */
     readonly liteServerConfigRef?: {
@@ -101,6 +105,8 @@ export type TonApi = {
       readonly maxConcurrent?: number;
       /** May read what only archive lite servers have. */
       readonly archive: boolean;
+      /** Tiers of lite servers that may be asked for it. Unset, all. */
+      readonly liteServerTiers?: readonly ('shared' | 'private')[];
       /** Operations that count more or less than one request. */
       readonly methodCosts?: readonly {
         /** Name of the operation, as getAddressInformation. */
@@ -465,6 +471,8 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               role: { type: 'string', enum: ['latest', 'archive'], default: 'latest' },
               weight: { type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 10 },
               maxInFlight: { type: 'integer', format: 'int32', minimum: 1, maximum: 10000, default: 256 },
+              tier: { type: 'string', enum: ['shared', 'private'], default: 'shared' },
+              cordoned: { type: 'boolean', default: false },
             },
             additionalProperties: false,
           },
@@ -532,6 +540,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               requestsPerDay: { type: 'integer', format: 'int64', minimum: 0, maximum: 9007199254740991 },
               maxConcurrent: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
               archive: { type: 'boolean', default: false },
+              liteServerTiers: {
+                type: 'array',
+                minItems: 1,
+                maxItems: 2,
+                items: { type: 'string', enum: ['shared', 'private'] },
+                uniqueItems: true,
+              },
               methodCosts: {
                 type: 'array',
                 maxItems: 64,

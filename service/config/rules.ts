@@ -100,6 +100,23 @@ export const rules: readonly Rule[] = [
     },
   ),
   rule(
+    'spec',
+    "self.plans.all(p, !has(p.liteServerTiers) || p.liteServerTiers.all(t, has(self.liteServers) ? self.liteServers.exists(l, l.tier == t) : t == 'shared'))",
+    ['plans[].name', 'plans[].liteServerTiers', 'liteServers[].tier'],
+    ({ plans, liteServers }: Spec) => {
+      const served = liteServers?.map(({ tier }) => tier) ?? ['shared'];
+      const broken = plans.flatMap(({ name, liteServerTiers = [] }) =>
+        liteServerTiers.filter((tier) => !served.includes(tier)).map((tier) => ({ name, tier })),
+      );
+      const [first] = broken;
+      return [
+        first !== undefined,
+        'liteServers',
+        `expected one with tier ${first?.tier}, since plan ${first?.name} has it`,
+      ];
+    },
+  ),
+  rule(
     'spec.liteServers[]',
     "int(self.address.substring(self.address.lastIndexOf(':')+1)) >= 1 && int(self.address.substring(self.address.lastIndexOf(':')+1)) <= 65535",
     ['address'],

@@ -79,19 +79,88 @@ describe('a global config', () => {
     expect(serversOf([{ ip: 1, port, hostname, id }], 'liteservers_v2')).toEqual([expected]);
   });
 
-  it('takes from liteservers_v2 those that serve every shard at the head', () => {
-    const timed = { '@type': 'liteserver.descV2.sliceTimed', shards_from: [], shards_to: [] };
-    const slices = [
-      undefined,
-      [],
-      [simpleSlice([])],
-      [timed],
-      [timed, simpleSlice([])],
-      [simpleSlice([{ workchain: 0, shard: '4611686018427387904' }])],
-      [simpleSlice([{ workchain: 0, shard: -9223372036854775808 }])],
-    ];
-    const list = slices.map((slice, index) => ({ ip: 1, port: index + 1, id, ...(slice && { slices: slice }) }));
-    expect(serversOf(list, 'liteservers_v2')).toEqual([1, 2, 3, 5, 7].map((port) => `0.0.0.1 ${port}`));
+  describe('with liteservers_v2', () => {
+    const half = { workchain: 0, shard: '4611686018427387904' };
+    const place = (shard: Fields, seqno: number): Fields => ({
+      shard_id: shard,
+      seqno,
+      utime: seqno * 3,
+      lt: `${seqno}000`,
+    });
+    const timed = (from: Fields[], to: Fields[]): Fields => ({
+      '@type': 'liteserver.descV2.sliceTimed',
+      shards_from: from,
+      shards_to: to,
+    });
+    const masterchain = { workchain: -1, shard: -9223372036854775808 };
+    const masterchainPlace = { workchain: -1, shard: 1n << 63n, seqno: 0, utime: 0, lt: 0n };
+    const slicesOf = (...lists: unknown[]) => {
+      const servers = lists.map((slices, index) => ({
+        ip: 1,
+        port: index + 1,
+        id,
+        ...(slices !== undefined && { slices }),
+      }));
+      const text = globalConfigOf((config) => void (config['liteservers_v2'] = servers));
+      return configFromGlobalConfig(text, 'mainnet')
+        .liteServers.slice(1)
+        .map(({ port, slices }) => [port, slices]);
+    };
+
+    it('gives each lite server the slices that it has; null where it has everything', () => {
+      const range = timed([place(masterchain, 10), place(half, 20)], [place(masterchain, 30)]);
+      expect(
+        slicesOf(undefined, [], [simpleSlice([])], [range, simpleSlice([])], [simpleSlice([half])], [range]),
+      ).toEqual([
+        [1, null],
+        [2, null],
+        [3, null],
+        [4, null],
+        [5, [{ from: [masterchainPlace, { ...masterchainPlace, workchain: 0, shard: 1n << 62n }], to: [] }]],
+        [
+          6,
+          [
+            {
+              from: [
+                { ...masterchainPlace, seqno: 10, utime: 30, lt: 10_000n },
+                { workchain: 0, shard: 1n << 62n, seqno: 20, utime: 60, lt: 20_000n },
+              ],
+              to: [{ ...masterchainPlace, seqno: 30, utime: 90, lt: 30_000n }],
+            },
+          ],
+        ],
+      ]);
+    });
+
+    it('leaves out one of whose slices none is of a known form', () => {
+      expect(
+        slicesOf([{ '@type': 'liteserver.descV2.sliceOther' }], [timed([], [])], [timed([], []), simpleSlice([half])]),
+      ).toEqual([[3, [expect.objectContaining({ to: [] })]]]);
+    });
+
+    it.each<[string, unknown]>([
+      ['liteservers_v2[0].slices: expected a list of at most 64 slices', {}],
+      ['liteservers_v2[0].slices[0].shards: expected a list of at most 1024 shards', [simpleSlice({})]],
+      ['liteservers_v2[0].slices[0].shards[0]: expected a workchain and a shard', [simpleSlice([{ workchain: 0 }])]],
+      ['liteservers_v2[0].slices[0].shards_from[0].shard_id: expected a workchain and a shard', [timed([{}], [])]],
+      [
+        'liteservers_v2[0].slices[0].shards_to[0].seqno: expected a whole number, got "x"',
+        [timed([], [{ ...place(half, 1), seqno: 'x' }])],
+      ],
+    ])('is refused with %s', (problem, slices) => {
+      expect(messageOf(() => slicesOf(slices))).toContain(problem);
+    });
+
+    it('needs one that has the newest blocks', () => {
+      const past = [timed([place(masterchain, 1)], [place(masterchain, 2)])];
+      const text = globalConfigOf((config) => {
+        delete config['liteservers'];
+        config['liteservers_v2'] = [{ ip: 1, port: 1, id, slices: past }];
+      });
+      expect(messageOf(() => configFromGlobalConfig(text, 'mainnet'))).toContain(
+        'liteservers: expected one that has the newest blocks, got only such with slices of the past',
+      );
+    });
   });
 
   it.each([

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 
-import { configFromManifest, configHash } from '#service/config.ts';
+import { configFromManifest, canonicalHash } from '#service/config.ts';
 import { ConfigError, type ConfigProblem } from '#service/config/errors.ts';
 
 import { firstOf, key, manifestOf } from './manifest-builder.ts';
@@ -138,6 +138,14 @@ describe('a manifest is refused', () => {
     [
       'spec.liteServers: expected one with role archive, since plan free has archive',
       (spec) => void (firstOf(spec, 'plans')['archive'] = true),
+    ],
+    [
+      'spec.liteServers: expected one with tier private, since plan free has it',
+      (spec) => void (firstOf(spec, 'plans')['liteServerTiers'] = ['shared', 'private']),
+    ],
+    [
+      'spec.plans[0].liteServerTiers: expected a list of 1 to 2 elements, got []',
+      (spec) => void (firstOf(spec, 'plans')['liteServerTiers'] = []),
     ],
     ['spec.zeroState: expected rootHash and fileHash, got nothing', (spec) => delete spec['zeroState']],
     [
@@ -307,10 +315,21 @@ describe('the configuration of a manifest', () => {
         Object.assign(firstOf(spec, 'plans'), {
           methodCosts: [{ method: 'runGetMethod', cost: 3 }],
           requestsPerDay: 0,
+          liteServerTiers: ['shared'],
         });
         Object.assign(spec, {
           liteServers: [
-            { name: 'v6', address: '[2001:db8::1]:443', publicKey: key, role: 'archive', weight: 7, maxInFlight: 9 },
+            {
+              name: 'v6',
+              address: '[2001:db8::1]:443',
+              publicKey: key,
+              role: 'archive',
+              weight: 7,
+              maxInFlight: 9,
+              tier: 'private',
+              cordoned: true,
+            },
+            { name: 'b', address: 'b:1', publicKey: key },
           ],
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
@@ -333,12 +352,36 @@ describe('the configuration of a manifest', () => {
     const hash = Buffer.alloc(32, 7);
     const block = { workchain: -1, shard: 0x8000000000000000n, rootHash: hash, fileHash: hash };
     const unlimited = { requestsPerDay: null, maxConcurrent: null, archive: false };
+    const everyTier = { liteServerTiers: ['shared', 'private'] };
     expect(config).toEqual({
       name: 'test',
       network: 'testnet',
       trust: 'verified',
       liteServers: [
-        { name: 'v6', host: '2001:db8::1', port: 443, publicKey: hash, role: 'archive', weight: 7, maxInFlight: 9 },
+        {
+          name: 'v6',
+          host: '2001:db8::1',
+          port: 443,
+          publicKey: hash,
+          role: 'archive',
+          weight: 7,
+          maxInFlight: 9,
+          tier: 'private',
+          cordoned: true,
+          slices: null,
+        },
+        {
+          name: 'b',
+          host: 'b',
+          port: 1,
+          publicKey: hash,
+          role: 'latest',
+          weight: 10,
+          maxInFlight: 256,
+          tier: 'shared',
+          cordoned: false,
+          slices: null,
+        },
       ],
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
@@ -346,8 +389,15 @@ describe('the configuration of a manifest', () => {
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [
-        { name: 'free', requestsPerSecond: 1, burst: 1, ...unlimited, methodCosts: { runGetMethod: 3 } },
-        { name: 'pro', requestsPerSecond: 100, burst: 200, ...unlimited, methodCosts: {} },
+        {
+          name: 'free',
+          requestsPerSecond: 1,
+          burst: 1,
+          ...unlimited,
+          liteServerTiers: ['shared'],
+          methodCosts: { runGetMethod: 3 },
+        },
+        { name: 'pro', requestsPerSecond: 100, burst: 200, ...unlimited, ...everyTier, methodCosts: {} },
       ],
       anonymousPlan: 'free',
       trustedProxies: 2,
@@ -369,10 +419,10 @@ describe('the configuration of a manifest', () => {
 
   it('is the same byte for byte for the same manifest, as YAML or as JSON, and another for another', () => {
     const text = manifestOf();
-    const hash = configHash(configFromManifest(text));
-    expect(configHash(configFromManifest(text))).toBe(hash);
-    expect(configHash(configFromManifest(JSON.stringify(parse(text))))).toBe(hash);
-    expect(configHash(configFromManifest(manifestOf((spec) => void (spec['trustedProxies'] = 1))))).not.toBe(hash);
+    const hash = canonicalHash(configFromManifest(text));
+    expect(canonicalHash(configFromManifest(text))).toBe(hash);
+    expect(canonicalHash(configFromManifest(JSON.stringify(parse(text))))).toBe(hash);
+    expect(canonicalHash(configFromManifest(manifestOf((spec) => void (spec['trustedProxies'] = 1))))).not.toBe(hash);
   });
 
   it('is frozen all the way down', () => {

@@ -1,0 +1,116 @@
+import { shown } from './errors.ts';
+
+/** Where a slice begins or ends in one shard. */
+export type SlicePlace = {
+  readonly workchain: number;
+  /** As 64 unsigned bits: prefix, then a 1, then zeros. */
+  readonly shard: bigint;
+  readonly seqno: number;
+  /** Unix seconds. */
+  readonly utime: number;
+  readonly lt: bigint;
+};
+
+/** A part of the chain that a lite server has: some shards, from some block on, up to another one (lite server sheet 4.3). */
+export type LiteServerSlice = {
+  /** One for each shard that it has. */
+  readonly from: readonly SlicePlace[];
+  /** Empty: it has the newest blocks too. */
+  readonly to: readonly SlicePlace[];
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+type Report = (path: string, expected: string) => void;
+
+/** Far above any network's number of shards. */
+const placesMax = 1_024;
+
+/** Far above any use: the ecosystem's tools write one or two. */
+const slicesMax = 64;
+
+const MASTERCHAIN = -1;
+const FULL_SHARD = 1n << 63n;
+
+/** Every lite server has the masterchain, whatever shards it names: that is what shards are found by. */
+const masterchain: SlicePlace = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 0, utime: 0, lt: 0n };
+
+/**
+ * What `slices` of a lite server in `liteservers_v2` says: null for everything, an empty list when it is of forms that are not known.
+ * What is wrong is reported.
+ */
+export function readSlices(value: unknown, path: string, report: Report): readonly LiteServerSlice[] | null {
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;
+  if (!Array.isArray(value) || value.length > slicesMax) {
+    report(path, `expected a list of at most ${slicesMax} slices`);
+    return null;
+  }
+  const slices = value.map((slice: unknown, index) => readSlice(slice, `${path}[${index}]`, report));
+  return slices.includes('everything') ? null : slices.filter((slice) => typeof slice === 'object');
+}
+
+function readSlice(value: unknown, path: string, report: Report): LiteServerSlice | 'everything' | undefined {
+  const slice = isFields(value) ? value : {};
+  switch (slice['@type']) {
+    case 'liteserver.descV2.sliceSimple': {
+      const shards = readList(slice['shards'], `${path}.shards`, report, readShard);
+      return shards.length === 0 ? 'everything' : { from: [masterchain, ...shards], to: [] };
+    }
+    case 'liteserver.descV2.sliceTimed': {
+      const from = readList(slice['shards_from'], `${path}.shards_from`, report, readPlace);
+      const to = readList(slice['shards_to'], `${path}.shards_to`, report, readPlace);
+      return from.length === 0 && to.length === 0 ? undefined : { from, to };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readList(
+  value: unknown,
+  path: string,
+  report: Report,
+  read: (item: unknown, path: string, report: Report) => SlicePlace | undefined,
+): SlicePlace[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.length > placesMax) {
+    report(path, `expected a list of at most ${placesMax} shards`);
+    return [];
+  }
+  return value.flatMap((item: unknown, index) => read(item, `${path}[${index}]`, report) ?? []);
+}
+
+function readPlace(value: unknown, path: string, report: Report): SlicePlace | undefined {
+  const fields = isFields(value) ? value : {};
+  const shard = readShard(fields['shard_id'], `${path}.shard_id`, report);
+  const [seqno, utime, lt] = ['seqno', 'utime', 'lt'].map((name) => {
+    const number = wholeNumber(fields[name] ?? 0);
+    if (number === undefined || number < 0n)
+      report(`${path}.${name}`, `expected a whole number, got ${shown(fields[name])}`);
+    return number ?? 0n;
+  });
+  return shard && { ...shard, seqno: Number(seqno), utime: Number(utime), lt: lt ?? 0n };
+}
+
+function readShard(value: unknown, path: string, report: Report): SlicePlace | undefined {
+  const { workchain, shard } = isFields(value) ? value : {};
+  const chain = wholeNumber(workchain);
+  const prefix = wholeNumber(shard);
+  if (chain === undefined || prefix === undefined || prefix === 0n) {
+    report(path, 'expected a workchain and a shard');
+    return undefined;
+  }
+  return { ...masterchain, workchain: Number(chain), shard: BigInt.asUintN(64, prefix) };
+}
+
+/**
+ * A 64-bit number as JSON carries it: as text, or as a number that a reader has rounded. Shards of up to 52 bits of prefix survive the
+ * rounding as they are; 2^63, which rounds to itself, is the full shard in either sign.
+ */
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
+  return typeof value === 'string' && /^(?:-?\d{1,20}|0x[0-9a-fA-F]{1,16})$/.test(value) ? BigInt(value) : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
