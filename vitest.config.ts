@@ -2,10 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that use Postgres or Redis: only these wait for the servers to start. */
 const onStores = [
-  'test/support/**/*.test.ts',
+  'test/support/**/!(*.cluster).test.ts',
   'test/service/store/**/*.test.ts',
   'test/service/limits/redis/**/*.test.ts',
 ];
+
+/** Tests on a Kubernetes control plane: each file starts its own, and two at once are what a small machine bears. */
+const onControlPlane = ['test/**/*.cluster.test.ts'];
 
 export default defineConfig({
   test: {
@@ -18,7 +21,15 @@ export default defineConfig({
       { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'] } },
       { extends: true, test: { name: 'service', include: ['test/service/**/*.test.ts'], exclude: onStores } },
       { extends: true, test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: onControlPlane } },
+      {
+        extends: true,
+        test: { name: 'operator', include: ['test/{operator,crds,charts}/**/*.test.ts'], exclude: onControlPlane },
+      },
+      {
+        extends: true,
+        test: { name: 'cluster', include: onControlPlane, globalSetup: 'test/support/control-plane-setup.ts' },
+      },
     ],
   },
 });

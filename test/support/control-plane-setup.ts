@@ -1,0 +1,6 @@
+import { findControlPlane } from './control-plane-source.ts';
+
+/** Builds the control plane before the tests that start one: a build takes longer than any test may. */
+export default async function setup(): Promise<void> {
+  await findControlPlane({ build: true });
+}
