@@ -18,7 +18,7 @@ while read -r word pid; do
   for each in $pids; do [ "$each" = "$pid" ] || rest="$rest $each"; done
   if [ "$word" = add ]; then pids="$rest $pid"; else pids=$rest; fi
 done
-for each in $pids; do kill -KILL -- "$each" 2>/dev/null; done
+for each in $pids; do kill -KILL "$each" 2>/dev/null; done
 `;
 
 /** Starts a shell of its own session: Ctrl-C at the tests does not reach it, the end of its input does. */
