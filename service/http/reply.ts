@@ -18,12 +18,12 @@ export type Answer = {
 
 /**
  * The envelope of an error, with the headers that its status asks for.
- * @param refusalStatus in place of 500, for errors that were foreseen
+ * @param refusalStatus of a message that is refused, here or by a lite server, and of every other 500 that was foreseen
  */
-export function errorAnswer(error: unknown, extra: string, mark?: RpcMark, refusalStatus = 500): Answer {
+export function errorAnswer(error: unknown, extra: string, mark?: RpcMark, refusalStatus?: number): Answer {
   const found = failureOf(error);
-  const isRefusal = found.status === 500 && !found.unexpected;
-  const failure = isRefusal ? { ...found, status: refusalStatus } : found;
+  const isRefusal = found.code === 'bad_message' || (found.status === 500 && !found.unexpected);
+  const failure = isRefusal ? { ...found, status: refusalStatus ?? found.status } : found;
   return {
     status: failure.status,
     body: failureEnvelope(failure, extra, mark),

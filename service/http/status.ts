@@ -43,6 +43,9 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['unknown_method', [422, 'Unknown method']],
   ['unsupported_entry', [542, ownMessage]],
   ['bad_stack', [422, ownMessage]],
+  // The reference client's library tells the next two as 500, in the same words: a mistake of the caller is never one of the service.
+  ['bad_message', [422, ownMessage]],
+  ['too_many_libraries', [422, ownMessage]],
   ['not_a_resolver', [422, ownMessage]],
   ['not_a_token', [409, ownMessage]],
   ['transaction_not_found', [404, ownMessage]],
@@ -69,8 +72,6 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['tvm_closed', [503, 'the service is shutting down']],
   ['tvm_aborted', [callerGoneStatus, 'caller closed the request']],
   ['from_too_old', [500, ownMessage]],
-  ['bad_message', [500, ownMessage]],
-  ['too_many_libraries', [500, ownMessage]],
   // Keys and limits.
   ['unknown_key', [401, unknownKey]],
   ['key_required', [401, unknownKey]],

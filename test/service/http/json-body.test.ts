@@ -16,7 +16,13 @@ function refusal(bytes: Uint8Array): string {
   return 'accepted';
 }
 
+const fields = (count: number): string =>
+  `[[1],{${Array.from({ length: count }, (_, at) => `"field ${at}":{"a":[1,2]}`).join(',')}},{}]`;
+
 describe('a JSON body', () => {
+  const nested = { a: [{ b: [-12_345_678_901_234_567_890n, '-12345678901234567890'] }] };
+  const beside = { '12345678901234567890': 'a"12345678901234567890', b: 12_345_678_901_234_567_890n };
+
   it.each([
     ['{"shard":-9223372036854775808}', { shard: -9_223_372_036_854_775_808n }],
     ['[9007199254740993]', [9_007_199_254_740_993n]],
@@ -24,6 +30,9 @@ describe('a JSON body', () => {
     ['{"a":"9007199254740993"}', { a: '9007199254740993' }],
     ['[1.5,-0.25,1e3]', [1.5, -0.25, 1000]],
     ['[1234567890123456.5]', [1_234_567_890_123_456.5]],
+    ['[1234567890123456e5]', [1_234_567_890_123_456e5]],
+    ['{"a":[{"b":[-12345678901234567890,"-12345678901234567890"]}]}', nested],
+    ['{"12345678901234567890":"a\\"12345678901234567890","b":12345678901234567890}', beside],
   ])('%s keeps its numbers exactly', (text, value) => {
     expect(parse(text)).toEqual(value);
   });
@@ -32,6 +41,12 @@ describe('a JSON body', () => {
     const started = performance.now();
     expect(parse(`[${'9'.repeat(1_000_000)}]`)).toEqual([Infinity]);
     expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('tells what is wrong with it in its own words, long integers or not', () => {
+    expect(refusal(Buffer.from('[12345678901234567890,x]'))).not.toMatch(/[0-9a-f]{32}/);
+    expect(refusal(Buffer.from('[01234567890123456789]'))).not.toBe('accepted');
+    expect(refusal(Buffer.from('[12345678901234567890-1]'))).not.toBe('accepted');
   });
 
   it('keeps every 64-bit integer', () => {
@@ -61,15 +76,22 @@ describe('a JSON body', () => {
     );
   });
 
+  const unterminated = expect.stringMatching(/^Unterminated string/) as unknown;
+
   it.each([
     ['depth 2048', `${'['.repeat(2048)}${']'.repeat(2048)}`, 'accepted'],
     ['depth 2049', `${'['.repeat(2049)}${']'.repeat(2049)}`, 'nested deeper than 2048'],
     ['depth 2049 of objects', `${'{"a":'.repeat(2049)}1${'}'.repeat(2049)}`, 'nested deeper than 2048'],
     ['half a million open brackets', '['.repeat(500_000), 'nested deeper than 2048'],
     ['brackets in a string', JSON.stringify(`\\"${'['.repeat(5000)}\\`), 'accepted'],
-    ['19,000 values', `[${Array(19_000).fill(1).join(',')}]`, 'accepted'],
-    ['21,000 values', `[${Array(21_000).fill(1).join(',')}]`, 'more than 20000 values'],
-    ['an unfinished string', `{"a":"${'\\"'.repeat(100_000)}`, expect.stringMatching(/^Unterminated string/)],
+    ['199,000 values', `[${Array(199_000).fill(1).join(',')}]`, 'accepted'],
+    ['201,000 values', `[${Array(201_000).fill(1).join(',')}]`, 'more than 200000 values'],
+    ['an unfinished string behind a long integer', `[${'9'.repeat(20)},"${'\\"'.repeat(100_000)}`, unterminated],
+    ['1,000 fields', fields(1_000), 'accepted'],
+    ['1,001 fields', fields(1_001), 'more than 1000 fields in an object'],
+    ['16,000 long integers', `[${Array(16_000).fill('9'.repeat(20)).join(',')}]`, 'accepted'],
+    ['16,001 long integers', `[${Array(16_001).fill('9'.repeat(20)).join(',')}]`, 'more than 16000 long integers'],
+    ['an unfinished string', `{"a":"${'\\"'.repeat(100_000)}`, unterminated],
   ])('with %s is judged by its shape', (_what, text, expected) => {
     expect(refusal(Buffer.from(text))).toEqual(expected);
   });

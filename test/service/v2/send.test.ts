@@ -1,4 +1,4 @@
-import { Address, beginCell, external, storeMessage } from '@ton/core';
+import { Address, beginCell, external, internal, storeMessage, storeMessageRelaxed, type Cell } from '@ton/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { answeredError } from '#service/liteserver/errors.ts';
@@ -20,6 +20,19 @@ const cell = beginCell()
   .store(storeMessage(external({ to, body })))
   .endCell();
 const boc = cell.toBoc().toString('base64');
+
+const emptyCell = beginCell().endCell().toBoc().toString('base64');
+const internalMessage = beginCell()
+  .store(storeMessageRelaxed(internal({ to, value: 1n, body })))
+  .endCell()
+  .toBoc()
+  .toString('base64');
+const deepBody = Array.from({ length: 600 }).reduce<Cell>((inner) => beginCell().storeRef(inner).endCell(), body);
+const tooDeep = beginCell()
+  .store(storeMessage(external({ to, body: deepBody })))
+  .endCell()
+  .toBoc()
+  .toString('base64');
 
 let listener: Listener;
 let refusal: Error | undefined;
@@ -95,13 +108,17 @@ describe.each(operations)('%s', (operation) => {
     expect(sent).toEqual([]);
   });
 
-  const refusedStatus = operation === 'sendBocReturnHashNoError' ? 400 : 500;
+  const [mistakeStatus, refusedStatus] = operation === 'sendBocReturnHashNoError' ? [400, 400] : [422, 500];
 
-  it(`answers ${refusedStatus} to what is no message`, async () => {
-    const reply = await ask(operation, { boc: 'AAAA' });
-    const error =
-      'INVALID_BAG_OF_CELLS: bodycannot deserialize bag-of-cells: not enough bytes (3 present, 10 required)';
-    expect([reply.status, reply.body['error'], reply.body['code']]).toEqual([refusedStatus, error, refusedStatus]);
+  it.each([
+    ['AAAA', 'INVALID_BAG_OF_CELLS: bodycannot deserialize bag-of-cells: not enough bytes (3 present, 10 required)'],
+    [emptyCell, 'Failed to unpack Message'],
+    [internalMessage, 'CommonMsgInfo tag is not ext_in_msg_info'],
+    [tooDeep, 'LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message is too deep'],
+  ])(`answers ${mistakeStatus} to what is no message for the network`, async (bad, error) => {
+    const reply = await ask(operation, { boc: bad });
+    expect([reply.status, reply.body['error'], reply.body['code']]).toEqual([mistakeStatus, error, mistakeStatus]);
+    expect(sent).toEqual([]);
   });
 
   it(`answers ${refusedStatus} with the words of the network that rejects a message`, async () => {
