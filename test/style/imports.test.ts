@@ -59,11 +59,11 @@ describe('imports', () => {
     expect([...stages].filter((stage) => stage !== 'main' && allowed[stage] === undefined)).toEqual([]);
   });
 
-  it('of the operator reach only the configuration and telemetry of the service', () => {
+  it('of the operator reach only the configuration, the base error and telemetry of the service', () => {
     const wrong = operator
       .flatMap((source) => source.imports.map((entry) => ({ path: source.path, target: entry.target ?? '' })))
       .filter(({ target }) => target.startsWith('service/'))
-      .filter(({ target }) => !['config', 'telemetry', 'manifest'].includes(stageOf(target)));
+      .filter(({ target }) => !['config', 'error', 'telemetry'].includes(stageOf(target)));
     expect(wrong).toEqual([]);
   });
 

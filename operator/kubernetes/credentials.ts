@@ -1,0 +1,116 @@
+import type { RequestOptions } from 'node:https';
+
+import type { KubeConfig } from '@kubernetes/client-node';
+import { Agent, type Dispatcher } from 'undici';
+
+/** Who we are at which API server. */
+export type Credentials = {
+  /** `https://10.96.0.1:443`, without a slash at the end. */
+  readonly server: string;
+  /** Namespace of the context or of the pod. */
+  readonly namespace: string | undefined;
+  /** Connections and headers of the moment; read again from their source after `ageMaxMs` or `reload`. */
+  current(): Promise<{ readonly dispatcher: Dispatcher; readonly headers: Readonly<Record<string, string>> }>;
+  /** The server did not accept them: the next request reads them anew. */
+  reload(): void;
+  close(): Promise<void>;
+};
+
+/** A token in a pod is replaced long before it ends (after 80 % of an hour at the earliest): a minute of age is never late. */
+const ageMaxMs = 60_000;
+
+/** A watch holds a connection for itself: some twenty kinds, times the namespaces watched, and requests beside them. */
+const connectionsMax = 256;
+
+/** A server that does not shake hands within this is as good as away. */
+const connectTimeoutMs = 10_000;
+
+/** Idle connections go before a load balancer in between forgets them. */
+const idleMs = 30_000;
+
+/**
+ * Credentials of a kubeconfig file, or, without one, those of the environment (`KUBECONFIG`, `~/.kube/config`) or of the pod. The package that
+ * reads them is loaded here and nowhere else: it costs 95 MB (operator sheet 8.1).
+ */
+export async function createCredentials(
+  options: { readonly kubeconfig: string | undefined },
+  dependencies: { readonly now: () => number },
+): Promise<Credentials> {
+  const client = await import('@kubernetes/client-node');
+  const config = new client.KubeConfig();
+  if (options.kubeconfig === undefined) config.loadFromDefault();
+  else config.loadFromFile(options.kubeconfig);
+  const cluster = config.getCurrentCluster();
+  const server = (cluster?.server ?? '').replace(/\/+$/, '');
+  const retired = new Set<Agent>();
+  let material: { text: string; agent: Agent; headers: Readonly<Record<string, string>> } | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const { tls, headers } = await readMaterial(config);
+    const text = JSON.stringify(tls);
+    if (material !== undefined && material.text !== text) retire(material.agent);
+    const agent = material?.text === text ? material.agent : createAgent(tls);
+    material = { text, agent, headers };
+    readAtMs = dependencies.now();
+  }
+
+  /** Watches on it go on until they end by themselves. */
+  function retire(agent: Agent): void {
+    retired.add(agent);
+    void agent.close().finally(() => retired.delete(agent));
+  }
+
+  return {
+    server,
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    async current() {
+      if (material === undefined || dependencies.now() - readAtMs > ageMaxMs) {
+        reading ??= read().finally(() => {
+          reading = undefined;
+        });
+        await reading;
+      }
+      if (material === undefined) throw new TypeError('credentials were read and are not there');
+      return { dispatcher: material.agent, headers: material.headers };
+    },
+    reload() {
+      readAtMs = Number.NEGATIVE_INFINITY;
+    },
+    async close() {
+      await Promise.all([...retired, ...(material ? [material.agent] : [])].map((agent) => agent.destroy()));
+    },
+  };
+}
+
+type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
+
+/** Certificates, keys and headers as the kubeconfig, its files, plugins and token files say at this moment. */
+async function readMaterial(config: KubeConfig): Promise<{ tls: Tls; headers: Readonly<Record<string, string>> }> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const { ca, cert, key, passphrase, rejectUnauthorized, servername } = options;
+  const tls = Object.fromEntries(
+    Object.entries({ ca, cert, key, passphrase, rejectUnauthorized, servername })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString('utf8') : value]),
+  ) as Tls;
+  const headers = Object.fromEntries(
+    Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  );
+  if (typeof options.auth === 'string')
+    headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  return { tls, headers };
+}
+
+function createAgent(tls: Tls): Agent {
+  return new Agent({
+    connect: { ...tls, timeout: connectTimeoutMs } as Agent.Options['connect'],
+    connections: connectionsMax,
+    keepAliveTimeout: idleMs,
+    // Bounds of a request and of a watch are ours, by signal: a watch is silent for minutes and well.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  } as Agent.Options);
+}

@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+
+import type { KubernetesClient } from './client.ts';
+import { pause, type Clock } from './clock.ts';
+import { optionalKinds, resources, type OptionalKind } from './resources.ts';
+
+/** Which optional APIs the cluster serves, looked at again and again. */
+export type Discovery = {
+  readonly served: () => ReadonlySet<OptionalKind>;
+  close(): Promise<void>;
+};
+
+export type DiscoveryDependencies = {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called after a change, and not for the first look. */
+  readonly onChange: (served: ReadonlySet<OptionalKind>) => void;
+};
+
+/**
+ * Anybody may read what is served, while watching CRDs needs a permission for the whole cluster: three small reads at this pace are cheaper than
+ * that. An API that comes is used within it.
+ */
+const lookMs = 30_000;
+
+/** Looks once and then goes on looking. @throws ApiError when the first look fails */
+export async function createDiscovery(dependencies: DiscoveryDependencies): Promise<Discovery> {
+  const { client, clock, logger, onChange } = dependencies;
+  const stop = new AbortController();
+  let served = await look(client, stop.signal);
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await pause(clock, lookMs, stop.signal);
+      if (stop.signal.aborted) return;
+      try {
+        const found = await look(client, stop.signal);
+        if (found.symmetricDifference(served).size === 0) continue;
+        served = found;
+        logger.info({ served: [...served] }, 'the optional APIs changed');
+        onChange(served);
+      } catch (error) {
+        if (!stop.signal.aborted) logger.warn({ err: (error as Error).message }, 'optional APIs not looked at');
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    served: () => served,
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+async function look(client: KubernetesClient, signal: AbortSignal): Promise<ReadonlySet<OptionalKind>> {
+  const versions = [...new Set(optionalKinds.map((kind) => resources[kind].apiVersion))];
+  const lists = await Promise.all(versions.map((version) => client.read(`/apis/${version}`, { signal })));
+  const plurals = new Set(
+    lists.flatMap((list, at) => {
+      const { resources: found = [] } = (list ?? {}) as { resources?: readonly { name?: string }[] };
+      return found.map(({ name }) => `${versions[at]}/${name}`);
+    }),
+  );
+  return new Set(
+    optionalKinds.filter((kind) => plurals.has(`${resources[kind].apiVersion}/${resources[kind].plural}`)),
+  );
+}

@@ -1,0 +1,172 @@
+import type { Gauge } from 'prom-client';
+import type { Logger } from 'pino';
+
+import type { KubernetesClient } from './client.ts';
+import { pause, type Clock } from './clock.ts';
+import { isApiError } from './errors.ts';
+import { microTime, type KubernetesObject } from './object.ts';
+import { resources } from './resources.ts';
+
+/** One of several processes writes: the one that holds the Lease. */
+export type Elector = {
+  /** Resolves when this process begins to lead; never, when it is closed before. */
+  readonly elected: Promise<void>;
+  /** Resolves when it led and must not write any more. */
+  readonly lost: Promise<void>;
+  /** Whether this process may write at this moment: by its own clock, however long it was frozen. */
+  isLeading(): boolean;
+  /** Stops; a leader gives the Lease up so that the next one starts at once. */
+  close(): Promise<void>;
+};
+
+export type ElectorOptions = {
+  readonly namespace: string;
+  /** Of the Lease. */
+  readonly name: string;
+  /** Unique to this process. */
+  readonly identity: string;
+};
+
+export type ElectorDependencies = {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** `leader_election_master_status`, 1 while this process leads. */
+  readonly leading: Gauge<'name'>;
+};
+
+/** Nobody else takes over before the holder was silent this long (defaults of controller-runtime, operator sheet 4.9). */
+const leaseMs = 15_000;
+
+/** A holder that could not renew for this long stops writing: 5 s before anyone else may start. */
+const renewDeadlineMs = 10_000;
+
+/** Between two looks at the Lease, times 1 to 1.2. */
+const retryMs = 2000;
+const retryJitter = 0.2;
+
+/** Requests for the Lease: a hung one must not eat the renew deadline. */
+const requestMs = 5000;
+
+/** Giving the Lease up is a kindness, not a duty. */
+const releaseMs = 1500;
+
+type Lease = KubernetesObject & {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly leaseTransitions?: number;
+  };
+};
+
+export function createElector(options: ElectorOptions, dependencies: ElectorDependencies): Elector {
+  const { client, clock, random, logger, leading } = dependencies;
+  const stop = new AbortController();
+  const elected = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<void>();
+  /** Until when this process may write, by its own clock; undefined while it does not lead. */
+  let mayWriteUntilMs: number | undefined;
+  let hasLost = false;
+  let cancelDeadline: (() => void) | undefined;
+  /** The Lease as last seen, and since when it has been so. */
+  let seen: { readonly lease: Lease; readonly sinceMs: number } | undefined;
+
+  leading.set({ name: options.name }, 0);
+
+  async function look(): Promise<void> {
+    const bounds = { signal: stop.signal, timeoutMs: requestMs };
+    const lease: Lease | undefined = await client.get(resources.Lease, options, bounds);
+    const nowMs = clock.now();
+    if (lease === undefined) return hold(await client.create(leaseOf(undefined), bounds), nowMs);
+    const isSame = seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
+    const { sinceMs } = (seen = isSame && seen !== undefined ? seen : { lease, sinceMs: nowMs });
+    const holder = lease.spec?.holderIdentity ?? '';
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? leaseMs / 1000) * 1000;
+    const expired = nowMs - sinceMs >= durationMs;
+    if (holder === options.identity || holder === '' || expired) {
+      hold(await client.replace(leaseOf(lease), bounds), nowMs);
+    }
+  }
+
+  /** The Lease is ours as of a look that began at `sinceMs`: what came later took effect later. */
+  function hold(lease: KubernetesObject, sinceMs: number): void {
+    if (hasLost) return;
+    seen = { lease, sinceMs };
+    const isNew = mayWriteUntilMs === undefined;
+    mayWriteUntilMs = sinceMs + renewDeadlineMs;
+    cancelDeadline?.();
+    cancelDeadline = clock.after(mayWriteUntilMs - clock.now(), lose);
+    if (!isNew) return;
+    logger.info({ lease: options.name, identity: options.identity }, 'leads');
+    leading.set({ name: options.name }, 1);
+    elected.resolve();
+  }
+
+  function lose(): void {
+    if (hasLost || mayWriteUntilMs === undefined) return;
+    hasLost = true;
+    leading.set({ name: options.name }, 0);
+    logger.error({ lease: options.name }, 'could not renew the Lease: stops writing');
+    lost.resolve();
+    stop.abort();
+  }
+
+  function leaseOf(present: Lease | undefined): KubernetesObject {
+    const now = microTime(clock.unixMs());
+    const wasOurs = present?.spec?.holderIdentity === options.identity;
+    const { acquireTime } = (present?.spec ?? {}) as { acquireTime?: string };
+    return {
+      apiVersion: resources.Lease.apiVersion,
+      kind: 'Lease',
+      metadata: present?.metadata ?? { namespace: options.namespace, name: options.name },
+      spec: {
+        holderIdentity: options.identity,
+        leaseDurationSeconds: leaseMs / 1000,
+        acquireTime: wasOurs && acquireTime !== undefined ? acquireTime : now,
+        renewTime: now,
+        leaseTransitions: (present?.spec?.leaseTransitions ?? 0) + (present === undefined || wasOurs ? 0 : 1),
+      },
+    };
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        // Somebody else was faster: no fault.
+        const level = isApiError(error, 'conflict') ? 'debug' : 'warn';
+        logger[level]({ err: error instanceof Error ? error.message : error }, 'no answer about the Lease');
+      }
+      await pause(clock, retryMs * (1 + retryJitter * random()), stop.signal);
+    }
+  }
+
+  async function release(): Promise<void> {
+    const { lease } = seen ?? {};
+    if (lease === undefined || mayWriteUntilMs === undefined || hasLost) return;
+    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.unixMs()) };
+    try {
+      await client.replace({ ...lease, spec }, { timeoutMs: releaseMs });
+    } catch (error) {
+      logger.warn({ err: error instanceof Error ? error.message : error }, 'the Lease was not given up; it runs out');
+    }
+  }
+
+  const running = run();
+  return {
+    elected: elected.promise,
+    lost: lost.promise,
+    isLeading: () => mayWriteUntilMs !== undefined && !hasLost && clock.now() < mayWriteUntilMs,
+    async close() {
+      stop.abort();
+      await running;
+      cancelDeadline?.();
+      await release();
+      leading.set({ name: options.name }, 0);
+      mayWriteUntilMs = undefined;
+    },
+  };
+}

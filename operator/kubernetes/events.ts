@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+
+import type { KubernetesClient } from './client.ts';
+import type { Clock } from './clock.ts';
+import { microTime, type KubernetesObject } from './object.ts';
+import { resources } from './resources.ts';
+
+/** What happened to an object, told once: transitions and failures, nothing that repeats by itself. */
+export type Happening = {
+  readonly type: 'Normal' | 'Warning';
+  /** One CamelCase word. */
+  readonly reason: string;
+  /** What we were doing, one CamelCase word. */
+  readonly action: string;
+  readonly note: string;
+};
+
+export type Events = {
+  /** Never fails: an event that cannot be written is logged. */
+  record(about: KubernetesObject, happening: Happening, signal?: AbortSignal): Promise<void>;
+};
+
+export type EventsDependencies = {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Name of this process, as of its pod. */
+  readonly instance: string;
+};
+
+/** The same reason on the same object within this is one event that counts. */
+const seriesMs = 600_000;
+
+/** Series remembered; the oldest are forgotten first. */
+const seriesMax = 5000;
+
+/** Bounds of the API server on the texts of an event. */
+const noteCharsMax = 1024;
+const instanceCharsMax = 128;
+
+type Series = { readonly name: string; readonly namespace: string; readonly startedMs: number; count: number };
+
+export function createEvents({ client, clock, logger, instance }: EventsDependencies): Events {
+  const known = new Map<string, Series>();
+
+  function eventOf(about: KubernetesObject, happening: Happening, name: string): KubernetesObject {
+    const { apiVersion, kind, metadata } = about;
+    const { namespace = 'default', uid, resourceVersion } = metadata;
+    return {
+      apiVersion: resources.Event.apiVersion,
+      kind: 'Event',
+      metadata: { namespace, name },
+      eventTime: microTime(clock.unixMs()),
+      reportingController: 'tonplane.dev/operator',
+      reportingInstance: instance.slice(0, instanceCharsMax),
+      regarding: { apiVersion, kind, namespace, name: metadata.name, uid, resourceVersion },
+      ...happening,
+      note: happening.note.slice(0, noteCharsMax),
+    };
+  }
+
+  /** The series that this happening goes on with, if it is younger than the bound. */
+  function seriesOf(key: string): Series | undefined {
+    const series = known.get(key);
+    return series !== undefined && clock.now() - series.startedMs < seriesMs ? series : undefined;
+  }
+
+  function remember(key: string, series: Series): void {
+    known.delete(key);
+    known.set(key, series);
+    const [oldest] = known.keys();
+    if (known.size > seriesMax && oldest !== undefined) known.delete(oldest);
+  }
+
+  return {
+    async record(about, happening, signal) {
+      const { namespace = 'default', name, uid = '' } = about.metadata;
+      const key = `${about.kind}/${uid}/${happening.reason}`;
+      const series = seriesOf(key);
+      try {
+        if (series !== undefined) {
+          series.count += 1;
+          const change = {
+            series: { count: series.count, lastObservedTime: microTime(clock.unixMs()) },
+            note: happening.note.slice(0, noteCharsMax),
+          };
+          await client.patch(resources.Event, series, change, { signal });
+          return;
+        }
+        const eventName = `${name.slice(0, 200)}.${BigInt(Math.round(clock.unixMs() * 1000)).toString(16)}.${happening.reason.toLowerCase()}`;
+        remember(key, { name: eventName, namespace, startedMs: clock.now(), count: 1 });
+        await client.create(eventOf(about, happening, eventName), { signal });
+      } catch (error) {
+        logger.warn(
+          { err: error instanceof Error ? error.message : error, reason: happening.reason },
+          'event not written',
+        );
+      }
+    },
+  };
+}

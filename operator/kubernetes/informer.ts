@@ -1,0 +1,205 @@
+import type { Logger } from 'pino';
+
+import type { Cache } from './cache.ts';
+import type { KubernetesClient, ListQuery } from './client.ts';
+import { backoffMs, pause, type Clock } from './clock.ts';
+import { ApiError, fromStatus, isApiError } from './errors.ts';
+import type { WatchMetrics, WatchRestart } from './metrics.ts';
+import type { KubernetesObject } from './object.ts';
+import type { Resource } from './resources.ts';
+import { readWatch } from './watch-stream.ts';
+
+/** Keeps a cache as the API server has it, over restarts and losses, until it is closed. */
+export type Informer = {
+  /** Resolves once everything there was has come in. */
+  readonly synced: Promise<void>;
+  hasSynced(): boolean;
+  /** Refused three times in a row for want of credentials or permission. */
+  forbidden(): boolean;
+  /** Since the last event or bookmark of the watch that is silent longest. */
+  ageSeconds(): number;
+  close(): Promise<void>;
+};
+
+export type InformerOptions = {
+  readonly resource: Resource;
+  /** Undefined watches all namespaces in one go. */
+  readonly namespaces: readonly string[] | undefined;
+} & Pick<ListQuery, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
+
+export type InformerDependencies = {
+  readonly client: KubernetesClient;
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: WatchMetrics;
+};
+
+/** Objects of one page; the API server's own clients ask for as many. */
+const pageItems = 500;
+
+/** The server ends a watch after this and up to a minute more, so that watches begun together do not end together. */
+const watchSeconds = 300;
+const watchJitterSeconds = 60;
+
+/** Bookmarks on a quiet watch come 60 to 120 s apart (operator sheet 4.10): longer silence is a dead connection. */
+const silenceMs = 180_000;
+
+/** After an error. Short at first, as an API server is back within seconds; not longer, as everything waits for us. */
+const retry = { baseMs: 500, maxMs: 30_000, jitter: 0.2 };
+
+/** A watch that the server ends at once, again and again, is an error and not a rhythm. */
+const watchMsMin = 1000;
+
+/** So many refusals in a row are no hiccup of a token being replaced. */
+const refusalsMax = 3;
+
+/** What one list-watch loop knows of itself. */
+type Loop = { readonly namespace: string | undefined; aliveAtMs: number; refusals: number };
+
+export function createInformer(options: InformerOptions, dependencies: InformerDependencies): Informer {
+  const { client, cache, clock, random, logger, metrics } = dependencies;
+  const { resource, labelSelector, fieldSelector, metadataOnly } = options;
+  const stop = new AbortController();
+  const loops: Loop[] = (options.namespaces ?? [undefined]).map((namespace) => ({
+    namespace,
+    aliveAtMs: clock.now(),
+    refusals: 0,
+  }));
+  const unsynced = new Set(loops);
+  const synced = Promise.withResolvers<void>();
+  const queryOf = (loop: Loop) => ({
+    namespace: loop.namespace,
+    labelSelector,
+    fieldSelector,
+    ...(metadataOnly && { metadataOnly }),
+  });
+
+  /** Takes in all pages; answers the version to watch from. */
+  async function list(loop: Loop): Promise<string> {
+    const items: KubernetesObject[] = [];
+    let continueAt: string | undefined;
+    let version: string;
+    do {
+      const query = { ...queryOf(loop), limit: pageItems, continueAt };
+      const page = await client.list(resource, query, { signal: stop.signal });
+      items.push(...page.items);
+      ({ continueAt } = page);
+      version = page.resourceVersion;
+    } while (continueAt !== undefined);
+    cache.replace(loop.namespace, items, version, unsynced.has(loop));
+    unsynced.delete(loop);
+    if (unsynced.size === 0) synced.resolve();
+    return version;
+  }
+
+  /** One watch until the server ends it; answers the version to go on from. */
+  async function watch(loop: Loop, from: string, seen: (version: string) => void): Promise<void> {
+    const connection = new AbortController();
+    const end = (): void => connection.abort(new ApiError(silence(resource.kind)));
+    let cancelSilence = clock.after(silenceMs, end);
+    const timeoutSeconds = watchSeconds + Math.floor(random() * watchJitterSeconds);
+    const signal = AbortSignal.any([stop.signal, connection.signal]);
+    try {
+      const bytes = await client.watch(resource, { ...queryOf(loop), resourceVersion: from, timeoutSeconds }, signal);
+      loop.refusals = 0;
+      for await (const line of readWatch(`WATCH ${resource.kind}`, bytes)) {
+        loop.aliveAtMs = clock.now();
+        cancelSilence();
+        cancelSilence = clock.after(silenceMs, end);
+        take(line.type, line.object);
+        seen(line.object.metadata.resourceVersion ?? from);
+      }
+    } catch (error) {
+      throw connection.signal.aborted ? connection.signal.reason : error;
+    } finally {
+      cancelSilence();
+      connection.abort();
+    }
+  }
+
+  function take(type: string, object: KubernetesObject): void {
+    if (type === 'ERROR') {
+      const { code } = object as unknown as { code?: number };
+      throw fromStatus(`WATCH ${resource.kind}`, code ?? 500, object, undefined);
+    }
+    if (type === 'BOOKMARK') cache.passed(object.metadata.resourceVersion ?? '0');
+    else if (type === 'DELETED') cache.remove({ ...object, apiVersion: resource.apiVersion, kind: resource.kind });
+    else cache.set({ ...object, apiVersion: resource.apiVersion, kind: resource.kind });
+  }
+
+  /** List, then watch, for ever: the version is kept over errors and given up when the server has forgotten it. */
+  async function run(loop: Loop): Promise<void> {
+    let version: string | undefined;
+    let failures = 0;
+    while (!stop.signal.aborted) {
+      const startedMs = clock.now();
+      try {
+        version ??= await list(loop);
+        loop.aliveAtMs = clock.now();
+        await watch(loop, version, (passed) => {
+          version = passed;
+          failures = 0;
+        });
+        metrics.restart(resource.kind, 'closed');
+        if (clock.now() - startedMs >= watchMsMin) failures = 0;
+        else await pause(clock, backoffMs(retry, failures++, random), stop.signal);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (mustRelist(error)) version = undefined;
+        const delayMs = judge(loop, error, backoffMs(retry, failures++, random));
+        await pause(clock, delayMs, stop.signal);
+      }
+    }
+  }
+
+  /** Counts and logs an error; answers how long to wait. */
+  function judge(loop: Loop, error: unknown, plainMs: number): number {
+    const reason: WatchRestart = isApiError(error, 'gone')
+      ? 'expired'
+      : isApiError(error, 'timeout') && error.data.reason === silentReason
+        ? 'silent'
+        : 'error';
+    metrics.restart(resource.kind, reason);
+    loop.refusals = isApiError(error, 'unauthorized', 'forbidden') ? loop.refusals + 1 : 0;
+    const message = error instanceof Error ? error.message : String(error);
+    logger.warn({ resource: resource.kind, namespace: loop.namespace, reason, err: message }, 'watch begins again');
+    if (reason !== 'error') return 0;
+    return isApiError(error) ? (error.data.retryAfterMs ?? plainMs) : plainMs;
+  }
+
+  const ageSeconds = (): number => (clock.now() - Math.min(...loops.map(({ aliveAtMs }) => aliveAtMs))) / 1000;
+  const forbidden = (): boolean => loops.some(({ refusals }) => refusals >= refusalsMax);
+  const unobserve = metrics.observe(resource.kind, { objects: () => cache.size(), ageSeconds, forbidden });
+  const running = Promise.all(loops.map(run));
+
+  return {
+    synced: synced.promise,
+    hasSynced: () => unsynced.size === 0,
+    forbidden,
+    ageSeconds,
+    async close() {
+      stop.abort();
+      unobserve();
+      await running;
+    },
+  };
+}
+
+const silentReason = 'Silent';
+
+function silence(kind: string): ConstructorParameters<typeof ApiError>[0] {
+  const request = `WATCH ${kind}`;
+  return {
+    code: 'timeout',
+    message: `${request}: nothing came for ${silenceMs / 1000} s`,
+    data: { request, status: 0, reason: silentReason, retryAfterMs: undefined, causes: [] },
+    retryable: true,
+  } as const;
+}
+
+/** The server has forgotten the version, or what it sent cannot be trusted to be whole. */
+function mustRelist(error: unknown): boolean {
+  return !(error instanceof ApiError) || isApiError(error, 'gone', 'malformed');
+}

@@ -1,0 +1,215 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Requests to the API server, by the names that dashboards of other operators know (operator sheet 6.1). */
+export type ClientMetrics = {
+  /** `status` 0 is a request without an answer. */
+  request(method: string, host: string, status: number, seconds: number): void;
+};
+
+/** A quick read 5 ms, a busy server 1 s, its own limit 60 s. */
+const requestSecondsBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15, 30, 60];
+
+export function createClientMetrics(register: Registry): ClientMetrics {
+  const registers = [register];
+  const requests = new Counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server, by HTTP status or <error>',
+    labelNames: ['code', 'method', 'host'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: 'Time of requests to the API server; of a watch, until its headers came',
+    labelNames: ['verb', 'host'],
+    buckets: requestSecondsBuckets,
+    registers,
+  });
+  return {
+    request(method, host, status, took) {
+      requests.inc({ code: status === 0 ? '<error>' : String(status), method, host });
+      seconds.observe({ verb: method, host }, took);
+    },
+  };
+}
+
+/** Why a watch began again. */
+export type WatchRestart = 'closed' | 'error' | 'expired' | 'silent';
+
+export type CacheReadings = {
+  readonly objects: () => number;
+  /** Since the last event or bookmark of the watch that is silent longest. */
+  readonly ageSeconds: () => number;
+  readonly forbidden: () => boolean;
+};
+
+export type WatchMetrics = {
+  restart(resource: string, reason: WatchRestart): void;
+  handlerFailed(resource: string): void;
+  /** Gauges of a cache are read when they are collected; the returned function removes them. */
+  observe(resource: string, readings: CacheReadings): () => void;
+};
+
+export function createWatchMetrics(register: Registry): WatchMetrics {
+  const registers = [register];
+  const caches = new Map<string, CacheReadings>();
+  const gauge = (name: string, help: string, read: (readings: CacheReadings) => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['resource'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [resource, readings] of caches) this.set({ resource }, read(readings));
+      },
+    });
+  gauge('ton_operator_cache_objects', 'Objects in the cache', ({ objects }) => objects());
+  gauge(
+    'ton_operator_cache_age_seconds',
+    'Since the last event or bookmark of the watch: a stuck one shows here',
+    ({ ageSeconds }) => ageSeconds(),
+  );
+  gauge('ton_operator_watch_forbidden', '1 while the API server refuses the watch (401 or 403)', ({ forbidden }) =>
+    forbidden() ? 1 : 0,
+  );
+  const restarts = new Counter({
+    name: 'ton_operator_watch_restarts_total',
+    help: 'Watches begun again: closed by the server in good order, after an error, as the version was gone, or after silence',
+    labelNames: ['resource', 'reason'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'ton_operator_watch_handler_failures_total',
+    help: 'Events whose handler threw; the watch went on',
+    labelNames: ['resource'],
+    registers,
+  });
+  return {
+    restart: (resource, reason) => restarts.inc({ resource, reason }),
+    handlerFailed: (resource) => failures.inc({ resource }),
+    observe(resource, readings) {
+      caches.set(resource, readings);
+      return () => caches.delete(resource);
+    },
+  };
+}
+
+/** What gauges of a queue read when they are collected. */
+export type QueueReadings = {
+  readonly depth: () => { readonly live: number; readonly initial: number };
+  /** Start of each key's processing, ms of the queue's clock. */
+  readonly runningSinceMs: () => readonly number[];
+  readonly nowMs: () => number;
+};
+
+export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
+
+export type QueueMetrics = {
+  added(): void;
+  retried(): void;
+  /** A key was taken up after it waited `seconds`. */
+  started(seconds: number): void;
+  /** Processing took `seconds`. */
+  finished(result: ReconcileResult, seconds: number): void;
+  /** A terminal failure, a time-out or a bug. */
+  failed(kind: 'terminal' | 'timeout' | 'panic'): void;
+};
+
+/** A no-op look takes 5 ms; a reconcile is ended after 60 s. */
+const reconcileSecondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** controller-runtime's names, so that its dashboards show us (operator sheet 6.1). */
+export function createQueueMetrics(
+  register: Registry,
+): (controller: string, concurrency: number, readings: QueueReadings) => QueueMetrics {
+  const registers = [register];
+  const queues = new Map<string, { concurrency: number; readings: QueueReadings }>();
+  const labels = ['controller'] as const;
+  const both = ['name', 'controller'] as const;
+  const counter = (name: string, help: string, labelNames: readonly string[] = labels): Counter =>
+    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const histogram = (name: string, help: string, labelNames: readonly string[]): Histogram =>
+    new Histogram({ name, help, labelNames: [...labelNames], buckets: reconcileSecondsBuckets, registers });
+  const collected = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: (controller: string, readings: QueueReadings, set: (value: number, more?: object) => void) => void,
+  ): Gauge =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      collect() {
+        for (const [controller, { readings }] of queues) {
+          const known = labelNames.includes('name') ? { name: controller, controller } : { controller };
+          read(controller, readings, (value, more) => this.set({ ...known, ...more }, value));
+        }
+      },
+    });
+  const results = counter('controller_runtime_reconcile_total', 'Reconciles, by result', ['controller', 'result']);
+  const errors = counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed');
+  const terminal = counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Reconciles that failed in a way that only a change of the resource mends',
+  );
+  const panics = counter(
+    'controller_runtime_reconcile_panics_total',
+    'Reconciles that failed by a bug of the operator',
+  );
+  const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Reconciles that were ended for their time');
+  const times = histogram('controller_runtime_reconcile_time_seconds', 'Time of one reconcile', labels);
+  const concurrencies = new Gauge({
+    name: 'controller_runtime_max_concurrent_reconciles',
+    help: 'Reconciles that may run at once',
+    labelNames: [...labels],
+    registers,
+  });
+  collected('controller_runtime_active_workers', 'Reconciles that run now', labels, (_name, readings, set) =>
+    set(readings.runningSinceMs().length),
+  );
+  collected('workqueue_depth', 'Keys that wait', [...both, 'priority'], (_name, readings, set) => {
+    for (const [priority, value] of Object.entries(readings.depth())) set(value, { priority });
+  });
+  collected(
+    'workqueue_unfinished_work_seconds',
+    'Time spent so far on keys that are being worked on, summed up',
+    both,
+    (_name, readings, set) => set(secondsOf(readings).reduce((sum, value) => sum + value, 0)),
+  );
+  collected(
+    'workqueue_longest_running_processor_seconds',
+    'Time spent so far on the key that is being worked on longest',
+    both,
+    (_name, readings, set) => set(Math.max(0, ...secondsOf(readings))),
+  );
+  const adds = counter('workqueue_adds_total', 'Keys added', both);
+  const retries = counter('workqueue_retries_total', 'Keys added again after a failure', both);
+  const waits = histogram('workqueue_queue_duration_seconds', 'Time a key waited', both);
+  const works = histogram('workqueue_work_duration_seconds', 'Time a key was worked on', both);
+
+  return (controller, concurrency, readings) => {
+    queues.set(controller, { concurrency, readings });
+    const name = controller;
+    concurrencies.set({ controller }, concurrency);
+    for (const result of ['success', 'error', 'requeue', 'requeue_after']) results.inc({ controller, result }, 0);
+    for (const metric of [errors, terminal, panics, timeouts]) metric.inc({ controller }, 0);
+    return {
+      added: () => adds.inc({ name, controller }),
+      retried: () => retries.inc({ name, controller }),
+      started: (seconds) => waits.observe({ name, controller }, seconds),
+      finished(result, seconds) {
+        results.inc({ controller, result });
+        if (result === 'error') errors.inc({ controller });
+        times.observe({ controller }, seconds);
+        works.observe({ name, controller }, seconds);
+      },
+      failed: (kind) => ({ terminal, timeout: timeouts, panic: panics })[kind].inc({ controller }),
+    };
+  };
+}
+
+function secondsOf({ runningSinceMs, nowMs }: QueueReadings): number[] {
+  return runningSinceMs().map((sinceMs) => (nowMs() - sinceMs) / 1000);
+}

@@ -1,0 +1,236 @@
+import type { Logger } from 'pino';
+
+import { backoffMs, type Clock } from './clock.ts';
+import { isApiError } from './errors.ts';
+import type { QueueMetrics, QueueReadings, ReconcileResult } from './metrics.ts';
+import type { ObjectKey } from './object.ts';
+
+/** Why a key is looked at: `initial` keys of a start wait behind `live` ones, so that a restart delays no person's edit. */
+export type Priority = 'live' | 'initial';
+
+/**
+ * What came of a look at a key. `terminal`: no retry will help, an event or the next look may. `unfinished`: something was not reached or not ready,
+ * tried again with growing pauses.
+ */
+export type Outcome =
+  | { readonly type: 'done'; readonly lookAgainMs?: number }
+  | { readonly type: 'terminal' }
+  | { readonly type: 'unfinished' };
+
+/** A set of keys, each looked at by one worker at a time, until it holds. */
+export type Queue = {
+  /** A key that is there already is not added twice; one being worked on is looked at once more afterwards. */
+  add(key: ObjectKey, priority: Priority): void;
+  addAfter(key: ObjectKey, delayMs: number): void;
+  /** Nothing is retried for it any more. */
+  forget(key: ObjectKey): void;
+  /** Lets workers begin. */
+  start(): void;
+  /** Takes no more keys and waits for the running ones; after `graceMs` they are aborted. */
+  close(graceMs: number): Promise<void>;
+};
+
+export type QueueOptions = {
+  /** Name of the controller in metrics. */
+  readonly name: string;
+  readonly concurrency: number;
+  /** Time of one look at a key. */
+  readonly workTimeoutMs: number;
+};
+
+export type Work = {
+  readonly signal: AbortSignal;
+  /** Failures in a row so far. */
+  readonly failures: number;
+};
+
+export type QueueDependencies = {
+  readonly process: (key: ObjectKey, work: Work) => Promise<Outcome>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: (name: string, concurrency: number, readings: QueueReadings) => QueueMetrics;
+};
+
+/** Short at first, as most failures are a server that restarts; at most five minutes, as people wait (operator sheet 4.2). */
+export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
+
+/** What no retry helps is looked at again now and then all the same. */
+const terminalLookMs = 600_000;
+
+/** Everything is looked at this often, whatever the events say. */
+const lookMs = 1_800_000;
+const lookJitter = 0.2;
+
+/** Retries of all keys together: many that fail at once must not flood the API server. */
+const retriesPerSecond = 20;
+const retriesBurst = 100;
+
+export function createQueue(options: QueueOptions, dependencies: QueueDependencies): Queue {
+  const { clock, random, logger } = dependencies;
+  /** Waiting keys in order of coming, since when. */
+  const waiting = { live: new Map<ObjectKey, number>(), initial: new Map<ObjectKey, number>() };
+  /** Keys being worked on, since when. */
+  const running = new Map<ObjectKey, number>();
+  /** Added while they were worked on. */
+  const again = new Set<ObjectKey>();
+  const failures = new Map<ObjectKey, number>();
+  /** The one alarm of each key: when it rings and how to call it off. */
+  const alarms = new Map<ObjectKey, { readonly atMs: number; readonly cancel: () => void }>();
+  const abort = new AbortController();
+  const drained = Promise.withResolvers<void>();
+  let open = false;
+  let closed = false;
+  let tokens = retriesBurst;
+  let tokensAtMs = clock.now();
+  const metrics = dependencies.metrics(options.name, options.concurrency, {
+    depth: () => ({ live: waiting.live.size, initial: waiting.initial.size }),
+    runningSinceMs: () => [...running.values()],
+    nowMs: clock.now,
+  });
+
+  function add(key: ObjectKey, priority: Priority): void {
+    if (closed || waiting.live.has(key)) return;
+    if (running.has(key)) {
+      again.add(key);
+      return;
+    }
+    if (waiting.initial.has(key)) {
+      if (priority === 'initial') return;
+      waiting.initial.delete(key);
+    }
+    waiting[priority].set(key, clock.now());
+    metrics.added();
+    takeUp();
+  }
+
+  /** The earlier of two alarms rings. */
+  function addAfter(key: ObjectKey, delayMs: number): void {
+    if (closed) return;
+    const atMs = clock.now() + delayMs;
+    const set = alarms.get(key);
+    if (set !== undefined && set.atMs <= atMs) return;
+    set?.cancel();
+    const cancel = clock.after(delayMs, () => {
+      alarms.delete(key);
+      add(key, 'live');
+    });
+    alarms.set(key, { atMs, cancel });
+  }
+
+  function silence(key: ObjectKey): void {
+    alarms.get(key)?.cancel();
+    alarms.delete(key);
+  }
+
+  function takeUp(): void {
+    if (!open || closed) return;
+    while (running.size < options.concurrency) {
+      const next = first(waiting.live) ?? first(waiting.initial);
+      if (next === undefined) return;
+      const [key, sinceMs] = next;
+      waiting.live.delete(key);
+      waiting.initial.delete(key);
+      silence(key);
+      running.set(key, clock.now());
+      metrics.started((clock.now() - sinceMs) / 1000);
+      void work(key);
+    }
+  }
+
+  async function work(key: ObjectKey): Promise<void> {
+    const startedMs = clock.now();
+    const timeout = new AbortController();
+    const cancel = clock.after(options.workTimeoutMs, () => {
+      metrics.failed('timeout');
+      timeout.abort(Object.assign(new Error('the look at the key took too long'), { name: 'TimeoutError' }));
+    });
+    let result: ReconcileResult = 'error';
+    try {
+      const signal = AbortSignal.any([abort.signal, timeout.signal]);
+      const outcome = await dependencies.process(key, { signal, failures: failures.get(key) ?? 0 });
+      result = settle(key, outcome);
+    } catch (error) {
+      fail(key, error);
+    } finally {
+      cancel();
+      running.delete(key);
+      metrics.finished(result, (clock.now() - startedMs) / 1000);
+      if (again.delete(key)) add(key, 'live');
+      takeUp();
+      if (closed && running.size === 0) drained.resolve();
+    }
+  }
+
+  function settle(key: ObjectKey, outcome: Outcome): ReconcileResult {
+    if (outcome.type === 'unfinished') {
+      retry(key, undefined);
+      return 'requeue';
+    }
+    failures.delete(key);
+    if (outcome.type === 'terminal') {
+      metrics.failed('terminal');
+      addAfter(key, jittered(terminalLookMs));
+      return 'error';
+    }
+    addAfter(key, outcome.lookAgainMs ?? jittered(lookMs));
+    return outcome.lookAgainMs === undefined ? 'success' : 'requeue_after';
+  }
+
+  function fail(key: ObjectKey, error: unknown): void {
+    if (closed && abort.signal.aborted) return;
+    if (!isApiError(error)) metrics.failed('panic');
+    const attempt = (failures.get(key) ?? 0) + 1;
+    const known = isApiError(error);
+    logger[known ? 'warn' : 'error'](
+      { err: known ? error.message : error, controller: options.name, key, attempt },
+      'failed',
+    );
+    retry(key, known ? error.data.retryAfterMs : undefined);
+  }
+
+  function retry(key: ObjectKey, askedMs: number | undefined): void {
+    const count = failures.get(key) ?? 0;
+    failures.set(key, count + 1);
+    metrics.retried();
+    addAfter(key, (askedMs ?? backoffMs(retryBackoff, count, random)) + throttleMs());
+  }
+
+  /** How long the next retry must wait for its token. */
+  function throttleMs(): number {
+    const nowMs = clock.now();
+    tokens = Math.min(retriesBurst, tokens + ((nowMs - tokensAtMs) * retriesPerSecond) / 1000);
+    tokensAtMs = nowMs;
+    tokens -= 1;
+    return tokens >= 0 ? 0 : (-tokens * 1000) / retriesPerSecond;
+  }
+
+  function jittered(ms: number): number {
+    return ms * (1 + lookJitter * (2 * random() - 1));
+  }
+
+  return {
+    add,
+    addAfter,
+    forget(key) {
+      failures.delete(key);
+      silence(key);
+    },
+    start() {
+      open = true;
+      takeUp();
+    },
+    async close(graceMs) {
+      closed = true;
+      for (const key of alarms.keys()) silence(key);
+      if (running.size === 0) return;
+      const cancel = clock.after(graceMs, () => abort.abort());
+      await drained.promise;
+      cancel();
+    },
+  };
+}
+
+function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
+  return map.entries().next().value;
+}

@@ -1,0 +1,26 @@
+import { createCache, type Cache, type CacheEvent, type CacheOptions } from './cache.ts';
+import { createInformer, type Informer, type InformerDependencies, type InformerOptions } from './informer.ts';
+
+/** Objects of one kind, watched: the cache to read and the informer that keeps it. */
+export type Watched = Pick<Cache, 'get' | 'list' | 'indexed' | 'size' | 'put'> & Informer;
+
+export type WatchedDependencies = Omit<InformerDependencies, 'cache'> & {
+  /** Called for every change, in order. What it throws is counted and logged, and the watch goes on. */
+  readonly onEvent: (event: CacheEvent) => void;
+};
+
+export function createWatched(options: InformerOptions & CacheOptions, dependencies: WatchedDependencies): Watched {
+  const { onEvent, logger, metrics } = dependencies;
+  const { kind } = options.resource;
+  const cache = createCache(options, {
+    onEvent(event) {
+      try {
+        onEvent(event);
+      } catch (err) {
+        metrics.handlerFailed(kind);
+        logger.error({ err, resource: kind, event: event.type }, 'a handler of events failed');
+      }
+    },
+  });
+  return { ...cache, ...createInformer(options, { ...dependencies, cache }) };
+}
