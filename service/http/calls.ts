@@ -65,8 +65,12 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     return { request, query, exchange, deadline, admission, caller: caller.key ?? caller.clientAddress };
   };
 
-  const fail = (exchange: Exchange, error: unknown, mark?: RpcMark, refusalStatus?: number): Answer => {
-    const answer = errorAnswer(error, exchange.extra(), mark, refusalStatus);
+  const fail = (
+    exchange: Exchange,
+    error: unknown,
+    told: { readonly mark?: RpcMark | undefined; readonly refusalStatus?: number | undefined } = {},
+  ): Answer => {
+    const answer = errorAnswer(error, exchange.extra(exchange.liteServers), told.mark, told.refusalStatus);
     if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');
     return answer;
   };
@@ -95,8 +99,10 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     },
 
     async run({ exchange, deadline, caller }, operation, source, mark) {
+      const asked: ReadonlySet<number>[] = [];
+      const noteAsked = (liteServers: ReadonlySet<number>): void => void asked.push(liteServers);
       try {
-        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span, caller };
+        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span, caller, noteAsked };
         const answer = await deadline.race(operation.run(source, context));
         exchange.liteServers = answer.liteServers;
         return {
@@ -104,7 +110,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           body: successEnvelope(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
         };
       } catch (error) {
-        return fail(exchange, error, mark, operation.refusalStatus);
+        exchange.liteServers = [...new Set(asked.flatMap((liteServers) => [...liteServers]))];
+        return fail(exchange, error, { mark, refusalStatus: operation.refusalStatus });
       }
     },
 

@@ -26,7 +26,7 @@ const rows: ReadonlyMap<number, FailureRow> = new Map<number, FailureRow>([
   [503, { description: 'No lite server is usable' }],
   [504, { description: 'No lite server answered in time', error: { const: 'LITE_SERVER_NETWORK timeout' } }],
   [533, { description: 'The result is nested too deep' }],
-  [542, { description: 'A stack entry of an unknown type' }],
+  [542, { description: 'No archival lite server, or a stack entry of an unknown type' }],
 ]);
 
 /** Statuses that any operation may answer with. */

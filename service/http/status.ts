@@ -48,6 +48,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['too_many_libraries', [422, ownMessage]],
   ['not_a_resolver', [422, ownMessage]],
   ['not_a_token', [409, ownMessage]],
+  ['no_archive', [542, ownMessage]],
   ['transaction_not_found', [404, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_too_large', [413, 'request body too large']],

@@ -10,6 +10,8 @@ export type ReadContext = {
   readonly span?: Span;
   /** Who asks, of a bounded length: whose turn it is when work waits in a queue. Never logged: it may be a key. */
   readonly caller?: string;
+  /** Told of the lite servers that each read asks; the set grows with each: what a failure can tell of its making. */
+  readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };
 
 /** A value read from lite servers, with what it took. */

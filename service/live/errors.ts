@@ -7,6 +7,7 @@ import { TonplaneError } from '../error.ts';
  * - `bad_message`: what is to be sent is no message from outside, or none that a node would look at
  * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
  * - `transaction_not_found`: no transaction is known that sent or received the message
+ * - `no_archive`: history of an archival lite server alone is asked for, and none is one
  * - `not_a_resolver`: an account that names are to be resolved by answers what is no answer to that
  */
 export type LiveErrorCode =
@@ -16,6 +17,7 @@ export type LiveErrorCode =
   | 'transaction_not_found'
   | 'bad_message'
   | 'not_a_token'
+  | 'no_archive'
   | 'not_a_resolver';
 
 /** The bound that was met, and what met it. */

@@ -4,6 +4,7 @@ import { HISTORY_STEP_MAX, readHistoryStep } from './account-history.ts';
 import type { AccountId, LiveAccounts } from './accounts.ts';
 import { joinAnswers } from './answer.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
+import { requireArchive } from './archive.ts';
 import { LISTING_STEP_MAX, listNames, listTransactions } from './block-listing.ts';
 import type { ListingStep } from './block-listing.ts';
 import type { LiveBlocks } from './blocks.ts';
@@ -48,9 +49,10 @@ export function createLiveTransactions(dependencies: LiveTransactionsDependencie
 
   async function readTransactions(
     account: AccountId,
-    { from, limit, toLt }: TransactionRange,
+    { from, limit, toLt, archival }: TransactionRange,
     context: ReadContext,
   ): Promise<LiveAnswer<LiveTransactionList>> {
+    if (archival) requireArchive(pool);
     const start = await findStart(account, from, context);
     const steps: LiveAnswer<LiveTransactionList>[] = [];
     const transactions: LiveTransaction[] = [];

@@ -31,6 +31,8 @@ export type TransactionRange = {
   readonly limit: number;
   /** Those at this lt and below are left out. */
   readonly toLt: bigint;
+  /** Only what an archival lite server tells. */
+  readonly archival?: boolean;
 };
 
 /** A block by its place and seqno, and by both hashes when the caller knows them. */

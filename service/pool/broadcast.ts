@@ -59,6 +59,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const request = sendMessage.encode({ body: message });
     return new Promise((resolve, reject) => {
       const tried = new Set<number>();
+      context.noteAsked?.(tried);
       const errors: unknown[] = [];
       const running = new Set<Send>();
       let decided = false;

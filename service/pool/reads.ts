@@ -27,6 +27,8 @@ export type PoolContext = {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly span?: Span;
+  /** Told of the lite servers that a read asks; the set grows with each. Also where the read fails, and where it joins another. */
+  readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };
 
 /** The attempt whose answer is checked; a check that asks for more does so under this, since a read may have several waiters. */
@@ -112,6 +114,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   const hedgeBudget = createBudget(tuning.hedgeBudget, { now });
   const retryBudget = createBudget(tuning.retryBudget, { now });
   const lastGood = new Map<MethodClass, number>();
+  /** Of the reads under way, by key. */
+  const askedFor = new Map<string, Set<number>>();
   let unsharedReads = 0;
   let closed = false;
 
@@ -143,10 +147,18 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
         return check === undefined ? (decoded as unknown as T) : runCheck(fn.name, decoded, check, attempted);
       },
     };
+    const tried = askedFor.get(key) ?? new Set<number>();
+    context.noteAsked?.(tried);
     const { value: asked, joined } = await flights.run(key, context, async (signal) => {
-      const result = await ask(question, signal);
-      if (immutable) cache.set(key, result.value, request.length + 2 * result.bytes + CACHE_ENTRY_BYTES);
-      return result;
+      askedFor.set(key, tried);
+      try {
+        const result = await ask(question, tried, signal);
+        if (immutable) cache.set(key, result.value, request.length + 2 * result.bytes + CACHE_ENTRY_BYTES);
+        return result;
+      } finally {
+        // One that nobody waited for any more may have a successor.
+        if (askedFor.get(key) === tried) askedFor.delete(key);
+      }
     });
     metrics.read(joined ? 'joined' : 'lite_server');
     return { value: asked.value, liteServers: [asked.liteServer], cached: false };
@@ -183,12 +195,13 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       ...(waitMasterchain === undefined ? {} : { waitMasterchain }),
       judgeAnswer: (answer) => answer,
     };
-    const { value } = await flights.run(`bytes ${++unsharedReads}`, waiter, (signal) => ask(question, signal));
+    const { value } = await flights.run(`bytes ${++unsharedReads}`, waiter, (signal) =>
+      ask(question, new Set(), signal),
+    );
     return value.value;
   }
 
-  async function ask<T>(question: Question<T>, signal: AbortSignal): Promise<Asked<T>> {
-    const tried = new Set<number>();
+  async function ask<T>(question: Question<T>, tried: Set<number>, signal: AbortSignal): Promise<Asked<T>> {
     // A check may take longer than an answer may: that is no fault of the lite server.
     const answered = new Set<number>();
     const asked = new Map<number, Member>();

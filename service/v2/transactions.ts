@@ -27,7 +27,7 @@ const historyParameters = {
   hash: optionalHash('hash'),
   // Below zero is as good as zero: no transaction is there (v2 sheet 4.2 has no message for it).
   toLt: withDefault({ ...optionalLt('to_lt'), check: () => undefined }, 0n),
-  // Says nothing that is not done anyway: a lite server that lacks what is asked for is followed by one that has it.
+  // False says nothing that is not done anyway: a lite server that lacks what is asked for is followed by one that has it.
   archival: optionalFlag('archival'),
   limit: listLength('limit', { name: 'LimitInput', max: limitMax }, 10),
 } satisfies Parameters;
@@ -43,9 +43,9 @@ function startRule(isAbsent: (lt: bigint | undefined) => boolean): ParameterRule
   };
 }
 
-function rangeOf({ lt, hash, toLt, limit }: History): TransactionRange {
+function rangeOf({ lt, hash, toLt, limit, archival }: History): TransactionRange {
   const from = lt === undefined || hash === undefined ? undefined : { lt, hash };
-  return { from, limit, toLt: toLt > 0n ? toLt : 0n };
+  return { from, limit, toLt: toLt > 0n ? toLt : 0n, ...(archival && { archival }) };
 }
 
 const transactions = named('Transactions', list(transaction, limitMax));
@@ -92,6 +92,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       tag: 'transactions',
       summary: 'Transactions of an account, newest first.',
       parameters: historyParameters,
+      failures: [542],
       // lt 0 is what some clients send for "from the newest".
       rule: startRule((lt) => lt === undefined || lt === 0n),
       result: transactions,
@@ -106,6 +107,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       tag: 'transactions',
       summary: 'Transactions of an account, newest first, and where the next page starts.',
       parameters: historyParameters,
+      failures: [542],
       rule: startRule((lt) => lt === undefined),
       result: transactionsStd,
       handle: async (values, context) => {

@@ -25,9 +25,13 @@ export type ApiUnderTest = {
   /** Everything that was logged, one JSON object a line. */
   log(): string;
   /** GET of an operation with the key; the parsed envelope with its status. */
-  get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  get(path: string): Promise<Answered>;
+  /** POST of an operation with the key and a JSON body. */
+  post(operation: string, body: object): Promise<Answered>;
   close(): Promise<void>;
 };
+
+type Answered = { status: number; body: Record<string, unknown> };
 
 export type ApiUnderTestOptions = {
   /** Lite servers; default 1. */
@@ -73,6 +77,10 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
       register,
     },
   );
+  const ask = async (path: string, init: RequestInit = {}): Promise<Answered> => {
+    const response = await fetch(`${api.url}/api/v2/${path}`, { ...init, headers: { 'x-api-key': key } });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
   const running: ApiUnderTest = {
     network,
     api,
@@ -80,10 +88,8 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     networkRegister,
     key,
     log: () => lines.join(''),
-    async get(path) {
-      const response = await fetch(`${api.url}/api/v2/${path}`, { headers: { 'x-api-key': key } });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    },
+    get: (path) => ask(path),
+    post: (operation, body) => ask(operation, { method: 'POST', body: JSON.stringify(body) }),
     async close() {
       await api.close();
       await network.close();

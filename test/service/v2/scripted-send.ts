@@ -7,8 +7,9 @@ export function scriptSend(refusal?: Error): LiveSend & { readonly sent: Externa
   const sent: ExternalMessage[] = [];
   return {
     sent,
-    async send(boc): Promise<LiveAnswer<ExternalMessage>> {
+    async send(boc, context): Promise<LiveAnswer<ExternalMessage>> {
       const message = readExternalMessage(boc);
+      context.noteAsked?.(new Set([3, 0, 7]));
       if (refusal !== undefined) throw refusal;
       sent.push(message);
       return { value: message, liteServers: [3, 0, 7], cached: false };

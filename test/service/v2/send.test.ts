@@ -126,6 +126,7 @@ describe.each(operations)('%s', (operation) => {
     refusal = answeredError('sendMessage', 0, text);
     const reply = await ask(operation, { boc });
     expect([reply.status, reply.body['error']]).toEqual([refusedStatus, `LITE_SERVER_UNKNOWN: ${text}`]);
+    expect(reply.body['@extra']).toMatch(/^\d+:3,0,7:[\d.e-]+$/);
   });
 
   it('tells that nobody can be reached, and that nobody answered, as it is', async () => {

@@ -53,7 +53,7 @@ describe.each(['getTransactions', 'getTransactionsStd'])('%s', (operation) => {
     ],
     [
       { to_lt: '77', archival: 'true' },
-      { from: undefined, limit: 10, toLt: 77n },
+      { from: undefined, limit: 10, toLt: 77n, archival: true },
     ],
     [
       { to_lt: -1, archival: false },

@@ -1,0 +1,20 @@
+import type { LiteServerStatus, Pool } from '../pool/pool.ts';
+import { LiveError } from './errors.ts';
+
+/** A lite server that has the masterchain from here on is archival: its block 3 is what the reference service asks for (v2 sheet section 6). */
+const ARCHIVE_SEQNO = 3;
+
+/**
+ * That history may be asked of an archival lite server.
+ * @throws LiveError `no_archive` when every lite server in use is known to lack the beginning. One whose depth is not found out yet may
+ *   have it, and with no lite server in use the read itself says so.
+ */
+export function requireArchive(pool: Pick<Pool, 'status'>): void {
+  const inUse = pool.status().filter(({ phase, cordoned }) => phase === 'in' && !cordoned);
+  if (inUse.length === 0 || inUse.some(mayBeArchival)) return;
+  throw new LiveError('no_archive', 'no workers available (archival=1 mode=Single)');
+}
+
+function mayBeArchival({ depth: { masterchainBlock } }: LiteServerStatus): boolean {
+  return masterchainBlock === undefined || masterchainBlock.masterchain <= ARCHIVE_SEQNO;
+}
