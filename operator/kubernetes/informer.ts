@@ -61,6 +61,8 @@ type Loop = { readonly namespace: string | undefined; aliveAtMs: number; refusal
 export function createInformer(options: InformerOptions, dependencies: InformerDependencies): Informer {
   const { client, cache, clock, random, logger, metrics } = dependencies;
   const { resource, labelSelector, fieldSelector, metadataOnly } = options;
+  /** Of the watch, in metrics and logs. */
+  const title = metadataOnly === true ? `${resource.kind} metadata` : resource.kind;
   const stop = new AbortController();
   const loops: Loop[] = (options.namespaces ?? [undefined]).map((namespace) => ({
     namespace,
@@ -142,7 +144,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
           version = passed;
           failures = 0;
         });
-        metrics.restart(resource.kind, 'closed');
+        metrics.restart(title, 'closed');
         if (clock.now() - startedMs >= watchMsMin) failures = 0;
         else await pause(clock, backoffMs(retry, failures++, random), stop.signal);
       } catch (error) {
@@ -161,17 +163,17 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
       : isApiError(error, 'timeout') && error.data.reason === silentReason
         ? 'silent'
         : 'error';
-    metrics.restart(resource.kind, reason);
+    metrics.restart(title, reason);
     loop.refusals = isApiError(error, 'unauthorized', 'forbidden') ? loop.refusals + 1 : 0;
     const message = error instanceof Error ? error.message : String(error);
-    logger.warn({ resource: resource.kind, namespace: loop.namespace, reason, err: message }, 'watch begins again');
+    logger.warn({ resource: title, namespace: loop.namespace, reason, err: message }, 'watch begins again');
     if (reason !== 'error') return 0;
     return isApiError(error) ? (error.data.retryAfterMs ?? plainMs) : plainMs;
   }
 
   const ageSeconds = (): number => (clock.now() - Math.min(...loops.map(({ aliveAtMs }) => aliveAtMs))) / 1000;
   const forbidden = (): boolean => loops.some(({ refusals }) => refusals >= refusalsMax);
-  const unobserve = metrics.observe(resource.kind, { objects: () => cache.size(), ageSeconds, forbidden });
+  const unobserve = metrics.observe(title, { objects: () => cache.size(), ageSeconds, forbidden });
   const running = Promise.all(loops.map(run));
 
   return {

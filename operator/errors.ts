@@ -1,0 +1,8 @@
+import { TonplaneError } from '../service/error.ts';
+
+/** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
+export class OptionsError extends TonplaneError<'usage' | 'help', Record<string, never>> {}
+
+export function usageError(message: string): OptionsError {
+  return new OptionsError({ code: 'usage', message, data: {}, retryable: false });
+}

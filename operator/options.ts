@@ -1,0 +1,175 @@
+import { parseArgs } from 'node:util';
+
+import { OptionsError, usageError } from './errors.ts';
+import { durationMs } from './service-config.ts';
+
+/** What the operator is told by its command line and environment. */
+export type OperatorOptions = {
+  /** `run`: the operator; `plan`: prints what it would change, for one file or for all there is, and ends. */
+  readonly command: 'run' | 'plan';
+  /** Manifest of the plan; undefined plans everything in the cluster. */
+  readonly file: string | undefined;
+  /** Undefined: that of the environment or of the pod. */
+  readonly kubeconfig: string | undefined;
+  /** Undefined: all namespaces. */
+  readonly namespaces: readonly string[] | undefined;
+  /** Of the Lease; undefined: the pod's or the kubeconfig's. */
+  readonly namespace: string | undefined;
+  /** Unique to this process: the pod's name. */
+  readonly identity: string;
+  readonly concurrency: number;
+  readonly rollouts: RolloutOptions;
+  /** Patches an annotation on pods so that their kubelet refreshes files at once; needs the right to patch pods. */
+  readonly nudgePods: boolean;
+  readonly image: string | undefined;
+  readonly redisImage: string;
+  readonly prometheusUrl: string | undefined;
+  readonly monitoringNamespace: string | undefined;
+  readonly runbookUrl: string | undefined;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly metricsPort: number;
+  readonly healthPort: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly tracing: { readonly endpoint: string; readonly sampleRatio: number } | null;
+};
+
+/** How template changes that only a new operator brings reach the fleet (operator sheet 4.8). */
+export type RolloutOptions = {
+  /** TonApis that may roll out at once. */
+  readonly concurrencyMax: number;
+  /** Pause between the end of one and the start of the next. */
+  readonly delayMs: number;
+  /** `Rolling`: one after the other; `OnChange`: a TonApi keeps its template until somebody edits it. */
+  readonly upgradePolicy: 'Rolling' | 'OnChange';
+};
+
+const flags = {
+  file: { type: 'string', short: 'f' },
+  kubeconfig: { type: 'string' },
+  namespaces: { type: 'string' },
+  namespace: { type: 'string' },
+  concurrency: { type: 'string' },
+  'max-concurrent-rollouts': { type: 'string' },
+  'rollout-delay': { type: 'string' },
+  'upgrade-policy': { type: 'string' },
+  'no-pod-nudge': { type: 'boolean' },
+  image: { type: 'string' },
+  'redis-image': { type: 'string' },
+  'prometheus-url': { type: 'string' },
+  'monitoring-namespace': { type: 'string' },
+  'runbook-url': { type: 'string' },
+  host: { type: 'string' },
+  'metrics-port': { type: 'string' },
+  'health-port': { type: 'string' },
+  'log-level': { type: 'string' },
+  'plan-only': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const usage = `usage: ton-operator [options]            runs the operator
+       ton-operator plan [-f FILE]       prints what would change, and changes nothing
+                                         (--plan-only is the same as plan)
+
+  --kubeconfig FILE              default: KUBECONFIG, ~/.kube/config, or the pod's own
+  --namespaces A,B               the only ones looked at; default: all
+  --namespace NAME               of the Lease; default: the pod's
+  --concurrency N                TonApis worked on at once, default 4
+  --max-concurrent-rollouts N    TonApis that roll out a template of a new operator at once, default 1
+  --rollout-delay DURATION       between two such rollouts, default 0s
+  --upgrade-policy POLICY        Rolling (default), or OnChange: a TonApi keeps its template until it is edited
+  --no-pod-nudge                 pods are not patched; changes of hot configuration wait for the kubelet
+  --image IMAGE                  of the service, for TonApis that name none
+  --redis-image IMAGE            of the embedded Redis
+  --prometheus-url URL           where KEDA asks for request rates
+  --monitoring-namespace NAME    that may scrape the pods; default: any
+  --runbook-url URL              base of the pages that alerts link to
+  --host ADDRESS                 to listen on, default 0.0.0.0
+  --metrics-port N               default 8080; 0 takes a free one
+  --health-port N                default 8081; 0 takes a free one
+  --log-level LEVEL              debug, info, warn or error; default info
+
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, when it is set.
+`;
+
+const defaultRedisImage = 'redis:8.2-alpine';
+
+/** Reconciles without writes are sampled by the tracer's own tail rule; this is of what is recorded at all. */
+const sampleRatio = 1;
+
+/** Reads the command line (without the program's name) and the environment. @throws OptionsError */
+export function parseOptions(args: readonly string[], environment: NodeJS.ProcessEnv): OperatorOptions {
+  const { values, positionals } = parseStrictly(args);
+  if (values.help === true) throw new OptionsError({ code: 'help', message: usage, data: {}, retryable: false });
+  const command = values['plan-only'] === true ? 'plan' : (positionals[0] ?? 'run');
+  if (positionals.length > 1 || (command !== 'run' && command !== 'plan')) {
+    throw usageError(`expected nothing or plan, got ${positionals.join(' ')}`);
+  }
+  if (values.file !== undefined && command === 'run') throw usageError('--file: only with plan');
+  const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  return {
+    command,
+    file: values.file,
+    kubeconfig: values.kubeconfig,
+    namespaces: namespacesOf(values.namespaces),
+    namespace: values.namespace ?? environment['POD_NAMESPACE'],
+    identity: environment['POD_NAME'] ?? `${environment['HOSTNAME'] ?? 'operator'}-${process.pid}`,
+    concurrency: integer('--concurrency', values.concurrency, 1, 64) ?? 4,
+    rollouts: {
+      concurrencyMax: integer('--max-concurrent-rollouts', values['max-concurrent-rollouts'], 1, 1000) ?? 1,
+      delayMs: duration('--rollout-delay', values['rollout-delay']) ?? 0,
+      upgradePolicy: oneOf('--upgrade-policy', values['upgrade-policy'], ['Rolling', 'OnChange'] as const) ?? 'Rolling',
+    },
+    nudgePods: values['no-pod-nudge'] !== true,
+    image: values.image,
+    redisImage: values['redis-image'] ?? defaultRedisImage,
+    prometheusUrl: values['prometheus-url'],
+    monitoringNamespace: values['monitoring-namespace'],
+    runbookUrl: values['runbook-url'],
+    host: values.host ?? '0.0.0.0',
+    metricsPort: integer('--metrics-port', values['metrics-port'], 0, 65_535) ?? 8080,
+    healthPort: integer('--health-port', values['health-port'], 0, 65_535) ?? 8081,
+    logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const) ?? 'info',
+    tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio },
+  };
+}
+
+function parseStrictly(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
+  } catch (cause) {
+    throw usageError(cause instanceof Error ? cause.message : 'unreadable arguments');
+  }
+}
+
+/** Names of namespaces, each once. */
+function namespacesOf(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined || text === '') return undefined;
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
+  if (wrong !== undefined) throw usageError(`--namespaces: expected names with commas between, got ${wrong}`);
+  return names;
+}
+
+function integer(flag: string, text: string | undefined, min: number, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d{1,6}$/.test(text) || value < min || value > max) {
+    throw usageError(`${flag}: expected a number from ${min} to ${max}, got ${text}`);
+  }
+  return value;
+}
+
+function duration(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = durationMs(text);
+  if (value === undefined) throw usageError(`${flag}: expected a duration as 30s or 5m, got ${text}`);
+  return value;
+}
+
+function oneOf<T extends string>(flag: string, text: string | undefined, names: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const name = names.find((candidate) => candidate === text);
+  if (name === undefined) throw usageError(`${flag}: expected ${names.join(' or ')}, got ${text}`);
+  return name;
+}

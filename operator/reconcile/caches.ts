@@ -1,0 +1,243 @@
+import { trimmed, type CacheEvent } from '../kubernetes/cache.ts';
+import type { InformerDependencies } from '../kubernetes/informer.ts';
+import { controllerOf, keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
+import { optionalKinds, resources, type OptionalKind, type ResourceKind } from '../kubernetes/resources.ts';
+import { createWatched, type Watched } from '../kubernetes/watched.ts';
+import { manager } from '../desired/names.ts';
+import type { TonApi, TonApiKey } from '../resource.ts';
+
+/** Kinds that children of a TonApi have in every cluster. */
+const childKinds = [
+  'ConfigMap',
+  'Secret',
+  'ServiceAccount',
+  'Deployment',
+  'StatefulSet',
+  'Job',
+  'Service',
+  'HorizontalPodAutoscaler',
+  'PodDisruptionBudget',
+  'Ingress',
+  'NetworkPolicy',
+] as const satisfies readonly ResourceKind[];
+
+/** What the operator knows of the cluster without asking. */
+export type Caches = {
+  tonApi(key: ObjectKey): TonApi | undefined;
+  tonApis(): TonApi[];
+  tonApiKey(key: ObjectKey): TonApiKey | undefined;
+  /** Keys that point at the TonApi, from whatever namespace. */
+  tonApiKeysOf(tonApi: ObjectKey): readonly TonApiKey[];
+  /** Everything that the TonApi controls. */
+  children(uid: string): readonly KubernetesObject[];
+  /** One of ours by kind and key. */
+  child(kind: ResourceKind, key: ObjectKey): KubernetesObject | undefined;
+  pods(tonApi: Pick<TonApi, 'metadata'>): readonly KubernetesObject[];
+  /** Whether a ConfigMap or Secret of anybody exists, and its version. */
+  reference(kind: 'ConfigMap' | 'Secret', key: ObjectKey): { readonly resourceVersion: string } | undefined;
+  /** What the server answered to a write of ours. */
+  put(object: KubernetesObject): void;
+  /** Begins or ends watching kinds of optional APIs. */
+  setServed(served: ReadonlySet<OptionalKind>): void;
+  readonly synced: Promise<void>;
+  hasSynced(): boolean;
+  /** A watch is refused, and so nothing can be relied on. */
+  forbidden(): boolean;
+  close(): Promise<void>;
+};
+
+export type CachesDependencies = Omit<InformerDependencies, 'cache'> & {
+  /** Look at the TonApi or TonApiKey again. `initial`: it was there when the operator started. */
+  readonly onTonApi: (key: ObjectKey, initial: boolean) => void;
+  readonly onTonApiKey: (key: ObjectKey, initial: boolean) => void;
+};
+
+const managed = `app.kubernetes.io/managed-by=${manager}`;
+
+const byOwner = {
+  owner: (object: KubernetesObject) => {
+    const owner = controllerOf(object);
+    return owner === undefined ? [] : [owner.uid];
+  },
+};
+
+const instanceLabel = 'app.kubernetes.io/instance';
+
+export function createCaches(
+  options: { readonly namespaces: readonly string[] | undefined; readonly served: ReadonlySet<OptionalKind> },
+  dependencies: CachesDependencies,
+): Caches {
+  const { namespaces } = options;
+  const { onTonApi, onTonApiKey } = dependencies;
+
+  const tonApis = createWatched(
+    {
+      resource: resources.TonApi,
+      namespaces,
+      indexes: { reference: (object) => referencesOf(object as TonApi) },
+    },
+    { ...dependencies, onEvent: (event) => matters(event) && onTonApi(keyOf(event.object), isInitial(event)) },
+  );
+  const tonApiKeys = createWatched(
+    {
+      resource: resources.TonApiKey,
+      namespaces,
+      indexes: { tonApi: (object) => [apiKeyOf(object as TonApiKey)] },
+    },
+    {
+      ...dependencies,
+      onEvent(event) {
+        if (!matters(event)) return;
+        onTonApiKey(keyOf(event.object), isInitial(event));
+        onTonApi(apiKeyOf(event.object as TonApiKey), isInitial(event));
+      },
+    },
+  );
+
+  function onChild({ object, ...event }: CacheEvent): void {
+    const owner = controllerOf(object);
+    const { namespace } = object.metadata;
+    const initial = 'initial' in event && event.initial;
+    if (owner?.kind === 'TonApi') onTonApi(`${namespace}/${owner.name}`, initial);
+    if (owner?.kind === 'TonApiKey') onTonApiKey(`${namespace}/${owner.name}`, initial);
+  }
+  const watchChildren = (kind: ResourceKind): Watched =>
+    createWatched(
+      { resource: resources[kind], namespaces, labelSelector: managed, indexes: byOwner },
+      { ...dependencies, onEvent: onChild },
+    );
+  const children = new Map<ResourceKind, Watched>(childKinds.map((kind) => [kind, watchChildren(kind)]));
+
+  const pods = createWatched(
+    {
+      resource: resources.Pod,
+      namespaces,
+      labelSelector: managed,
+      indexes: { tonApi: (pod) => [podTonApi(pod)] },
+      trim: trimPod,
+    },
+    { ...dependencies, onEvent: ({ object }) => onTonApi(podTonApi(object), false) },
+  );
+
+  /** Of objects of anybody only that they exist: values of foreign Secrets never enter this process. */
+  const watchReferences = (kind: 'ConfigMap' | 'Secret'): Watched =>
+    createWatched(
+      { resource: resources[kind], namespaces, metadataOnly: true, trim: trimReference },
+      {
+        ...dependencies,
+        onEvent(event) {
+          for (const tonApi of tonApis.indexed('reference', `${kind} ${keyOf(event.object)}`)) {
+            onTonApi(keyOf(tonApi), isInitial(event));
+          }
+        },
+      },
+    );
+  const references = { ConfigMap: watchReferences('ConfigMap'), Secret: watchReferences('Secret') };
+
+  function setServed(served: ReadonlySet<OptionalKind>): void {
+    for (const kind of optionalKinds) {
+      const watched = children.get(kind);
+      if (served.has(kind) && watched === undefined) children.set(kind, watchChildren(kind));
+      if (!served.has(kind) && watched !== undefined) {
+        children.delete(kind);
+        void watched.close();
+      }
+    }
+  }
+  setServed(options.served);
+  const all = (): Watched[] => [
+    tonApis,
+    tonApiKeys,
+    pods,
+    references.ConfigMap,
+    references.Secret,
+    ...children.values(),
+  ];
+
+  return {
+    tonApi: (key) => tonApis.get(key) as TonApi | undefined,
+    tonApis: () => [...tonApis.list()] as unknown as TonApi[],
+    tonApiKey: (key) => tonApiKeys.get(key) as TonApiKey | undefined,
+    tonApiKeysOf: (key) => tonApiKeys.indexed('tonApi', key) as unknown as readonly TonApiKey[],
+    children: (uid) => [...children.values()].flatMap((watched) => watched.indexed('owner', uid)),
+    child: (kind, key) => children.get(kind)?.get(key),
+    pods: (tonApi) => pods.indexed('tonApi', keyOf(tonApi)),
+    reference(kind, key) {
+      const found = references[kind].get(key);
+      return found && { resourceVersion: found.metadata.resourceVersion ?? '' };
+    },
+    put(object) {
+      const own: Partial<Record<string, Watched>> = { TonApi: tonApis, TonApiKey: tonApiKeys };
+      (own[object.kind] ?? children.get(object.kind as ResourceKind))?.put(object);
+    },
+    setServed,
+    synced: allSynced(all()),
+    hasSynced: () => all().every((watched) => watched.hasSynced()),
+    forbidden: () => all().some((watched) => watched.forbidden()),
+    async close() {
+      await Promise.all(all().map((watched) => watched.close()));
+    },
+  };
+}
+
+async function allSynced(watched: readonly Watched[]): Promise<void> {
+  await Promise.all(watched.map(({ synced }) => synced));
+}
+
+/**
+ * Of our own resources only what a person changed matters: a change of the status is ours, and looking at it would make one look the cause of the
+ * next.
+ */
+function matters(event: CacheEvent): boolean {
+  if (event.type !== 'updated') return true;
+  const [before, after] = [event.previous.metadata, event.object.metadata];
+  return (
+    before.generation !== after.generation ||
+    before.deletionTimestamp !== after.deletionTimestamp ||
+    JSON.stringify([before.annotations, before.labels]) !== JSON.stringify([after.annotations, after.labels])
+  );
+}
+
+function isInitial(event: CacheEvent): boolean {
+  return event.type === 'added' && event.initial;
+}
+
+/** `ConfigMap ns/name` and `Secret ns/name` of everything that the spec names. */
+function referencesOf({ metadata, spec }: TonApi): string[] {
+  const { redis } = spec.rateLimits;
+  const named = [
+    ...(spec.liteServerConfigRef === undefined ? [] : [spec.liteServerConfigRef]),
+    ...[redis.secretRef, spec.postgres?.secretRef, spec.postgres?.readOnlySecretRef].flatMap((reference) =>
+      reference === undefined ? [] : [{ kind: 'Secret', name: reference.name }],
+    ),
+    ...(spec.exposure?.tlsSecretName === undefined ? [] : [{ kind: 'Secret', name: spec.exposure.tlsSecretName }]),
+  ];
+  return named.map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`);
+}
+
+/** The TonApi that a key points at. */
+export function apiKeyOf({ metadata, spec }: TonApiKey): ObjectKey {
+  return `${spec.apiRef.namespace ?? metadata.namespace}/${spec.apiRef.name}`;
+}
+
+function podTonApi({ metadata }: KubernetesObject): ObjectKey {
+  return `${metadata.namespace}/${metadata.labels?.[instanceLabel] ?? ''}`;
+}
+
+/** Of a pod: who it is, where it is, whether it is ready and with which template. */
+function trimPod(pod: KubernetesObject): KubernetesObject {
+  const { apiVersion, kind, metadata, spec, status } = trimmed(pod);
+  const { phase, podIP, conditions, containerStatuses } = status ?? {};
+  return {
+    apiVersion,
+    kind,
+    metadata,
+    spec: { nodeName: spec?.['nodeName'] },
+    status: { phase, podIP, conditions, containerStatuses },
+  };
+}
+
+function trimReference({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
+  const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
+}

@@ -1,0 +1,121 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+import type { Condition, ObjectKey } from '../kubernetes/object.ts';
+import { splitKey } from '../kubernetes/object.ts';
+
+/** What the operator does to the cluster, and how its resources are. */
+export type ReconcileMetrics = {
+  write(kind: string, verb: string, result: 'ok' | 'error'): void;
+  /** A foreign edit of a field of ours was undone. */
+  driftCorrected(kind: string, manager: string): void;
+  /** From a new generation until it was Ready for the first time. */
+  ready(kind: string, seconds: number): void;
+  tonApi(key: ObjectKey, reading: TonApiReading): void;
+  /** Undefined for a key that never ends. */
+  keyExpiry(key: ObjectKey, unixSeconds: number | undefined): void;
+  /** A resource is gone: its series go. */
+  forget(key: ObjectKey): void;
+};
+
+export type TonApiReading = {
+  readonly conditions: readonly Condition[];
+  readonly replicas: { readonly desired: number; readonly ready: number; readonly updated: number };
+};
+
+/** A change of limits is there in 2 s, a rollout takes minutes. */
+const readySecondsBuckets = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800];
+
+const statuses = ['True', 'False', 'Unknown'] as const;
+
+export function createReconcileMetrics(
+  register: Registry,
+  build: { readonly version: string; readonly commit: string },
+  readings: { readonly rolloutsWaiting: () => number },
+): ReconcileMetrics {
+  const registers = [register];
+  const info = new Gauge({
+    name: 'ton_operator_build_info',
+    help: 'Always 1; the labels say what runs',
+    labelNames: ['version', 'commit'],
+    registers,
+  });
+  info.set(build, 1);
+  const writes = new Counter({
+    name: 'ton_operator_writes_total',
+    help: 'Writes to the API server; flat while nothing changes',
+    labelNames: ['kind', 'verb', 'result'],
+    registers,
+  });
+  const drift = new Counter({
+    name: 'ton_operator_drift_corrections_total',
+    help: 'Foreign edits of fields of ours that were undone, by the manager that made them',
+    labelNames: ['kind', 'manager'],
+    registers,
+  });
+  const readySeconds = new Histogram({
+    name: 'ton_operator_apply_to_ready_seconds',
+    help: 'From the change of a resource until it is Ready',
+    labelNames: ['kind'],
+    buckets: readySecondsBuckets,
+    registers,
+  });
+  const waiting = new Gauge({
+    name: 'ton_operator_rollout_queue',
+    help: 'TonApis that wait for their turn to roll out',
+    registers,
+    collect() {
+      this.set(readings.rolloutsWaiting());
+    },
+  });
+  waiting.set(0);
+  const conditions = new Gauge({
+    name: 'ton_api_condition',
+    help: '1 for the status that a condition of a TonApi has, 0 for the others',
+    labelNames: ['namespace', 'name', 'type', 'status'],
+    registers,
+  });
+  const replicas = new Gauge({
+    name: 'ton_api_replicas',
+    help: 'API pods of a TonApi: wanted, ready, and of the newest template',
+    labelNames: ['namespace', 'name', 'state'],
+    registers,
+  });
+  const expiry = new Gauge({
+    name: 'ton_api_key_expiry_timestamp_seconds',
+    help: 'When a TonApiKey goes out of force for good, as Unix time',
+    labelNames: ['namespace', 'name'],
+    registers,
+  });
+  /** Types of conditions that a TonApi was last seen with. */
+  const known = new Map<ObjectKey, ReadonlySet<string>>();
+
+  function forgetTypes(key: ObjectKey, types: Iterable<string>): void {
+    for (const type of types) for (const status of statuses) conditions.remove({ ...splitKey(key), type, status });
+  }
+
+  return {
+    write: (kind, verb, result) => writes.inc({ kind, verb, result }),
+    driftCorrected: (kind, manager) => drift.inc({ kind, manager }),
+    ready: (kind, seconds) => readySeconds.observe({ kind }, seconds),
+    tonApi(key, reading) {
+      const name = splitKey(key);
+      const types = new Set(reading.conditions.map(({ type }) => type));
+      forgetTypes(key, (known.get(key) ?? new Set<string>()).difference(types));
+      known.set(key, types);
+      for (const { type, status } of reading.conditions) {
+        for (const other of statuses) conditions.set({ ...name, type, status: other }, other === status ? 1 : 0);
+      }
+      for (const [state, value] of Object.entries(reading.replicas)) replicas.set({ ...name, state }, value);
+    },
+    keyExpiry(key, unixSeconds) {
+      if (unixSeconds === undefined) expiry.remove(splitKey(key));
+      else expiry.set(splitKey(key), unixSeconds);
+    },
+    forget(key) {
+      forgetTypes(key, known.get(key) ?? []);
+      known.delete(key);
+      for (const state of ['desired', 'ready', 'updated']) replicas.remove({ ...splitKey(key), state });
+      expiry.remove(splitKey(key));
+    },
+  };
+}
