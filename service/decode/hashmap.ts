@@ -155,10 +155,10 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
 }
 
 /** A label whose bits follow at the slice's position, or are all `same`. */
-type Label = { readonly length: number; readonly same: 0 | 1 | undefined };
+export type Label = { readonly length: number; readonly same: 0 | 1 | undefined };
 
 /** `HmLabel ~l n`: hml_short$0 (unary length), hml_long$10, hml_same$11. Leaves the slice at the label's bits. */
-function readLabel(slice: CellSlice, rest: number): Label {
+export function readLabel(slice: CellSlice, rest: number): Label {
   let length = 0;
   let same: 0 | 1 | undefined;
   if (!slice.bit()) {
@@ -183,7 +183,7 @@ function labelBit(slice: CellSlice, label: Label, bit: number): number {
 }
 
 /** Writes the label's bits into the key, a byte of the key at a time. */
-function copyLabel(slice: CellSlice, label: Label, key: Buffer, start: number): void {
+export function copyLabel(slice: CellSlice, label: Label, key: Buffer, start: number): void {
   for (let done = 0; done < label.length;) {
     const at = start + done;
     const shift = at & 7;
@@ -196,7 +196,8 @@ function copyLabel(slice: CellSlice, label: Label, key: Buffer, start: number): 
   }
 }
 
-function bitOf(key: Uint8Array, at: number): 0 | 1 {
+/** A bit of a key. */
+export function bitOf(key: Uint8Array, at: number): 0 | 1 {
   return (key[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
 }
 

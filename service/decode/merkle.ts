@@ -1,4 +1,3 @@
-import { maskCount } from './cell-table.ts';
 import type { CellTable } from './cell-table.ts';
 import type { CellStore } from './cell-store.ts';
 import { DecodeError } from './errors.ts';
@@ -94,75 +93,4 @@ function graft(store: CellStore, table: CellTable, root: number): number {
     stack.pop();
   }
   return target({ cell: root, nesting: 0 })!;
-}
-
-/**
- * Builds a Merkle proof of `root` in the store: cells for which `visited` is false become pruned branches.
- * As in the reference node, cells without references are never pruned.
- * @returns index of the Merkle proof cell
- */
-export function buildMerkleProof(store: CellStore, root: number, visited: (cell: number) => boolean): number {
-  const proof = Buffer.alloc(35);
-  proof[0] = 3;
-  store.hash(root, 0).copy(proof, 1);
-  proof.writeUInt16BE(store.depth(root, 0), 33);
-  return store.add({ kind: 'merkleProof', data: proof, bitLength: 280, refs: [pruneTree(store, root, visited)] });
-}
-
-function pruneTree(store: CellStore, root: number, visited: (cell: number) => boolean): number {
-  // One memo for each nesting of Merkle cells: the level of a pruned branch depends on it.
-  const done = [
-    new Map<number, number>(),
-    new Map<number, number>(),
-    new Map<number, number>(),
-    new Map<number, number>(),
-  ];
-  const stack: Nested[] = [{ cell: root, nesting: 0 }];
-  while (stack.length > 0) {
-    const { cell, nesting } = stack[stack.length - 1]!;
-    if (done[nesting]!.has(cell)) {
-      stack.pop();
-      continue;
-    }
-    const refCount = store.refCount(cell);
-    if (refCount === 0 || !visited(cell)) {
-      done[nesting]!.set(cell, refCount === 0 ? cell : prunedBranch(store, cell, nesting));
-      stack.pop();
-      continue;
-    }
-    const kind = store.kind(cell);
-    const below = kind === 'merkleProof' || kind === 'merkleUpdate' ? nesting + 1 : nesting;
-    if (below > 2)
-      throw new DecodeError('too_big', 'Merkle cells are nested too deep.', { cell, found: below, limit: 2 });
-    const refs: number[] = [];
-    const waiting = stack.length;
-    for (let position = 0; position < refCount; position++) {
-      const child = store.ref(cell, position);
-      const at = done[below]!.get(child);
-      if (at === undefined) stack.push({ cell: child, nesting: below });
-      else refs.push(at);
-    }
-    if (stack.length > waiting) continue;
-    done[nesting]!.set(cell, store.addLike(store, cell, refs));
-    stack.pop();
-  }
-  return done[0]!.get(root)!;
-}
-
-/** A pruned branch holds the significant hashes and depths of its cell, and one more level. */
-function prunedBranch(store: CellStore, cell: number, nesting: number): number {
-  const mask = store.levelMask(cell);
-  const newMask = mask | (1 << nesting);
-  if (newMask === mask) throw new DecodeError('bad_value', 'A pruned branch of that level is below already.', { cell });
-  const levels = [0, 1, 2, 3].filter((level) => level === 0 || (mask & (1 << (level - 1))) !== 0);
-  const count = maskCount(newMask);
-  const data = Buffer.alloc(2 + 34 * count);
-  data[0] = 1;
-  data[1] = newMask;
-  for (let at = 0; at < count; at++) {
-    const level = levels[at]!;
-    store.hash(cell, level).copy(data, 2 + 32 * at);
-    data.writeUInt16BE(store.depth(cell, level), 2 + 32 * count + 2 * at);
-  }
-  return store.add({ kind: 'pruned', data, bitLength: data.length * 8, refs: [] });
 }

@@ -2,8 +2,8 @@ import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore, type CellStore } from '../decode/cell-store.ts';
+import { addMerkleProof } from '../decode/merkle-builder.ts';
 import { merkleProofRoot } from '../decode/merkle.ts';
-import { addMerkleProof } from './proof-builder.ts';
 import { VisitedCells } from './visited-cells.ts';
 
 /**

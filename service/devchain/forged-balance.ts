@@ -11,7 +11,7 @@ import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { AccountState } from '../liteserver/tl/lite-api.ts';
 import type { ChainBlock } from './chain.ts';
 import { visitHeader } from './header-proof.ts';
-import { addMerkleProof, addPrunedBranch } from './proof-builder.ts';
+import { addMerkleProof, addPrunedBranch } from '../decode/merkle-builder.ts';
 import { findShardLeaf } from './shards.ts';
 import type { View } from './view.ts';
 import { tipBlock, visitBlock, visitState } from './view.ts';

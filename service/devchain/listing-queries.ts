@@ -9,8 +9,8 @@ import type { ArgsOf } from '../liteserver/functions.ts';
 import type { listBlockTransactions, listBlockTransactionsExt } from '../liteserver/functions.ts';
 import type { BlockTransactions, BlockTransactionsExt } from '../liteserver/tl/lite-api.ts';
 import { refusal, serverCode } from './errors.ts';
-import type { MessageMetadata } from './message-envelope.ts';
-import { readEnvelope } from './message-envelope.ts';
+import type { MessageMetadata } from '../decode/tlb/msg-envelope.ts';
+import { readMessageEnvelope } from '../decode/tlb/msg-envelope.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
 import { isValidId, needBlock, visitBlock } from './view.ts';
@@ -125,5 +125,5 @@ function visitEnvelope(tree: VisitedCells, inMessages: number, transaction: numb
 
 function readMetadata(tree: VisitedCells, inMessages: number, transaction: number): MessageMetadata | undefined {
   const envelope = findEnvelope(tree, inMessages, transaction);
-  return envelope === undefined ? undefined : readEnvelope(new CellSlice(tree, envelope)).metadata;
+  return envelope === undefined ? undefined : readMessageEnvelope(new CellSlice(tree, envelope)).metadata;
 }

@@ -20,7 +20,7 @@ import type {
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
-import { readEnvelope } from './message-envelope.ts';
+import { readMessageEnvelope } from '../decode/tlb/msg-envelope.ts';
 import type { Shown } from './proof-builder.ts';
 import { answerBoc } from './proof-builder.ts';
 import type { View } from './view.ts';
@@ -195,7 +195,7 @@ function walkMessages(
     // `EnqueuedMsg`: the message's lt, then its envelope.
     value.skip(64);
     const envelope = value.ref();
-    const { message, metadata } = readEnvelope(new CellSlice(tree.source, envelope));
+    const { message, metadata } = readMessageEnvelope(new CellSlice(tree.source, envelope));
     const hash = tree.hash(message);
     const isWanted = visit(
       { addr: account, lt: key.readBigInt64BE(0), hash, metadata: metadata ?? noMetadata },

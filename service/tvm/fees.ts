@@ -12,7 +12,7 @@ import { readAccount } from '../decode/tlb/account.ts';
 import { readMessage } from '../decode/tlb/message.ts';
 import type { MessageInfo } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
-import { BitWriter } from './bit-writer.ts';
+import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import { gasAtExhaustion } from './gas-trace.ts';
 import type { CellUsage, MessagePrices, Prices } from './prices.ts';

@@ -3,7 +3,7 @@ import type { Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
-import { BitWriter } from './bit-writer.ts';
+import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import type { TvmMetrics } from './metrics.ts';
 

@@ -1,7 +1,7 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
-import { BitWriter } from './bit-writer.ts';
+import { BitWriter } from '../decode/bit-writer.ts';
 
 /** The last transaction of an account that has none yet. */
 export const NO_TRANSACTION: LastTransaction = { hash: Buffer.alloc(32), lt: 0n };

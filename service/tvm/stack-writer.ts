@@ -2,7 +2,7 @@ import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { BitWriter } from './bit-writer.ts';
+import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import { STACK_ENTRIES_MAX, copyWindow } from './stack.ts';
 import type { StackEntry } from './stack.ts';

@@ -1,7 +1,7 @@
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
-import { BitWriter } from './bit-writer.ts';
+import { BitWriter } from '../decode/bit-writer.ts';
 
 /** A cell as an entry of the stack carries it: its index in a table. */
 export type StackCell = { readonly table: CellTable; readonly cell: number };

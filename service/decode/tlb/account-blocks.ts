@@ -1,10 +1,19 @@
+import type { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
+import type { CellStore } from '../cell-store.ts';
 import type { CellTable } from '../cell-table.ts';
+import { openExtra, updateHashmap } from '../hashmap-writer.ts';
 import { lookupHashmap, uintKey, walkHashmap } from '../hashmap.ts';
 import type { WalkOptions } from '../hashmap.ts';
 import { readBlock } from './block.ts';
 import { readBlockExtra } from './block-extra.ts';
-import { skipCurrencyCollection } from './currency-collection.ts';
+import {
+  currencyAugmentation,
+  readCurrencyCollection,
+  skipCurrencyCollection,
+  writeCurrencyCollection,
+} from './currency-collection.ts';
+import type { CurrencyCollection } from './currency-collection.ts';
 import { readTransaction } from './transaction.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -79,4 +88,39 @@ export function readBlockTransactions(table: CellTable, block: number): Transact
     });
   });
   return transactions;
+}
+
+/** What an account did in a block, to be written. */
+export type NewAccountBlock = {
+  readonly account: Buffer;
+  /** At least one; cells of the store. */
+  readonly transactions: readonly {
+    readonly lt: bigint;
+    readonly cell: number;
+    readonly totalFees: CurrencyCollection;
+  }[];
+  /** Cell of `HASH_UPDATE Account`. */
+  readonly stateUpdate: number;
+};
+
+/** Root of `HashmapAug 256 AccountBlock CurrencyCollection`, whose augmentation is the fees; undefined when there is none. */
+export function storeAccountBlocks(store: CellStore, blocks: readonly NewAccountBlock[]): number | undefined {
+  const changes = blocks.map(({ account, transactions, stateUpdate }) => {
+    const root = updateHashmap(
+      store,
+      undefined,
+      { bits: 64, augmentation: currencyAugmentation },
+      transactions.map(({ lt, cell, totalFees }) => ({
+        key: uintKey(lt, 64),
+        write: (writer: BitWriter): void => void writeCurrencyCollection(writer, totalFees).ref(cell),
+      })),
+    )!;
+    const write = (writer: BitWriter): void => {
+      writeCurrencyCollection(writer, readCurrencyCollection(openExtra(store, root, 64)));
+      // `HashmapAug` without E: the dictionary's root cell stands in this one.
+      writer.uint(5, 4).bytes(account).rest(new CellSlice(store, root)).ref(stateUpdate);
+    };
+    return { key: account, write };
+  });
+  return updateHashmap(store, undefined, { bits: 256, augmentation: currencyAugmentation }, changes);
 }

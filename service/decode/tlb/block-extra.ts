@@ -1,3 +1,5 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 
@@ -29,4 +31,11 @@ export function readBlockExtra(table: CellTable, cell: number): BlockExtra {
     createdBy: slice.hash(),
     custom: slice.maybeRef(),
   };
+}
+
+/** The reverse of `readBlockExtra`. */
+export function storeBlockExtra(store: CellStore, extra: BlockExtra): number {
+  const writer = new BitWriter().int(0x4a33f6fd, 32);
+  writer.ref(extra.inMsgDescr).ref(extra.outMsgDescr).ref(extra.accountBlocks);
+  return writer.bytes(extra.randSeed).bytes(extra.createdBy).maybeRef(extra.custom).finish(store);
 }

@@ -1,12 +1,14 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import type { BlockId } from '../block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '../block-id.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
 import { shardChildren, shardParent } from '../shard.ts';
-import { readExtBlockRef } from './ext-block-ref.ts';
+import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
-import { readShardIdent } from './shard-ident.ts';
+import { readShardIdent, writeShardIdent } from './shard-ident.ts';
 
 /** A block's header; seqnos, utimes and the list hash are unsigned 32 bits. */
 export type BlockInfo = {
@@ -124,4 +126,48 @@ export function masterBlock(table: CellTable, info: BlockInfo): BlockId | undefi
 
 function blockId(workchain: number, shard: bigint, { seqno, rootHash, fileHash }: ExtBlockRef): BlockId {
   return { workchain, shard, seqno, rootHash, fileHash };
+}
+
+/** The reverse of `readBlockInfo`: makes the header's cell. */
+export function storeBlockInfo(store: CellStore, info: BlockInfo): number {
+  const writer = new BitWriter().int(0x9bc7a987, 32).uint(info.version, 32);
+  const { afterMerge, beforeSplit, afterSplit, wantSplit, wantMerge, keyBlock, vertSeqnoIncrement } = info;
+  const flags = [
+    info.notMaster,
+    afterMerge,
+    beforeSplit,
+    afterSplit,
+    wantSplit,
+    wantMerge,
+    keyBlock,
+    vertSeqnoIncrement,
+  ];
+  for (const flag of flags) writer.bit(flag);
+  writeShardIdent(writer.uint(info.flags, 8).uint(info.seqno, 32).uint(info.vertSeqno, 32), info)
+    .uint(info.utime, 32)
+    .int(info.startLt, 64)
+    .int(info.endLt, 64)
+    .uint(info.validatorListHashShort, 32)
+    .uint(info.catchainSeqno, 32)
+    .uint(info.minRefMasterchainSeqno, 32)
+    .uint(info.prevKeyBlockSeqno, 32);
+  if (info.software !== undefined) {
+    writer.uint(0xc4, 8).uint(info.software.version, 32).int(info.software.capabilities, 64);
+  }
+  if (info.masterRef !== undefined) writer.ref(info.masterRef);
+  writer.ref(info.prevRef);
+  if (info.prevVertRef !== undefined) writer.ref(info.prevVertRef);
+  return writer.finish(store);
+}
+
+/** A cell of `BlkMasterInfo`, or of `BlkPrevInfo` for one block. */
+export function storeBlockRef(store: CellStore, ref: ExtBlockRef): number {
+  return writeExtBlockRef(new BitWriter(), ref).finish(store);
+}
+
+/** A cell of `BlkPrevInfo`: one block, or after a merge the left and the right one. */
+export function storePreviousBlocks(store: CellStore, previous: readonly ExtBlockRef[]): number {
+  const refs = previous.map((one) => storeBlockRef(store, one));
+  if (refs.length === 1) return refs[0]!;
+  return new BitWriter().ref(refs[0]!).ref(refs[1]!).finish(store);
 }

@@ -1,3 +1,5 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 
@@ -23,4 +25,10 @@ export function readBlock(table: CellTable, cell: number): Block {
     stateUpdate: slice.ref(),
     extra: slice.ref(),
   };
+}
+
+/** The reverse of `readBlock`: makes the block's root. */
+export function storeBlock(store: CellStore, { globalId, info, valueFlow, stateUpdate, extra }: Block): number {
+  const writer = new BitWriter().int(0x11ef55aa, 32).int(globalId, 32);
+  return writer.ref(info).ref(valueFlow).ref(stateUpdate).ref(extra).finish(store);
 }

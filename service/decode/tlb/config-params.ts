@@ -1,3 +1,4 @@
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { keyUint, lookupHashmap, uintKey, walkHashmap } from '../hashmap.ts';
@@ -25,4 +26,9 @@ export function listConfigParams(table: CellTable, root: number): Map<number, nu
     params.set(keyUint(key, 32) | 0, value.ref());
   });
   return params;
+}
+
+/** The reverse of `readConfigParams`. */
+export function writeConfigParams(writer: BitWriter, { address, root }: ConfigParams): BitWriter {
+  return writer.bytes(address).ref(root);
 }

@@ -1,6 +1,10 @@
+import type { Augmentation } from '../hashmap-writer.ts';
+import { updateHashmap } from '../hashmap-writer.ts';
+import type { CellStore } from '../cell-store.ts';
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
-import { keyUint, walkHashmap } from '../hashmap.ts';
+import { keyUint, uintKey, walkHashmap } from '../hashmap.ts';
 
 /** An amount of nanotons and, rarely, other currencies. */
 export type CurrencyCollection = {
@@ -31,3 +35,78 @@ export function listExtraCurrencies(table: CellTable, root: number | undefined):
   });
   return currencies;
 }
+
+/** Nothing. */
+export const NO_CURRENCIES: CurrencyCollection = { grams: 0n, extra: undefined };
+
+/** The reverse of `readCurrencyCollection`; the dictionary must be in the store that the cell goes to. */
+export function writeCurrencyCollection(writer: BitWriter, { grams, extra }: CurrencyCollection): BitWriter {
+  return writer.coins(grams).maybeRef(extra);
+}
+
+/** Nanotons alone. */
+export function onlyGrams(grams: bigint): CurrencyCollection {
+  return { grams, extra: undefined };
+}
+
+/** True when there is nothing of any currency. */
+export function isNothing({ grams, extra }: CurrencyCollection): boolean {
+  return grams === 0n && extra === undefined;
+}
+
+/** The sum; dictionaries are in the store. */
+export function addCurrencies(
+  store: CellStore,
+  one: CurrencyCollection,
+  other: CurrencyCollection,
+): CurrencyCollection {
+  return combine(store, one, other, 1n);
+}
+
+/** What is left of `one` without `other`; a currency of which less is there than is taken becomes negative and is refused by the writer. */
+export function subtractCurrencies(
+  store: CellStore,
+  one: CurrencyCollection,
+  other: CurrencyCollection,
+): CurrencyCollection {
+  return combine(store, one, other, -1n);
+}
+
+function combine(
+  store: CellStore,
+  one: CurrencyCollection,
+  other: CurrencyCollection,
+  sign: 1n | -1n,
+): CurrencyCollection {
+  const grams = one.grams + sign * other.grams;
+  if (other.extra === undefined) return { grams, extra: one.extra };
+  const amounts = new Map(listExtraCurrencies(store, one.extra).map(({ id, amount }) => [id, amount]));
+  for (const { id, amount } of listExtraCurrencies(store, other.extra)) {
+    amounts.set(id, (amounts.get(id) ?? 0n) + sign * amount);
+  }
+  return {
+    grams,
+    extra: storeExtraCurrencies(
+      store,
+      [...amounts].map(([id, amount]) => ({ id, amount })),
+    ),
+  };
+}
+
+/** Makes the dictionary of extra currencies; those of which there is nothing are left out. */
+export function storeExtraCurrencies(store: CellStore, currencies: readonly ExtraCurrency[]): number | undefined {
+  const changes = currencies
+    .filter(({ amount }) => amount !== 0n)
+    .map(({ id, amount }) => ({
+      key: uintKey(id, 32),
+      write: (writer: BitWriter): void => void writer.varUint(amount, 32),
+    }));
+  return updateHashmap(store, undefined, { bits: 32 }, changes);
+}
+
+/** `CurrencyCollection` over the branches of a dictionary: the sum. */
+export const currencyAugmentation: Augmentation = {
+  join(writer, left, right, store) {
+    writeCurrencyCollection(writer, addCurrencies(store, readCurrencyCollection(left), readCurrencyCollection(right)));
+  },
+};

@@ -1,6 +1,8 @@
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
-import { readCurrencyCollection } from './currency-collection.ts';
+import type { Augmentation } from '../hashmap-writer.ts';
+import { addCurrencies, readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
 
 /** Augmentation of a shard's accounts: the deepest fixed prefix and the sum of balances below. */
@@ -20,3 +22,19 @@ export function readDepthBalanceInfo(slice: CellSlice): DepthBalanceInfo {
   }
   return { splitDepth, balance: readCurrencyCollection(slice) };
 }
+
+/** The reverse of `readDepthBalanceInfo`. */
+export function writeDepthBalanceInfo(writer: BitWriter, { splitDepth, balance }: DepthBalanceInfo): BitWriter {
+  return writeCurrencyCollection(writer.uint(splitDepth, 5), balance);
+}
+
+/** Over two branches: the deeper prefix, the sum. */
+export const depthBalanceAugmentation: Augmentation = {
+  join(writer, left, right, store) {
+    const [one, other] = [readDepthBalanceInfo(left), readDepthBalanceInfo(right)];
+    writeDepthBalanceInfo(writer, {
+      splitDepth: Math.max(one.splitDepth, other.splitDepth),
+      balance: addCurrencies(store, one.balance, other.balance),
+    });
+  },
+};

@@ -1,3 +1,5 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 
@@ -9,4 +11,9 @@ export function readHashUpdate(table: CellTable, cell: number): HashUpdate {
   const slice = new CellSlice(table, cell);
   slice.expectTag(8, 0x72, 'HASH_UPDATE');
   return { oldHash: slice.hash(), newHash: slice.hash() };
+}
+
+/** The reverse of `readHashUpdate`. */
+export function storeHashUpdate(store: CellStore, { oldHash, newHash }: HashUpdate): number {
+  return new BitWriter().uint(0x72, 8).bytes(oldHash).bytes(newHash).finish(store);
 }

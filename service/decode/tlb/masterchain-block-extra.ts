@@ -1,8 +1,11 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
-import { readConfigParams } from './config-params.ts';
+import { readConfigParams, writeConfigParams } from './config-params.ts';
 import type { ConfigParams } from './config-params.ts';
 import { skipCurrencyCollection } from './currency-collection.ts';
+import { writeAllShardFees } from './shard-fees.ts';
 
 /** What only a masterchain block has. */
 export type MasterchainBlockExtra = {
@@ -52,4 +55,18 @@ export type MasterchainBlockDetails = {
 export function readMasterchainBlockDetails(table: CellTable, cell: number): MasterchainBlockDetails {
   const slice = new CellSlice(table, cell);
   return { prevBlockSignatures: slice.maybeRef(), recoverCreateMsg: slice.maybeRef(), mintMsg: slice.maybeRef() };
+}
+
+/** The reverse of `readMasterchainBlockExtra`. */
+export function storeMasterchainBlockExtra(store: CellStore, extra: MasterchainBlockExtra): number {
+  const writer = new BitWriter().uint(0xcca5, 16).bit(extra.keyBlock).maybeRef(extra.shardHashes);
+  writeAllShardFees(writer, store, extra.shardFees).ref(extra.details);
+  if (extra.config !== undefined) writeConfigParams(writer, extra.config);
+  return writer.finish(store);
+}
+
+/** The reverse of `readMasterchainBlockDetails`. */
+export function storeMasterchainBlockDetails(store: CellStore, details: MasterchainBlockDetails): number {
+  const { prevBlockSignatures, recoverCreateMsg, mintMsg } = details;
+  return new BitWriter().maybeRef(prevBlockSignatures).maybeRef(recoverCreateMsg).maybeRef(mintMsg).finish(store);
 }

@@ -1,13 +1,15 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
-import { readConfigParams } from './config-params.ts';
+import { readConfigParams, writeConfigParams } from './config-params.ts';
 import type { ConfigParams } from './config-params.ts';
-import { readCurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
-import { readExtBlockRef } from './ext-block-ref.ts';
+import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
-import { readKeyMaxLt } from './old-masterchain-blocks.ts';
+import { readKeyMaxLt, writeOldMasterchainBlocks } from './old-masterchain-blocks.ts';
 
 /** What only a masterchain state has. */
 export type MasterchainStateExtra = {
@@ -86,4 +88,26 @@ function readBlockCreateStats(slice: CellSlice): BlockCreateStats {
     throw new DecodeError('bad_tag', 'The cell is no BlockCreateStats.', { cell: slice.cell, found: tag });
   }
   return { root: slice.maybeRef(), extended: tag === 0x34 };
+}
+
+/** The reverse of `readMasterchainStateExtra`. */
+export function storeMasterchainStateExtra(store: CellStore, extra: MasterchainStateExtra): number {
+  const writer = writeConfigParams(new BitWriter().uint(0xcc26, 16).maybeRef(extra.shardHashes), extra.config);
+  return writeCurrencyCollection(writer.ref(extra.details), extra.globalBalance).finish(store);
+}
+
+/** The reverse of `readMasterchainStateDetails`; statistics are written in the form without augmentation. */
+export function storeMasterchainStateDetails(store: CellStore, details: MasterchainStateDetails): number {
+  const { blockCreateStats, lastKeyBlock } = details;
+  const writer = new BitWriter()
+    .uint(details.flags, 16)
+    .uint(details.validatorListHashShort, 32)
+    .uint(details.catchainSeqno, 32)
+    .bit(details.nextCatchainUpdated);
+  writeOldMasterchainBlocks(writer, store, details.prevBlocks)
+    .bit(details.afterKeyBlock)
+    .bit(lastKeyBlock !== undefined);
+  if (lastKeyBlock !== undefined) writeExtBlockRef(writer, lastKeyBlock);
+  if (blockCreateStats !== undefined) writer.uint(0x17, 8).maybeRef(blockCreateStats.root);
+  return writer.finish(store);
 }

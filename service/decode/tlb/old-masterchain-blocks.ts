@@ -1,8 +1,11 @@
+import { openExtra, updateHashmap } from '../hashmap-writer.ts';
+import type { CellStore } from '../cell-store.ts';
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { keyUint, lookupHashmap, uintKey, walkHashmap } from '../hashmap.ts';
 import type { WalkOptions } from '../hashmap.ts';
-import { readExtBlockRef } from './ext-block-ref.ts';
+import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
 
 /** An earlier masterchain block as a later state names it. */
@@ -47,4 +50,32 @@ export function walkOldMasterchainBlocks(
     ...options,
     readExtra: skipKeyMaxLt,
   });
+}
+
+/** The reverse of `readKeyMaxLt`. */
+function writeKeyMaxLt(writer: BitWriter, { keyBlock, maxEndLt }: KeyMaxLt): BitWriter {
+  return writer.bit(keyBlock).int(maxEndLt, 64);
+}
+
+/** The dictionary with one block more; its root. */
+export function addOldMasterchainBlock(store: CellStore, root: number | undefined, block: OldMasterchainBlock): number {
+  const write = (writer: BitWriter): void => {
+    writeKeyMaxLt(writer, { keyBlock: block.keyBlock, maxEndLt: block.endLt });
+    writeExtBlockRef(writer.bit(block.keyBlock), block);
+  };
+  const augmentation = {
+    join(writer: BitWriter, left: CellSlice, right: CellSlice): void {
+      const [one, other] = [readKeyMaxLt(left), readKeyMaxLt(right)];
+      const maxEndLt = one.maxEndLt > other.maxEndLt ? one.maxEndLt : other.maxEndLt;
+      writeKeyMaxLt(writer, { keyBlock: one.keyBlock || other.keyBlock, maxEndLt });
+    },
+  };
+  return updateHashmap(store, root, { bits: 32, augmentation }, [{ key: uintKey(block.seqno, 32), write }])!;
+}
+
+/** `prev_blocks:OldMcBlocksInfo` by its root. */
+export function writeOldMasterchainBlocks(writer: BitWriter, store: CellStore, root: number | undefined): BitWriter {
+  writer.maybeRef(root);
+  const whole = root === undefined ? { keyBlock: false, maxEndLt: 0n } : readKeyMaxLt(openExtra(store, root, 32));
+  return writeKeyMaxLt(writer, whole);
 }

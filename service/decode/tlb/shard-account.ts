@@ -1,8 +1,14 @@
+import type { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
+import type { CellStore } from '../cell-store.ts';
 import type { CellTable } from '../cell-table.ts';
+import { updateHashmap } from '../hashmap-writer.ts';
+import type { HashmapChange } from '../hashmap-writer.ts';
 import { lookupHashmap, walkHashmap } from '../hashmap.ts';
 import type { WalkOptions } from '../hashmap.ts';
-import { readDepthBalanceInfo } from './depth-balance-info.ts';
+import { readAccount } from './account.ts';
+import { NO_CURRENCIES } from './currency-collection.ts';
+import { depthBalanceAugmentation, readDepthBalanceInfo, writeDepthBalanceInfo } from './depth-balance-info.ts';
 
 /** An entry of a shard state's accounts. */
 export type ShardAccount = {
@@ -41,4 +47,35 @@ export function walkShardAccounts(
     ...options,
     readExtra: readDepthBalanceInfo,
   });
+}
+
+/** An account to be put into a shard state, or taken out of it. */
+export type ShardAccountChange = { readonly id: Buffer; readonly account: ShardAccount | undefined };
+
+/**
+ * The root of a shard's accounts after the changes; cells are the store's. An account's part in the augmentation is read from
+ * the account.
+ */
+export function updateShardAccounts(
+  store: CellStore,
+  root: number | undefined,
+  changes: readonly ShardAccountChange[],
+): number | undefined {
+  const shape = { bits: 256, augmentation: depthBalanceAugmentation };
+  return updateHashmap(
+    store,
+    root,
+    shape,
+    changes.map(({ id, account }): HashmapChange => {
+      const write = account && ((writer: BitWriter): void => writeShardAccount(writer, store, account));
+      return { key: id, write };
+    }),
+  );
+}
+
+function writeShardAccount(writer: BitWriter, store: CellStore, account: ShardAccount): void {
+  const found = readAccount(store, account.account);
+  const splitDepth = found?.state.kind === 'active' ? (found.state.init.fixedPrefixLength ?? 0) : 0;
+  writeDepthBalanceInfo(writer, { splitDepth, balance: found?.balance ?? NO_CURRENCIES });
+  writer.ref(account.account).bytes(account.lastTransactionHash).int(account.lastTransactionLt, 64);
 }

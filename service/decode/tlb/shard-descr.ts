@@ -1,3 +1,8 @@
+import type { CurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
+import { updateHashmap } from '../hashmap-writer.ts';
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import type { BlockId } from '../block-id.ts';
 import { FULL_SHARD } from '../block-id.ts';
 import { CellSlice } from '../cell-slice.ts';
@@ -142,4 +147,89 @@ function checkDepth(slice: CellSlice, bits: number): void {
     cell: slice.cell,
     limit: SHARD_PREFIX_BITS_MAX,
   });
+}
+
+/** What a shard's new blocks brought to the masterchain. */
+export type ShardFunds = { readonly feesCollected: CurrencyCollection; readonly fundsCreated: CurrencyCollection };
+
+/** A shard as a masterchain block lists it, with all its parts. */
+export type ListedShard = ShardDescr & ShardFunds;
+
+/** As `listShards`, with the amounts. */
+export function listShardsWithFunds(table: CellTable, shardHashes: number | undefined): ListedShard[] {
+  const funds: ShardFunds[] = [];
+  walkHashmap(table, shardHashes, 32, (_, tree) => collectFunds(tree.refSlice(), funds));
+  return listShards(table, shardHashes).map((shard, index) => ({ ...shard, ...funds[index]! }));
+}
+
+function collectFunds(slice: CellSlice, funds: ShardFunds[]): void {
+  if (slice.bit()) {
+    collectFunds(slice.refSlice(), funds);
+    collectFunds(slice.refSlice(), funds);
+    return;
+  }
+  const isApart = slice.peekUint(4) === 0xa;
+  readShardDescr(slice, 0, FULL_SHARD);
+  const amounts = isApart ? slice.refSlice() : slice;
+  funds.push({ feesCollected: readCurrencyCollection(amounts), fundsCreated: readCurrencyCollection(amounts) });
+}
+
+/**
+ * The reverse of `listShardsWithFunds`: the root of `ShardHashes`. The shards of a workchain must fill it and stand in the order
+ * of their prefixes. Leaves are of the newer kind, with the amounts in a cell of their own.
+ */
+export function storeShardHashes(store: CellStore, shards: readonly ListedShard[]): number | undefined {
+  const trees = [...Map.groupBy(shards, ({ block }) => block.workchain)];
+  const changes = trees.map(([workchain, list]) => {
+    const tree = storeTree(store, list.values(), FULL_SHARD);
+    return { key: uintKey(workchain, 32), write: (writer: BitWriter): void => void writer.ref(tree) };
+  });
+  return updateHashmap(store, undefined, { bits: 32 }, changes);
+}
+
+function storeTree(store: CellStore, shards: Iterator<ListedShard>, place: bigint): number {
+  const { value, done } = shards.next();
+  if (done === true) throw new Error('the shards of a workchain do not fill it');
+  return storeBranch(store, shards, value, place);
+}
+
+/** `first` is the leftmost shard of the branch. */
+function storeBranch(store: CellStore, shards: Iterator<ListedShard>, first: ListedShard, place: bigint): number {
+  if (first.block.shard === place) return storeShardDescr(store, first);
+  const [left, right] = shardChildren(place);
+  const low = storeBranch(store, shards, first, left);
+  return new BitWriter()
+    .bit(true)
+    .ref(low)
+    .ref(storeTree(store, shards, right))
+    .finish(store);
+}
+
+function storeShardDescr(store: CellStore, shard: ListedShard): number {
+  const { block, beforeSplit, beforeMerge, wantSplit, wantMerge, nextCatchainUpdated, splitMergeAt } = shard;
+  const writer = new BitWriter()
+    .bit(false)
+    .uint(0xa, 4)
+    .uint(block.seqno, 32)
+    .uint(shard.regMasterchainSeqno, 32)
+    .int(shard.startLt, 64)
+    .int(shard.endLt, 64)
+    .bytes(block.rootHash)
+    .bytes(block.fileHash);
+  for (const flag of [beforeSplit, beforeMerge, wantSplit, wantMerge, nextCatchainUpdated]) writer.bit(flag);
+  writer
+    .uint(0, 3)
+    .uint(shard.nextCatchainSeqno, 32)
+    .int(shard.nextValidatorShard, 64)
+    .uint(shard.minRefMasterchainSeqno, 32)
+    .uint(shard.utime, 32)
+    .bit(splitMergeAt !== undefined);
+  if (splitMergeAt !== undefined) {
+    writer
+      .bit(splitMergeAt.kind === 'merge')
+      .uint(splitMergeAt.utime, 32)
+      .uint(splitMergeAt.intervalSeconds, 32);
+  }
+  const amounts = writeCurrencyCollection(new BitWriter(), shard.feesCollected);
+  return writer.ref(writeCurrencyCollection(amounts, shard.fundsCreated).finish(store)).finish(store);
 }

@@ -1,11 +1,12 @@
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellStore } from '../cell-store.ts';
 import type { CellTable } from '../cell-table.ts';
-import { readCurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
-import { readExtBlockRef } from './ext-block-ref.ts';
+import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
-import { readShardIdent } from './shard-ident.ts';
+import { readShardIdent, writeShardIdent } from './shard-ident.ts';
 
 /** A shard's state after a block. */
 export type ShardState = {
@@ -92,4 +93,27 @@ export function addSplitState(store: CellStore, left: number, right: number): nu
   const data = Buffer.alloc(4);
   data.writeUInt32BE(SPLIT_STATE_TAG);
   return store.add({ data, bitLength: 32, refs: [left, right] });
+}
+
+/** The reverse of `readShardState`. */
+export function storeShardState(store: CellStore, state: ShardState): number {
+  const writer = writeShardIdent(new BitWriter().int(0x9023afe2, 32).int(state.globalId, 32), state)
+    .uint(state.seqno, 32)
+    .uint(state.vertSeqno, 32)
+    .uint(state.utime, 32)
+    .int(state.lt, 64)
+    .uint(state.minRefMasterchainSeqno, 32)
+    .ref(state.outMsgQueueInfo)
+    .bit(state.beforeSplit);
+  return writer.ref(state.accounts).ref(state.details).maybeRef(state.custom).finish(store);
+}
+
+/** The reverse of `readShardStateDetails`. */
+export function storeShardStateDetails(store: CellStore, details: ShardStateDetails): number {
+  const writer = new BitWriter().int(details.overloadHistory, 64).int(details.underloadHistory, 64);
+  writeCurrencyCollection(writer, details.totalBalance);
+  writeCurrencyCollection(writer, details.totalValidatorFees).maybeRef(details.libraries);
+  writer.bit(details.masterRef !== undefined);
+  if (details.masterRef !== undefined) writeExtBlockRef(writer, details.masterRef);
+  return writer.finish(store);
 }

@@ -1,7 +1,10 @@
+import { BitWriter } from '../bit-writer.ts';
+import type { CellStore } from '../cell-store.ts';
+import { updateHashmap } from '../hashmap-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
-import { keyUint, walkHashmap } from '../hashmap.ts';
+import { keyUint, uintKey, walkHashmap } from '../hashmap.ts';
 
 /** Parameters 32 to 37: validators of one round. */
 export type ValidatorSet = {
@@ -85,4 +88,36 @@ function readValidatorDescr(slice: CellSlice): ValidatorDescr {
     weight: slice.uint64(),
     adnlAddress: tag === 0x73 ? slice.hash() : undefined,
   };
+}
+
+/** Makes a cell of `validators_ext#12`; the totals are reckoned from the list. */
+export function storeValidatorSet(
+  store: CellStore,
+  { utimeSince, utimeUntil, main, list }: Pick<ValidatorSet, 'utimeSince' | 'utimeUntil' | 'main' | 'list'>,
+): number {
+  const changes = list.map((validator, index) => ({
+    key: uintKey(index, 16),
+    write: (writer: BitWriter): void => writeValidatorDescr(writer, validator),
+  }));
+  return new BitWriter()
+    .uint(0x12, 8)
+    .uint(utimeSince, 32)
+    .uint(utimeUntil, 32)
+    .uint(list.length, 16)
+    .uint(main, 16)
+    .int(
+      list.reduce((sum, { weight }) => sum + weight, 0n),
+      64,
+    )
+    .maybeRef(updateHashmap(store, undefined, { bits: 16 }, changes))
+    .finish(store);
+}
+
+function writeValidatorDescr(writer: BitWriter, { publicKey, weight, adnlAddress }: ValidatorDescr): void {
+  writer
+    .uint(adnlAddress === undefined ? 0x53 : 0x73, 8)
+    .int(0x8e81278a, 32)
+    .bytes(publicKey)
+    .int(weight, 64);
+  if (adnlAddress !== undefined) writer.bytes(adnlAddress);
 }

@@ -1,7 +1,9 @@
+import type { CellStore } from '../cell-store.ts';
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
-import { readCurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
 
 /** Where a block's money came from and went. */
@@ -48,4 +50,19 @@ export function readValueFlow(table: CellTable, cell: number): ValueFlow {
     created: readCurrencyCollection(made),
     minted: readCurrencyCollection(made),
   };
+}
+
+/** The reverse of `readValueFlow`; the second version when `burned` is there. */
+export function storeValueFlow(store: CellStore, flow: ValueFlow): number {
+  const gather = (parts: readonly CurrencyCollection[]): number => {
+    const writer = new BitWriter();
+    for (const part of parts) writeCurrencyCollection(writer, part);
+    return writer.finish(store);
+  };
+  const moved = gather([flow.fromPrevBlock, flow.toNextBlock, flow.imported, flow.exported]);
+  const made = gather([flow.feesImported, flow.recovered, flow.created, flow.minted]);
+  const writer = new BitWriter().int(flow.burned === undefined ? TAG : TAG_WITH_BURNED, 32).ref(moved);
+  writeCurrencyCollection(writer, flow.feesCollected);
+  if (flow.burned !== undefined) writeCurrencyCollection(writer, flow.burned);
+  return writer.ref(made).finish(store);
 }

@@ -7,7 +7,8 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { keyUint, lookupHashmap, uintKey, walkHashmap } from '#service/decode/hashmap.ts';
 import type { WalkOptions } from '#service/decode/hashmap.ts';
-import { buildMerkleProof, merkleProofRoot } from '#service/decode/merkle.ts';
+import { addMerkleProof } from '#service/decode/merkle-builder.ts';
+import { merkleProofRoot } from '#service/decode/merkle.ts';
 
 const BITS = 19;
 
@@ -92,7 +93,7 @@ describe('dictionaries', () => {
     const high = store.ref(stored, 1);
     const proof = merkleProofRoot(
       store,
-      buildMerkleProof(store, stored, (cell) => cell === stored || cell === high),
+      addMerkleProof(store, { source: store, root: stored, opened: (cell) => cell === stored || cell === high }),
     );
     expect(lookupHashmap(store, proof, BITS, uintKey(400_000, BITS))?.uint(32)).toBe(1_200_000);
     expect(lookupHashmap(store, proof, BITS, uintKey(500_000, BITS))).toBeUndefined();

@@ -10,7 +10,8 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import { applyMerkleUpdate, buildMerkleProof, merkleProofRoot, readMerkleUpdate } from '#service/decode/merkle.ts';
+import { addMerkleProof } from '#service/decode/merkle-builder.ts';
+import { applyMerkleUpdate, merkleProofRoot, readMerkleUpdate } from '#service/decode/merkle.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { previousBlocks, readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
@@ -29,7 +30,11 @@ function imported(store: CellStore, cell: Cell): number {
   return store.import(boc, boc.roots[0]!);
 }
 
-describe('buildMerkleProof', () => {
+function buildMerkleProof(store: CellStore, root: number, opened: (cell: number) => boolean): number {
+  return addMerkleProof(store, { source: store, root, opened });
+}
+
+describe('Merkle proofs that are built', () => {
   it('keeps what was visited and the root hash, whatever is pruned; @ton/core accepts it', () => {
     fc.assert(
       fc.property(cellTree, fc.infiniteStream(fc.boolean()), (cell, choices) => {

@@ -7,7 +7,7 @@ import type { Chain } from '#service/devchain/chain.ts';
 import type { ArgsOf } from '#service/liteserver/functions.ts';
 import { runSmcMethod } from '#service/liteserver/functions.ts';
 import { decodeStack } from '#service/tvm/stack-reader.ts';
-import { BitWriter } from '#service/tvm/bit-writer.ts';
+import { BitWriter } from '#service/decode/bit-writer.ts';
 import { encodeStack, encodeStackEntry } from '#service/tvm/stack-writer.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
 import type { GetMethodResult } from '#service/tvm/tvm.ts';

@@ -3,7 +3,7 @@ import { createCellStore } from '#service/decode/cell-store.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { Chain } from '#service/devchain/chain.ts';
-import { BitWriter } from '#service/tvm/bit-writer.ts';
+import { BitWriter } from '#service/decode/bit-writer.ts';
 
 /**
  * A wallet's account as it is some messages later, as a bag of cells: its data start with the seqno, in version 5 behind one bit.
