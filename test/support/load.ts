@@ -1,0 +1,55 @@
+/** Requests that run until they are stopped. */
+export type Load = {
+  /** So far. */
+  readonly asked: number;
+  /** Requests without an answer, or with another status than the expected. */
+  readonly failures: readonly string[];
+  /** Waits for the requests under way. */
+  stop(): Promise<void>;
+};
+
+/** What failed is told up to here; the rest is only counted by `asked` going on. */
+const failuresMax = 1000;
+
+/**
+ * Asks a URL again and again from several clients at once, each request on a connection of its own, so that every one is
+ * passed to a pod anew.
+ *
+ * @param options.expected status of a good answer, default 200
+ */
+export function startLoad(
+  url: string,
+  options: {
+    readonly clients: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly expected?: number;
+  },
+): Load {
+  const { clients, headers, expected = 200 } = options;
+  const stopping = new AbortController();
+  const failures: string[] = [];
+  let asked = 0;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      asked++;
+      const outcome = await fetch(url, { headers: { ...headers, connection: 'close' } }).then(
+        async (response) => `${response.status} ${await response.text()}`,
+        (error: unknown) => String((error as Error).cause ?? error),
+      );
+      if (!outcome.startsWith(`${expected} `) && failures.length < failuresMax) failures.push(outcome.slice(0, 200));
+    }
+  }
+
+  const runs = Array.from({ length: clients }, run);
+  return {
+    get asked() {
+      return asked;
+    },
+    failures,
+    async stop() {
+      stopping.abort();
+      await Promise.all(runs);
+    },
+  };
+}
