@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import { durationMs } from './config/duration.ts';
 import { ConfigError, type ConfigProblem } from './config/errors.ts';
 import {
@@ -12,6 +10,16 @@ import {
 } from './config/global-config.ts';
 import type { TonApi } from './config/manifest.gen.ts';
 import { readManifest, type Manifest } from './config/manifest.ts';
+
+export {
+  canonicalHash,
+  changedCold,
+  hotConfig,
+  hotHashOfManifest,
+  isOtherNetwork,
+  type HotConfig,
+} from './config/hot.ts';
+export { keyringRowFields, revokedSet, type KeyringRow } from './config/keyring-row.ts';
 
 /** `mainnet` and `testnet` are the public networks; `custom` is any other. */
 export type Network = 'mainnet' | 'testnet' | 'custom';
@@ -63,7 +71,7 @@ export type ServiceConfig = {
   readonly surfaces: readonly Surface[];
   readonly api: {
     /** `@type` of every block id in v2 answers. */
-    readonly v2: { readonly blockIdTag: BlockIdTag };
+    readonly v2: { readonly blockIdTag: BlockIdTag; readonly legacyOperations: boolean };
   };
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
@@ -148,7 +156,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     liteServers: spec.liteServers?.map(liteServerOf) ?? referenced?.liteServers ?? [],
     anchors,
     surfaces: spec.surfaces,
-    api: { v2: { blockIdTag: spec.api?.v2?.blockIdTag ?? defaultBlockIdTag } },
+    api: { v2: { ...apiDefaults, ...spec.api?.v2 } },
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
     drainSeconds: spec.rollout?.drainSeconds ?? defaultDrainSeconds,
     plans: spec.plans.map(planOf),
@@ -197,7 +205,7 @@ export function devConfig(
     ...network,
     trust: 'verified',
     surfaces: ['v2'],
-    api: { v2: { blockIdTag: defaultBlockIdTag } },
+    api: { v2: apiDefaults },
     requestTimeoutMs: 10_000,
     drainSeconds: defaultDrainSeconds,
     plans: [
@@ -211,18 +219,11 @@ export function devConfig(
   });
 }
 
-/** SHA-256, in hex, over the configuration as canonical JSON: equal exactly for equal configurations. */
-export function configHash(config: ServiceConfig): string {
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(config)))
-    .digest('hex');
-}
-
 /** Default of a plan's `liteServerTiers`. */
 const liteServerTiers: Plan['liteServerTiers'] = ['shared', 'private'];
 
-/** Default of `api.v2.blockIdTag`, for manifests without `api` or `v2` in it. */
-const defaultBlockIdTag: BlockIdTag = 'ton.blockIdExt';
+/** Of `api.v2`, for manifests without `api` or `v2` in it. */
+const apiDefaults = { blockIdTag: 'ton.blockIdExt', legacyOperations: false } as const;
 
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const defaultDrainSeconds = 20;
@@ -320,13 +321,4 @@ function freeze<T>(value: T): T {
     Object.values(value).forEach(freeze);
   }
   return value;
-}
-
-function canonical(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (Buffer.isBuffer(value)) return value.toString('base64');
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, field]) => [name, canonical(field)]));
 }

@@ -2,7 +2,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
-import { loadConfiguration, processSettings, redisUrl } from './main/configuration.ts';
+import { configurationFiles, loadConfiguration, processSettings } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
 import { runKeys } from './main/keys.ts';
@@ -54,13 +54,13 @@ const startRole: Record<Arguments['role'], (args: Arguments, shared: Shared) => 
     return startDev(args, processSettings(args, process.env), { ...shared, logger, output: process.stdout });
   },
   api(args, shared) {
-    const config = loadConfiguration(args, process.env);
+    const load = () => loadConfiguration(args, process.env);
+    const loaded = load();
+    const { config } = loaded;
     const base = { role: 'api', network: config.network, api: config.name };
-    return startApi(
-      config,
-      { redisUrl: redisUrl(args, process.env) },
-      { ...shared, logger: createLogger({ level: config.observability.logLevel, base }) },
-    );
+    const logger = createLogger({ level: config.observability.logLevel, base });
+    const source = { files: configurationFiles(args), load };
+    return startApi(config, { redisUrl: loaded.redisUrl, configHash: loaded.hash, source }, { ...shared, logger });
   },
 };
 

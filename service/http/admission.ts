@@ -1,6 +1,7 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 
 import type { Decision, Entered, Limits, Quota, Refused } from '../limits/limits.ts';
+import type { Grants } from '../limits/options.ts';
 import type { Usage } from '../limits/usage.ts';
 import { HttpError } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
@@ -17,6 +18,8 @@ export type Admission = {
    * first charge then costs no more than it would without.
    */
   enter(): Promise<void>;
+  /** What the caller's plan opens; undefined before it was let in. */
+  grants(): Grants | undefined;
   /** What the caller's key did today. Throws as `charge`. */
   usage(): Promise<{ readonly keyId: string; readonly plan: string; readonly usage: Usage }>;
   /** `RateLimit` and its kin, of the last decision; empty for a plan without a rate. */
@@ -52,6 +55,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
     async enter() {
       entered = await ask(() => limits.enter(caller));
     },
+    grants: () => (last?.allowed === true ? last.grants : undefined),
     usage: () => ask(() => limits.usage(caller)),
     headers: () => (last === undefined || last.quota === null ? {} : quotaHeaders(last.plan ?? 'none', last.quota)),
     release() {

@@ -32,6 +32,7 @@ export type Calls = {
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
   run(call: Call, operation: Operation, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
+  setTrustedProxies(count: number): void;
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
@@ -47,6 +48,7 @@ export type CallsDependencies = {
 export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
   const { exchanges, logger, clock } = dependencies;
   const deadlines = new Set<Deadline>();
+  let { trustedProxies } = options;
 
   const open = (request: FastifyRequest): Call => {
     const exchange = exchanges.of(request);
@@ -57,7 +59,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       clientAddress: clientAddress(
         request.raw.socket.remoteAddress ?? '',
         Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
-        options.trustedProxies,
+        trustedProxies,
       ),
     };
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
@@ -113,6 +115,10 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
         exchange.liteServers = [...new Set(asked.flatMap((liteServers) => [...liteServers]))];
         return fail(exchange, error, { mark, refusalStatus: operation.refusalStatus });
       }
+    },
+
+    setTrustedProxies(count) {
+      trustedProxies = count;
     },
 
     cut() {

@@ -23,6 +23,8 @@ export type HttpServer = {
   /** Starts to listen and resolves to where; rejects with the system's error when the port is taken. */
   listen(): Promise<{ readonly host: string; readonly port: number }>;
   status(): HttpServerStatus;
+  /** Number of proxies in front whose `X-Forwarded-For` entries are believed from now on. */
+  setTrustedProxies(count: number): void;
   /** No new connections, requests in flight get `drainMs` to finish, then they are cut. Resolves when every connection is closed. */
   close(): Promise<void>;
 };
@@ -102,6 +104,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       return { host: address, port };
     },
     status: () => ({ draining, inFlight: exchanges.inFlight }),
+    setTrustedProxies: calls.setTrustedProxies,
     async close() {
       draining = true;
       const closed = app.close();

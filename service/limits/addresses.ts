@@ -5,6 +5,8 @@ import type { LimitPlan } from './options.ts';
 export type Addresses = {
   /** The budget of a subject; stays the same object at least while requests of it are in flight. */
   budget(subject: string, nowUs: number): Budget;
+  /** What is left of a budget is counted by another plan from now on. */
+  setPlan(plan: LimitPlan): void;
   readonly size: number;
 };
 
@@ -18,7 +20,8 @@ const slotCount = 16_384;
  *
  * @param seed 32 random bits, so that nobody can choose names that share a slot with a victim
  */
-export function createAddresses(plan: LimitPlan, max: number, seed: number): Addresses {
+export function createAddresses(given: LimitPlan, max: number, seed: number): Addresses {
+  let plan = given;
   const budgets = new Map<string, Budget>();
   const fullAtUs = new Float64Array(slotCount);
   const days = new Float64Array(slotCount);
@@ -79,6 +82,9 @@ export function createAddresses(plan: LimitPlan, max: number, seed: number): Add
       const budget = recall(subject, nowUs);
       budgets.set(subject, budget);
       return budget;
+    },
+    setPlan(changed) {
+      plan = changed;
     },
     get size() {
       return budgets.size;

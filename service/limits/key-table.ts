@@ -1,5 +1,7 @@
 import type { BlockList } from 'node:net';
 
+import { idLength } from './keys.ts';
+
 /** What a key may do. Keys with equal terms may share one object. */
 export type KeyTerms = {
   /** Name of the plan. */
@@ -30,71 +32,86 @@ export type KeyTable = {
 };
 
 export type KeyTableBuilder = {
-  /** False when the id is there already. `sha256` is 64 hex digits, `id` 12 base-62 digits. */
-  add(id: string, sha256: string, terms: KeyTerms): boolean;
+  /**
+   * Adds a key read from a file: `id` 12 base-62 digits, `sha256` 64 hex digits, each at its place in `bytes` and checked before. A key that is there
+   * already, with the same hash and from an earlier part, is left as it is. False when it cannot be: the id is taken.
+   */
+  add(bytes: Buffer, idAt: number, sha256At: number, terms: KeyTerms): boolean;
+  /** What follows is of another part: shards that change hands may hold a key twice for a while. */
+  nextPart(): void;
   build(): KeyTable;
 };
 
-const idBytes = 12;
-const hashBytes = 32;
+export const hashBytes = 32;
 
 /** Enough for most keyrings at once; doubled when full. */
 const firstCapacity = 1024;
 
-export function createKeyTableBuilder(): KeyTableBuilder {
-  let capacity = firstCapacity;
-  let ids = Buffer.alloc(capacity * idBytes);
-  let hashes = Buffer.alloc(capacity * hashBytes);
+/** Value of a hex digit by its code; 255 for what is none. */
+export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 255 : value;
+});
+
+/** @param keysAtLeast so many fit without growing, which holds up requests for as long as it takes */
+export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuilder {
+  let capacity = Math.max(firstCapacity, keysAtLeast);
+  let ids = Buffer.allocUnsafeSlow(capacity * idLength);
+  let hashes = Buffer.allocUnsafeSlow(capacity * hashBytes);
   /** Open addressing, at most half full; 0 is free, else index + 1. */
-  let slots = new Int32Array(capacity * 2);
+  let slots = new Int32Array(slotsFor(capacity));
   const terms: KeyTerms[] = [];
+  let partStart = 0;
 
-  const equalsAt = (index: number, id: string): boolean => {
-    const start = index * idBytes;
-    for (let at = 0; at < idBytes; at++) if (ids[start + at] !== id.charCodeAt(at)) return false;
-    return true;
-  };
-
-  /** The slot that holds the id, or the free one where it belongs. */
-  const slotOf = (id: string): number => {
+  /** The slot that holds the id found in `bytes`, or the free one where it belongs. */
+  const slotOf = (bytes: Uint8Array, at: number): number => {
     const mask = slots.length - 1;
-    let slot = hashOf(id) & mask;
-    for (let entry = slots[slot] ?? 0; entry !== 0 && !equalsAt(entry - 1, id); entry = slots[slot] ?? 0) {
+    let slot = hashOf(bytes, at) & mask;
+    for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
+      if (isSame(ids, (entry - 1) * idLength, bytes, at)) break;
       slot = (slot + 1) & mask;
     }
     return slot;
   };
 
-  const idAt = (index: number): string => ids.toString('latin1', index * idBytes, (index + 1) * idBytes);
-
   const grow = (): void => {
     capacity *= 2;
-    ids = Buffer.concat([ids], capacity * idBytes);
+    ids = Buffer.concat([ids], capacity * idLength);
     hashes = Buffer.concat([hashes], capacity * hashBytes);
-    slots = new Int32Array(capacity * 2);
-    terms.forEach((_terms, index) => {
-      slots[slotOf(idAt(index))] = index + 1;
-    });
+    slots = new Int32Array(slotsFor(capacity));
+    for (let index = 0; index < terms.length; index++) slots[slotOf(ids, index * idLength)] = index + 1;
   };
 
+  const sha256At = (index: number): Buffer => hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
+
   return {
-    add(id, sha256, keyTerms) {
+    add(bytes, idAt, hexAt, keyTerms) {
       if (terms.length === capacity) grow();
-      const slot = slotOf(id);
-      if (slots[slot] !== 0) return false;
+      const slot = slotOf(bytes, idAt);
       const index = terms.length;
-      ids.write(id, index * idBytes, idBytes, 'latin1');
-      hashes.write(sha256, index * hashBytes, hashBytes, 'hex');
+      const end = (index + 1) * hashBytes;
+      for (let at = index * hashBytes, hex = hexAt; at < end; at++, hex += 2) {
+        hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
+      }
+      const there = (slots[slot] ?? 0) - 1;
+      if (there >= 0) return there < partStart && sha256At(there).equals(sha256At(index));
+      for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
       terms.push(keyTerms);
       slots[slot] = index + 1;
       return true;
     },
+    nextPart() {
+      partStart = terms.length;
+    },
     build: () => ({
       size: terms.length,
-      indexOf: (id) => (slots[slotOf(id)] ?? 0) - 1,
-      idAt,
-      sha256At: (index) => hashes.subarray(index * hashBytes, (index + 1) * hashBytes),
-      termsAt: (index) => {
+      indexOf(id) {
+        for (let at = 0; at < idLength; at++) wanted[at] = id.charCodeAt(at);
+        return (slots[slotOf(wanted, 0)] ?? 0) - 1;
+      },
+      idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
+      sha256At,
+      termsAt(index) {
         const found = terms[index];
         if (found === undefined) throw new RangeError('no key at this place');
         return found;
@@ -103,9 +120,21 @@ export function createKeyTableBuilder(): KeyTableBuilder {
   };
 }
 
+/** The id that is looked for: nothing is allocated for a look. */
+const wanted = new Uint8Array(idLength);
+
+function slotsFor(capacity: number): number {
+  return 2 ** Math.ceil(Math.log2(capacity * 2));
+}
+
+function isSame(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): boolean {
+  for (let at = 0; at < idLength; at++) if (a[aAt + at] !== b[bAt + at]) return false;
+  return true;
+}
+
 /** FNV-1a. Ids in the table are made by us, so nobody can choose ones that share a slot. */
-function hashOf(id: string): number {
+function hashOf(bytes: Uint8Array, at: number): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  for (let index = at; index < at + idLength; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
   return hash ^ (hash >>> 15);
 }

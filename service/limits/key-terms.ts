@@ -12,17 +12,6 @@ const sourcesMax = 32;
 /** More than any plan: numbers above lose their exactness in a bucket. */
 const rateMax = 1_000_000;
 
-/** Fields of a row of the keyring file besides `id` and `sha256`. */
-export const termFields = [
-  'plan',
-  'owner',
-  'networks',
-  'notAfter',
-  'allowedMethods',
-  'allowedSources',
-  'overrides',
-] as const;
-
 const overrideFields: ReadonlySet<string> = new Set(['requestsPerSecond', 'burst']);
 
 /**

@@ -1,197 +1,143 @@
 import { createHash } from 'node:crypto';
 
 import { LimitsError } from './errors.ts';
-import { createKeyTableBuilder, type KeyTable, type KeyTerms } from './key-table.ts';
-import { isRecord, readTerms, termFields } from './key-terms.ts';
-import { isKeyId } from './keys.ts';
+import { keyringRowFields } from '../config/keyring-row.ts';
+import { createKeyTableBuilder, hashBytes, hexValues, type KeyTable, type KeyTerms } from './key-table.ts';
+import { isRecord, readTerms } from './key-terms.ts';
+import { idLength, isDigit62 } from './keys.ts';
+import { createRowScanner, head } from './row-scanner.ts';
 
-/** Reads a keyring file piece by piece, so that a million keys need no gigabyte and do not hold up requests. */
+/** Reads the files of a keyring one after the other, piece by piece: a million keys need no gigabyte and do not hold up requests. */
 export type KeyringReader = {
   feed(bytes: Buffer): void;
-  /** Throws LimitsError `keyring_invalid` with the problems found, at most 20. */
+  /** What was fed since the last call is a whole file. Throws LimitsError `keyring_invalid` with the problems found, at most 20. */
+  endFile(): void;
   end(): { readonly table: KeyTable; readonly sha256: string };
 };
 
 /** The first problems tell what is wrong; a million would not. */
 const problemsMax = 20;
 
-/** Longest row and longest rest of the file around the rows; both far above what they may hold. */
-const rowBytesMax = 64 * 1024;
-const frameBytesMax = 1024 * 1024;
-
-/** Between two rows is a comma and little else. */
-const gapBytesMax = 1024;
-
 /** Rows of most keyrings differ by id and hash only; terms of further texts are read one by one. */
 const knownTermsMax = 4096;
 
-const fieldNames: ReadonlySet<string> = new Set(['id', 'sha256', ...termFields]);
+const fieldNames: ReadonlySet<string> = new Set(keyringRowFields);
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = [...Buffer.from('"\\{}[],')];
+/** The shortest row that can be has more bytes: so many rows at most are in a file. */
+const rowBytesMin = 100;
 
-/** `{"id":"<12>","sha256":"<64>",`: how the rows start that we write ourselves. */
-const head = { id: 7, middle: 19, hash: 31, tail: 95, end: 97 };
-
-/**
- * Finds the objects in the array at depth 2 byte by byte and hands each to `onRow`; what is around them is the frame, with
- * `{"rows":n}` in the place of n rows that follow each other.
- */
-function createRowScanner(onRow: (row: Buffer, index: number, hasHead: boolean) => void) {
-  const frame: Buffer[] = [];
-  let frameBytes = 0;
-  /** A row that began in an earlier chunk. */
-  let open = Buffer.alloc(0);
-  let inRow = false;
-  let hasHead = false;
-  let depth = 0;
-  let inText = false;
-  let escaped = false;
-  let index = 0;
-  let tooLong = false;
-  /** Rows since the last text that went to the frame, and what came after the last of them. */
-  let run = 0;
-  let gap = Buffer.alloc(0);
-
-  const toFrame = (bytes: Buffer): void => {
-    frameBytes += bytes.length;
-    tooLong ||= frameBytes > frameBytesMax;
-    if (!tooLong) frame.push(Buffer.from(bytes));
-  };
-
-  const endRun = (): void => {
-    if (run > 0) toFrame(Buffer.from(`{"rows":${run}}`));
-    toFrame(gap);
-    run = 0;
-    gap = Buffer.alloc(0);
-  };
-
-  const toGap = (bytes: Buffer): void => {
-    gap = gap.length === 0 ? Buffer.from(bytes) : Buffer.concat([gap, bytes]);
-    if (gap.length > gapBytesMax) endRun();
-  };
-
-  const step = (byte: number | undefined): void => {
-    if (inText) {
-      if (escaped) escaped = false;
-      else if (byte === backslash) escaped = true;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) depth--;
-    else if (byte === comma && depth === 2) index++;
-  };
-
-  return {
-    feed(chunk: Buffer): void {
-      if (tooLong) return;
-      const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk]);
-      let from = 0;
-      for (let at = open.length; at < bytes.length; at++) {
-        const starts = !inRow && !inText && depth === 2 && bytes[at] === openBrace;
-        step(bytes[at]);
-        if (starts) {
-          toGap(bytes.subarray(from, at));
-          if (run > 0 && gap.toString('latin1').trim() === ',') gap = Buffer.alloc(0);
-          else endRun();
-          [from, inRow, hasHead] = [at, true, isHead(bytes, at)];
-          if (hasHead) at += head.end - 1;
-        } else if (inRow && !inText && depth === 2) {
-          onRow(bytes.subarray(from, at + 1), index, hasHead);
-          run++;
-          [from, inRow] = [at + 1, false];
-        }
-      }
-      if (!inRow) toGap(bytes.subarray(from));
-      open = inRow ? Buffer.from(bytes.subarray(from)) : Buffer.alloc(0);
-      tooLong ||= open.length > rowBytesMax;
-    },
-    /** The frame's text; undefined when the file is cut off or too long for what it holds. */
-    end(): string | undefined {
-      endRun();
-      return tooLong || inRow ? undefined : Buffer.concat(frame).toString('utf8');
-    },
-  };
-}
-
-/** Whether the row at `at` starts as our own rows do, and all of that start is there. */
-function isHead(bytes: Buffer, at: number): boolean {
-  return (
-    bytes.length >= at + head.end &&
-    bytes.toString('latin1', at, at + head.id) === '{"id":"' &&
-    bytes.toString('latin1', at + head.middle, at + head.hash) === '","sha256":"' &&
-    bytes.toString('latin1', at + head.tail, at + head.end) === '",'
-  );
-}
-
-export function createKeyringReader(): KeyringReader {
-  const builder = createKeyTableBuilder();
+/** @param bytesExpected of all files together, so that the table need not grow */
+export function createKeyringReader(bytesExpected = 0): KeyringReader {
+  const builder = createKeyTableBuilder(Math.ceil(bytesExpected / rowBytesMin));
   const problems: string[] = [];
   const digest = createHash('sha256');
-  const knownTerms = new Map<string, KeyTerms>();
+  const terms = createTermsReader(problems);
   let unreadable = false;
   let rows = 0;
 
-  const add = (id: unknown, sha256: unknown, termsOf: () => KeyTerms, path: string): void => {
+  const add = (bytes: Buffer, idAt: number, sha256At: number, path: string, termsOf: () => KeyTerms): void => {
     const before = problems.length;
-    const goodId = typeof id === 'string' && isKeyId(id);
-    const goodHash = typeof sha256 === 'string' && /^[0-9a-fA-F]{64}$/.test(sha256);
+    const goodId = isAll(bytes, idAt, idLength, isDigit62);
+    const goodHash = isAll(bytes, sha256At, 2 * hashBytes, isHexDigit);
     if (!goodId) problems.push(`${path}.id: expected 12 base-62 digits`);
     if (!goodHash) problems.push(`${path}.sha256: expected 64 hex digits`);
-    const terms = termsOf();
+    const found = termsOf();
     if (!goodId || !goodHash || problems.length > before) return;
-    if (!builder.add(id, sha256, terms)) problems.push(`key id ${id} is there twice`);
+    if (!builder.add(bytes, idAt, sha256At, found)) {
+      problems.push(`key id ${bytes.toString('latin1', idAt, idAt + idLength)} is there twice`);
+    }
   };
 
-  /** Rows of one text have one object of terms. */
-  const termsFrom = (text: string, path: string): KeyTerms => {
-    const known = knownTerms.get(text);
-    if (known !== undefined) return known;
-    const before = problems.length;
-    const fields = JSON.parse(text) as Record<string, unknown>;
-    const terms = readTerms(fields, path, problems);
-    refuseStrangers(fields, path, problems);
-    if (problems.length === before && knownTerms.size < knownTermsMax) knownTerms.set(text, terms);
-    return terms;
-  };
-
-  const scanner = createRowScanner((row, index, hasHead) => {
+  const readRow = (bytes: Buffer, from: number, to: number, index: number, hasHead: boolean): void => {
     rows++;
     if (unreadable || problems.length >= problemsMax) return;
     const path = `keys[${index}]`;
     try {
       if (hasHead) {
-        const rest = (): KeyTerms => termsFrom(`{${row.toString('utf8', head.end, row.length)}`, path);
-        add(row.toString('latin1', head.id, head.middle), row.toString('latin1', head.hash, head.tail), rest, path);
+        add(bytes, from + head.id, from + head.hash, path, () => terms.fromTail(bytes, from + head.end, to, path));
         return;
       }
-      const fields = JSON.parse(row.toString('utf8')) as Record<string, unknown>;
-      add(fields['id'], fields['sha256'], () => readTerms(fields, path, problems), path);
-      refuseStrangers(fields, path, problems);
+      const fields = JSON.parse(bytes.toString('utf8', from, to)) as Record<string, unknown>;
+      const { id, sha256 } = fields;
+      const pair = Buffer.from(`${ofLength(id, idLength)}${ofLength(sha256, 2 * hashBytes)}`, 'latin1');
+      add(pair, 0, idLength, path, () => terms.fromFields(fields, path));
     } catch {
       // The parser's own message quotes the text, which may hold a key put there by mistake.
       unreadable = true;
     }
-  });
+  };
+
+  let scanner = createRowScanner(readRow);
+
+  /** What is around the rows must be what is around the keys of a keyring. */
+  const endFile = (): void => {
+    const elements = unreadable ? undefined : elementsOf(scanner.end());
+    if (elements === undefined) throw new LimitsError('keyring_invalid', ['keyring file: expected JSON']);
+    if (elements === null) throw new LimitsError('keyring_invalid', ['keys: expected an array']);
+    let index = 0;
+    for (const element of elements) {
+      if (!isRecord(element)) problems.push(`keys[${index}]: expected an object`);
+      index += isRecord(element) ? Number(element['rows']) : 1;
+    }
+    if (problems.length === 0 && index !== rows) problems.push('expected no objects but in keys');
+    if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, problemsMax));
+    rows = 0;
+    scanner = createRowScanner(readRow);
+    builder.nextPart();
+  };
 
   return {
     feed(bytes) {
       digest.update(bytes);
       scanner.feed(bytes);
     },
-    end() {
-      const elements = unreadable ? undefined : elementsOf(scanner.end());
-      if (elements === undefined) throw new LimitsError('keyring_invalid', ['keyring file: expected JSON']);
-      if (elements === null) throw new LimitsError('keyring_invalid', ['keys: expected an array']);
-      let index = 0;
-      for (const element of elements) {
-        if (!isRecord(element)) problems.push(`keys[${index}]: expected an object`);
-        index += isRecord(element) ? Number(element['rows']) : 1;
+    endFile,
+    end: () => ({ table: builder.build(), sha256: digest.digest('hex') }),
+  };
+}
+
+/** Reads terms; rows of one text have one object of terms. */
+function createTermsReader(problems: string[]) {
+  const known = new Map<string, KeyTerms>();
+  let last: { readonly tail: Buffer; readonly terms: KeyTerms } | undefined;
+
+  const fromFields = (fields: Readonly<Record<string, unknown>>, path: string): KeyTerms => {
+    const found = readTerms(fields, path, problems);
+    if (!Object.keys(fields).every((name) => fieldNames.has(name))) {
+      problems.push(`${path}.*: expected only the fields ${keyringRowFields.join(', ')}`);
+    }
+    return found;
+  };
+
+  return {
+    fromFields,
+    /** Terms of a row whose fields but id and hash are at `from` up to `to`. */
+    fromTail(bytes: Buffer, from: number, to: number, path: string): KeyTerms {
+      if (last?.tail.length === to - from && last.tail.compare(bytes, from, to) === 0) return last.terms;
+      const text = bytes.toString('utf8', from, to);
+      let terms = known.get(text);
+      if (terms === undefined) {
+        const before = problems.length;
+        terms = fromFields(JSON.parse(`{${text}`) as Record<string, unknown>, path);
+        if (problems.length > before) return terms;
+        if (known.size < knownTermsMax) known.set(text, terms);
       }
-      if (problems.length === 0 && index !== rows) problems.push('expected no objects but in keys');
-      if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, problemsMax));
-      return { table: builder.build(), sha256: digest.digest('hex') };
+      last = { tail: Buffer.from(bytes.subarray(from, to)), terms };
+      return terms;
     },
   };
+}
+
+function isAll(bytes: Buffer, from: number, length: number, is: (byte: number) => boolean): boolean {
+  for (let at = from; at < from + length; at++) if (!is(bytes[at] ?? 0)) return false;
+  return true;
+}
+
+const isHexDigit = (byte: number): boolean => hexValues[byte] !== 255;
+
+/** Text of this length; of any other value what no key has. */
+function ofLength(value: unknown, length: number): string {
+  return typeof value === 'string' && value.length === length && /^[ -~]*$/.test(value) ? value : '-'.repeat(length);
 }
 
 /** The array of the frame; null when there is none, undefined when the frame is no JSON. */
@@ -204,9 +150,4 @@ function elementsOf(frame: string | undefined): unknown[] | null | undefined {
   } catch {
     return undefined;
   }
-}
-
-function refuseStrangers(fields: object, path: string, problems: string[]): void {
-  if (Object.keys(fields).every((name) => fieldNames.has(name))) return;
-  problems.push(`${path}.*: expected only the fields ${[...fieldNames].join(', ')}`);
 }

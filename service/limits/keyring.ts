@@ -1,12 +1,9 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 import { LimitsError } from './errors.ts';
 import { createKeyTableBuilder, type KeyTable, type KeyTerms } from './key-table.ts';
+import { readKeyringInTurns, readKeyringNow, stampOf, unreadable, type Loaded } from './keyring-files.ts';
 import { createKeyringReader } from './keyring-reader.ts';
 import { keyMatches, parseKey } from './keys.ts';
 
@@ -29,16 +26,19 @@ export type Keyring = {
   /** Ids with the plan they name, of keys whose plan is none of these; at most 20. */
   withOtherPlans(plans: ReadonlySet<string>): { readonly id: string; readonly plan: string }[];
   readonly size: number;
+  /** Another number when what was found before may no longer be in force. */
+  readonly version: number;
+  /** SHA-256 over what the files in force hold, in hex; null without a file. */
+  readonly sha256: string | null;
+  /** Plans that keys may name from now on. A file that was refused is looked at again. */
+  setPlans(plans: ReadonlySet<string>): void;
   /** Looks at the file now; resolves when what it holds is in force or was refused. */
   reload(): Promise<void>;
   close(): void;
 };
 
 export type KeyringOptions = {
-  /**
-   * A JSON file `{"keys": [{"id", "sha256" (64 hex digits), "plan", "owner"?, "networks"?, "notAfter"? (RFC 3339), "allowedMethods"?,
-   * "allowedSources"? (CIDR), "overrides"? {"requestsPerSecond"?, "burst"?}}]}`.
-   */
+  /** A JSON file of `KeyringRow`s (`service/config/keyring-row.ts`), plain or gzip, or a folder of such files, as mounted from Secrets. */
   readonly file?: string | undefined;
   /** Rows besides the file's, as for a key made at start. */
   readonly rows?: readonly KeyRow[];
@@ -53,42 +53,39 @@ export type KeyringDependencies = { readonly logger: Logger; readonly register: 
 /** A change is in force within two of these: the time to see it and the time to read a million keys. */
 export const keyringPollMs = 500;
 
-/** A million rows fit; a bigger file is not a keyring. */
-const fileBytesMax = 256 * 1024 * 1024;
-
-/** Read at once: 20 ms of work, after which requests have their turn. */
-const chunkBytes = 512 * 1024;
-
 /** The first problems tell what is wrong; a million would not. */
 const problemsMax = 20;
-
-type Loaded = { readonly table: KeyTable; readonly sha256: string | null };
 
 /**
  * Loads the keyring and follows its file: a changed file is in force within 2 s, a bad one is refused whole and the keys before it stay.
  * Throws LimitsError `keyring_invalid` with every problem found (at most 20) when the file is bad at start.
  */
 export function createKeyring(options: KeyringOptions, dependencies?: KeyringDependencies): Keyring {
-  const { file, plans } = options;
+  const { file } = options;
+  let { plans } = options;
   const given = tableOf(options.rows ?? []);
-  let loaded = file === undefined ? noKeys : readFileNow(file);
-  let seen = file === undefined ? '' : stampOf(statSync(file, { bigint: true }));
+  const first = file === undefined ? { ...noKeys, stamp: '' } : readKeyringNow(file);
+  let loaded: Loaded = first;
+  let seen = first.stamp;
   refuseTwice(given, loaded.table);
   const metrics = dependencies && createKeyringMetrics(dependencies.register);
   metrics?.inForce(loaded.sha256);
+  let version = 0;
+  let refused = false;
   let reloading: Promise<void> | undefined;
 
   const load = async (path: string): Promise<void> => {
     try {
-      const stamp = stampOf(await stat(path, { bigint: true }));
+      const stamp = stampOf(path);
       if (stamp === seen) return;
       // Also when the content is refused: it is told once, and read again when it changes.
       seen = stamp;
-      const next = await readFileInTurns(path);
+      const next = await readKeyringInTurns(path);
       refuseTwice(given, next.table);
       const strangers = plans === undefined ? [] : withOtherPlans([next.table], plans);
       if (strangers.length > 0) throw planProblems(strangers);
       loaded = next;
+      version++;
       metrics?.inForce(next.sha256);
       metrics?.loaded();
       dependencies?.logger.info({ keys: next.table.size, sha256: next.sha256 }, 'keyring in force');
@@ -99,6 +96,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
         if (seen === missing) return;
         seen = missing;
       }
+      refused = true;
       metrics?.refused();
       dependencies?.logger.error({ problems: error.data.problems }, 'keyring file refused, the keys before it stay');
     }
@@ -116,8 +114,12 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
     find(key, unixMs) {
       const id = parseKey(key)?.id;
       if (id === undefined) return undefined;
-      const table = loaded.table.indexOf(id) >= 0 ? loaded.table : given;
-      const index = table.indexOf(id);
+      let { table } = loaded;
+      let index = table.indexOf(id);
+      if (index < 0) {
+        table = given;
+        index = table.indexOf(id);
+      }
       if (index < 0 || !keyMatches(key, table.sha256At(index))) return undefined;
       const terms = table.termsAt(index);
       return terms.notAfterMs !== undefined && unixMs >= terms.notAfterMs ? undefined : { id, terms };
@@ -126,6 +128,17 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
     withOtherPlans: (names) => withOtherPlans([given, loaded.table], names),
     get size() {
       return loaded.table.size + given.size;
+    },
+    get version() {
+      return version;
+    },
+    get sha256() {
+      return loaded.sha256;
+    },
+    setPlans(names) {
+      plans = names;
+      if (refused) seen = '';
+      refused = false;
     },
     reload,
     close: () => clearInterval(timer),
@@ -136,6 +149,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
 export function parseKeyring(text: string): KeyTable {
   const reader = createKeyringReader();
   reader.feed(Buffer.from(text));
+  reader.endFile();
   return reader.end().table;
 }
 
@@ -153,7 +167,7 @@ const missing = 'missing';
 function tableOf(rows: readonly KeyRow[]): KeyTable {
   const builder = createKeyTableBuilder();
   for (const { id, sha256, ...terms } of rows) {
-    if (!builder.add(id, sha256.toString('hex'), terms)) throw twice(id);
+    if (!builder.add(Buffer.from(`${id}${sha256.toString('hex')}`), 0, id.length, terms)) throw twice(id);
   }
   return builder.build();
 }
@@ -175,58 +189,8 @@ function withOtherPlans(tables: readonly KeyTable[], plans: ReadonlySet<string>)
   return found;
 }
 
-function readFileNow(path: string): Loaded {
-  const reader = createKeyringReader();
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(path, 'r');
-    refuseTooBig(statSync(path).size);
-    const chunk = Buffer.alloc(chunkBytes);
-    for (let bytes = readSync(descriptor, chunk); bytes > 0; bytes = readSync(descriptor, chunk)) {
-      reader.feed(chunk.subarray(0, bytes));
-    }
-  } catch (error) {
-    throw error instanceof LimitsError ? error : unreadable(error);
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
-  return reader.end();
-}
-
-async function readFileInTurns(path: string): Promise<Loaded> {
-  const reader = createKeyringReader();
-  const handle = await open(path, 'r');
-  try {
-    refuseTooBig((await handle.stat()).size);
-    const chunk = Buffer.alloc(chunkBytes);
-    for (;;) {
-      const { bytesRead } = await handle.read(chunk);
-      if (bytesRead === 0) return reader.end();
-      reader.feed(chunk.subarray(0, bytesRead));
-      await nextTurn();
-    }
-  } finally {
-    await handle.close();
-  }
-}
-
-function refuseTooBig(bytes: number): void {
-  if (bytes <= fileBytesMax) return;
-  throw new LimitsError('keyring_invalid', [`keyring file: expected at most ${fileBytesMax} bytes, got ${bytes}`]);
-}
-
-/** Changes with every write and with every file put in the place of another. */
-function stampOf(stats: { mtimeNs: bigint; ctimeNs: bigint; size: bigint; ino: bigint }): string {
-  return `${stats.mtimeNs} ${stats.ctimeNs} ${stats.size} ${stats.ino}`;
-}
-
 function twice(id: string): LimitsError {
   return new LimitsError('keyring_invalid', [`key id ${id} is there twice`]);
-}
-
-function unreadable(error: unknown): LimitsError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  return new LimitsError('keyring_invalid', [`keyring file cannot be read: ${code}`]);
 }
 
 function createKeyringMetrics(register: Registry) {

@@ -3,16 +3,22 @@ import { randomInt } from 'node:crypto';
 import type { Registry } from 'prom-client';
 
 import { createAddresses } from './addresses.ts';
-import { isUnused, newBudget, takePlace, type Budget, type Shortage } from './budget.ts';
+import { takePlace, type Shortage } from './budget.ts';
 import { ownBudgets, type Budgets } from './budgets.ts';
+import { createCallers, type PricedPlan, type Subject } from './callers.ts';
 import { addressSubject } from './client-address.ts';
-import { LimitsError } from './errors.ts';
-import type { KeyTerms } from './key-table.ts';
 import { inSources } from './key-terms.ts';
-import { planProblems, type FoundKey, type Keyring } from './keyring.ts';
-import { parseKey } from './keys.ts';
-import { createLimitsMetrics } from './metrics.ts';
-import { defaultAddressesMax, type LimitPlan, type LimitsOptions } from './options.ts';
+import type { Keyring } from './keyring.ts';
+import { countResult, createLimitsMetrics } from './metrics.ts';
+import {
+  defaultAddressesMax,
+  type Grants,
+  type LimitsOptions,
+  type OnRedisFailure,
+  type PlanOptions,
+} from './options.ts';
+import { createOwners } from './owners.ts';
+import { createPlans, refuseUnknownPlans } from './plans.ts';
 import { createOwnUsage, type Usage, type UsageCounter } from './usage.ts';
 
 /** Who asks. */
@@ -45,6 +51,7 @@ export type Quota = {
 export type Allowed = {
   readonly allowed: true;
   readonly plan: string;
+  readonly grants: Grants;
   readonly quota: Quota | null;
   release(): void;
 };
@@ -81,10 +88,7 @@ export type Decision = Allowed | Refused;
  * A caller let in before it is known which operations it wants: holds one place, and one token in advance where the plan has a rate, so that a refusal
  * comes before the body is read and the first operation costs no second question.
  */
-export type Entered = {
-  readonly allowed: true;
-  readonly plan: string;
-  readonly quota: Quota | null;
+export type Entered = Omit<Allowed, 'release'> & {
   /** Takes what the operation costs; the token taken in advance counts towards the first. The place stays that of the entry. */
   charge(operation: string): Promise<Decision>;
   /** Frees the place and gives back a token that was not used; more calls do nothing. */
@@ -99,6 +103,12 @@ export type Limits = {
   enter(caller: LimitCaller): Promise<Entered | Refused>;
   /** What the caller's key did today; refused as any request with it would be, and takes a token. */
   usage(caller: LimitCaller): Promise<(Allowed & { readonly keyId: string; readonly usage: Usage }) | Refused>;
+  /**
+   * Puts other plans in force; what was used of budgets stays used.
+   * @throws LimitsError `limit_plan_unknown` as `createLimits`, and then nothing has changed
+   */
+  setPlans(plans: PlanOptions): void;
+  setOnRedisFailure(rule: OnRedisFailure): void;
   close(): Promise<void>;
 };
 
@@ -118,6 +128,7 @@ export type SharedParts = {
   readonly budgets: Budgets;
   readonly usage: UsageCounter;
   isRevoked(keyId: string): boolean;
+  setOnRedisFailure(rule: OnRedisFailure): void;
   close(): Promise<void>;
 };
 
@@ -129,140 +140,177 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const { keyring, now, register, shared } = dependencies;
   const budgets = shared?.budgets ?? ownBudgets;
   const usage = shared?.usage ?? createOwnUsage();
-  const plans = new Map(options.plans.map((plan) => [plan.name, priced(plan)]));
-  refuseUnknownPlans(options, keyring, new Set(plans.keys()));
-  const anonymous = options.anonymousPlan === null ? undefined : plans.get(options.anonymousPlan);
-  const addresses =
-    anonymous &&
-    createAddresses(
-      anonymous.plan,
-      options.addressesMax ?? defaultAddressesMax,
-      dependencies.seed ?? randomInt(2 ** 32),
-    );
-  const plansOfTerms = new WeakMap<KeyTerms, PricedPlan>();
-  const owners = createOwners(() => keyring.size);
+  refuseUnknownPlans(options, keyring);
   const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => addresses?.size ?? 0 });
+  const seed = dependencies.seed ?? randomInt(2 ** 32);
+  const callers = createCallers();
+  const owners = createOwners(() => keyring.size, callers.clear);
+  let plans = createPlans(options, metrics.countsOf);
+  let addresses = addressesOf();
+  let keyringVersion = keyring.version;
+  const noPlan = metrics.countsOf(null);
 
-  const refuse = (code: RefusalCode, plan: string | null): Refused => {
-    metrics.count(plan, code);
-    return { allowed: false, code, plan, quota: null, retryAfterSeconds: null };
+  function addressesOf() {
+    const { anonymous } = plans;
+    return anonymous && createAddresses(anonymous.plan, options.addressesMax ?? defaultAddressesMax, seed);
+  }
+
+  const refuse = (code: AtOnce, priced: PricedPlan | undefined): Refused => {
+    countResult(priced?.counts ?? noPlan, code);
+    return { allowed: false, code, plan: priced?.name ?? null, quota: null, retryAfterSeconds: null };
   };
 
-  const planOf = (terms: KeyTerms): PricedPlan | undefined => {
-    const known = plansOfTerms.get(terms);
-    if (known !== undefined) return known;
-    const plan = plans.get(terms.plan);
-    if (plan !== undefined) plansOfTerms.set(terms, overridden(plan, terms));
-    return plansOfTerms.get(terms);
+  /** Whose budget a caller without a key has. */
+  const identifyAddress = (address: string, nowMs: number): Subject | Refused => {
+    const { anonymous } = plans;
+    if (anonymous === undefined || addresses === undefined) return refuse('key_required', undefined);
+    const name = addressSubject(address);
+    const budget = addresses.budget(name, Math.floor(nowMs * 1000));
+    return { name, budget, priced: anonymous, key: undefined };
+  };
+
+  /** The subject of a key that is good here. */
+  const identifyKey = (sent: string, nowMs: number): Subject | Refused => {
+    const key = keyring.find(sent, nowMs);
+    const priced = key && plans.of(key.terms);
+    if (key === undefined || priced === undefined) return refuse('unknown_key', undefined);
+    const { networks, owner } = key.terms;
+    if (networks !== undefined && !networks.includes(options.network)) return refuse('network_not_allowed', priced);
+    const name = owner === undefined ? `key ${key.id}` : `owner ${owner}`;
+    const subject = { name, budget: owners.budget(name, priced.plan, Math.floor(nowMs * 1000)), priced, key };
+    callers.set(sent, subject);
+    return subject;
   };
 
   /** Whose budget counts, or why the caller gets none. */
   const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
-    const nowUs = Math.floor(nowMs * 1000);
-    if (caller.key === undefined) {
-      if (anonymous === undefined || addresses === undefined) return refuse('key_required', null);
-      const name = addressSubject(caller.clientAddress);
-      return { name, budget: addresses.budget(name, nowUs), priced: anonymous, key: undefined };
+    const { key: sent } = caller;
+    if (sent === undefined) return identifyAddress(caller.clientAddress, nowMs);
+    if (keyringVersion !== keyring.version) {
+      keyringVersion = keyring.version;
+      callers.clear();
     }
-    const key = keyring.find(caller.key, nowMs);
-    const plan = key && planOf(key.terms);
-    if (key === undefined || plan === undefined || shared?.isRevoked(key.id) === true) {
-      return refuse('unknown_key', null);
+    const subject = callers.get(sent) ?? identifyKey(sent, nowMs);
+    if ('allowed' in subject || subject.key === undefined) return subject;
+    const { id, terms } = subject.key;
+    if (terms.notAfterMs !== undefined && nowMs >= terms.notAfterMs) return refuse('unknown_key', undefined);
+    if (shared?.isRevoked(id) === true) return refuse('unknown_key', undefined);
+    if (terms.allowedSources !== undefined && !inSources(terms.allowedSources, caller.clientAddress)) {
+      return refuse('source_not_allowed', subject.priced);
     }
-    const { networks, allowedSources, owner } = key.terms;
-    if (networks !== undefined && !networks.includes(options.network)) return refuse('network_not_allowed', plan.name);
-    if (allowedSources !== undefined && !inSources(allowedSources, caller.clientAddress)) {
-      return refuse('source_not_allowed', plan.name);
-    }
-    const name = owner === undefined ? `key ${key.id}` : `owner ${owner}`;
-    return { name, budget: owners.budget(name, plan.plan, nowUs), priced: plan, key };
+    return subject;
   };
 
+  /** `operation` null: admitted before it is known. `release` is that of a place already counted. */
   const answer = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
-    const { budget, priced: plan, key } = subject;
+    const { budget, priced, key } = subject;
     const nowMs = now();
-    const quota = budgets.quota(budget, plan.plan, Math.floor(nowMs * 1000));
+    const quota = budgets.quota(budget, priced.plan, Math.floor(nowMs * 1000));
     if (shortage === undefined) {
       if (operation !== null) {
-        metrics.count(plan.name, 'allowed');
+        countResult(priced.counts, 'allowed');
         if (key !== undefined) usage.count(key.id, operation, nowMs);
       }
-      return { allowed: true, plan: plan.name, quota, release: nothing };
+      return { allowed: true, plan: priced.name, grants: priced.grants, quota, release: nothing };
     }
-    metrics.count(plan.name, shortage.reason);
+    countResult(priced.counts, shortage.reason);
     if (key !== undefined) usage.count(key.id, null, nowMs);
     const code = shortage.reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
-    return { allowed: false, code, plan: plan.name, quota, retryAfterSeconds: shortage.retryAfterSeconds };
+    return { allowed: false, code, plan: priced.name, quota, retryAfterSeconds: shortage.retryAfterSeconds };
   };
 
-  const take = (subject: Subject, tokens: number) => {
-    const nowUs = Math.floor(now() * 1000);
-    return budgets.take(subject.name, subject.budget, subject.priced.plan, nowUs, tokens);
-  };
+  const take = (subject: Subject, nowMs: number, tokens: number) =>
+    budgets.take(subject.name, subject.budget, subject.priced.plan, Math.floor(nowMs * 1000), tokens);
 
-  /** Takes a place, then tokens; `operation` null: one token in advance. */
-  const admit = async (subject: Subject, operation: string | null): Promise<Decision> => {
-    const { budget, priced: plan } = subject;
-    const full = takePlace(budget, plan.plan);
-    if (full !== undefined) return answer(subject, full, operation);
-    let shortage: Shortage | undefined;
-    try {
-      const taken = take(subject, operation === null ? 1 : plan.costOf(operation));
-      shortage = taken instanceof Promise ? await taken : taken;
-    } catch (error) {
-      budget.inFlight -= 1;
-      throw error;
-    }
+  const settle = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
+    const { budget } = subject;
     const decision = answer(subject, shortage, operation);
     if (!decision.allowed) {
       budget.inFlight -= 1;
       return decision;
     }
-    return { ...decision, release: once(() => (budget.inFlight -= 1)) };
+    let held = true;
+    const { plan, grants, quota } = decision;
+    const release = (): void => {
+      if (held) budget.inFlight -= 1;
+      held = false;
+    };
+    return { allowed: true, plan, grants, quota, release };
+  };
+
+  /** Takes a place, then tokens; `operation` null: one token in advance. */
+  const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
+    const { budget, priced } = subject;
+    const full = takePlace(budget, priced.plan);
+    if (full !== undefined) return answer(subject, full, operation);
+    const taken = take(subject, nowMs, operation === null ? 1 : priced.costOf(operation));
+    if (!(taken instanceof Promise)) return settle(subject, taken, operation);
+    return taken.then(
+      (shortage) => settle(subject, shortage, operation),
+      (error: unknown) => {
+        budget.inFlight -= 1;
+        throw error;
+      },
+    );
   };
 
   const charging = (subject: Subject, entry: Allowed): Entered => {
     let inAdvance = 1;
-    const settle = (): void => {
+    const giveBack = (): void => {
       if (inAdvance > 0) budgets.giveBack(subject.budget, inAdvance);
       inAdvance = 0;
     };
     return {
       ...entry,
       async charge(operation) {
-        settle();
-        if (!mayCall(subject, operation)) return refuse('operation_not_allowed', subject.priced.name);
-        return answer(subject, await take(subject, subject.priced.costOf(operation)), operation);
+        giveBack();
+        if (!mayCall(subject, operation)) return refuse('operation_not_allowed', subject.priced);
+        return answer(subject, await take(subject, now(), subject.priced.costOf(operation)), operation);
       },
       release() {
-        settle();
+        giveBack();
         entry.release();
       },
     };
   };
 
-  const decide = async (request: LimitRequest): Promise<Decision> => {
-    const subject = identify(request, now());
+  const decide = (request: LimitRequest): Decision | Promise<Decision> => {
+    const nowMs = now();
+    const subject = identify(request, nowMs);
     if ('allowed' in subject) return subject;
-    if (!mayCall(subject, request.operation)) return refuse('operation_not_allowed', subject.priced.name);
-    return admit(subject, request.operation);
+    if (!mayCall(subject, request.operation)) return refuse('operation_not_allowed', subject.priced);
+    return admit(subject, nowMs, request.operation);
   };
 
   return {
-    decide,
+    decide: async (request) => decide(request),
     async enter(caller) {
-      const subject = identify(caller, now());
+      const nowMs = now();
+      const subject = identify(caller, nowMs);
       if ('allowed' in subject) return subject;
-      const entry = await admit(subject, null);
+      const entry = await admit(subject, nowMs, null);
       return entry.allowed ? charging(subject, entry) : entry;
     },
     async usage(caller) {
-      if (caller.key === undefined) return refuse('key_required', null);
-      const decision = await decide({ ...caller, operation: usageOperation });
+      const subject = caller.key === undefined ? refuse('key_required', undefined) : identify(caller, now());
+      if ('allowed' in subject) return subject;
+      if (!mayCall(subject, usageOperation)) return refuse('operation_not_allowed', subject.priced);
+      const decision = await admit(subject, now(), usageOperation);
       if (!decision.allowed) return decision;
-      const id = parseKey(caller.key)?.id ?? '';
-      return { ...decision, keyId: id, usage: await usage.read(id, now()) };
+      const keyId = subject.key?.id ?? '';
+      return { ...decision, keyId, usage: await usage.read(keyId, now()) };
     },
+    setPlans(changed) {
+      refuseUnknownPlans(changed, keyring);
+      const before = plans.anonymous?.plan;
+      plans = createPlans(changed, metrics.countsOf);
+      callers.clear();
+      keyring.setPlans(new Set(changed.plans.map(({ name }) => name)));
+      const after = plans.anonymous?.plan;
+      if (after === undefined || addresses === undefined) addresses = addressesOf();
+      else if (JSON.stringify(before) !== JSON.stringify(after)) addresses.setPlan(after);
+    },
+    setOnRedisFailure: (rule) => shared?.setOnRedisFailure(rule),
     async close() {
       keyring.close();
       await usage.close();
@@ -271,69 +319,11 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   };
 }
 
-/** Whose budget a request is charged to, at what prices, by which key. */
-type Subject = {
-  readonly name: string;
-  readonly budget: Budget;
-  readonly priced: PricedPlan;
-  readonly key: FoundKey | undefined;
-};
+/** Refusals that need no look at a budget. */
+type AtOnce = Exclude<RefusalCode, 'rate_limited' | 'limits_unavailable'>;
 
 function mayCall({ key }: Subject, operation: string): boolean {
   return key?.terms.allowedMethods?.has(operation) ?? true;
 }
 
-type PricedPlan = { readonly name: string; readonly plan: LimitPlan; costOf(operation: string): number };
-
-/** Costs as a map: an operation's name comes from outside and must not find what every object inherits. */
-function priced(plan: LimitPlan): PricedPlan {
-  const costs = new Map(Object.entries(plan.methodCosts));
-  return { name: plan.name, plan, costOf: (operation) => costs.get(operation) ?? 1 };
-}
-
-/** A burst below the rate would make the rate out of reach: it is raised to it. */
-function overridden(base: PricedPlan, { overrides }: KeyTerms): PricedPlan {
-  if (overrides === undefined) return base;
-  const requestsPerSecond = overrides.requestsPerSecond ?? base.plan.requestsPerSecond;
-  const burst = Math.max(requestsPerSecond, overrides.burst ?? base.plan.burst);
-  return { ...base, plan: { ...base.plan, requestsPerSecond, burst } };
-}
-
-/** Budgets of keys and owners. Those of keys that are gone are swept out once they are unused and outnumber the keys there are. */
-function createOwners(keys: () => number) {
-  const owners = new Map<string, { readonly budget: Budget; readonly plan: LimitPlan }>();
-  const sweep = (nowUs: number): void => {
-    for (const [name, { budget, plan }] of owners) if (isUnused(budget, plan, nowUs)) owners.delete(name);
-  };
-  return {
-    budget(name: string, plan: LimitPlan, nowUs: number): Budget {
-      const known = owners.get(name);
-      if (known !== undefined) return known.budget;
-      if (owners.size >= keys() + ownersSpare) sweep(nowUs);
-      const budget = newBudget(nowUs);
-      owners.set(name, { budget, plan });
-      return budget;
-    },
-  };
-}
-
-/** Budgets of keys that are gone, kept before they are looked through. */
-const ownersSpare = 1000;
-
 const nothing = (): void => undefined;
-
-function once(act: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) act();
-    done = true;
-  };
-}
-
-function refuseUnknownPlans(options: LimitsOptions, keyring: Keyring, plans: ReadonlySet<string>): void {
-  const problems = [...planProblems(keyring.withOtherPlans(plans)).data.problems];
-  if (options.anonymousPlan !== null && !plans.has(options.anonymousPlan)) {
-    problems.unshift(`anonymousPlan: expected a plan that exists, got ${JSON.stringify(options.anonymousPlan)}`);
-  }
-  if (problems.length > 0) throw new LimitsError('limit_plan_unknown', problems);
-}

@@ -9,34 +9,45 @@ export type DecisionResult =
   | Exclude<RefusalCode, 'rate_limited' | 'limits_unavailable'>
   | Shortage['reason'];
 
+/** Counts of one plan: added to as plain numbers, since a look for labels costs more than the decision itself. */
+export type PlanCounts = Partial<Record<DecisionResult, number>>;
+
 /** By plan, never by key or address: their number has no bound. */
 export function createLimitsMetrics(
   register: Registry,
   sizes: { readonly keys: () => number; readonly addresses: () => number },
 ) {
+  const byPlan = new Map<string, PlanCounts>();
   const decisions = new Counter({
     name: 'ton_limits_decisions_total',
     help: 'Decisions on requests by plan (none where no plan applies) and result',
     labelNames: ['plan', 'result'],
-    registers: [register],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [plan, counts] of byPlan) {
+        for (const [result, count] of Object.entries(counts)) this.inc({ plan, result }, count);
+      }
+    },
   });
+  register.registerMetric(decisions);
   register.registerMetric(sizeGauge('ton_limits_keys', 'Keys in the keyring', sizes.keys));
   register.registerMetric(
     sizeGauge('ton_limits_addresses', 'Client addresses whose budget is remembered', sizes.addresses),
   );
-  const counters = new Map<string, { inc(): void }>();
   return {
-    /** Child counters are kept: looking labels up costs more than the decision itself. */
-    count(plan: string | null, result: DecisionResult | RefusalCode): void {
-      const name = `${result} ${plan ?? 'none'}`;
-      let counter = counters.get(name);
-      if (counter === undefined) {
-        counter = decisions.labels(plan ?? 'none', result);
-        counters.set(name, counter);
-      }
-      counter.inc();
+    /** Null: decisions where no plan applies. */
+    countsOf(plan: string | null): PlanCounts {
+      const name = plan ?? 'none';
+      let counts = byPlan.get(name);
+      if (counts === undefined) byPlan.set(name, (counts = {}));
+      return counts;
     },
   };
+}
+
+export function countResult(counts: PlanCounts, result: DecisionResult): void {
+  counts[result] = (counts[result] ?? 0) + 1;
 }
 
 function sizeGauge(name: string, help: string, read: () => number): Gauge {
@@ -58,14 +69,20 @@ const redisBuckets = [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1
 /** What the shared limits do with their Redis. */
 export function createRedisMetrics(register: Registry) {
   const registers = [register];
-  const leaseHits = new Counter({
+  let leaseHits = 0;
+  const leases = new Counter({
     name: 'ton_limits_lease_hits_total',
     help: 'Decisions by tokens taken in advance, without a question to Redis',
-    registers,
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(leaseHits);
+    },
   });
+  register.registerMetric(leases);
   const roundTrips = new Counter({
     name: 'ton_limits_redis_round_trips_total',
-    help: 'Questions to Redis by result: answered (late ones too) or failed',
+    help: 'Questions to Redis, each for one or more decisions, by result: answered (late ones too) or failed',
     labelNames: ['result'],
     registers,
   });
@@ -86,7 +103,7 @@ export function createRedisMetrics(register: Registry) {
     registers,
   });
   return {
-    leaseHit: () => leaseHits.inc(),
+    leaseHit: () => void leaseHits++,
     roundTrip(result: 'answered' | 'failed', took: number): void {
       roundTrips.labels(result).inc();
       seconds.observe(took);

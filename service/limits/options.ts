@@ -11,12 +11,34 @@ export type LimitPlan = {
   readonly maxConcurrent: number | null;
   /** Tokens an operation takes; 1 for those not named, 0 is free. */
   readonly methodCosts: Readonly<Record<string, number>>;
+} & Partial<Grants>;
+
+/** What a plan opens besides a rate. */
+export type Grants = {
+  /** May read what only archive lite servers have. */
+  readonly archive: boolean;
+  /** Tiers of lite servers that may be asked for it. */
+  readonly liteServerTiers: readonly string[];
 };
 
-export type LimitsOptions = {
+/** Of a plan that says nothing about it. */
+const noGrants: Grants = { archive: false, liteServerTiers: ['shared'] };
+
+export function grantsOf({ archive, liteServerTiers }: LimitPlan): Grants {
+  return { archive: archive ?? noGrants.archive, liteServerTiers: liteServerTiers ?? noGrants.liteServerTiers };
+}
+
+/** What can change while limits are in force. */
+export type PlanOptions = {
   readonly plans: readonly LimitPlan[];
   /** Plan of callers without a key, counted by address; null: a key is needed. */
   readonly anonymousPlan: string | null;
+};
+
+/** What holds while Redis is away: each pod its share of a plan, no limit, or no request. */
+export type OnRedisFailure = 'Local' | 'Open' | 'Closed';
+
+export type LimitsOptions = PlanOptions & {
   /** The network served; keys issued for others are refused. */
   readonly network: string;
   /** Addresses whose budget is remembered one by one; default 100,000. */

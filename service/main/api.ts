@@ -3,24 +3,26 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { configHash, type ServiceConfig } from '../config.ts';
+import { canonicalHash, hotConfig, type ServiceConfig } from '../config.ts';
 import type { HttpOptions } from '../http/options.ts';
-import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
+import { createHttpServer, type HttpServer, type HttpServerStatus } from '../http/server.ts';
 import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
 import { createKeyring, keyringPollMs, type KeyRow } from '../limits/keyring.ts';
-import { createLimits } from '../limits/limits.ts';
+import { createLimits, type Limits } from '../limits/limits.ts';
 import { createRedisMetrics } from '../limits/metrics.ts';
-import { createSharedLimits } from '../limits/redis/shared-limits.ts';
+import { createSharedLimits, type SharedLimits } from '../limits/redis/shared-limits.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
+import { setLogLevel } from '../telemetry/logger.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createTvm } from '../tvm/tvm.ts';
 import { createV2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
 import { createLive } from './live.ts';
+import { createHotReload, hotReloadPollMs, type Loaded } from './hot-reload.ts';
 import { createStatus } from './status.ts';
 
 /** The API, running. */
@@ -40,6 +42,10 @@ export type ApiOptions = {
   readonly keys?: readonly KeyRow[];
   /** Of the Redis that limits are shared in; a secret. Default: limits of this process alone. */
   readonly redisUrl?: string | undefined;
+  /** What is told of the configuration until its files change; default: the hash of its hot part. */
+  readonly configHash?: string;
+  /** What the configuration was read from, to be followed while the process runs. */
+  readonly source?: { readonly files: readonly string[]; readonly load: () => Loaded };
   /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
   readonly drainMs?: number;
   /** Pages of the internal listener besides its own. */
@@ -77,9 +83,10 @@ export async function startApi(
     },
     { logger, register },
   );
+  const shared = sharedLimits(config, options.redisUrl, dependencies);
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
-    { keyring, now: unixMs, register, ...sharedLimits(config, options.redisUrl, dependencies) },
+    { keyring, now: unixMs, register, ...(shared && { shared }) },
   );
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
@@ -93,11 +100,30 @@ export async function startApi(
     {
       register,
       readiness,
-      status: createStatus(config, version, { pool, trusted, readiness, http: () => http.status() }),
+      status: createStatus(config, version, {
+        pool,
+        trusted,
+        readiness,
+        http: () => http.status(),
+        configHash: () => reload.hash,
+        keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
+      }),
       pages: options.pages ?? new Map(),
     },
   );
+  const start = { config, hash: options.configHash ?? canonicalHash(hotConfig(config)), redisUrl: options.redisUrl };
+  const reload = createHotReload(
+    start,
+    { files: options.source?.files ?? [], pollMs: hotReloadPollMs },
+    {
+      load: options.source?.load ?? (() => start),
+      apply: (next, before) => putInForce(next, before, { limits, shared, pool, http, tracing, logger }),
+      logger,
+      register,
+    },
+  );
   const close = async (): Promise<void> => {
+    reload.close();
     await http.close();
     await Promise.all([pool.close(), limits.close()]);
     await Promise.all([signatures.close(), tvm.close()]);
@@ -107,26 +133,52 @@ export async function startApi(
     const at = await listenOn('--port', config.listen.port, () => http.listen());
     const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
     const { network } = config;
-    logger.info({ configHash: configHash(config), network, ...at, internalPort: internalAt.port }, 'started');
-    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, requests: () => countRequests(register), close };
+    logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
+    const requests = (): Promise<number> => countRequests(register);
+    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, requests, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+type HotParts = {
+  readonly limits: Limits;
+  readonly shared: SharedLimits | undefined;
+  readonly pool: Pool;
+  readonly http: HttpServer;
+  readonly tracing: Tracing;
+  readonly logger: Logger;
+};
+
+/** Puts what is hot of a configuration in force. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
+function putInForce(next: Loaded, before: Loaded, { limits, shared, pool, http, tracing, logger }: HotParts): void {
+  const hot = hotConfig(next.config);
+  limits.setPlans(hot);
+  limits.setOnRedisFailure(hot.onRedisFailure);
+  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) shared?.setUrl(next.redisUrl);
+  pool.reconfigure(hot.liteServers);
+  http.setTrustedProxies(hot.trustedProxies);
+  if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
+  setLogLevel(logger, hot.logLevel);
+}
+
 /** Unix time that no step of the system's clock moves back. */
 const unixMs = (): number => performance.timeOrigin + performance.now();
 
 /** Limits shared by all pods where a Redis is named; without one each process has its own. */
-function sharedLimits(config: ServiceConfig, url: string | undefined, { logger, register }: ApiDependencies) {
+function sharedLimits(
+  config: ServiceConfig,
+  url: string | undefined,
+  { logger, register }: ApiDependencies,
+): SharedLimits | undefined {
   const metrics = createRedisMetrics(register);
   if (url === undefined) {
     if (config.rateLimits.redis !== null) logger.warn('no URL of the Redis for limits: this process has its own');
-    return {};
+    return undefined;
   }
   const { onRedisFailure } = config.rateLimits;
-  return { shared: createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs }) };
+  return createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs });
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };

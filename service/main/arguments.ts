@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { TonplaneError } from '../error.ts';
+import { redisUrlProblem } from '../limits/redis/connection.ts';
 
 /** What the command line asks for. */
 export type Arguments = {
@@ -14,6 +15,8 @@ export type Arguments = {
   readonly keyring: string | undefined;
   /** URL of the Redis that limits are shared in; a secret. */
   readonly redis: string | undefined;
+  /** File that holds it, as mounted from a Secret; followed while the process runs. */
+  readonly redisFile: string | undefined;
   readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number | undefined;
@@ -36,6 +39,7 @@ const options = {
   'global-config': { type: 'string' },
   keyring: { type: 'string' },
   redis: { type: 'string' },
+  'redis-file': { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
@@ -62,9 +66,10 @@ Over lite servers of a real network, one of:
   --port N              of the API, default 8081; 0 takes a free one
   --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
   --data DIR            what is kept over restarts, default .tonplane
-  --keyring FILE        API keys (JSON)
+  --keyring FILE        API keys (JSON), or a folder of such files, plain or gzip
   --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
-                        machine cannot see)
+                        machine cannot see): redis://, rediss://, redis+cluster://host:port,host:port
+  --redis-file FILE     that holds the URL, as mounted from a Secret
   --log-level LEVEL     debug, info, warn or error
 
 keys create|list|revoke|rotate --keyring FILE
@@ -93,6 +98,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     globalConfig: values['global-config'],
     keyring: values.keyring,
     redis: redisUrl(values.redis),
+    redisFile: values['redis-file'],
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
@@ -141,7 +147,8 @@ function seconds(option: string, text: string | undefined): number | undefined {
 
 /** The URL may hold a password: it is not repeated. */
 function redisUrl(text: string | undefined): string | undefined {
-  if (text !== undefined && !/^rediss?:\/\/./.test(text)) throw refuse('--redis: expected redis://… or rediss://…');
+  const problem = text === undefined ? undefined : redisUrlProblem(text);
+  if (problem !== undefined) throw refuse(`--redis: ${problem}`);
   return text;
 }
 

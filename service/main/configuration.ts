@@ -1,12 +1,17 @@
 import {
+  canonicalHash,
   configFromGlobalConfig,
   configFromManifest,
+  hotConfig,
+  hotHashOfManifest,
   redisUrlOfManifest,
   type ProcessSettings,
-  type ServiceConfig,
 } from '../config.ts';
+import { redisUrlProblem } from '../limits/redis/connection.ts';
 import type { Arguments } from './arguments.ts';
+import { StartError } from './errors.ts';
 import { readNamedFile } from './files.ts';
+import type { Loaded } from './hot-reload.ts';
 
 /** What the command line and the environment say besides the network: the same for every role. */
 export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv): ProcessSettings {
@@ -22,25 +27,50 @@ export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv)
 }
 
 /**
- * The configuration of the `api` role, from the manifest or the global config that the command line names.
+ * The configuration of the `api` role, from the files that the command line names, and the URL of its Redis: that of `--redis` or `--redis-file`, else of
+ * the environment, else of a Secret in the manifest's own file.
+ *
  * @throws StartError for a file that cannot be read, ConfigError for what is wrong in it
  */
-export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEnv): ServiceConfig {
+export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEnv): Loaded {
   const settings = processSettings(args, environment);
   const globalConfig =
     args.globalConfig === undefined ? undefined : readNamedFile('--global-config', args.globalConfig);
+  const given = givenRedisUrl(args, environment);
   if (args.manifest !== undefined) {
-    return configFromManifest(readNamedFile('--manifest', args.manifest), { ...settings, globalConfig });
+    const text = readNamedFile('--manifest', args.manifest);
+    return {
+      config: configFromManifest(text, { ...settings, globalConfig }),
+      hash: hotHashOfManifest(text),
+      redisUrl: given ?? checkedRedisUrl('spec.rateLimits.redis.secretRef', redisUrlOfManifest(text)),
+    };
   }
-  return configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', settings);
+  const config = configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', settings);
+  return { config, hash: canonicalHash(hotConfig(config)), redisUrl: given };
 }
 
-/**
- * URL of the Redis that limits are shared in: of the command line, else the environment, else a Secret in the manifest's own file. Undefined when none
- * is given. A secret, and so no part of the configuration.
- */
-export function redisUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
-  const given = args.redis ?? environment['TONPLANE_REDIS_URL'];
-  if (given !== undefined && given !== '') return given;
-  return args.manifest === undefined ? undefined : redisUrlOfManifest(readNamedFile('--manifest', args.manifest));
+/** The files that `loadConfiguration` reads. */
+export function configurationFiles(args: Arguments): string[] {
+  return [args.manifest, args.globalConfig, args.redisFile].filter((file) => file !== undefined);
+}
+
+function givenRedisUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
+  if (args.redis !== undefined) return args.redis;
+  if (args.redisFile !== undefined) {
+    return checkedRedisUrl('--redis-file', readNamedFile('--redis-file', args.redisFile).trim());
+  }
+  const given = environment['TONPLANE_REDIS_URL'];
+  return given === undefined || given === '' ? undefined : checkedRedisUrl('TONPLANE_REDIS_URL', given);
+}
+
+/** The URL may hold a password: it is not repeated. */
+function checkedRedisUrl(where: string, url: string | undefined): string | undefined {
+  const problem = url === undefined ? undefined : redisUrlProblem(url);
+  if (problem === undefined) return url;
+  throw new StartError({
+    code: 'redis_url_invalid',
+    message: `${where}: ${problem}`,
+    data: { option: where },
+    retryable: false,
+  });
 }

@@ -2,11 +2,17 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * Why the service does not start: `port_in_use`, `address_unusable` (the host is not one of this machine, or the port needs
- * rights that the process lacks), `file_unreadable`, `folder_unusable`.
+ * rights that the process lacks), `file_unreadable`, `folder_unusable`, `redis_url_invalid`, `other_network` (a changed configuration is of another network).
  */
-export type StartErrorCode = 'port_in_use' | 'address_unusable' | 'file_unreadable' | 'folder_unusable';
+export type StartErrorCode =
+  | 'port_in_use'
+  | 'address_unusable'
+  | 'file_unreadable'
+  | 'folder_unusable'
+  | 'redis_url_invalid'
+  | 'other_network';
 
-/** The service cannot start as it was told; the message says which option to change. */
+/** The service cannot start, or go on, as it was told; the message says which option to change. */
 export class StartError extends TonplaneError<StartErrorCode, Readonly<Record<string, string | number>>> {}
 
 /** The system's code of an error, such as `EADDRINUSE`; empty for any other value. */

@@ -1,4 +1,4 @@
-import { configHash, type ServiceConfig } from '../config.ts';
+import type { ServiceConfig } from '../config.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { Readiness } from '../http/internal-server.ts';
 import type { HttpServerStatus } from '../http/server.ts';
@@ -11,12 +11,14 @@ export type StatusSources = {
   readonly trusted: () => TrustChain | undefined;
   readonly readiness: () => Readiness;
   readonly http: () => HttpServerStatus;
+  /** Of the hot configuration in force. */
+  readonly configHash: () => string;
+  readonly keyring: () => { readonly keys: number; readonly sha256: string | null };
 };
 
 /** Makes what `/status` shows: the configuration in force, the head, what is trusted, and every lite server. */
 export function createStatus(config: ServiceConfig, version: string, sources: StatusSources): () => unknown {
   const startedMs = performance.now();
-  const hash = configHash(config);
   return () => {
     const head = sources.pool.head();
     const trusted = sources.trusted();
@@ -25,7 +27,8 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       network: config.network,
       trust: config.trust,
       version,
-      configHash: hash,
+      configHash: sources.configHash(),
+      keyring: sources.keyring(),
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
       ...sources.readiness(),
       head: head && { ...viewBlock(head.block), utime: head.utime, lagSeconds: lagSeconds(head.utime) },

@@ -15,12 +15,30 @@ export type LoggerOptions = {
  * @param destination default standard output
  */
 export function createLogger(options: LoggerOptions, destination?: DestinationStream): Logger {
+  const family = new Set<WeakRef<Logger>>();
   const settings = {
     level: options.level,
     base: options.base ?? {},
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: redact },
+    onChild: (child: Logger) => void family.add(new WeakRef(child)),
   };
-  return destination === undefined ? pino(settings) : pino(settings, destination);
+  const logger = destination === undefined ? pino(settings) : pino(settings, destination);
+  families.set(logger, family);
+  return logger;
+}
+
+/** Loggers made of a logger: each has a level of its own. */
+const families = new WeakMap<Logger, Set<WeakRef<Logger>>>();
+
+/** Sets the level of a logger of `createLogger` and of all that were made of it. */
+export function setLogLevel(logger: Logger, level: LoggerOptions['level']): void {
+  logger.level = level;
+  const family = families.get(logger) ?? new Set();
+  for (const reference of family) {
+    const child = reference.deref();
+    if (child === undefined) family.delete(reference);
+    else child.level = level;
+  }
 }

@@ -9,7 +9,7 @@ const allowed: Record<string, readonly string[]> = {
   config: ['error', 'manifest'],
   decode: ['error'],
   store: ['error'],
-  limits: ['error'],
+  limits: ['error', 'config'],
   telemetry: ['error'],
   liteserver: ['error', 'decode'],
   proof: ['error', 'decode'],

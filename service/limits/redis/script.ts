@@ -1,66 +1,94 @@
 /**
- * Takes tokens from one subject's bucket and day, in one step for all pods: the rule of `bucket.ts`, counted in the same whole millionths and
- * microseconds. All keys of the script carry the subject as hash tag, so that it runs in a cluster.
+ * Takes tokens from the buckets and days of one or more subjects, in one step for all pods: the rule of `bucket.ts`, counted in the same whole
+ * millionths and microseconds. The keys of one call are in one slot of a cluster: each carries its subject as hash tag.
  *
- * KEYS[1] the subject's hash: `d` deficit, `u` time of it, `day`, `n` tokens of that day.
- * ARGV: 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit), 4 least tokens that help, 5 tokens wanted, 6 tokens given back,
- * 7 deficit and 8 tokens of the day that a pod counted while Redis was away, 9 what the deficit of all pods is by that, 10 the time (simulated clocks
- * only).
- * Answers {granted, reason (0 none, 1 rate, 2 day), wait in microseconds, deficit, tokens of the day}.
+ * KEYS[i] a subject's hash: `d` deficit, `u` time of it, `day`, `n` tokens of that day.
+ * ARGV[i], numbers with commas between: 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit), 4 least tokens that help, 5 tokens
+ * wanted, 6 tokens given back, 7 deficit and 8 tokens of the day that a pod counted while Redis was away, 9 what the deficit of all pods is by that,
+ * 10 the time (simulated clocks only).
+ * Answers five numbers a subject: granted, reason (0 none, 1 rate, 2 day), wait in microseconds, deficit, tokens of the day.
  */
 export function takeScript(time: string): string {
   return `
-local now = ${time}
-local rate, burst, perDay = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local least, want, back = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local owed, owedDay, ofAll = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local token, dayUs = 1000000, 86400000000
-local kept = redis.call('HMGET', KEYS[1], 'd', 'u', 'day', 'n')
-local cap = burst * token
-local deficit, updated = 0, tonumber(kept[2] or now)
-if kept[1] then
-  deficit = math.max(0, tonumber(kept[1]) - math.max(0, now - updated) * rate)
-end
-if owed > 0 then deficit = math.max(deficit, math.min(math.max(deficit + owed, ofAll), cap)) end
-deficit = math.max(0, deficit - back * token)
-local day, used = math.floor(now / dayUs), 0
-if kept[3] and tonumber(kept[3]) >= day then
-  day = tonumber(kept[3])
-  used = math.max(0, tonumber(kept[4]) - back)
-end
-used = used + owedDay
-local grant, reason, wait = want, 0, 0
-if perDay >= 0 then
-  grant = math.min(grant, perDay - used)
-  if grant < least then grant, reason, wait = 0, 2, (day + 1) * dayUs - now end
-end
-if reason == 0 and rate > 0 then
-  local room = math.floor((cap - deficit) / token)
-  if room < grant then
-    if room >= least then
-      grant = room
-    elseif least > burst and deficit == 0 then
-      grant = least
-    else
-      grant, reason = 0, 1
-      wait = math.ceil((deficit - math.max(0, burst - least) * token) / rate)
+local text = function(number) return string.format('%.0f', number) end
+local answers = {}
+for subject = 1, #KEYS do
+  local key, arg = KEYS[subject], {}
+  for number in string.gmatch(ARGV[subject], '[^,]+') do arg[#arg + 1] = tonumber(number) end
+  local now = ${time}
+  local rate, burst, perDay = arg[1], arg[2], arg[3]
+  local least, want, back = arg[4], arg[5], arg[6]
+  local owed, owedDay, ofAll = arg[7], arg[8], arg[9]
+  local kept = redis.call('HMGET', key, 'd', 'u', 'day', 'n')
+  local cap = burst * token
+  local deficit, updated = 0, tonumber(kept[2] or now)
+  if kept[1] then
+    deficit = math.max(0, tonumber(kept[1]) - math.max(0, now - updated) * rate)
+  end
+  if owed > 0 then deficit = math.max(deficit, math.min(math.max(deficit + owed, ofAll), cap)) end
+  deficit = math.max(0, deficit - back * token)
+  local day, used = math.floor(now / dayUs), 0
+  if kept[3] and tonumber(kept[3]) >= day then
+    day = tonumber(kept[3])
+    used = math.max(0, tonumber(kept[4]) - back)
+  end
+  used = used + owedDay
+  local grant, reason, wait = want, 0, 0
+  if perDay >= 0 then
+    grant = math.min(grant, perDay - used)
+    if grant < least then grant, reason, wait = 0, 2, (day + 1) * dayUs - now end
+  end
+  if reason == 0 and rate > 0 then
+    local room = math.floor((cap - deficit) / token)
+    if room < grant then
+      if room >= least then
+        grant = room
+      elseif least > burst and deficit == 0 then
+        grant = least
+      else
+        grant, reason = 0, 1
+        wait = math.ceil((deficit - math.max(0, burst - least) * token) / rate)
+      end
     end
   end
+  if rate > 0 then deficit = deficit + grant * token end
+  used = used + grant
+  redis.call('HSET', key, 'd', text(deficit), 'u', text(now), 'day', text(day), 'n', text(used))
+  local ttl = 1000
+  if rate > 0 then ttl = ttl + math.ceil(deficit / rate / 1000) end
+  if perDay >= 0 then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
+  redis.call('PEXPIRE', key, text(ttl))
+  local at = #answers
+  answers[at + 1], answers[at + 2], answers[at + 3], answers[at + 4], answers[at + 5] = grant, reason, wait, deficit, used
 end
-if rate > 0 then deficit = deficit + grant * token end
-used = used + grant
-local text = function(number) return string.format('%.0f', number) end
-redis.call('HSET', KEYS[1], 'd', text(deficit), 'u', text(now), 'day', text(day), 'n', text(used))
-local ttl = 1000
-if rate > 0 then ttl = ttl + math.ceil(deficit / rate / 1000) end
-if perDay >= 0 then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
-redis.call('PEXPIRE', KEYS[1], text(ttl))
-return {grant, reason, wait, deficit, used}
+return answers
 `;
 }
 
 /** Redis' own clock: that of the pods does not matter. */
 export const redisTime = `(function() local t = redis.call('TIME') return tonumber(t[1]) * 1000000 + tonumber(t[2]) end)()`;
+
+/** Numbers that `takeScript` answers for a subject. */
+export const takeAnswerLength = 5;
+
+/**
+ * Adds counts to the usage of keys, each flush once however often it is sent.
+ * KEYS[i] a hash of counts, with the last flush of each pod in the field `!flush:<pod>`.
+ * ARGV[1] the pod, ARGV[2] seconds to keep, ARGV[2 + i] number of the flush, then field and count again and again, with tabs between.
+ */
+export const countScript = `
+for index = 1, #KEYS do
+  local key, part, flush = KEYS[index], {}, '!flush:' .. ARGV[1]
+  for text in string.gmatch(ARGV[2 + index], '[^\\t]+') do part[#part + 1] = text end
+  if tonumber(redis.call('HGET', key, flush) or '0') < tonumber(part[1]) then
+    for at = 2, #part, 2 do redis.call('HINCRBY', key, part[at], part[at + 1]) end
+    redis.call('HSET', key, flush, part[1])
+    redis.call('EXPIRE', key, ARGV[2])
+  end
+end
+return 0
+`;
 
 /**
  * Says that a pod is there and counts those seen within the last 5 s.

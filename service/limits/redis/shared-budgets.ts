@@ -2,12 +2,10 @@ import { putBack, refill, take as takeFrom } from '../bucket.ts';
 import { giveBack, quotaOf, spend, wholeSeconds, type Budget, type Shortage } from '../budget.ts';
 import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
-import type { LimitPlan } from '../options.ts';
-import { redisTime, takeScript } from './script.ts';
-import { scriptOf, type Store } from './store.ts';
-
-/** What holds while Redis is away: each pod its share of a plan, no limit, or no request. */
-export type OnRedisFailure = 'Local' | 'Open' | 'Closed';
+import type { LimitPlan, OnRedisFailure } from '../options.ts';
+import { scriptOf } from './questions.ts';
+import { redisTime, takeAnswerLength, takeScript } from './script.ts';
+import type { Store } from './store.ts';
 
 export type SharedBudgetsOptions = { readonly api: string; readonly onRedisFailure: OnRedisFailure };
 
@@ -48,10 +46,13 @@ type Held = {
 
 /** Budgets in Redis, exact over all pods. A busy subject of a fast plan takes small leases; what is known to be empty is refused without asking. */
 export function createSharedBudgets(
-  { api, onRedisFailure }: SharedBudgetsOptions,
+  options: SharedBudgetsOptions,
   { store, metrics, nowUs: clock }: SharedBudgetsDependencies,
-): Budgets {
+): Budgets & { setOnRedisFailure(rule: OnRedisFailure): void } {
+  const { api } = options;
+  let { onRedisFailure } = options;
   const script = scriptOf(takeScript(redisTime));
+  const { ask: askStore } = store.questions({ script, common: [], answerLength: takeAnswerLength });
   const held = new WeakMap<Budget, Held>();
 
   const heldOf = (budget: Budget): Held => {
@@ -104,23 +105,14 @@ export function createSharedBudgets(
     const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), sentUs).deficit);
     const back = state.stock;
     state.stock = 0;
-    const answer = (await store
-      .run(script, `limits:${api}:{${subject}}`, [
-        plan.requestsPerSecond,
-        plan.burst,
-        plan.requestsPerDay ?? -1,
-        least,
-        want,
-        back,
-        owed,
-        away?.usedToday ?? 0,
-        owed * (away?.pods ?? 0),
-      ])
-      .catch((error: unknown) => {
-        state.waiters.unshift(...batch);
-        throw error;
-      })) as [number, number, number, number, number];
-    const [granted, reason, waitUs, deficit, usedToday] = answer;
+    const { requestsPerSecond, burst, requestsPerDay } = plan;
+    const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
+    const argument = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${back},${counted}`;
+    const answer = await askStore(`limits:${api}:{${subject}}`, argument).catch((error: unknown) => {
+      state.waiters.unshift(...batch);
+      throw error;
+    });
+    const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0] = answer;
     state.away = undefined;
     budget.bucket = { deficit, updatedUs: sentUs };
     budget.usedToday = usedToday;
@@ -154,6 +146,9 @@ export function createSharedBudgets(
   };
 
   return {
+    setOnRedisFailure(rule) {
+      onRedisFailure = rule;
+    },
     take(subject, budget, plan, nowUs, tokens) {
       if (tokens === 0 || (plan.requestsPerSecond === 0 && plan.requestsPerDay === null)) return undefined;
       const state = heldOf(budget);

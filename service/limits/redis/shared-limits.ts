@@ -4,33 +4,40 @@ import type { Logger } from 'pino';
 
 import type { SharedParts } from '../limits.ts';
 import type { RedisMetrics } from '../metrics.ts';
-import { createSharedBudgets, type OnRedisFailure } from './shared-budgets.ts';
+import type { OnRedisFailure } from '../options.ts';
+import { createSharedBudgets } from './shared-budgets.ts';
 import { createSharedUsage } from './shared-usage.ts';
 import { createStore } from './store.ts';
 
 export type SharedLimitsOptions = {
-  /** `redis://` or `rediss://`; a secret. */
+  /** As `redisUrlProblem` has it; a secret. */
   readonly url: string;
   /** Name of the TonApi. */
   readonly api: string;
   readonly onRedisFailure: OnRedisFailure;
 };
 
+export type SharedLimits = SharedParts & {
+  /** Goes on with another URL, as when a password has changed. */
+  setUrl(url: string): void;
+};
+
 /** Limits in a Redis that all pods of an API share. Works from the start on, by `onRedisFailure` until Redis answers. */
 export function createSharedLimits(
   { url, api, onRedisFailure }: SharedLimitsOptions,
   dependencies: { readonly logger: Logger; readonly metrics: RedisMetrics; readonly now: () => number },
-): SharedParts {
+): SharedLimits {
   const { metrics } = dependencies;
-  const store = createStore(
-    { url, api, pod: randomUUID() },
-    { logger: dependencies.logger, metrics, random: Math.random },
-  );
+  const pod = randomUUID();
+  const store = createStore({ url, api, pod }, { logger: dependencies.logger, metrics, random: Math.random });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
+  const budgets = createSharedBudgets({ api, onRedisFailure }, { store, metrics, nowUs });
   return {
-    budgets: createSharedBudgets({ api, onRedisFailure }, { store, metrics, nowUs }),
-    usage: createSharedUsage(api, store),
-    isRevoked: (keyId) => store.isRevoked(keyId),
+    budgets,
+    usage: createSharedUsage({ api, pod }, store),
+    isRevoked: store.isRevoked,
+    setOnRedisFailure: budgets.setOnRedisFailure,
+    setUrl: store.setUrl,
     close: () => store.close(),
   };
 }

@@ -1,8 +1,10 @@
 import { addCount, dayText, refusedField, usageOf, type Counts, type UsageCounter } from '../usage.ts';
+import { scriptOf } from './questions.ts';
+import { countScript } from './script.ts';
 import type { Store } from './store.ts';
 
-/** How long a pod gathers counts before they are added in Redis. */
-const flushMs = 1000;
+/** How long a pod gathers counts before they are added in Redis; so much of them a killed pod loses. */
+const flushMs = 3000;
 
 const dayMs = 86_400_000;
 
@@ -12,10 +14,26 @@ const keptSeconds = 32 * 86_400;
 /** Keys counted at once while Redis is away: about 100 MB at worst; what comes beyond is not counted. */
 const keysMax = 100_000;
 
-/** Usage of all pods together, kept in Redis for a month. */
-export function createSharedUsage(api: string, store: Store): UsageCounter {
-  let gathered = new Map<string, Counts>();
+/** Keys whose counts are under way to Redis at once. */
+const flushesAtOnce = 100;
 
+/** Counts of one key on one day, with the number under which they are sent: Redis adds what has a number once. */
+type Flush = { readonly name: string; readonly argument: string };
+
+/** Usage of all pods together, kept in Redis for a month. */
+export function createSharedUsage(
+  { api, pod }: { readonly api: string; readonly pod: string },
+  store: Store,
+): UsageCounter {
+  const { ask } = store.questions({ script: scriptOf(countScript), common: [pod, keptSeconds], answerLength: 0 });
+  /** By day, then by key. */
+  let gathered = new Map<string, Map<string, Counts>>();
+  let today = new Map<string, Counts>();
+  let keys = 0;
+  /** Sent, and perhaps not counted: sent again as they were. */
+  let outgoing: Flush[] = [];
+  let flushNumber = 0;
+  let flushing: Promise<void> | undefined;
   let day = '';
   let dayEndMs = 0;
 
@@ -24,56 +42,72 @@ export function createSharedUsage(api: string, store: Store): UsageCounter {
     if (unixMs >= dayEndMs || unixMs < dayEndMs - dayMs) {
       day = dayText(unixMs);
       dayEndMs = Date.parse(day) + dayMs;
+      today = gathered.get(day) ?? new Map<string, Counts>();
+      gathered.set(day, today);
     }
     return day;
   };
 
-  const nameOf = (keyId: string, unixMs: number): string => `usage:${api}:{${keyId}}:${dayAt(unixMs)}`;
+  const nameOf = (keyId: string, onDay: string): string => `usage:${api}:{${keyId}}:${onDay}`;
 
-  const gather = (name: string, field: string, by: number): void => {
-    let counts = gathered.get(name);
-    if (counts === undefined) {
-      if (gathered.size >= keysMax) return;
-      gathered.set(name, (counts = new Map()));
+  const pack = (): void => {
+    const number = ++flushNumber;
+    for (const [onDay, byKey] of gathered) {
+      for (const [keyId, counts] of byKey) {
+        const argument = [number, ...[...counts].flat()].join('\t');
+        outgoing.push({ name: nameOf(keyId, onDay), argument });
+      }
     }
-    addCount(counts, field, by);
+    today = new Map();
+    gathered = new Map([[day, today]]);
+    keys = 0;
   };
 
   const flush = async (): Promise<void> => {
-    if (gathered.size === 0 || !store.here) return;
-    const sent = gathered;
-    gathered = new Map();
-    try {
-      for (const [name, counts] of sent) {
-        const commands = [...counts].map(([field, by]) => ['hincrby', name, field, by]);
-        await store.pipeline([...commands, ['expire', name, keptSeconds]]);
-        sent.delete(name);
-      }
-    } catch {
-      // Those not surely counted are counted again with the next flush: one too many rather than one too few.
-      for (const [name, counts] of sent) for (const [field, by] of counts) gather(name, field, by);
+    if (outgoing.length === 0) pack();
+    while (outgoing.length > 0 && store.here) {
+      const part = outgoing.slice(0, flushesAtOnce);
+      const sent = await Promise.allSettled(part.map(({ name, argument }) => ask(name, argument)));
+      const failed = part.filter((_flush, index) => sent[index]?.status === 'rejected');
+      outgoing = [...failed, ...outgoing.slice(part.length)];
+      if (failed.length > 0) return;
     }
   };
 
-  const timer = setInterval(() => void flush(), flushMs);
+  const flushOnce = (): Promise<void> => {
+    flushing ??= flush().finally(() => (flushing = undefined));
+    return flushing;
+  };
+
+  const timer = setInterval(() => {
+    if (store.here) void flushOnce();
+  }, flushMs);
   timer.unref();
 
   return {
     count(keyId, operation, unixMs) {
-      gather(nameOf(keyId, unixMs), operation ?? refusedField, 1);
+      dayAt(unixMs);
+      let counts = today.get(keyId);
+      if (counts === undefined) {
+        if (keys >= keysMax) return;
+        keys++;
+        today.set(keyId, (counts = new Map()));
+      }
+      addCount(counts, operation ?? refusedField, 1);
     },
     async read(keyId, unixMs) {
-      const name = nameOf(keyId, unixMs);
-      const read = dayAt(unixMs);
-      const counts: Counts = new Map(gathered.get(name));
-      const [kept] = await store.pipeline([['hgetall', name]]).catch(() => [{}]);
-      for (const [field, value] of Object.entries(kept as Record<string, string>))
-        addCount(counts, field, Number(value));
-      return usageOf(read, counts);
+      const onDay = dayAt(unixMs);
+      const counts: Counts = new Map(today.get(keyId));
+      const kept = await store.fields(nameOf(keyId, onDay)).catch(() => ({}));
+      for (const [field, value] of Object.entries(kept)) {
+        if (!field.startsWith('!flush:')) addCount(counts, field, Number(value));
+      }
+      return usageOf(onDay, counts);
     },
     async close() {
       clearInterval(timer);
-      await flush();
+      await flushOnce();
+      if (store.here) await flushOnce();
     },
   };
 }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-
-import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
+import { revokedSet } from '../../config/keyring-row.ts';
 import type { RedisMetrics } from '../metrics.ts';
+import { connectRedis, type Connection } from './connection.ts';
+import { createQuestions, evaluate, isReply, scriptOf, type Questions, type SharedScript } from './questions.ts';
 import { presenceScript } from './script.ts';
 
 /** The Redis that all pods share, and whether it can be relied on now. */
@@ -14,17 +14,17 @@ export type Store = {
   readonly pods: number;
   /** Ids of keys that were revoked; final for as long as this process runs. */
   isRevoked(keyId: string): boolean;
-  /** Runs a script on one key; rejects when the store is away or takes too long. */
-  run(script: Script, key: string, args: readonly (string | number)[]): Promise<unknown>;
-  /** Runs commands together; rejects as `run`. */
-  pipeline(commands: readonly (readonly (string | number)[])[]): Promise<unknown[]>;
+  /** A way to ask by one script; what is asked rejects when the store is away or takes too long. */
+  questions(script: SharedScript): Questions;
+  /** Fields of a hash; rejects as a question. */
+  fields(key: string): Promise<Readonly<Record<string, string>>>;
+  /** Goes on with another URL, as when a password has changed; away until that answers. */
+  setUrl(url: string): void;
   close(): Promise<void>;
 };
 
-export type Script = { readonly text: string; readonly sha1: string };
-
 export type StoreOptions = {
-  /** `redis://` or `rediss://`; holds a password: never logged. */
+  /** As `redisUrlProblem` has it; holds a password: never logged. */
   readonly url: string;
   /** Name of the TonApi: keys of several may be in one Redis. */
   readonly api: string;
@@ -57,24 +57,12 @@ const countsKept = 5;
 /** Quick probes in a row that bring the store back. */
 const quickProbesMin = 2;
 
-export function scriptOf(text: string): Script {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
-}
-
 type Pending = { readonly sentMs: number; readonly fail: (error: Error) => void };
 
 export function createStore(options: StoreOptions, { logger, metrics, random }: StoreDependencies): Store {
-  const client = new Redis(options.url, {
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    connectTimeout: 1000,
-    retryStrategy: () => 100 + random() * 200,
-  });
   const presence = scriptOf(presenceScript);
   const podsKey = `pods:${options.api}`;
-  const revokedKey = `revoked:${options.api}`;
+  const revokedKey = revokedSet(options.api);
   const revoked = new Set<string>();
   const pending = new Set<Pending>();
   let here = false;
@@ -119,6 +107,8 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
       return value;
     } catch (error) {
       metrics.roundTrip('failed', seconds());
+      // Told by a server that is there and well.
+      if (isReply(error, 'CROSSSLOT')) throw error;
       if (pending.has(entry)) leave(error instanceof Error ? error.name : 'failed');
       throw error;
     } finally {
@@ -135,20 +125,12 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     if (isLate()) afterReading(() => isLate() && leave('slow'));
   }, slowMs / 4);
 
-  const evaluate = async (script: Script, key: string, args: readonly (string | number)[]): Promise<unknown> => {
-    try {
-      return await client.evalsha(script.sha1, 1, key, ...args);
-    } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
-        return client.eval(script.text, 1, key, ...args);
-      }
-      throw error;
-    }
-  };
-
   /** What every pod does once a second: says it is there, counts the others, learns what was revoked. */
   const round = async (): Promise<void> => {
-    const [count, ids] = await Promise.all([evaluate(presence, podsKey, [options.pod]), client.smembers(revokedKey)]);
+    const [count, ids] = await Promise.all([
+      evaluate(client, presence, [podsKey], [options.pod]),
+      client.smembers(revokedKey),
+    ]);
     counts = [Number(count), ...counts].slice(0, countsKept);
     pods = Math.max(1, ...counts);
     for (const id of ids) {
@@ -186,17 +168,23 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
   };
 
   const ticker = setInterval(() => void probe(), probeMs);
-  client.on('ready', () => {
-    // A new connection is a good probe: a start does not wait for two.
-    quick = 1;
-    void probe();
-  });
-  client.on('close', () => {
-    probeSentMs = 0;
-    leave('connection closed');
-  });
-  // Told by `leave`; without a listener the client would print it.
-  client.on('error', () => undefined);
+  const connect = (url: string): Connection => {
+    const made = connectRedis({ url, retryMs: () => 100 + random() * 200 });
+    made.on('ready', () => {
+      // A new connection is a good probe: a start does not wait for two.
+      quick = 1;
+      void probe();
+    });
+    made.on('close', () => {
+      if (made !== client) return;
+      probeSentMs = 0;
+      leave('connection closed');
+    });
+    // Told by `leave`; without a listener the client would print it.
+    made.on('error', () => undefined);
+    return made;
+  };
+  let client = connect(options.url);
   metrics.away(1);
 
   return {
@@ -207,14 +195,17 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
       return pods;
     },
     isRevoked: (keyId) => revoked.has(keyId),
-    run: (script, key, args) => (here ? timely(evaluate(script, key, args)) : away()),
-    async pipeline(commands) {
-      if (!here) return away();
-      const answers = await timely(client.pipeline(commands.map((command) => [...command])).exec());
-      return (answers ?? []).map(([error, value]) => {
-        if (error !== null) throw error;
-        return value;
-      });
+    questions(script) {
+      const { ask } = createQuestions(script, () => client, timely);
+      return { ask: (key, argument) => (here ? ask(key, argument) : away()) };
+    },
+    fields: (key) => (here ? timely(client.hgetall(key)) : away()),
+    setUrl(url) {
+      const old = client;
+      client = connect(url);
+      probeSentMs = 0;
+      leave('another URL');
+      old.disconnect();
     },
     close() {
       closed = true;

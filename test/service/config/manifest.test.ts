@@ -333,7 +333,7 @@ describe('the configuration of a manifest', () => {
           ],
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
-          api: { v2: { blockIdTag: 'chain.blockIdExt' } },
+          api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
           anonymousPlan: 'free',
           trustedProxies: 2,
           rollout: { drainSeconds: 3 },
@@ -385,7 +385,7 @@ describe('the configuration of a manifest', () => {
       ],
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
-      api: { v2: { blockIdTag: 'chain.blockIdExt' } },
+      api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [
@@ -413,7 +413,7 @@ describe('the configuration of a manifest', () => {
     'names block ids as clients do unless told otherwise, with api %j',
     (api) => {
       const config = configFromManifest(manifestOf((spec) => void (api !== undefined && (spec['api'] = api))));
-      expect(config.api).toEqual({ v2: { blockIdTag: 'ton.blockIdExt' } });
+      expect(config.api).toEqual({ v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false } });
     },
   );
 

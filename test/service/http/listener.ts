@@ -4,16 +4,16 @@ import { Registry } from 'prom-client';
 
 import { createHttpServer, type HttpServer, type HttpServerDependencies } from '#service/http/server.ts';
 import type { HttpOptions } from '#service/http/options.ts';
-import type { Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
+import type { Allowed, Decision, LimitRequest, Limits } from '#service/limits/limits.ts';
 import type { LiveAccounts } from '#service/live/accounts.ts';
 import { createExtendedAccounts } from '#service/live/extended-accounts.ts';
-import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
+import { createV2, type V2Dependencies, type V2Options } from '#service/v2/v2.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { scriptDns, scriptFees, scriptTokens } from '#test/service/v2/scripted-contracts.ts';
 import { scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { scriptConfiguration } from '#test/service/v2/scripted-configuration.ts';
 import { scriptBlocks } from '#test/service/v2/scripted-blocks.ts';
-import { scriptSend } from '#test/service/v2/scripted-send.ts';
+import { scriptLegacySend, scriptSend } from '#test/service/v2/scripted-send.ts';
 import { scriptTransactions } from '#test/service/v2/scripted-transactions.ts';
 
 /** A real listener on a free port of loopback, with what a test may look at. */
@@ -31,6 +31,7 @@ export type ListenerSetup = {
   readonly accounts?: LiveAccounts;
   /** Further families; scripted by default. */
   readonly live?: Partial<V2Dependencies>;
+  readonly v2?: Partial<V2Options>;
   readonly limits?: Limits;
   readonly options?: Partial<HttpOptions>;
   readonly dependencies?: Partial<HttpServerDependencies>;
@@ -39,7 +40,13 @@ export type ListenerSetup = {
 /** Unix time of all answers: 1755516054 s, as in the sheet's examples. */
 export const answerUnixMs = 1_755_516_054_321;
 
-export const allowed: Decision = { allowed: true, plan: 'test', quota: null, release: () => undefined };
+export const allowed: Allowed = {
+  allowed: true,
+  plan: 'test',
+  grants: { archive: false, liteServerTiers: ['shared'] },
+  quota: null,
+  release: () => undefined,
+};
 
 /** Limits that decide by a function; allow everything by default. Remembers what was asked. */
 export function scriptLimits(decide: (request: LimitRequest) => Decision = () => allowed): Limits & {
@@ -63,6 +70,8 @@ export function scriptLimits(decide: (request: LimitRequest) => Decision = () =>
       if (!decision.allowed) return decision;
       return { ...decision, keyId: 'scripted', usage: { day: '2026-11-21', operations: {}, refused: 0 } };
     },
+    setPlans: () => undefined,
+    setOnRedisFailure: () => undefined,
     close: async () => undefined,
   };
 }
@@ -83,7 +92,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
   const accounts = setup.accounts ?? scriptAccounts();
   const server = createHttpServer(options, {
     v2: createV2(
-      { release: 0 },
+      { release: 0, ...setup.v2 },
       {
         accounts,
         extended: createExtendedAccounts({ accounts, configuration: scriptConfiguration() }),
@@ -91,6 +100,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
         configuration: scriptConfiguration(),
         transactions: scriptTransactions(),
         send: scriptSend(),
+        legacySend: scriptLegacySend(),
         getMethods: scriptGetMethods(),
         tokens: scriptTokens(),
         dns: scriptDns(),

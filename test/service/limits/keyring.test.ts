@@ -171,6 +171,7 @@ describe('a keyring', () => {
       for (const length of [1, 7, 96, 1000]) {
         const reader = createKeyringReader();
         for (let at = 0; at < bytes.length; at += length) reader.feed(bytes.subarray(at, at + length));
+        reader.endFile();
         const { table } = reader.end();
         const owners = made.map(({ id }) => table.termsAt(table.indexOf(id)).owner);
         expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));

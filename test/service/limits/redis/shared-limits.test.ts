@@ -88,14 +88,14 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     for (const pod of pods) await askWith(keys[0])(pod);
     const usage = () => (pods[0] as SharedPod).limits.usage({ key: keys[0], clientAddress: '192.0.2.1' });
     await expect
-      .poll(usage, { timeout: 4000, interval: 300 })
+      .poll(usage, { timeout: 8000, interval: 300 })
       .toMatchObject({ allowed: true, usage: { operations: { getAddressState: 2 }, refused: 0 } });
     await close();
   });
 
   it('follow in Redis the very rule of the bucket, over any times and costs', async () => {
     const client = new Redis(url);
-    const script = takeScript('tonumber(ARGV[10])');
+    const script = takeScript('arg[10]');
     const startUs = 1_795_270_000_000_000;
     const step = fc.tuple(fc.integer({ min: -2_000_000, max: 3_000_000 }), fc.integer({ min: 1, max: 60 }));
     let run = 0;
@@ -114,7 +114,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
             const expected = take(bucket, rate, nowUs, tokens);
             bucket = expected.bucket;
             const args = [requestsPerSecond, rate.burst, -1, tokens, tokens, 0, 0, 0, 0, nowUs];
-            const answer = (await client.eval(script, 1, key, ...args)) as number[];
+            const answer = (await client.eval(script, 1, key, args.join(','))) as number[];
             expect(answer.slice(0, 4)).toEqual([
               expected.admitted ? tokens : 0,
               expected.admitted ? 0 : 1,

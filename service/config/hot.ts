@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+
+import type { ServiceConfig } from '../config.ts';
+import { readManifest } from './manifest.ts';
+
+/** What takes effect while the process runs. Everything else of the configuration needs a restart. */
+export type HotConfig = Pick<ServiceConfig, 'plans' | 'anonymousPlan' | 'liteServers' | 'trustedProxies'> & {
+  readonly onRedisFailure: ServiceConfig['rateLimits']['onRedisFailure'];
+  readonly logLevel: ServiceConfig['observability']['logLevel'];
+  /** Null where nothing is traced. */
+  readonly sampleRatio: number | null;
+};
+
+export function hotConfig(config: ServiceConfig): HotConfig {
+  const { plans, anonymousPlan, liteServers, trustedProxies, rateLimits, observability } = config;
+  return {
+    plans,
+    anonymousPlan,
+    liteServers,
+    trustedProxies,
+    onRedisFailure: rateLimits.onRedisFailure,
+    logLevel: observability.logLevel,
+    sampleRatio: observability.tracing?.sampleRatio ?? null,
+  };
+}
+
+/** What needs a restart, by the name under which a change is told. */
+function coldConfig(config: ServiceConfig): Readonly<Record<string, unknown>> {
+  const { plans: _plans, anonymousPlan: _anonymous, liteServers: _servers, trustedProxies: _proxies, ...rest } = config;
+  const { rateLimits, observability, ...cold } = rest;
+  return {
+    ...cold,
+    'rateLimits.redis': rateLimits.redis,
+    'observability.tracing.endpoint': observability.tracing?.endpoint ?? null,
+  };
+}
+
+/** Names of the fields that differ and take effect with the next start only. */
+export function changedCold(before: ServiceConfig, after: ServiceConfig): string[] {
+  const [old, fresh] = [coldConfig(before), coldConfig(after)];
+  return Object.keys(old).filter((name) => canonicalHash(old[name]) !== canonicalHash(fresh[name]));
+}
+
+/** True when no running process may take over `after`: it is of another network. */
+export function isOtherNetwork(before: ServiceConfig, after: ServiceConfig): boolean {
+  const identity = ({ network, anchors }: ServiceConfig): string => canonicalHash([network, anchors.zeroState]);
+  return identity(before) !== identity(after);
+}
+
+/**
+ * Hash that a process run with this manifest reports as `ton_config_hash` and in `/status`: of the part of the text that takes effect without a
+ * restart. The operator makes it of the text that it mounts. A global config counts when it is a document of the same text.
+ *
+ * @throws ConfigError as `configFromManifest`
+ */
+export function hotHashOfManifest(text: string): string {
+  const { tonApi, lookup } = readManifest(text);
+  const { plans, anonymousPlan, trustedProxies, liteServers, liteServerConfigRef, rateLimits, observability } =
+    tonApi.spec;
+  return canonicalHash({
+    plans,
+    anonymousPlan,
+    trustedProxies,
+    liteServers,
+    globalConfig: liteServerConfigRef && lookup(liteServerConfigRef),
+    onRedisFailure: rateLimits.onRedisFailure,
+    logLevel: observability?.logLevel,
+    sampleRatio: observability?.tracing?.sampleRatio,
+  });
+}
+
+/** SHA-256, in hex, over a value as canonical JSON: fields in order of their names, bytes as base64, big integers as text. */
+export function canonicalHash(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(value)) ?? '')
+    .digest('hex');
+}
+
+function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Buffer.isBuffer(value)) return value.toString('base64');
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, canonical(field)]));
+}

@@ -1,0 +1,42 @@
+/**
+ * A key as a keyring file has it: `{"keys": [row, …]}`. A keyring is one such file or a folder of them, each plain or gzip; the operator writes Secrets
+ * sharded by the start of the hash, the command line one file.
+ */
+export type KeyringRow = {
+  /** Public half of the key, 12 base-62 digits. */
+  readonly id: string;
+  /** SHA-256 of the whole key text, 64 hex digits. */
+  readonly sha256: string;
+  /** Name of a plan of the TonApi. */
+  readonly plan: string;
+  /** Keys of one owner share one budget; a key without owner has its own. */
+  readonly owner?: string;
+  /** Networks the key may be used on; every one when absent. */
+  readonly networks?: readonly string[];
+  /** RFC 3339; from then on the key is unknown. */
+  readonly notAfter?: string;
+  /** Operations the key may call, at most 128; all when absent. */
+  readonly allowedMethods?: readonly string[];
+  /** CIDR ranges the key may be used from, at most 32; all when absent. */
+  readonly allowedSources?: readonly string[];
+  /** In place of the plan's; whole numbers from 1 to 1,000,000. */
+  readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number };
+};
+
+/** Every field of a row; another one makes the file invalid. */
+export const keyringRowFields = [
+  'id',
+  'sha256',
+  'plan',
+  'owner',
+  'networks',
+  'notAfter',
+  'allowedMethods',
+  'allowedSources',
+  'overrides',
+] as const satisfies readonly (keyof KeyringRow)[];
+
+/** Set in Redis of the ids that were revoked: refused on every pod before the row is gone. */
+export function revokedSet(api: string): string {
+  return `revoked:${api}`;
+}

@@ -1,0 +1,164 @@
+/** Finds the rows of a keyring file, byte by byte and in whatever pieces the file comes. */
+export type RowScanner = {
+  feed(chunk: Buffer): void;
+  /** The text around the rows, with `{"rows":n}` in the place of n rows that follow each other; undefined when the file is cut off or too long for what it holds. */
+  end(): string | undefined;
+};
+
+/** A row in `bytes` from `from` up to `to`; `index` is its place in the array. `hasHead`: it starts as our own rows do. */
+export type OnRow = (bytes: Buffer, from: number, to: number, index: number, hasHead: boolean) => void;
+
+/** Longest row and longest rest of the file around the rows; both far above what they may hold. */
+const rowBytesMax = 64 * 1024;
+const frameBytesMax = 1024 * 1024;
+
+/** Between two rows is a comma and little else. */
+const gapBytesMax = 1024;
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = [...Buffer.from('"\\{}[],')];
+
+/** `{"id":"<12>","sha256":"<64>",`: how the rows start that we write ourselves. */
+export const head = { id: 7, middle: 19, hash: 31, tail: 95, end: 97 };
+
+const headTexts = [
+  { at: 0, bytes: Buffer.from('{"id":"') },
+  { at: head.middle, bytes: Buffer.from('","sha256":"') },
+  { at: head.tail, bytes: Buffer.from('",') },
+];
+
+/** What the rows of most keyrings end with, as `"plan":"pro"}`: of the last few ends that were seen none is scanned again. */
+const tailsKept = 4;
+
+export function createRowScanner(onRow: OnRow): RowScanner {
+  const frame: Buffer[] = [];
+  let frameBytes = 0;
+  /** A row that began in an earlier chunk. */
+  let open = Buffer.alloc(0);
+  let inRow = false;
+  let hasHead = false;
+  let depth = 0;
+  let inText = false;
+  let escaped = false;
+  let index = 0;
+  let tooLong = false;
+  /** Rows since the last text that went to the frame, and what came after the last of them. */
+  let run = 0;
+  let gap = Buffer.alloc(0);
+  const tails: Buffer[] = [];
+
+  const toFrame = (bytes: Buffer): void => {
+    frameBytes += bytes.length;
+    tooLong ||= frameBytes > frameBytesMax;
+    if (!tooLong) frame.push(Buffer.from(bytes));
+  };
+
+  const endRun = (): void => {
+    if (run > 0) toFrame(Buffer.from(`{"rows":${run}}`));
+    toFrame(gap);
+    run = 0;
+    gap = Buffer.alloc(0);
+  };
+
+  const toGap = (bytes: Buffer): void => {
+    gap = gap.length === 0 ? Buffer.from(bytes) : Buffer.concat([gap, bytes]);
+    if (gap.length > gapBytesMax) endRun();
+  };
+
+  const step = (byte: number | undefined): void => {
+    if (inText) {
+      if (escaped) escaped = false;
+      else if (byte === backslash) escaped = true;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (byte === comma && depth === 2) index++;
+  };
+
+  /** Where a row whose head ends at `at` ends, when its tail is one seen before; -1 when it must be scanned. */
+  const knownEnd = (bytes: Buffer, at: number): number => {
+    for (const tail of tails) if (startsWith(bytes, at, tail)) return at + tail.length;
+    return -1;
+  };
+
+  const remember = (tail: Buffer): void => {
+    if (tails.length === tailsKept) tails.pop();
+    tails.unshift(Buffer.from(tail));
+  };
+
+  /** What is between the last row and the one that starts now belongs to the frame, but for a comma. */
+  const enterRow = (bytes: Buffer, from: number, at: number): void => {
+    if (run > 0 && gap.length === 0 && isCommaOnly(bytes, from, at)) return;
+    toGap(bytes.subarray(from, at));
+    if (run > 0 && isCommaOnly(gap, 0, gap.length)) gap = Buffer.alloc(0);
+    else endRun();
+  };
+
+  const scan = (bytes: Buffer): number => {
+    let from = 0;
+    for (let at = open.length; at < bytes.length; at++) {
+      const starts = !inRow && !inText && depth === 2 && bytes[at] === openBrace;
+      if (starts) {
+        enterRow(bytes, from, at);
+        hasHead = isHead(bytes, at);
+        const end = hasHead ? knownEnd(bytes, at + head.end) : -1;
+        if (end >= 0) {
+          onRow(bytes, at, end, index, true);
+          run++;
+          from = end;
+          at = end - 1;
+          continue;
+        }
+        [from, inRow] = [at, true];
+        depth++;
+        if (hasHead) at += head.end - 1;
+        continue;
+      }
+      step(bytes[at]);
+      if (inRow && !inText && depth === 2) {
+        onRow(bytes, from, at + 1, index, hasHead);
+        if (hasHead) remember(bytes.subarray(from + head.end, at + 1));
+        run++;
+        [from, inRow] = [at + 1, false];
+      }
+    }
+    return from;
+  };
+
+  return {
+    feed(chunk) {
+      if (tooLong) return;
+      const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk]);
+      const from = scan(bytes);
+      if (!inRow) toGap(bytes.subarray(from));
+      open = inRow ? Buffer.from(bytes.subarray(from)) : Buffer.alloc(0);
+      tooLong ||= open.length > rowBytesMax;
+    },
+    end() {
+      endRun();
+      return tooLong || inRow ? undefined : Buffer.concat(frame).toString('utf8');
+    },
+  };
+}
+
+/** Whether the row at `at` starts as our own rows do, and all of that start is there. */
+function isHead(bytes: Buffer, at: number): boolean {
+  return bytes.length >= at + head.end && headTexts.every((text) => startsWith(bytes, at + text.at, text.bytes));
+}
+
+function startsWith(bytes: Buffer, at: number, start: Buffer): boolean {
+  if (bytes.length < at + start.length) return false;
+  for (let index = 0; index < start.length; index++) if (bytes[at + index] !== start[index]) return false;
+  return true;
+}
+
+/** One comma among blanks. */
+function isCommaOnly(bytes: Buffer, from: number, to: number): boolean {
+  let commas = 0;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte === comma) commas++;
+    else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  }
+  return commas === 1;
+}
