@@ -5,8 +5,16 @@ export type AttemptCause = 'first' | 'retry' | 'hedge';
 
 /** How one read may use several lite servers. */
 export type AttemptsPlan<T> = {
-  /** The lite server to ask next, by index; undefined when none is left, or for a hedge when it is not worth one now. */
-  readonly next: (cause: AttemptCause) => number | undefined;
+  /**
+   * The lite server to ask next, by index; `full` when there is one, without room; undefined when none is left, or for a hedge when it
+   * is not worth one now.
+   */
+  readonly next: (cause: AttemptCause) => number | 'full' | undefined;
+  /**
+   * Waits for room: `start` is called whenever there may be some, until it gives true; or `refuse`, once, when none came. The function
+   * given back ends the wait.
+   */
+  readonly queue: (start: () => boolean, refuse: (error: Error) => void) => () => void;
   readonly start: (liteServer: number, signal: AbortSignal) => Promise<T>;
   /** True when asking another lite server cannot help: the error is the answer. */
   readonly isFinal: (error: unknown) => boolean;
@@ -45,7 +53,8 @@ type Attempt = {
 /**
  * Asks lite servers one after another, each at most once, until one answers well: the next one at once after a failure, and early
  * when one is slow. An attempt that lost the race runs on until it is overdue, so that a silent lite server is noticed and not
- * merely avoided. Rejects with a final error, with AttemptsExhausted, or with the signal's reason.
+ * merely avoided. Where those that are left have no room, it waits for some. Rejects with a final error, with AttemptsExhausted, with
+ * the refusal of the wait, or with the signal's reason.
  */
 export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Promise<{ value: T; liteServer: number }> {
   return new Promise((resolve, reject) => {
@@ -53,11 +62,15 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
     const errors: unknown[] = [];
     let decided = false;
     let exhausted = false;
+    let refusal: Error | undefined;
+    let isWaiting = false;
+    let leave: (() => void) | undefined;
     let slowTimer: NodeJS.Timeout | undefined;
 
     const decide = (settle: () => void): void => {
       decided = true;
       clearTimeout(slowTimer);
+      leave?.();
       signal.removeEventListener('abort', onAbort);
       for (const attempt of running) if (attempt.overdue) attempt.abort.abort();
       settle();
@@ -79,11 +92,39 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
     function advance(cause: AttemptCause): void {
       if (decided) return;
       const inTime = [...running].filter((attempt) => !attempt.overdue).length;
-      if (exhausted || inTime >= plan.runningMax) return;
+      if (exhausted || isWaiting || inTime >= plan.runningMax) return;
       const liteServer = plan.next(cause);
-      if (liteServer !== undefined) launch(liteServer);
-      else if (cause !== 'hedge') exhausted = true;
-      if (exhausted && running.size === 0) decide(() => reject(new AttemptsExhausted(errors)));
+      if (typeof liteServer === 'number') launch(liteServer);
+      else if (cause === 'hedge') return;
+      else if (liteServer === 'full') waitForRoom(cause);
+      else giveUp();
+    }
+
+    function waitForRoom(cause: AttemptCause): void {
+      isWaiting = true;
+      const start = (): boolean => {
+        const liteServer = plan.next(cause);
+        if (liteServer === 'full') return false;
+        isWaiting = false;
+        if (liteServer === undefined) giveUp();
+        else launch(liteServer);
+        return true;
+      };
+      leave = plan.queue(start, (error) => {
+        isWaiting = false;
+        giveUp(error);
+      });
+    }
+
+    /** No other one is asked; those that run may still answer. */
+    function giveUp(error?: Error): void {
+      exhausted = true;
+      refusal = error;
+      if (running.size === 0) rejectAll();
+    }
+
+    function rejectAll(): void {
+      decide(() => reject(refusal ?? new AttemptsExhausted(errors)));
     }
 
     function launch(liteServer: number): void {
@@ -111,7 +152,7 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
         if (decided) return;
         errors.push(error);
         if (plan.isFinal(error)) decide(() => reject(error));
-        else if (exhausted && running.size === 0) decide(() => reject(new AttemptsExhausted(errors)));
+        else if (exhausted && running.size === 0) rejectAll();
         else advance('retry');
       };
       plan.start(liteServer, abort.signal).then(onAnswer, onError);

@@ -3,13 +3,16 @@ import type { Span, Tracer } from '@opentelemetry/api';
 
 import { LiteServerError } from '../liteserver/errors.ts';
 import { sendMessage } from '../liteserver/functions.ts';
+import type { Choice, Wanted } from './choice.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Member } from './member.ts';
 import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
 import type { PoolContext } from './reads.ts';
-import { isUsable, selectLiteServer } from './selection.ts';
+import { isUsable } from './selection.ts';
+import { placesOf } from './slices.ts';
 import { judge, mostTelling } from './verdict.ts';
+import type { WaitingLine } from './waiting-line.ts';
 
 /** Lite servers that a message is sent to at once: the message spreads from any of them, and one of them may be cut off. */
 export const BROADCAST_WIDTH = 5;
@@ -23,9 +26,10 @@ export type Delivery = {
 };
 
 /**
- * Sends an external message (a BoC) to up to five lite servers at once and resolves with the first that takes it, or that has it
- * already. Where one fails otherwise than by refusing the message, the next one is asked. Rejects when all failed, with the most
- * telling error: LiteServerError `rejected` before all others; PoolError `no_lite_server`, `deadline`, `aborted`, `closed`.
+ * Sends an external message (a BoC) to up to five lite servers with room at once and resolves with the first that takes it, or that has
+ * it already. Where none has room it waits for one, before all reads. Where one fails otherwise than by refusing the message, the next
+ * one is asked. Rejects when all failed, with the most telling error: LiteServerError `rejected` before all others; PoolError
+ * `no_lite_server`, `saturated`, `deadline`, `aborted`, `closed`.
  */
 export type Broadcast = (message: Buffer, context: PoolContext) => Promise<Delivery>;
 
@@ -34,22 +38,22 @@ export type BroadcastDependencies = {
   readonly metrics: PoolMetrics;
   readonly tracer: Tracer;
   readonly isClosed: () => boolean;
+  readonly choice: Choice;
+  readonly line: WaitingLine;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
-  /** 0..1. */
-  readonly random: () => number;
 };
 
 type Send = { overdue: boolean };
 
 export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
-  const { members, now, random } = dependencies;
+  const { members, choice, line, now } = dependencies;
 
-  /** The next lite server; one that is out only when no usable one was there. */
-  function choose(tried: Set<number>): Member | undefined {
-    const candidates = members.map((member) => member.candidate());
-    const chosen = selectLiteServer(candidates, { tried, lastGood: undefined, random: random() });
+  /** The next lite server; only as the first one that is out, or one without room, which is `full`. */
+  function choose(wanted: Wanted, tried: Set<number>): Member | 'full' | undefined {
+    const chosen = choice.next(wanted, tried);
     if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
+    if (!chosen.hasRoom) return tried.size > 0 ? undefined : 'full';
     tried.add(chosen.index);
     return members.find(({ index }) => index === chosen.index);
   }
@@ -59,11 +63,20 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const request = sendMessage.encode({ body: message });
     return new Promise((resolve, reject) => {
       const tried = new Set<number>();
+      const wanted: Wanted = {
+        methodClass: 'light',
+        masterchainSeqno: undefined,
+        depth: undefined,
+        places: placesOf(sendMessage.name, {}),
+        access: context.access,
+        isUrgent: true,
+      };
       context.noteAsked?.(tried);
       const errors: unknown[] = [];
       const running = new Set<Send>();
       let decided = false;
       let isExhausted = false;
+      let leave: (() => void) | undefined;
 
       const deadline = setTimeout(
         () => decide(() => reject(new PoolError('deadline', { attempts: tried.size }))),
@@ -76,6 +89,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         if (decided) return;
         decided = true;
         clearTimeout(deadline);
+        leave?.();
         context.signal.removeEventListener('abort', onAbort);
         settle();
       }
@@ -85,9 +99,16 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       }
 
       function launch(): void {
-        const member = isExhausted ? undefined : choose(tried);
+        const member = isExhausted ? undefined : choose(wanted, tried);
         if (member === undefined) isExhausted = true;
-        else void follow(member);
+        else if (member !== 'full') void follow(member);
+      }
+
+      /** To as many as have room; false when none has. */
+      function launchAll(): boolean {
+        for (let count = 0; count < BROADCAST_WIDTH; count++) launch();
+        if (tried.size === 0 && isExhausted) decide(() => reject(new PoolError('no_lite_server')));
+        return tried.size > 0 || isExhausted;
       }
 
       async function follow(member: Member): Promise<void> {
@@ -123,8 +144,15 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
 
       if (context.signal.aborted) return onAbort();
       context.signal.addEventListener('abort', onAbort, { once: true });
-      for (let count = 0; count < BROADCAST_WIDTH; count++) launch();
-      if (tried.size === 0) decide(() => reject(new PoolError('no_lite_server')));
+      if (launchAll()) return;
+      leave = line.join({
+        caller: context.caller ?? '',
+        isUrgent: true,
+        kind: `message ${choice.forbidden(wanted)}`,
+        deadlineMs: context.deadlineMs,
+        start: launchAll,
+        refuse: (error) => decide(() => reject(error)),
+      });
     });
   };
 
@@ -133,6 +161,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const startedMs = now();
     const span = startSendSpan(dependencies.tracer, member, parent);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
+    const leave = member.takePlace();
     try {
       sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span }));
       member.succeeded('read');
@@ -143,6 +172,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {
+      leave();
       dependencies.metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
       span.setAttribute('ton.outcome', outcome);
       span.end();

@@ -1,4 +1,5 @@
 import type { Head } from './head.ts';
+import { hasVoice } from './head-keeper.ts';
 import type { Member } from './member.ts';
 
 /** The newest masterchain seqno that most lite servers have. */
@@ -20,7 +21,7 @@ export type ConsensusKeeper = {
 const QUORUM = { part: 3, of: 5 };
 
 export type ConsensusDependencies = {
-  readonly members: readonly Pick<Member, 'health' | 'tip'>[];
+  readonly members: readonly Pick<Member, 'health' | 'tip' | 'use'>[];
   readonly head: () => Head | undefined;
   readonly now: () => number;
 };
@@ -34,9 +35,7 @@ export function createConsensusKeeper({ members, head, now }: ConsensusDependenc
     consider() {
       const served = head()?.block.seqno;
       if (served === undefined) return;
-      const seqnos = members
-        .filter((member) => member.health().phase === 'in')
-        .map((member) => member.tip()?.block.seqno ?? 0);
+      const seqnos = members.filter(hasVoice).map((member) => member.tip()?.block.seqno ?? 0);
       const seqno = Math.min(served, quorumSeqno(seqnos));
       if (seqno > (consensus?.seqno ?? 0)) consensus = { seqno, sinceMs: now() };
     },

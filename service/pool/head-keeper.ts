@@ -8,6 +8,7 @@ import type { Member } from './member.ts';
 import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
 import type { PoolContext } from './reads.ts';
+import { hasNewest } from './slices.ts';
 import { judge } from './verdict.ts';
 
 /** Blocks proved at a time: the newest candidate and, when its proof is slow, the ones below it. */
@@ -52,7 +53,7 @@ export function createHeadKeeper(
 
   function consider(): void {
     if (stop.signal.aborted) return;
-    const tips = members.flatMap((member) => (member.health().phase === 'in' ? (member.tip() ?? []) : []));
+    const tips = members.flatMap((member) => (hasVoice(member) ? (member.tip() ?? []) : []));
     const servedSeqno = head?.block.seqno ?? 0;
     for (const tip of headCandidates({ tips, servedSeqno, nowMs: now(), unproved: options.unproved })) {
       const key = tip.block.rootHash.toString('latin1') + tip.block.fileHash.toString('latin1');
@@ -70,7 +71,7 @@ export function createHeadKeeper(
     try {
       const timeoutMs = head === undefined ? tuning.firstProveTimeoutMs : tuning.proveTimeoutMs;
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]);
-      publish(await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal }));
+      publish(await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal, isUrgent: true }));
     } catch (error) {
       if (!stop.signal.aborted) refuse(key, tip, error);
     }
@@ -114,6 +115,11 @@ export function createHeadKeeper(
       await Promise.all([...proving.values()].map(({ done }) => done));
     },
   };
+}
+
+/** One that is in, and whose newest block is not the end of a slice of the past. */
+export function hasVoice(member: Pick<Member, 'health' | 'use'>): boolean {
+  return member.health().phase === 'in' && hasNewest(member.use().slices);
 }
 
 function remember(map: Map<string, number>, key: string, value: number): void {

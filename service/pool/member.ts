@@ -20,10 +20,11 @@ import {
   unknownHealth,
 } from './health.ts';
 import type { Health, Question } from './health.ts';
+import { createInFlightLimit } from './in-flight-limit.ts';
 import { methodClassOf } from './method-class.ts';
 import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
-import { MAX_IN_FLIGHT } from './options.ts';
+import { useDefaults } from './options.ts';
 import type { PoolLiteServer, PoolTuning } from './options.ts';
 import { costMs, createScores } from './score.ts';
 import type { Score } from './score.ts';
@@ -32,7 +33,9 @@ import { judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What the configuration says of a lite server's use. */
-type Wishes = Pick<PoolLiteServer, 'maxInFlight' | 'weight' | 'cordoned'>;
+export type LiteServerUse = Required<
+  Pick<PoolLiteServer, 'maxInFlight' | 'weight' | 'cordoned' | 'tier' | 'role' | 'slices'>
+>;
 
 /** One lite server as the pool sees it: its connection, what it reported, and what it is worth. */
 export type Member = {
@@ -40,11 +43,18 @@ export type Member = {
   readonly name: string;
   health(): Health;
   tip(): TrackedTip | undefined;
-  /** Reads at this moment; the wait for the next block is not one. */
+  /** Reads and messages at this moment; the wait for the next block is not one. */
   inFlight(): number;
-  candidate(methodClass?: MethodClass, need?: DepthNeed): Candidate;
+  /** As many of them as it is given now. */
+  inFlightLimit(): number;
+  /** Takes a place for a read or a message; the function given back frees it. */
+  takePlace(): () => void;
+  /** @param isUrgent for what may use the places that are kept free */
+  candidate(methodClass?: MethodClass, need?: DepthNeed, isUrgent?: boolean): Candidate;
+  /** What the configuration says of its use. */
+  use(): LiteServerUse;
   /** Takes over what the configuration says of its use. */
-  adjust(wishes: Wishes): void;
+  adjust(wishes: Partial<LiteServerUse>): void;
   /** How far back it has blocks and states, as far as known. */
   depth(): Depth;
   reaches(kind: DepthKind, edge: DepthEdge): void;
@@ -67,10 +77,11 @@ export type Member = {
   overdue(functionName: string, request?: Buffer): void;
   /** A read of this function ended after `ms`, well or not. */
   observed(functionName: string, ms: number, failed: boolean): void;
-  /** A read: counted in flight. */
   read(request: Buffer, options: QueryOptions): Promise<Buffer>;
   /** No answer came to a report. @param sinceMs when the report was asked for */
   silent(sinceMs: number, error: unknown): void;
+  /** Which check its last misbehaviour failed. */
+  lastMisbehaviour(): string | undefined;
   /** It need not wait for the end of its pause. */
   pardoned(): void;
   /** A read that it left unanswered, to be asked again as a probe; undefined when reports suffice to bring it back. */
@@ -83,11 +94,19 @@ export type MemberDependencies = {
   readonly server: LiteServer;
   readonly metrics: PoolMetrics;
   readonly logger: Logger;
+  /** There may be room for a read that found none before. */
+  readonly onRoom: () => void;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   /** 0..1. */
   readonly random: () => number;
 };
+
+/** Places that reads leave to messages and to what the head waits for: so many blocks and messages come at once. */
+const RESERVE = 8;
+
+/** Of a lite server that is given few at all, reads leave this part. */
+const RESERVE_PART = 1 / 8;
 
 export function createMember(
   options: { index: number; name: string; tuning: PoolTuning },
@@ -100,14 +119,23 @@ export function createMember(
   let inFlight = 0;
   let stalled = 0;
   let depth: Depth = {};
-  let wishes: Wishes = {};
+  let use: LiteServerUse = useDefaults;
   let heardMs = Number.NEGATIVE_INFINITY;
   let lastRead: Buffer | undefined;
   let unanswered: Buffer | undefined;
   let isConfirming = false;
+  let lastMisbehaviour: string | undefined;
   const scores = createScores({ now });
+  const limit = createInFlightLimit({ ceiling: use.maxInFlight }, { now });
+
+  function hasRoom(isUrgent: boolean): boolean {
+    const reserve = Math.min(RESERVE, Math.floor(use.maxInFlight * RESERVE_PART));
+    const most = isUrgent ? limit.current() + reserve : limit.current();
+    return inFlight < Math.min(most, use.maxInFlight - (isUrgent ? 0 : reserve));
+  }
 
   function become(next: Health): void {
+    const isBack = next.phase === 'in' && health.phase !== 'in';
     if (next.phase !== health.phase) {
       const level = next.phase === 'in' ? 'info' : 'warn';
       logger[level](
@@ -116,6 +144,7 @@ export function createMember(
       );
     }
     health = next;
+    if (isBack) dependencies.onRoom();
   }
 
   const jitter = (): number => 0.8 + 0.4 * dependencies.random();
@@ -151,15 +180,37 @@ export function createMember(
     health: () => health,
     tip: () => tip,
     inFlight: () => inFlight,
-    candidate(methodClass = 'light', need) {
-      const tipSeqno = tip?.block.seqno;
-      const { maxInFlight: inFlightMax = MAX_IN_FLIGHT, weight = 1, cordoned = false } = wishes;
-      const cost = costMs(scores.of(methodClass), inFlight) / weight;
-      const reaches = reachesDepth(depth, need);
-      return { index, health, cordoned, tipSeqno, inFlight, inFlightMax, reaches, stalled, costMs: cost };
+    inFlightLimit: () => limit.current(),
+    takePlace() {
+      inFlight += 1;
+      let isTaken = true;
+      return () => {
+        if (!isTaken) return;
+        isTaken = false;
+        inFlight -= 1;
+        dependencies.onRoom();
+      };
     },
-    adjust(changed) {
-      wishes = changed;
+    candidate(methodClass = 'light', need, isUrgent = false) {
+      const { weight, cordoned } = use;
+      return {
+        index,
+        health,
+        cordoned,
+        tipSeqno: tip?.block.seqno,
+        hasRoom: hasRoom(isUrgent),
+        permission: 'yes',
+        reaches: reachesDepth(depth, need),
+        stalled,
+        costMs: costMs(scores.of(methodClass), inFlight * (useDefaults.weight / weight)),
+        weight,
+      };
+    },
+    use: () => use,
+    adjust(wishes) {
+      use = { ...useDefaults, ...wishes };
+      limit.setCeiling(use.maxInFlight);
+      dependencies.onRoom();
     },
     depth: () => depth,
     reaches(kind, edge) {
@@ -183,9 +234,11 @@ export function createMember(
     judged(question, verdict, error) {
       if (verdict.health === 'works') become(afterSuccess(health, question, now(), tuning.health));
       if (verdict.health === 'failed') failed(question);
+      if (verdict.outcome === 'overloaded') limit.overloaded();
       if (verdict.health !== 'misbehaved') return;
       const rule = error instanceof ProofError ? error.code : 'other';
       metrics.misbehaviour(name, rule);
+      lastMisbehaviour = error instanceof ProofError ? error.message : rule;
       logger.error(
         { liteServer: name, rule, err: error, tip: tip && blockText(tip.block) },
         'lite server gave an answer whose proof failed',
@@ -203,20 +256,24 @@ export function createMember(
     },
     overdue(functionName, request) {
       scores.observe(methodClassOf(functionName), tuning.overdueMs, true);
+      limit.overloaded();
       failed('read');
       if (request !== undefined) void confirm(request);
     },
-    observed: (functionName, ms, isFailure) => scores.observe(methodClassOf(functionName), ms, isFailure),
+    observed(functionName, ms, isFailure) {
+      scores.observe(methodClassOf(functionName), ms, isFailure);
+      if (!isFailure) limit.answered(functionName, ms, inFlight);
+    },
     silent(sinceMs, error) {
       // One that answers other questions meanwhile is not silent; it may only not know how to wait.
       if (heardMs >= sinceMs) return failed('report');
       if (health.phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');
       become(afterSilence(health, now(), jitter(), tuning.health));
     },
+    lastMisbehaviour: () => lastMisbehaviour,
     pardoned: () => become(afterPardon(health, now())),
     probeRead: () => (isOutForReads(health, tuning.health) ? (unanswered ?? lastRead) : undefined),
     async read(request, queryOptions) {
-      inFlight += 1;
       // A message is never sent again as a probe.
       if (functionOf(request)?.name !== sendMessage.name) lastRead = request;
       try {
@@ -226,8 +283,6 @@ export function createMember(
       } catch (error) {
         if (error instanceof LiteServerError && error.data.serverCode !== undefined) heard();
         throw error;
-      } finally {
-        inFlight -= 1;
       }
     },
   };

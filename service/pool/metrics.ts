@@ -2,7 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { DepthKind } from './depth.ts';
 import type { MethodClass } from './method-class.ts';
+import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
+import type { ShedReason } from './waiting-line.ts';
 
 /** What gauges read when they are collected. */
 export type PoolReadings = {
@@ -11,6 +13,9 @@ export type PoolReadings = {
   readonly usable: () => number;
   readonly rejected: () => number;
   readonly cacheBytes: () => number;
+  readonly waiters: () => number;
+  /** 1 while the Redis that the pods share is away. */
+  readonly redisAway: () => number;
   readonly members: () => readonly MemberReading[];
 };
 
@@ -21,6 +26,8 @@ export type MemberReading = {
   readonly lagSeconds: number;
   /** 70 % of the answers of each method class came within this; a class without answers is absent. */
   readonly p70Seconds: readonly { readonly methodClass: MethodClass; readonly seconds: number }[];
+  readonly inFlight: number;
+  readonly inFlightLimit: number;
   /** Masterchain seqnos from which on it has blocks and states, as far as known. */
   readonly oldest: readonly { readonly kind: DepthKind; readonly seqno: number }[];
 };
@@ -28,12 +35,18 @@ export type MemberReading = {
 export type PoolMetrics = {
   attempt(liteServer: string, outcome: AttemptOutcome, seconds: number): void;
   misbehaviour(liteServer: string, proofCode: string): void;
-  read(source: 'lite_server' | 'joined' | 'cache'): void;
+  read(source: ReadSource | 'negative'): void;
+  /** An answer from the cache of all pods failed its check and was dropped. */
+  badShared(): void;
   /** An early second attempt: sent, its answer taken, or not sent for want of budget. */
   hedge(event: 'fired' | 'won' | 'denied'): void;
   /** An attempt after a failure: sent, or not sent for want of budget. */
   retry(event: 'made' | 'denied'): void;
   headRefused(): void;
+  /** A read or a message found room after waiting for it. */
+  waited(seconds: number): void;
+  /** One that did not: too many waited, or it would not have got room in time, or did not. */
+  shed(reason: ShedReason): void;
 };
 
 /**
@@ -41,6 +54,9 @@ export type PoolMetrics = {
  * 1.5 s, the lite server's own limit is 4.5 s.
  */
 const attemptSecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
+
+/** Room comes with the next answer of any lite server, after milliseconds; nobody waits for longer than 2 s. */
+const waitSecondsBuckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
 
 export function createPoolMetrics(register: Registry, readings: PoolReadings): PoolMetrics {
   const registers = [register];
@@ -65,7 +81,7 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
   });
   const reads = new Counter({
     name: 'ton_pool_reads_total',
-    help: 'Reads by source: asked of lite servers, joined to an identical read under way, or from the cache',
+    help: 'Reads by source: lite_server, joined (an identical read was under way), cache (memory), redis, negative (known to be missing)',
     labelNames: ['source'],
     registers,
   });
@@ -86,6 +102,23 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     help: 'Reported masterchain blocks that could not be proved and so were not served',
     registers,
   });
+  const badShared = new Counter({
+    name: 'ton_pool_redis_refused_total',
+    help: 'Answers from the cache of all pods that failed their check and were dropped',
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'ton_pool_wait_seconds',
+    help: 'Time that reads and messages waited for a lite server with room, where they had to',
+    buckets: waitSecondsBuckets,
+    registers,
+  });
+  const sheds = new Counter({
+    name: 'ton_pool_shed_total',
+    help: 'Reads and messages refused for want of room: full (too many waited), hopeless (not in time at the pace then), late (none came)',
+    labelNames: ['reason'],
+    registers,
+  });
   registerGauges(registers, readings);
   return {
     attempt(liteServer, outcome, seconds) {
@@ -97,6 +130,9 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     hedge: (event) => hedges.inc({ event }),
     retry: (event) => retries.inc({ event }),
     headRefused: () => headsRefused.inc(),
+    waited: (seconds) => waits.observe(seconds),
+    shed: (reason) => sheds.inc({ reason }),
+    badShared: () => badShared.inc(),
   };
 }
 
@@ -118,7 +154,29 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
   );
   gauge('ton_pool_usable_lite_servers', 'Lite servers that reads are sent to', readings.usable);
   gauge('ton_pool_rejected_lite_servers', 'Lite servers that serve another network', readings.rejected);
+  gauge('ton_pool_redis_away', '1 while the Redis for floors and answers is named and away', readings.redisAway);
   gauge('ton_pool_cache_bytes', 'Answers held in memory, in bytes as received', readings.cacheBytes);
+  gauge('ton_pool_waiters', 'Reads and messages that wait for a lite server with room', readings.waiters);
+  const inFlight = new Gauge({
+    name: 'ton_pool_in_flight',
+    help: 'Reads and messages under way at a lite server',
+    labelNames: ['lite_server'],
+    registers,
+    collect() {
+      this.reset();
+      for (const reading of readings.members()) inFlight.set({ lite_server: reading.name }, reading.inFlight);
+    },
+  });
+  const limit = new Gauge({
+    name: 'ton_pool_in_flight_limit',
+    help: 'Reads that a lite server is given at a time, as it bears them now',
+    labelNames: ['lite_server'],
+    registers,
+    collect() {
+      this.reset();
+      for (const reading of readings.members()) limit.set({ lite_server: reading.name }, reading.inFlightLimit);
+    },
+  });
   const lag = new Gauge({
     name: 'ton_pool_lag_blocks',
     help: 'Masterchain blocks that a lite server is behind the served head',

@@ -1,7 +1,9 @@
+import type { Role, Tier } from './access.ts';
 import type { BudgetOptions } from './budget.ts';
 import type { ZeroStateId } from './head.ts';
 import { healthDefaults } from './health.ts';
 import type { HealthOptions } from './health.ts';
+import type { Slice } from './slices.ts';
 
 /** One lite server of the configuration. */
 export type PoolLiteServer = {
@@ -11,10 +13,16 @@ export type PoolLiteServer = {
   readonly port: number;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
-  /** Reads at a time; 256 when absent. */
+  /** Reads at a time, at most; 256 when absent. */
   readonly maxInFlight?: number;
-  /** How much is preferred: one of weight 2 is taken for twice as fast. 1 when absent. */
+  /** Its share of the reads, relative to the others that are about as fast; 10 when absent. */
   readonly weight?: number;
+  /** Which callers may have it asked; `shared` when absent. */
+  readonly tier?: Tier;
+  /** `latest` when absent. */
+  readonly role?: Role;
+  /** The parts of the chain that it has; all when absent or null. */
+  readonly slices?: readonly Slice[] | null;
   /** It gets no reads, and is followed all the same. */
   readonly cordoned?: boolean;
 };
@@ -60,6 +68,10 @@ export type PoolTuning = {
   readonly refusedMs: number;
   /** A read that needs a block which the lite server does not have yet lets it wait this long for it. */
   readonly catchUpMs: number;
+  /** Reads that wait for a lite server with room. */
+  readonly waitersMax: number;
+  /** And for how long, at most. */
+  readonly waiterMsMax: number;
   /** Verified answers held in memory, in bytes as received. */
   readonly cacheBytesMax: number;
   /** The depth of a lite server is found out so long after it is first used: reads come first. */
@@ -72,6 +84,12 @@ export type PoolTuning = {
   readonly reconnectMsMax: number;
   /** An attempt to connect is given up after this long: a lost packet and its repeat on a far line. */
   readonly connectTimeoutMs: number;
+  /** Callers whose floor is remembered in this process. */
+  readonly floorCallersMax: number;
+  /** What a caller has seen is remembered for this long after it was last written. */
+  readonly floorKeptMs: number;
+  /** A caller who has seen a newer block than the served head waits this long for it. */
+  readonly floorWaitMs: number;
   readonly health: HealthOptions;
 };
 
@@ -90,17 +108,31 @@ export const tuningDefaults: PoolTuning = {
   firstProveTimeoutMs: 60_000,
   refusedMs: 2_000,
   catchUpMs: 1_000,
+  // Some 10 kB each; five lite servers that bear 64 reads of 50 ms at a time serve them in a sixth of a second.
+  waitersMax: 1_024,
+  // A fifth of the usual request's time: who waits longer is better told at once to come again.
+  waiterMsMax: 2_000,
   cacheBytesMax: 64 * 1024 * 1024,
   depthFirstMs: 2_000,
   depthMs: 30_000,
   urgentProbeMs: 300,
   reconnectMsMax: 1_000,
   connectTimeoutMs: 3_000,
+  floorCallersMax: 100_000,
+  floorKeptMs: 120_000,
+  floorWaitMs: 1_000,
   health: healthDefaults,
 };
 
-/** Reads at a time that one lite server is given when its configuration does not say. */
-export const MAX_IN_FLIGHT = 256;
+/** What a configuration that does not say means, as the custom resource has it. */
+export const useDefaults = {
+  maxInFlight: 256,
+  weight: 10,
+  cordoned: false,
+  tier: 'shared',
+  role: 'latest',
+  slices: null,
+} as const;
 
 export type PoolOptions = {
   readonly liteServers: readonly PoolLiteServer[];

@@ -13,9 +13,15 @@ import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
 import type { Depth } from './depth.ts';
 import { depthKinds } from './depth.ts';
+import type { Role, Tier } from './access.ts';
+import { createChoice } from './choice.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
+import { createAhead } from './ahead.ts';
 import { abandonment, PoolError } from './errors.ts';
+import { createFloors } from './floors.ts';
+import type { Floors } from './floors.ts';
+import { createHeadWaiters } from './head-waiters.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadKeeper } from './head-keeper.ts';
 import { checkHeadHeader } from './head-proof.ts';
@@ -29,8 +35,12 @@ import { tuningDefaults } from './options.ts';
 import type { PoolLiteServer, PoolOptions } from './options.ts';
 import { createReads } from './reads.ts';
 import type { PoolContext, Reads } from './reads.ts';
+import { connectShared } from './redis/shared.ts';
+import type { PoolRedis } from './redis/shared.ts';
 import { createRoster } from './roster.ts';
 import { isUsable, lagBlocks } from './selection.ts';
+import { hasNewest } from './slices.ts';
+import { createWaitingLine } from './waiting-line.ts';
 
 /** Bits of getBlockProof's mode (lite server sheet 5.1): the target is given; the chain is based on the newer of both blocks. */
 const GIVEN_TARGET = 0x1;
@@ -43,6 +53,11 @@ const WITH_STATE_UPDATE = 0x1;
 export type Pool = {
   /** The served masterchain head; undefined before the first. Its seqno never decreases. */
   head(): Head | undefined;
+  /**
+   * The head to answer a caller at: the served one, or a newer one when the caller has seen that at another pod (`context.caller`
+   * names it). Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new can be had in time.
+   */
+  readonly headFor: Floors['headFor'];
   /** The newest masterchain seqno, at or below the head, that 60 % of the lite servers have; undefined before the first. */
   consensus(): Consensus | undefined;
   /**
@@ -92,6 +107,13 @@ export type LiteServerStatus = {
   /** The oldest places at which it has blocks and states; absent until found out. */
   readonly depth: Depth;
   readonly inFlight: number;
+  /** Reads that it is given at a time, as it bears them now. */
+  readonly inFlightLimit: number;
+  /** Which check its last misbehaviour failed; absent without any. */
+  readonly lastMisbehaviour: string | undefined;
+  readonly tier: Tier;
+  readonly role: Role;
+  readonly weight: number;
   readonly misbehaviours: number;
   readonly cordoned: boolean;
 };
@@ -108,6 +130,8 @@ export type PoolDependencies = {
   readonly now: () => number;
   /** 0..1. */
   readonly random: () => number;
+  /** The Redis that the pods of the API share; absent: this pod is alone. */
+  readonly shared?: PoolRedis | undefined;
 };
 
 /** Connects to the lite servers and follows their heads at once; `ready()` turns true when the first head is accepted. */
@@ -116,23 +140,50 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const { logger, now, random } = dependencies;
   let closed = false;
   const metrics = createPoolMetrics(dependencies.register, {
-    headSeqno: () => keeper.head()?.block.seqno ?? 0,
+    headSeqno: () => headSeqno(),
+    redisAway: () => (shared === undefined || shared.isHere() ? 0 : 1),
     headUtime: () => keeper.head()?.utime ?? 0,
     usable: () => members.filter((member) => isUsable(member.candidate())).length,
     rejected: () => members.filter((member) => member.health().phase === 'rejected').length,
     cacheBytes: () => reads.cacheBytes(),
+    waiters: () => line.length(),
     members: () => members.map(readingOf),
   });
   const headTimes = createHeadTimes({ now });
+  const headSeqno = (): number => keeper.head()?.block.seqno ?? 0;
+  const waiters = createHeadWaiters(headSeqno);
+  const shared =
+    dependencies.shared &&
+    connectShared(
+      { ...dependencies.shared, zeroState: options.zeroState, keptMs: tuning.floorKeptMs },
+      { logger, headSeqno, random },
+    );
+  const line = createWaitingLine(
+    { waitersMax: tuning.waitersMax, waitMsMax: tuning.waiterMsMax },
+    { now, onWaited: (seconds) => metrics.waited(seconds), onShed: (reason) => metrics.shed(reason) },
+  );
   const roster = createRoster(
     { liteServers: options.liteServers, zeroState: options.zeroState, tuning },
-    { createLiteServer: dependencies.createLiteServer, metrics, logger, now, random },
+    { createLiteServer: dependencies.createLiteServer, metrics, logger, onRoom: line.offer, now, random },
   );
   const { members, onMissing } = roster;
   const { tracer, proofs } = dependencies;
-  const reads = createReads(tuning, { members, metrics, proofs, tracer, onMissing, now, random });
+  // Only what proves itself may come from where others write.
+  const sharedAnswers = options.trust === 'verified' ? shared?.answers : undefined;
+  const choice = createChoice({ members, headSeqno, now, random });
+  const reads = createReads(tuning, { members, metrics, proofs, tracer, choice, line, onMissing, sharedAnswers, now });
+  const floors = createFloors(
+    { callersMax: tuning.floorCallersMax, refreshMs: tuning.floorKeptMs / 4, waitMs: tuning.floorWaitMs },
+    {
+      head: () => keeper.head(),
+      whenServed: waiters.wait,
+      findAhead: createAhead({ members, prove }),
+      shared: shared?.floors,
+      now,
+    },
+  );
   const isClosed = (): boolean => closed;
-  const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, now, random });
+  const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, choice, line, now });
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
@@ -178,11 +229,14 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       }),
       accept(block, context),
     ]);
+    // Before any caller is answered at it: the other pods must know that there is such a head.
+    await shared?.floors.announce(block.seqno);
     return { ...header.value, init: options.zeroState };
   }
 
   function onHead(): void {
-    headTimes.add(keeper.head()?.block.seqno ?? 0);
+    headTimes.add(headSeqno());
+    waiters.moved(headSeqno());
     agreement.consider();
   }
 
@@ -191,8 +245,15 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       const { p70Ms } = member.score(methodClass);
       return p70Ms === undefined ? [] : [{ methodClass, seconds: p70Ms / 1000 }];
     });
-    const { name } = member;
-    return { name, lagBlocks: lagOf(member), lagSeconds: lagSecondsOf(member), p70Seconds, oldest: oldestOf(member) };
+    return {
+      name: member.name,
+      lagBlocks: lagOf(member),
+      lagSeconds: lagSecondsOf(member),
+      p70Seconds,
+      oldest: oldestOf(member),
+      inFlight: member.inFlight(),
+      inFlightLimit: member.inFlightLimit(),
+    };
   }
 
   function lagSecondsOf(member: Member): number {
@@ -205,6 +266,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
 
   return {
     head: keeper.head,
+    headFor: floors.headFor,
     consensus: agreement.consensus,
     query: reads.query,
     broadcast,
@@ -212,14 +274,21 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     accept,
     reconfigure: roster.replace,
     status: () => members.map((member) => statusOf(member, readingOf(member))),
-    ready: () => !closed && keeper.head() !== undefined && members.some((member) => isUsable(member.candidate())),
+    ready: () => !closed && keeper.head() !== undefined && members.some(canServeHead),
     async close() {
       closed = true;
       reads.close();
+      line.close();
       await Promise.all([roster.close(), keeper.close(), trustChain?.close()]);
+      shared?.close();
       logger.info({ liteServers: members.length }, 'pool closed');
     },
   };
+}
+
+/** It gets reads, and has the newest blocks: some part of the past alone makes no service. */
+function canServeHead(member: Member): boolean {
+  return isUsable(member.candidate()) && hasNewest(member.use().slices);
 }
 
 function oldestOf(member: Member): MemberReading['oldest'] {
@@ -231,6 +300,7 @@ function oldestOf(member: Member): MemberReading['oldest'] {
 
 function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading): LiteServerStatus {
   const { phase, cause, misbehaviours } = member.health();
+  const { tier, role, weight } = member.use();
   return {
     index: member.index,
     name: member.name,
@@ -243,6 +313,11 @@ function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading)
     p70Ms: Object.fromEntries(methodClasses.map((methodClass) => [methodClass, member.score(methodClass).p70Ms])),
     depth: member.depth(),
     inFlight: member.inFlight(),
+    inFlightLimit: member.inFlightLimit(),
+    lastMisbehaviour: member.lastMisbehaviour(),
+    tier,
+    role,
+    weight,
     misbehaviours,
     cordoned: member.candidate().cordoned,
   };

@@ -4,22 +4,27 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import type { LiteServerFunction } from '../liteserver/functions.ts';
 import type { QueryOptions } from '../liteserver/liteserver.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
+import type { ReadAccess } from './access.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { AttemptsExhausted, raceAttempts } from './attempts.ts';
 import type { AttemptCause } from './attempts.ts';
 import { createBudget } from './budget.ts';
+import type { Choice, Wanted } from './choice.ts';
 import { depthNeedOf, reachesDepth } from './depth.ts';
-import type { DepthNeed } from './depth.ts';
 import { PoolError } from './errors.ts';
 import { createHedging } from './hedging.ts';
 import type { Member } from './member.ts';
 import { methodClassOf } from './method-class.ts';
-import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
+import { createNegativeAnswers } from './negative-answers.ts';
 import type { PoolTuning } from './options.ts';
-import { isUsable, lagBlocks, selectLiteServer } from './selection.ts';
+import type { ReadEvent, ReadSource } from './read-event.ts';
+import type { SharedAnswers } from './redis/shared-answers.ts';
+import { isUsable, lagBlocks } from './selection.ts';
 import { createSingleFlight } from './single-flight.ts';
+import { placesOf } from './slices.ts';
 import { judge, mostTelling } from './verdict.ts';
+import type { WaitingLine } from './waiting-line.ts';
 
 /** What a read is bounded by and traced under; `live`'s ReadContext is one. */
 export type PoolContext = {
@@ -27,14 +32,22 @@ export type PoolContext = {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly span?: Span;
+  /** Lite servers that the caller may cause to be asked; absent for the pool itself: all. */
+  readonly access?: ReadAccess;
+  /** What everything else waits for: it has places kept free for it. */
+  readonly isUrgent?: boolean;
+  /** Who asks, of a bounded length and no secret: is never answered at an older head than before. */
+  readonly caller?: string;
+  /** Is told what was done for the request. */
+  readonly observe?: (event: ReadEvent) => void;
   /** Told of the lite servers that a read asks; the set grows with each. Also where the read fails, and where it joins another. */
   readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };
 
 /** The attempt whose answer is checked; a check that asks for more does so under this, since a read may have several waiters. */
 export type CheckedAttempt = PoolContext & {
-  /** Zero-based, in configuration order. */
-  readonly liteServer: number;
+  /** Zero-based, in configuration order; undefined for an answer from the cache of all pods. */
+  readonly liteServer: number | undefined;
 };
 
 export type PoolQueryOptions<R, T> = {
@@ -57,8 +70,9 @@ export type PoolQueryOptions<R, T> = {
 
 export type PoolAnswer<T> = {
   readonly value: T;
-  /** Zero-based indexes, in configuration order, of the lite servers whose answers were used; empty from the cache. */
+  /** Zero-based indexes, in configuration order, of the lite servers whose answers were used; empty from a cache. */
   readonly liteServers: readonly number[];
+  /** It came from the memory of this pod, or from the cache of all pods. */
   readonly cached: boolean;
 };
 
@@ -81,39 +95,57 @@ export type ReadsDependencies = {
   readonly metrics: PoolMetrics;
   readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
+  readonly choice: Choice;
+  /** Where reads wait for lite servers with room. */
+  readonly line: WaitingLine;
+  /** Absent: there is no cache but that of this process. */
+  readonly sharedAnswers?: SharedAnswers | undefined;
   /** A lite server does not have an old block or state that it was taken to have. */
   readonly onMissing: (liteServer: number) => void;
   readonly now: () => number;
-  readonly random: () => number;
 };
+
+/** What of a context holds for everything that is asked under it. */
+type Rights = Pick<PoolContext, 'access' | 'isUrgent' | 'caller'>;
 
 /** One read, as attempts see it. */
 type Question<T> = {
   readonly name: string;
   readonly request: Buffer;
   readonly span: Span | undefined;
-  readonly masterchainSeqno: number | undefined;
+  readonly deadlineMs: number;
+  /** What a check that asks for more passes on. */
+  readonly rights: Rights;
+  readonly wanted: Wanted;
   /** Given by the caller itself. */
   readonly waitMasterchain?: QueryOptions['waitMasterchain'];
-  /** What lite servers may have dropped already. */
-  readonly depth: DepthNeed | undefined;
+  /** Is told of the attempts, and of the reads that a check makes. */
+  readonly observe: (event: ReadEvent) => void;
   readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
 };
 
-type Asked<T> = { readonly value: T; readonly liteServer: number; readonly bytes: number };
+type Asked<T> = { readonly value: T; readonly liteServer: number; readonly answer: Buffer };
+
+/** What one flight gives to all that wait for it. */
+type Landed<T> = {
+  readonly value: T;
+  readonly liteServers: readonly number[];
+  readonly source: Extract<ReadSource, 'lite_server' | 'redis'>;
+  readonly events: readonly ReadEvent[];
+};
 
 /** Bytes that a cached value weighs on top of twice its answer (the bytes it may hold on to, and what was made of them). */
 const CACHE_ENTRY_BYTES = 1_024;
 
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */
 export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies): Reads {
-  const { members, metrics, proofs, now, random } = dependencies;
+  const { members, metrics, proofs, choice, line, now } = dependencies;
   const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
+  const negatives = createNegativeAnswers({ now });
   const flights = createSingleFlight({ now });
   const hedging = createHedging({ msMin: tuning.hedgeMsMin, msMax: tuning.slowAfterMs });
   const hedgeBudget = createBudget(tuning.hedgeBudget, { now });
   const retryBudget = createBudget(tuning.retryBudget, { now });
-  const lastGood = new Map<MethodClass, number>();
   /** Of the reads under way, by key. */
   const askedFor = new Map<string, Set<number>>();
   let unsharedReads = 0;
@@ -132,36 +164,110 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const held = immutable ? cache.get(key) : undefined;
     if (held !== undefined) {
       metrics.read('cache');
+      context.observe?.({ kind: 'read', source: 'cache', liteServers: [], attempts: 0 });
       // The key names request and check, so what is held under it is what this check made.
       return { value: held as T, liteServers: [], cached: true };
     }
+    const { access, isUrgent = false } = context;
+    const wanted: Wanted = {
+      methodClass: methodClassOf(fn.name),
+      masterchainSeqno: options.masterchainSeqno,
+      depth: depthNeedOf(fn.name, args),
+      places: placesOf(fn.name, args),
+      access,
+      isUrgent,
+    };
+    // An answer is good for all; that there is none, only for those who may ask the same lite servers.
+    const flightKey = `${choice.forbidden(wanted)} ${key}`;
+    const refusal = negatives.get(flightKey);
+    if (refusal !== undefined) {
+      metrics.read('negative');
+      context.observe?.({ kind: 'read', source: 'cache', liteServers: [], attempts: 0 });
+      throw refusal;
+    }
+    const events: ReadEvent[] = [];
     const question: Question<T> = {
       name: fn.name,
       request,
       span: context.span,
-      masterchainSeqno: options.masterchainSeqno,
-      depth: depthNeedOf(fn.name, args),
+      deadlineMs: context.deadlineMs,
+      rights: rightsOf(context),
+      wanted,
+      observe: (event) => void events.push(event),
       judgeAnswer: (answer, attempted) => {
         const decoded = fn.decode(answer);
         // Without a check the value is the answer: T is R then.
         return check === undefined ? (decoded as unknown as T) : runCheck(fn.name, decoded, check, attempted);
       },
     };
-    const tried = askedFor.get(key) ?? new Set<number>();
+    const tried = askedFor.get(flightKey) ?? new Set<number>();
     context.noteAsked?.(tried);
-    const { value: asked, joined } = await flights.run(key, context, async (signal) => {
-      askedFor.set(key, tried);
+    const work = async (signal: AbortSignal): Promise<Landed<T>> => {
+      askedFor.set(flightKey, tried);
       try {
-        const result = await ask(question, tried, signal);
-        if (immutable) cache.set(key, result.value, request.length + 2 * result.bytes + CACHE_ENTRY_BYTES);
-        return result;
+        const known = immutable ? await askShared(question, signal) : undefined;
+        const { value, answer, liteServer } =
+          known ?? (await askAndKeep(question, tried, signal, { ...options, flightKey }));
+        if (immutable) cache.set(key, value, request.length + 2 * answer.length + CACHE_ENTRY_BYTES);
+        if (liteServer === undefined) return { value, liteServers: [], source: 'redis', events };
+        return { value, liteServers: [liteServer], source: 'lite_server', events };
       } finally {
         // One that nobody waited for any more may have a successor.
-        if (askedFor.get(key) === tried) askedFor.delete(key);
+        if (askedFor.get(flightKey) === tried) askedFor.delete(flightKey);
       }
-    });
-    metrics.read(joined ? 'joined' : 'lite_server');
-    return { value: asked.value, liteServers: [asked.liteServer], cached: false };
+    };
+    try {
+      const { value: landed, joined } = await flights.run(flightKey, context, work);
+      const { value, liteServers } = landed;
+      const source = joined ? 'joined' : landed.source;
+      metrics.read(source);
+      tell(context, landed.events, { source, liteServers });
+      return { value, liteServers, cached: landed.source === 'redis' };
+    } catch (error) {
+      tell(context, events, { source: 'failed', liteServers: [] });
+      throw error;
+    }
+  }
+
+  /** Asks lite servers; keeps what they say, and for a moment also that they all lack it. */
+  async function askAndKeep<T>(
+    question: Question<T>,
+    tried: Set<number>,
+    signal: AbortSignal,
+    { flightKey, immutable, shareAs }: { flightKey: string; immutable?: boolean; shareAs?: string },
+  ): Promise<Asked<T>> {
+    try {
+      const asked = await ask(question, tried, signal);
+      if (immutable) dependencies.sharedAnswers?.write(question.request, asked.answer);
+      return asked;
+    } catch (error) {
+      if (shareAs !== undefined) negatives.consider(flightKey, error);
+      throw error;
+    }
+  }
+
+  /** The answer that all pods' cache has, checked as if a lite server gave it: undefined when there is none or its check failed. */
+  async function askShared<T>(question: Question<T>, signal: AbortSignal) {
+    const answer = await dependencies.sharedAnswers?.read(question.request);
+    if (answer === undefined) return undefined;
+    const { span, observe } = question;
+    const deadlineMs = now() + tuning.queryTimeoutMs;
+    try {
+      const attempted = {
+        ...question.rights,
+        liteServer: undefined,
+        deadlineMs,
+        signal,
+        observe,
+        ...(span !== undefined && { span }),
+      };
+      return { value: await question.judgeAnswer(answer, attempted), answer, liteServer: undefined };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      metrics.badShared();
+      dependencies.sharedAnswers?.drop(question.request);
+      return undefined;
+    }
   }
 
   /** Counted and timed under the function's name, and traced below the attempt. */
@@ -190,8 +296,17 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       name: 'bytes',
       request,
       span: options.span,
-      masterchainSeqno: waitMasterchain?.seqno,
-      depth: undefined,
+      deadlineMs: waiter.deadlineMs,
+      rights: {},
+      wanted: {
+        methodClass: 'light',
+        masterchainSeqno: waitMasterchain?.seqno,
+        depth: undefined,
+        places: undefined,
+        access: undefined,
+        isUrgent: false,
+      },
+      observe: () => undefined,
       ...(waitMasterchain === undefined ? {} : { waitMasterchain }),
       judgeAnswer: (answer) => answer,
     };
@@ -208,23 +323,16 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const hedges = new Set<number>();
     // A lite server that does not have the block costs another attempt, and no failure that could grow into a storm.
     let misses = 0;
-    const methodClass = methodClassOf(question.name);
+    const { wanted, rights } = question;
     hedgeBudget.earn();
     retryBudget.earn();
-    const next = (cause: AttemptCause): number | undefined => {
+    const next = (cause: AttemptCause): number | 'full' | undefined => {
       if (closed) return undefined;
-      const chosen = selectLiteServer(
-        members.map((member) => member.candidate(methodClass, question.depth)),
-        {
-          masterchainSeqno: question.masterchainSeqno,
-          tried,
-          lastGood: lastGood.get(methodClass),
-          random: random(),
-        },
-      );
+      const chosen = choice.next(wanted, tried);
+      if (chosen === undefined) return undefined;
+      if (!chosen.hasRoom) return 'full';
       const isFree = cause === 'retry' && misses > 0;
       if (isFree) misses -= 1;
-      if (chosen === undefined) return undefined;
       if (!isFree && !isPaidFor(cause, isUsable(chosen) && chosen.reaches && chosen.stalled === 0)) return undefined;
       if (cause === 'hedge') hedges.add(chosen.index);
       tried.add(chosen.index);
@@ -234,6 +342,15 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       const { value } = await raceAttempts(
         {
           next,
+          queue: (startNow, refuse) =>
+            line.join({
+              caller: rights.caller ?? '',
+              isUrgent: wanted.isUrgent,
+              kind: `${choice.forbidden(wanted)} ${wanted.methodClass} ${wanted.isUrgent} ${[...tried].join()}`,
+              deadlineMs: question.deadlineMs,
+              start: startNow,
+              refuse,
+            }),
           start: (index, stop) => {
             // It may leave the pool while it is asked.
             const member = memberAt(index);
@@ -252,12 +369,14 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
         },
         signal,
       );
-      lastGood.set(methodClass, value.liteServer);
+      choice.good(wanted.methodClass, value.liteServer);
       if (hedges.has(value.liteServer)) metrics.hedge('won');
       return value;
     } catch (error) {
       if (closed) throw new PoolError('closed', { attempts: tried.size }, error);
       throw error instanceof AttemptsExhausted ? mostTelling(error.errors) : error;
+    } finally {
+      question.observe({ kind: 'read', source: 'lite_server', liteServers: [], attempts: tried.size });
     }
   }
 
@@ -286,6 +405,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const span = startSpan(dependencies.tracer, 'pool.attempt', attributes, question.span);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
     const wait = waitFor(member, question);
+    const leave = member.takePlace();
     try {
       const answer = await member.read(question.request, {
         timeoutMs: tuning.queryTimeoutMs,
@@ -294,23 +414,28 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
         ...wait,
       });
       if (!('waitMasterchain' in wait)) observeAnswer(member, question.name, now() - startedMs);
+      leave();
       onAnswer();
       const deadlineMs = startedMs + tuning.queryTimeoutMs;
-      const value = await question.judgeAnswer(answer, { liteServer: member.index, deadlineMs, signal, span });
+      const { observe } = question;
+      const attempted = { ...question.rights, liteServer: member.index, deadlineMs, signal, span, observe };
+      const value = await question.judgeAnswer(answer, attempted);
       member.succeeded('read');
-      return { value, liteServer: member.index, bytes: answer.length };
+      return { value, liteServer: member.index, answer };
     } catch (error) {
       const verdict = judge(error);
       outcome = signal.aborted ? 'abandoned' : verdict.outcome;
       // A failed proof counts even when nobody waits for the answer any more.
       if (!signal.aborted || verdict.health === 'misbehaved') member.judged('read', verdict, error);
       if (outcome === 'pruned' || outcome === 'lagging') onMiss();
-      if (outcome === 'pruned' && reachesDepth(member.depth(), question.depth)) dependencies.onMissing(member.index);
+      if (outcome === 'pruned' && reachesDepth(member.depth(), question.wanted.depth))
+        dependencies.onMissing(member.index);
       const hasFailed = verdict.health === 'failed' || verdict.health === 'misbehaved';
       if (!signal.aborted && hasFailed) member.observed(question.name, now() - startedMs, true);
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {
+      leave();
       metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
       span.setAttribute('ton.outcome', outcome);
       span.end();
@@ -323,7 +448,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   }
 
   /** A lite server that is a little behind is let wait for the block instead of refusing at once. */
-  function waitFor(member: Member, { masterchainSeqno: seqno, waitMasterchain }: Question<unknown>) {
+  function waitFor(member: Member, { wanted: { masterchainSeqno: seqno }, waitMasterchain }: Question<unknown>) {
     if (waitMasterchain !== undefined) return { waitMasterchain };
     if (seqno === undefined || lagBlocks({ tipSeqno: member.tip()?.block.seqno }, seqno) === 0) return {};
     return { waitMasterchain: { seqno, timeoutMs: tuning.catchUpMs } };
@@ -344,6 +469,25 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       cache.clear();
     },
   };
+}
+
+function rightsOf({ access, isUrgent, caller }: PoolContext): Rights {
+  return {
+    ...(access !== undefined && { access }),
+    ...(isUrgent !== undefined && { isUrgent }),
+    ...(caller !== undefined && { caller }),
+  };
+}
+
+/** Tells one waiter of its read: the attempts of a flight and of the reads that its check made are one sum. */
+function tell(
+  { observe }: PoolContext,
+  events: readonly ReadEvent[],
+  { source, liteServers }: { source: ReadSource | 'failed'; liteServers: readonly number[] },
+): void {
+  if (observe === undefined) return;
+  const attempts = events.reduce((sum, event) => sum + (event.kind === 'read' ? event.attempts : 0), 0);
+  observe({ kind: 'read', source, liteServers, attempts });
 }
 
 function startSpan(tracer: Tracer, name: string, attributes: Attributes, parent: Span | undefined): Span {

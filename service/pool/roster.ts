@@ -10,7 +10,7 @@ import type { ZeroStateId } from './head.ts';
 import { createHeadFollower } from './head-follower.ts';
 import type { HeadFollower } from './head-follower.ts';
 import { createMember } from './member.ts';
-import type { Member, MemberDependencies } from './member.ts';
+import type { LiteServerUse, Member, MemberDependencies } from './member.ts';
 import type { PoolLiteServer, PoolTuning } from './options.ts';
 import { isUsable } from './selection.ts';
 
@@ -42,6 +42,9 @@ type Seat = {
   prober?: DepthProber;
 };
 
+/** How many reads a lite server is given is decided here; its connection only stops what got out of hand: the custom resource's maximum, and the followers. */
+const CONNECTION_IN_FLIGHT_MAX = 10_100;
+
 /** A lite server that left is looked at this often until its last read is answered. */
 const DRAIN_STEP_MS = 20;
 
@@ -67,7 +70,7 @@ export function createRoster(
     const server = dependencies.createLiteServer({ name, host, port, publicKey, tuning: connectionTuning(tuning) });
     const member = createMember({ index: nextIndex, name, tuning }, { ...dependencies, server });
     nextIndex += 1;
-    member.adjust(liteServer);
+    member.adjust(useOf(liteServer));
     members.push(member);
     const seat = { member, address: addressOf(liteServer) };
     seats.set(member.index, seat);
@@ -77,7 +80,8 @@ export function createRoster(
   function follow(seat: Seat, report: () => void): void {
     const { member } = seat;
     seat.follower = createHeadFollower({ zeroState, tuning }, { member, onReport: report, isUrgent, now });
-    seat.prober = createDepthProber(tuning, { member });
+    // The slices of one that has but a part say how far back it goes.
+    if (member.use().slices === null) seat.prober = createDepthProber(tuning, { member });
   }
 
   function isUrgent(): boolean {
@@ -108,7 +112,7 @@ export function createRoster(
         const stays = wanted.get(seat.address);
         wanted.delete(seat.address);
         if (stays !== undefined) {
-          seat.member.adjust(stays);
+          seat.member.adjust(useOf(stays));
           continue;
         }
         logger.info({ liteServer: seat.member.name }, 'lite server leaves the pool');
@@ -130,11 +134,16 @@ export function createRoster(
   };
 }
 
+function useOf({ maxInFlight, weight, cordoned, tier, role, slices }: PoolLiteServer): Partial<LiteServerUse> {
+  const wishes = { maxInFlight, weight, cordoned, tier, role, slices };
+  return Object.fromEntries(Object.entries(wishes).filter(([, wish]) => wish !== undefined));
+}
+
 function addressOf({ name, host, port, publicKey }: PoolLiteServer): string {
   return `${name} ${host} ${port} ${publicKey.toString('hex')}`;
 }
 
 /** A lite server that is back is seen soon: the pool probes it, and the connection has to be there for that. */
 function connectionTuning({ reconnectMsMax, connectTimeoutMs }: PoolTuning): Partial<LiteServerTuning> {
-  return { backoffMaxMs: reconnectMsMax, connectTimeoutMs };
+  return { backoffMaxMs: reconnectMsMax, connectTimeoutMs, inFlightMax: CONNECTION_IN_FLIGHT_MAX };
 }

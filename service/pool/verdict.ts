@@ -31,8 +31,10 @@ export function judge(error: unknown): Verdict {
   if (error instanceof LiteServerError) return judgeLiteServer(error);
   if (error instanceof TlError) return { outcome: 'protocol', health: 'failed', final: false, telling: 5 };
   if (error instanceof ProofError) return { outcome: 'misbehaving', health: 'misbehaved', final: false, telling: 4 };
-  if (error instanceof PoolError)
-    return { outcome: 'unchecked', health: 'nothing', final: error.code === 'closed', telling: 1 };
+  if (error instanceof PoolError) {
+    const final = error.code === 'closed' || error.code === 'saturated';
+    return { outcome: 'unchecked', health: 'nothing', final, telling: 1 };
+  }
   if (error instanceof TonplaneError) return { outcome: 'unchecked', health: 'nothing', final: false, telling: 3 };
   return { outcome: 'unchecked', health: 'nothing', final: true, telling: 9 };
 }

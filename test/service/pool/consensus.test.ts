@@ -26,6 +26,7 @@ function scene(seqnos: number[]) {
   const members = seqnos.map((_, index) => ({
     health: () => ({ phase: phases[index]! }) as ReturnType<Member['health']>,
     tip: () => ({ block: masterchainBlock(seqnos[index]!), stateRootHash: bytes32(0), changedMs: 0 }),
+    use: () => ({ slices: null }) as ReturnType<Member['use']>,
   }));
   const head = (): Head | undefined =>
     at.served === 0 ? undefined : ({ block: masterchainBlock(at.served) } as Partial<Head> as Head);

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
@@ -9,10 +7,9 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import { LiteServerError } from '#service/liteserver/errors.ts';
 import type { QueryOptions } from '#service/liteserver/liteserver.ts';
 import { createHeadFollower } from '#service/pool/head-follower.ts';
-import { createMember } from '#service/pool/member.ts';
 import type { MemberDependencies } from '#service/pool/member.ts';
-import { createPoolMetrics } from '#service/pool/metrics.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
+import { buildMember } from './member-builder.ts';
 import { quickTuning } from './network.ts';
 
 const zeroState = { workchain: MASTERCHAIN, rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2) };
@@ -32,21 +29,11 @@ function refusal(serverCode: number, text: string): LiteServerError {
   return new LiteServerError('unsupported', { serverCode, text, function: 'getMasterchainInfo' });
 }
 
-const none = (): number => 0;
 const now = (): number => performance.now();
 
 /** Follows a lite server whose answer to the n-th question, from 0, is what `answer` gives or throws. */
 function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | BlockId) {
-  const logger = pino({ level: 'silent' });
   const asked: { waits: boolean; seqno: number | undefined }[] = [];
-  const metrics = createPoolMetrics(new Registry(), {
-    headSeqno: none,
-    headUtime: none,
-    usable: none,
-    rejected: none,
-    cacheBytes: none,
-    members: () => [],
-  });
   const server = {
     async query(_fn: unknown, _args: unknown, { waitMasterchain, signal }: QueryOptions) {
       signal?.throwIfAborted();
@@ -55,7 +42,7 @@ function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | Blo
       return { last, stateRootHash: Buffer.alloc(32), init: zeroState };
     },
   } as unknown as MemberDependencies['server'];
-  const member = createMember({ index: 0, name: 'ls', tuning }, { server, metrics, logger, now, random: () => 0.5 });
+  const member = buildMember({ server, tuning });
   const follower = createHeadFollower(
     { zeroState, tuning },
     { member, onReport: () => undefined, isUrgent: () => false, now },

@@ -2,18 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import * as fc from 'fast-check';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 
 import { blockText, FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Head, Tip } from '#service/pool/head.ts';
 import { createHeadKeeper } from '#service/pool/head-keeper.ts';
-import { createMember } from '#service/pool/member.ts';
-import type { Member, MemberDependencies } from '#service/pool/member.ts';
-import { createPoolMetrics } from '#service/pool/metrics.ts';
+import type { Member } from '#service/pool/member.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
 import type { PoolContext } from '#service/pool/reads.ts';
 import { ProofError } from '#service/proof/errors.ts';
+import { buildMember, unreadMetrics } from './member-builder.ts';
 
 const hash = (seqno: number, fork: number): Buffer => {
   const bytes = Buffer.alloc(32, fork);
@@ -33,30 +31,16 @@ function tip(seqno: number, fork = 0): Tip {
 /** A keeper over members that report what they are told to; only the real chain can be proved. */
 function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Promise<void> = async () => undefined) {
   let nowMs = 1_000;
-  const metrics = createPoolMetrics(new Registry(), {
-    headSeqno: () => 0,
-    headUtime: () => 0,
-    usable: () => 0,
-    rejected: () => 0,
-    cacheBytes: () => 0,
-    members: () => [],
-  });
   const logger = pino({ level: 'silent' });
   const now = (): number => nowMs;
   // Reports come in by `reported`; the connection is never touched.
-  const server = {} as MemberDependencies['server'];
-  const members: Member[] = Array.from({ length: count }, (_, index) =>
-    createMember(
-      { index, name: `ls${index}`, tuning: tuningDefaults },
-      { server, metrics, logger, now, random: () => 0.5 },
-    ),
-  );
+  const members: Member[] = Array.from({ length: count }, (_, index) => buildMember({ index, now }));
   const asked: Tip[] = [];
   const keeper = createHeadKeeper(
     { unproved: false, tuning: tuningDefaults },
     {
       members,
-      metrics,
+      metrics: unreadMetrics(),
       logger,
       now,
       prove: async (candidate, context): Promise<Head> => {

@@ -3,24 +3,26 @@ import { describe, expect, test } from 'vitest';
 
 import { lagBlocks, selectLiteServer } from '#service/pool/selection.ts';
 import type { Candidate, Need } from '#service/pool/selection.ts';
+import { seededRandom } from './workload.ts';
 
 function candidate(index: number, change: Partial<Candidate> = {}): Candidate {
   return {
     index,
     health: { phase: 'in', cause: undefined },
     tipSeqno: 100,
-    inFlight: 0,
-    inFlightMax: 10,
+    hasRoom: true,
+    permission: 'yes',
     cordoned: false,
     reaches: true,
     stalled: 0,
     costMs: 10,
+    weight: 10,
     ...change,
   };
 }
 
 function need(change: Partial<Need> = {}): Need {
-  return { masterchainSeqno: 100, tried: new Set(), lastGood: undefined, random: 0, ...change };
+  return { masterchainSeqno: 100, tried: new Set(), lastGood: undefined, random: () => 0, ...change };
 }
 
 const failing = { health: { phase: 'out', cause: 'failures' } } as const;
@@ -28,12 +30,7 @@ const failing = { health: { phase: 'out', cause: 'failures' } } as const;
 describe('choice of a lite server', () => {
   test.each<[string, Candidate[], Need, number | undefined]>([
     ['none of none', [], need(), undefined],
-    [
-      'one that has the block before one that is behind',
-      [candidate(0, { tipSeqno: 99 }), candidate(1, { inFlight: 9 })],
-      need(),
-      1,
-    ],
+    ['one that has the block before one that is behind', [candidate(0, { tipSeqno: 99 }), candidate(1)], need(), 1],
     [
       'the one least behind when none has it',
       [candidate(0, { tipSeqno: 90 }), candidate(1, { tipSeqno: 98 })],
@@ -46,7 +43,13 @@ describe('choice of a lite server', () => {
       need(),
       1,
     ],
-    ['the cheaper of two fresh ones', [candidate(0, { costMs: 12 }), candidate(1, { costMs: 11 })], need(), 1],
+    ['the clearly cheaper of two fresh ones', [candidate(0, { costMs: 12 }), candidate(1, { costMs: 8 })], need(), 1],
+    [
+      'by weight among those that cost about the same',
+      [candidate(0, { weight: 1 }), candidate(1, { weight: 9, costMs: 11 })],
+      need({ random: () => 0.2 }),
+      1,
+    ],
     [
       'one that is not stalled before a cheaper one that is',
       [candidate(0, { costMs: 1, stalled: 1 }), candidate(1, { costMs: 90 })],
@@ -63,15 +66,40 @@ describe('choice of a lite server', () => {
     [
       'the last good one among equals',
       [candidate(0), candidate(1), candidate(2)],
-      need({ lastGood: 2, random: 0.5 }),
+      need({ lastGood: 2, random: () => 0.5 }),
       2,
     ],
-    ['chance among the rest', [candidate(0), candidate(1), candidate(2)], need({ random: 0.99 }), 2],
+    ['chance among the rest', [candidate(0), candidate(1), candidate(2)], need({ random: () => 0.99 }), 2],
     ['no one that was tried', [candidate(0), candidate(1)], need({ tried: new Set([0]), lastGood: 0 }), 1],
-    ['a full one last', [candidate(0, { inFlight: 10 }), candidate(1, { tipSeqno: 50, inFlight: 9 })], need(), 1],
+    [
+      'one that is a little behind before one without room',
+      [candidate(0, { hasRoom: false }), candidate(1, { tipSeqno: 97 })],
+      need(),
+      1,
+    ],
+    [
+      'one without room before one that is far behind, and so lets wait',
+      [candidate(0, { hasRoom: false }), candidate(1, { tipSeqno: 96 })],
+      need(),
+      0,
+    ],
+    [
+      'one without room before one that lacks what is asked',
+      [candidate(0, { hasRoom: false }), candidate(1, { reaches: false })],
+      need(),
+      0,
+    ],
+    [
+      'a spare one after every other that is usable',
+      [candidate(0, { permission: 'spare' }), candidate(1, { hasRoom: false, tipSeqno: 1, costMs: 99 })],
+      need(),
+      1,
+    ],
+    ['a spare one before one that is out', [candidate(0, failing), candidate(1, { permission: 'spare' })], need(), 1],
+    ['never one that the caller may not use', [candidate(0, { permission: 'no' })], need(), undefined],
     [
       'one out for failures after every usable one',
-      [candidate(0, failing), candidate(1, { tipSeqno: 1, inFlight: 10 })],
+      [candidate(0, failing), candidate(1, { tipSeqno: 1, hasRoom: false })],
       need(),
       1,
     ],
@@ -112,8 +140,9 @@ describe('choice of a lite server', () => {
       fc.record({
         health: phases,
         tipSeqno: fc.option(fc.nat(200), { nil: undefined }),
-        inFlight: fc.nat(12),
-        inFlightMax: fc.constant(10),
+        hasRoom: fc.boolean(),
+        permission: fc.constantFrom('yes' as const, 'spare' as const, 'no' as const),
+        weight: fc.integer({ min: 1, max: 100 }),
         cordoned: fc.constant(false),
         reaches: fc.boolean(),
         stalled: fc.nat(1),
@@ -131,14 +160,15 @@ describe('choice of a lite server', () => {
           const tried = new Set<number>();
           const order: Candidate[] = [];
           for (;;) {
-            const chosen = selectLiteServer(all, need({ tried, random, lastGood }));
+            const chosen = selectLiteServer(all, need({ tried, random: () => random, lastGood }));
             if (chosen === undefined) break;
             expect(tried.has(chosen.index)).toBe(false);
             tried.add(chosen.index);
             order.push(chosen);
           }
           const may = all.filter(
-            ({ health }) => health.phase === 'in' || (health.phase === 'out' && health.cause === 'failures'),
+            ({ health, permission }) =>
+              permission !== 'no' && (health.phase === 'in' || (health.phase === 'out' && health.cause === 'failures')),
           );
           expect(order).toHaveLength(may.length);
           const usable = order.map(({ health }) => health.phase === 'in');
@@ -157,14 +187,35 @@ test('lag is counted in blocks, never below zero, and from zero for one that rep
   expect(lagBlocks({ tipSeqno: 90 }, undefined)).toBe(0);
 });
 
-test('two of all are compared, each pair as often, so that the dearest is never taken and load is spread', () => {
-  const all = [40, 30, 20, 10].map((cost, index) => candidate(index, { costMs: cost }));
-  const taken = [0, 0, 0, 0];
-  const draws = 1_200;
-  for (let draw = 0; draw < draws; draw += 1) {
-    const chosen = selectLiteServer(all, need({ random: (draw + 0.5) / draws }));
-    taken[chosen!.index]! += 1;
+describe('among those that are as good', () => {
+  const draws = 20_000;
+
+  /** Part of the draws that each one got. */
+  function shares(candidates: readonly Candidate[], seed: number): number[] {
+    const random = seededRandom(seed);
+    const taken = candidates.map(() => 0);
+    for (let draw = 0; draw < draws; draw += 1) taken[selectLiteServer(candidates, need({ random }))!.index]! += 1;
+    return taken.map((count) => count / draws);
   }
-  // Of the six pairs the cheapest is in three, the next in two more, the third in one more.
-  expect(taken).toEqual([0, draws / 6, draws / 3, draws / 2]);
+
+  test('each gets the share of its weight', () => {
+    const weights = [10, 20, 40, 30];
+    const got = shares(
+      weights.map((weight, index) => candidate(index, { weight })),
+      1,
+    );
+    for (const [index, weight] of weights.entries()) expect(got[index]).toBeCloseTo(weight / 100, 1);
+    const [light, heavy] = shares([candidate(0, { weight: 1 }), candidate(1, { weight: 100 })], 2);
+    expect(heavy! / (light! + heavy!)).toBeGreaterThan(0.98);
+  });
+
+  test('two of all are compared, so that the dearest is never taken and load is spread over the rest', () => {
+    const got = shares(
+      [80, 40, 20, 10].map((costMs, index) => candidate(index, { costMs })),
+      3,
+    );
+    // Of the six pairs the cheapest is in three, the next in two more, the third in one more.
+    for (const [index, pairs] of [0, 1, 2, 3].entries()) expect(got[index]).toBeCloseTo(pairs / 6, 1);
+    expect(got[0]).toBe(0);
+  });
 });

@@ -1,0 +1,38 @@
+import type { Head, Tip } from './head.ts';
+import { LEAP_BLOCKS_MAX } from './head.ts';
+import type { Member } from './member.ts';
+import type { PoolContext } from './reads.ts';
+
+export type AheadDependencies = {
+  readonly members: readonly Member[];
+  /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
+  readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
+};
+
+/**
+ * Finds a block that the served head does not have yet, for a caller who has seen it at another pod: the oldest one from `seqno`
+ * on that some lite server says it has, proved like a head. Undefined when there is none. Callers who need the same block share
+ * one proof.
+ */
+export function createAhead({ members, prove }: AheadDependencies) {
+  const proving = new Map<string, Promise<Head>>();
+
+  return async (seqno: number, context: PoolContext): Promise<Head | undefined> => {
+    const tips = members.flatMap((member) => (member.health().phase === 'in' ? (member.tip() ?? []) : []));
+    const [tip] = tips
+      .filter(({ block }) => block.seqno >= seqno && block.seqno <= seqno + LEAP_BLOCKS_MAX)
+      .toSorted((a, b) => a.block.seqno - b.block.seqno);
+    if (tip === undefined) return undefined;
+    const key = tip.block.rootHash.toString('latin1') + tip.block.fileHash.toString('latin1');
+    const underWay = proving.get(key) ?? prove(tip, { deadlineMs: context.deadlineMs, signal: context.signal });
+    proving.set(key, underWay);
+    try {
+      return await underWay;
+    } catch {
+      // One who lies about its newest block is found out where heads are proved.
+      return undefined;
+    } finally {
+      proving.delete(key);
+    }
+  };
+}

@@ -1,0 +1,113 @@
+import { PoolError } from './errors.ts';
+import type { Head } from './head.ts';
+import type { PoolContext } from './reads.ts';
+
+/** What the pods of an API tell each other of the blocks they answered at. Nothing here rejects; each waits for a bounded time. */
+export type SharedFloors = {
+  /** The newest masterchain seqno that any pod serves; undefined while the pods cannot be heard. */
+  newest(): number | undefined;
+  /** To be done before the first answer at a new head. */
+  announce(seqno: number): Promise<void>;
+  /** The newest seqno that a pod answered this caller at; undefined when there is none or nobody can tell. */
+  read(caller: string): Promise<number | undefined>;
+  /** False when it could not be written. */
+  raise(caller: string, seqno: number): Promise<boolean>;
+};
+
+/** Holds each caller to what it has seen, at this pod and at the others. */
+export type Floors = {
+  /**
+   * The head to answer this caller at: the served one, or, where this pod is behind what the caller has seen, a newer one.
+   * Rejects with PoolError `no_lite_server` before the first head, and `behind` when no block that new can be had in time.
+   */
+  headFor(context: PoolContext): Promise<Head>;
+};
+
+export type FloorsOptions = {
+  /** Callers remembered. */
+  readonly callersMax: number;
+  /** A floor is written again after this long, so that it does not expire while its caller is there. */
+  readonly refreshMs: number;
+  /** How long a caller waits for the served head to come up to its floor. */
+  readonly waitMs: number;
+};
+
+export type FloorsDependencies = {
+  readonly head: () => Head | undefined;
+  /** Resolves when the served head has the seqno, or when the time is over. */
+  readonly whenServed: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
+  /** A proved block of this seqno or a later one that some lite server has, though the served head does not; undefined without one. */
+  readonly findAhead: (seqno: number, context: PoolContext) => Promise<Head | undefined>;
+  /** Absent: this pod is alone, and its own head never goes back. */
+  readonly shared: SharedFloors | undefined;
+  readonly now: () => number;
+};
+
+/**
+ * True when no pod can have answered anybody at a block that this pod does not serve yet: nobody's floor needs to be asked for.
+ */
+export function isAtFront(newestSeqno: number | undefined, servedSeqno: number): boolean {
+  return newestSeqno !== undefined && newestSeqno <= servedSeqno;
+}
+
+/** Remembers the last callers, the least recently seen first to go. */
+type Seen = { readonly seqno: number; readonly writtenMs: number };
+
+export function createFloors(options: FloorsOptions, dependencies: FloorsDependencies): Floors {
+  const { head, shared, now } = dependencies;
+  const seen = new Map<string, Seen>();
+
+  function remember(caller: string, entry: Seen): void {
+    seen.delete(caller);
+    seen.set(caller, entry);
+    const [oldest] = seen.keys();
+    if (seen.size > options.callersMax && oldest !== undefined) seen.delete(oldest);
+  }
+
+  function needHead(): Head {
+    const served = head();
+    if (served === undefined) throw new PoolError('no_lite_server');
+    return served;
+  }
+
+  async function floorOf(caller: string, others: SharedFloors): Promise<number> {
+    // A note of another pod may have arrived before the request did: it is read first.
+    await new Promise((resolve) => setImmediate(resolve));
+    const own = seen.get(caller)?.seqno ?? 0;
+    if (isAtFront(others.newest(), needHead().block.seqno)) return own;
+    return Math.max(own, (await others.read(caller)) ?? 0);
+  }
+
+  /** @throws PoolError `behind` */
+  async function reach(seqno: number, context: PoolContext): Promise<Head> {
+    const waitMs = Math.min(options.waitMs, context.deadlineMs - now());
+    await dependencies.whenServed(seqno, waitMs, context.signal);
+    const served = needHead();
+    if (served.block.seqno >= seqno) return served;
+    const ahead = await dependencies.findAhead(seqno, context);
+    if (ahead === undefined) throw new PoolError('behind');
+    return ahead;
+  }
+
+  async function raise(caller: string, seqno: number, others: SharedFloors): Promise<void> {
+    const known = seen.get(caller);
+    const isWritten = known !== undefined && known.seqno >= seqno && now() - known.writtenMs < options.refreshMs;
+    if (isWritten) return;
+    const before = known?.writtenMs ?? Number.NEGATIVE_INFINITY;
+    remember(caller, { seqno, writtenMs: before });
+    if (await others.raise(caller, seqno)) remember(caller, { seqno, writtenMs: now() });
+  }
+
+  return {
+    async headFor(context) {
+      const { caller } = context;
+      if (shared === undefined || caller === undefined) return needHead();
+      const floor = await floorOf(caller, shared);
+      const served = needHead();
+      const answerAt = served.block.seqno >= floor ? served : await reach(floor, context);
+      // Beside the reads to come: whoever answers waits for it last.
+      context.observe?.({ kind: 'pending', done: raise(caller, answerAt.block.seqno, shared) });
+      return answerAt;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+
+import type { Redis } from 'ioredis';
+
+import type { SharedFloors } from '../floors.ts';
+import type { ZeroStateId } from '../head.ts';
+import type { RedisLink } from './link.ts';
+
+/** Requests wait no longer than this for a floor, and heads no longer to be announced. */
+const ASK_MS = 20;
+
+/** What other pods serve is known as long as the line that tells it answered a probe within this. */
+const HEARD_MS = 2_500;
+
+const HEARING_PROBE_MS = 1_000;
+
+/** Longest seqno that TL can carry. */
+const SEQNO_MAX = 2 ** 31 - 1;
+
+/** KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds to keep it. Keeps and answers the higher one. */
+const raiseScript = `
+local seqno = tonumber(ARGV[1])
+local kept = tonumber(redis.call('GET', KEYS[1]))
+if kept and kept > seqno then seqno = kept end
+redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
+return seqno
+`;
+
+/** As raiseScript, and tells the channel ARGV[3] of a seqno that is higher than what was kept. */
+const announceScript = `
+local seqno = tonumber(ARGV[1])
+local kept = tonumber(redis.call('GET', KEYS[1])) or 0
+if seqno > kept then redis.call('PUBLISH', ARGV[3], ARGV[1]) else seqno = kept end
+redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
+return seqno
+`;
+
+export type SharedFloorsOptions = {
+  /** Name of the TonApi: a caller of one is not known to be that of another. */
+  readonly api: string;
+  readonly zeroState: ZeroStateId;
+  /** Floors are forgotten after this long. */
+  readonly keptMs: number;
+};
+
+/**
+ * Floors in Redis: one seqno for each caller, and the newest one of all pods, which each pod also hears of as it changes. Every
+ * script has one key, so that a cluster takes it.
+ */
+export function createSharedFloors(
+  options: SharedFloorsOptions,
+  { link, headSeqno }: { link: RedisLink; headSeqno: () => number },
+): SharedFloors & { close(): void } {
+  const scope = `${options.api}:${options.zeroState.rootHash.toString('hex').slice(0, 16)}`;
+  const newestKey = `ton:newest:${scope}`;
+  const keptMs = String(options.keptMs);
+  const listener = link.client.duplicate();
+  let newest = 0;
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let isListening = false;
+
+  // Neither a key's id nor an address is written into Redis.
+  const keyOf = (caller: string): string =>
+    `ton:floor:${scope}:${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
+
+  const announceBy = (client: Redis, seqno: number): Promise<unknown> =>
+    client.eval(announceScript, 1, newestKey, seqno, keptMs, newestKey);
+
+  function learn(told: unknown): void {
+    newest = Math.max(newest, seqnoOf(told) ?? 0);
+  }
+
+  async function listen(): Promise<void> {
+    await listener.subscribe(newestKey);
+    // Only what is told after the subscription is heard: what was told before is asked for.
+    const told = await link.ask((client) => announceBy(client, headSeqno()), ASK_MS);
+    if (told === undefined) return;
+    learn(told);
+    isListening = true;
+    heardMs = performance.now();
+  }
+
+  async function probe(): Promise<void> {
+    if (listener.status !== 'ready') return;
+    try {
+      if (!isListening) return await listen();
+      const sentMs = performance.now();
+      await listener.ping();
+      heardMs = sentMs;
+    } catch {
+      // The connection is gone, and is made anew by the client.
+    }
+  }
+
+  const ticker = setInterval(() => void probe(), HEARING_PROBE_MS);
+  listener.on('ready', () => void probe());
+  listener.on('message', (_channel, told) => learn(told));
+  listener.on('close', () => (isListening = false));
+  listener.on('error', () => undefined);
+
+  return {
+    newest: () => (isListening && performance.now() - heardMs < HEARD_MS ? newest : undefined),
+    async announce(seqno) {
+      learn(await link.ask((client) => announceBy(client, seqno), ASK_MS));
+    },
+    async read(caller) {
+      const key = keyOf(caller);
+      const told = seqnoOf(await link.ask((client) => client.get(key), ASK_MS));
+      // No pod answers at a block before it announced it: what says so was not written by one.
+      return told !== undefined && told > newest && isListening ? undefined : told;
+    },
+    async raise(caller, seqno) {
+      const key = keyOf(caller);
+      return (await link.ask((client) => client.eval(raiseScript, 1, key, seqno, keptMs), ASK_MS)) !== undefined;
+    },
+    close() {
+      clearInterval(ticker);
+      listener.disconnect();
+    },
+  };
+}
+
+/** A seqno as Redis tells it; undefined for nothing and for what is none. */
+function seqnoOf(told: unknown): number | undefined {
+  const seqno = typeof told === 'string' && /^\d{1,10}$/.test(told) ? Number(told) : told;
+  return typeof seqno === 'number' && seqno <= SEQNO_MAX ? seqno : undefined;
+}

@@ -1,0 +1,157 @@
+import { PoolError } from './errors.ts';
+
+/** A read or a message that waits for a lite server with room. */
+export type Waiter = {
+  /** Whose turn it is when many wait; of a bounded length. */
+  readonly caller: string;
+  /** Served before all that are not: a message, or what the pool itself needs to go on. */
+  readonly isUrgent: boolean;
+  /** Waiters of one kind find room or none alike: one that finds none speaks for all. */
+  readonly kind: string;
+  /** When it stops waiting by itself, ms of the pool's clock. */
+  readonly deadlineMs: number;
+  /** Takes a place and leaves the line; false while there is no room for it. */
+  readonly start: () => boolean;
+  /** It has left the line: there is no room, and none in time. */
+  readonly refuse: (error: PoolError) => void;
+};
+
+/** Those that wait for room: bounded in number and time, callers in turn. */
+export type WaitingLine = {
+  /** Takes the waiter in, or refuses it at once. The function given back takes it out again. */
+  join(waiter: Waiter): () => void;
+  /** There may be room: starts as many as there is room for. */
+  offer(): void;
+  length(): number;
+  /** Refuses all with PoolError `closed`. */
+  close(): void;
+};
+
+/** Why a waiter got no place. */
+export type ShedReason = 'full' | 'hopeless' | 'late';
+
+export type WaitingLineOptions = {
+  /** Waiters at a time. */
+  readonly waitersMax: number;
+  /** Longest wait, in milliseconds. */
+  readonly waitMsMax: number;
+};
+
+export type WaitingLineDependencies = {
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly onWaited: (seconds: number) => void;
+  readonly onShed: (reason: ShedReason) => void;
+};
+
+/** The pace at which waiters are served is measured over this time. */
+const PACE_MS = 1_000;
+
+/** `Retry-After` in seconds: overload that lasts longer is not foreseen better by a longer number. */
+const RETRY_AFTER_SECONDS_MAX = 30;
+
+type Waiting = Waiter & { readonly sinceMs: number; readonly timer: NodeJS.Timeout };
+
+export function createWaitingLine(options: WaitingLineOptions, dependencies: WaitingLineDependencies): WaitingLine {
+  const { now } = dependencies;
+  // In the order of turns: the caller that is served goes behind all others.
+  const urgent = new Map<string, Waiting[]>();
+  const ordinary = new Map<string, Waiting[]>();
+  const kinds = new Map<string, number>();
+  let length = 0;
+  let paceSinceMs = 0;
+  let starts = 0;
+  let gapMs = 0;
+
+  const turnsOf = ({ isUrgent }: Waiter): Map<string, Waiting[]> => (isUrgent ? urgent : ordinary);
+
+  function takeOut(waiting: Waiting): boolean {
+    const turns = turnsOf(waiting);
+    const own = turns.get(waiting.caller) ?? [];
+    const at = own.indexOf(waiting);
+    if (at < 0) return false;
+    own.splice(at, 1);
+    if (own.length === 0) turns.delete(waiting.caller);
+    clearTimeout(waiting.timer);
+    const left = (kinds.get(waiting.kind) ?? 1) - 1;
+    if (left === 0) kinds.delete(waiting.kind);
+    else kinds.set(waiting.kind, left);
+    length -= 1;
+    if (length === 0) gapMs = 0;
+    return true;
+  }
+
+  function measurePace(): void {
+    const passedMs = now() - paceSinceMs;
+    if (length === 0 || passedMs >= PACE_MS) {
+      if (length > 0 && starts > 0) gapMs = passedMs / starts;
+      paceSinceMs = now();
+      starts = 0;
+    }
+  }
+
+  function saturated(reason: ShedReason, waitMs: number): PoolError {
+    dependencies.onShed(reason);
+    const retryAfterSeconds = Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(waitMs / 1000)));
+    return new PoolError('saturated', { attempts: 0, retryAfterSeconds });
+  }
+
+  /** Starts one of these, the next caller's in turn; false when none finds room. */
+  function startOne(turns: Map<string, Waiting[]>, withoutRoom: Set<string>): boolean {
+    for (const [caller, own] of turns) {
+      if (withoutRoom.size >= kinds.size) return false;
+      const waiting = own.find(({ kind }) => !withoutRoom.has(kind));
+      if (waiting === undefined) continue;
+      if (!waiting.start()) {
+        withoutRoom.add(waiting.kind);
+        continue;
+      }
+      takeOut(waiting);
+      const others = turns.get(caller);
+      if (others !== undefined) {
+        turns.delete(caller);
+        turns.set(caller, others);
+      }
+      starts += 1;
+      dependencies.onWaited((now() - waiting.sinceMs) / 1000);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    join(waiter) {
+      measurePace();
+      const leftMs = Math.min(options.waitMsMax, waiter.deadlineMs - now());
+      const expectedMs = length * gapMs;
+      if (length >= options.waitersMax || (!waiter.isUrgent && expectedMs > leftMs)) {
+        waiter.refuse(saturated(length >= options.waitersMax ? 'full' : 'hopeless', expectedMs));
+        return () => undefined;
+      }
+      const timer = setTimeout(() => {
+        if (takeOut(waiting)) waiter.refuse(saturated('late', length * gapMs));
+      }, options.waitMsMax);
+      const waiting: Waiting = { ...waiter, sinceMs: now(), timer };
+      const turns = turnsOf(waiter);
+      const own = turns.get(waiter.caller);
+      if (own === undefined) turns.set(waiter.caller, [waiting]);
+      else own.push(waiting);
+      kinds.set(waiter.kind, (kinds.get(waiter.kind) ?? 0) + 1);
+      length += 1;
+      return () => void takeOut(waiting);
+    },
+    offer() {
+      if (length === 0) return;
+      measurePace();
+      const withoutRoom = new Set<string>();
+      while (startOne(urgent, withoutRoom));
+      while (startOne(ordinary, withoutRoom));
+    },
+    length: () => length,
+    close() {
+      for (const waiting of [...urgent.values(), ...ordinary.values()].flat()) {
+        if (takeOut(waiting)) waiting.refuse(new PoolError('closed'));
+      }
+    },
+  };
+}
