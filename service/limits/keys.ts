@@ -1,5 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
+export { revokedSet } from '../config/keyring-row.ts';
+
 /** A key split into its public and secret halves. */
 export type ParsedKey = { readonly id: string };
 

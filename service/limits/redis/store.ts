@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { revokedSet } from '../../config/keyring-row.ts';
+import { revokedSet } from '../keys.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import { connectRedis, type Connection } from './connection.ts';
 import { createQuestions, evaluate, isReply, scriptOf, type Questions, type SharedScript } from './questions.ts';
