@@ -1,0 +1,168 @@
+import { TonplaneError } from '../error.ts';
+
+/** How an error is told to the caller. */
+export type Failure = {
+  /** HTTP status and `code` of the envelope. */
+  readonly status: number;
+  /** `error` of the envelope. */
+  readonly text: string;
+  /** For `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** For `Allow`. */
+  readonly allow?: readonly string[];
+  /** The error's code, for logs; `internal` when it was not one of ours. */
+  readonly code: string;
+  /** No row of the table is for this error: a fault of ours. */
+  readonly unexpected: boolean;
+};
+
+type Row = readonly [status: number, text: string | ((error: TonplaneError) => string)];
+
+/** Nobody reads this answer; the status exists for logs and metrics (nginx's number for a caller that hung up). */
+export const callerGoneStatus = 499;
+
+const networkTimeout = 'LITE_SERVER_NETWORK timeout';
+const unavailable = 'no lite server is available';
+const unknownKey = 'API key does not exist';
+
+const ownMessage = (error: TonplaneError): string => error.message;
+
+/** The reference client's library's words for a stack with more entries, or deeper, than it takes (v2 sheet 9.6). */
+const stackRefusal = 'TVM stack size exceeds limit';
+
+/** The part of the message without the code. */
+function detailOf({ data, message }: TonplaneError): string {
+  const hasDetail = typeof data === 'object' && data !== null && 'detail' in data;
+  return hasDetail ? String(data.detail) : message;
+}
+
+/** Error code -> status and text: v2 sheet 4.1 to 4.3. Codes that are not here are unexpected failures: 500. */
+const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
+  // The caller's mistakes.
+  ['invalid_parameter', [422, ownMessage]],
+  ['unknown_method', [422, 'Unknown method']],
+  ['bad_cell', [400, ownMessage]],
+  ['unsupported_entry', [542, ownMessage]],
+  ['bad_stack', [422, ownMessage]],
+  // The reference client's library tells the next two as 500, in the same words: a mistake of the caller is never one of the service.
+  ['bad_message', [422, ownMessage]],
+  ['too_many_libraries', [422, ownMessage]],
+  ['not_a_resolver', [422, ownMessage]],
+  ['not_a_token', [409, ownMessage]],
+  ['no_archive', [542, ownMessage]],
+  ['transaction_not_found', [404, ownMessage]],
+  ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
+  ['body_too_large', [413, 'request body too large']],
+  ['body_slow', [408, 'request body took too long']],
+  ['body_cut', [400, 'request body ended early']],
+  ['url_too_long', [414, 'request URL too long']],
+  ['bad_url', [400, 'malformed request URL']],
+  ['not_found', [404, 'Not Found']],
+  ['wrong_method', [405, ownMessage]],
+  // Runs of contracts: the result, the inputs, the room.
+  ['result_too_deep', [533, ownMessage]],
+  ['result_too_big', [500, ownMessage]],
+  ['stack_too_deep', [500, stackRefusal]],
+  ['stack_too_big', [500, stackRefusal]],
+  ['stack_invalid', [500, stackRefusal]],
+  ['fees_unsupported', [500, detailOf]],
+  ['tvm_bad_request', [500, detailOf]],
+  ['tvm_library_unavailable', [500, detailOf]],
+  ['tvm_timeout', [500, detailOf]],
+  ['tvm_crashed', [500, 'the virtual machine failed']],
+  ['tvm_queue_full', [503, 'too many contract runs wait']],
+  ['tvm_closed', [503, 'the service is shutting down']],
+  ['tvm_aborted', [callerGoneStatus, 'caller closed the request']],
+  ['from_too_old', [500, ownMessage]],
+  // Keys and limits.
+  ['unknown_key', [401, unknownKey]],
+  ['key_required', [401, unknownKey]],
+  ['network_not_allowed', [403, 'Network not allowed']],
+  ['source_not_allowed', [403, 'Source address not allowed']],
+  ['operation_not_allowed', [403, 'Operation not allowed']],
+  ['limits_unavailable', [503, 'limits are not available']],
+  ['rate_limited', [429, 'Ratelimit exceeded']],
+  // Time and room.
+  ['request_timeout', [504, networkTimeout]],
+  ['caller_gone', [callerGoneStatus, 'caller closed the request']],
+  ['too_many_in_flight', [503, 'too many requests in flight']],
+  // The pool.
+  ['no_lite_server', [503, unavailable]],
+  ['saturated', [503, 'lite servers are busy, try again later']],
+  ['closed', [503, unavailable]],
+  ['deadline', [504, networkTimeout]],
+  ['aborted', [callerGoneStatus, 'caller closed the request']],
+  // One lite server, when its error comes through as it is; numbered answers are in `serverRow`.
+  ['timeout', [504, networkTimeout]],
+  ['unreachable', [503, unavailable]],
+  ['busy', [503, unavailable]],
+  ['protocol', [500, 'LITE_SERVER_NETWORK protocol error']],
+  // Checks that could not be made; those that failed are in `proofRow`.
+  ['proof_closed', [503, unavailable]],
+  ['proof_overloaded', [503, 'too many checks in flight']],
+  ['proof_aborted', [callerGoneStatus, 'caller closed the request']],
+]);
+
+/** Names of the lite server's error numbers (v2 sheet 4.3); all others are UNKNOWN. */
+const serverErrorNames: ReadonlyMap<number, string> = new Map([
+  [601, 'FAILURE'],
+  [602, 'ERROR'],
+  [603, 'WARNING'],
+  [621, 'PROTOVIOLATION'],
+  [651, 'NOTREADY'],
+  [653, 'CANCELLED'],
+]);
+
+/** 652: a wait ended; -503: the lite server's own limit of 4.5 s. Both are told as a network timeout. */
+const serverTimeouts: ReadonlySet<number> = new Set([652, -503]);
+
+/** Longest text of a lite server that is passed on; the longest known one, a cut VM log, has about 1,000 characters. */
+const serverTextMax = 8192;
+
+/** The one place where errors meet HTTP. Never throws. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof TonplaneError))
+    return { status: 500, text: 'internal error', code: 'internal', unexpected: true };
+  const { code } = error;
+  const row = serverRow(error) ?? proofRow(error) ?? rows.get(code);
+  const [status, text] = row ?? [500, `internal error: ${code}`];
+  const { retryAfterSeconds = status === 503 ? 1 : undefined, allow } = headerData(error.data);
+  return {
+    status,
+    text: typeof text === 'string' ? text : text(error),
+    code,
+    unexpected: row === undefined,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(allow !== undefined && { allow }),
+  };
+}
+
+/** An error that a lite server answered with carries its number and text, whatever class of error it was put in. */
+function serverRow(error: TonplaneError): Row | undefined {
+  const data = error.data;
+  if (typeof data !== 'object' || data === null || !('serverCode' in data) || !('text' in data)) return undefined;
+  if (typeof data.serverCode !== 'number' || typeof data.text !== 'string') return undefined;
+  if (serverTimeouts.has(data.serverCode)) return [504, networkTimeout];
+  const name = serverErrorNames.get(data.serverCode) ?? 'UNKNOWN';
+  return [500, `LITE_SERVER_${name}: ${data.text.slice(0, serverTextMax)}`];
+}
+
+/** Names that tonlib gives to failed checks (v2 sheet 4.3), by what was checked. */
+const checkNames: readonly (readonly [subject: RegExp, name: string])[] = [
+  [/account/i, 'VALIDATE_ACCOUNT_STATE'],
+  [/transaction/i, 'VALIDATE_TRANSACTION'],
+  [/config/i, 'VALIDATE_CONFIG'],
+];
+
+/** A proof that does not hold names its subject; which rule it broke is the rest of the text. */
+function proofRow(error: TonplaneError): Row | undefined {
+  const data = error.data;
+  if (typeof data !== 'object' || data === null || !('subject' in data)) return undefined;
+  const subject = String(data.subject);
+  const name = checkNames.find(([pattern]) => pattern.test(subject))?.[1] ?? 'VALIDATE_BLOCK_PROOF';
+  return [500, `${name}: ${error.code}`];
+}
+
+function headerData(data: unknown): { retryAfterSeconds?: number; allow?: readonly string[] } {
+  return typeof data === 'object' && data !== null ? data : {};
+}
