@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createClusterClient, type ClusterClient, type ClusterObject } from './cluster-client.ts';
+import type { ClusterClient, ClusterObject } from './cluster-client.ts';
+import { startCluster, type Cluster } from './cluster.ts';
 import { withoutControlPlane } from './control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from './control-plane.ts';
 import { startLoad } from './load.ts';
-import { createProcessKubelet, type ProcessKubelet } from './process-kubelet.ts';
-import { createServiceForwarder, type ServiceForwarder } from './service-forwarder.ts';
 
 /** A server of a pod: says who it is and what its files hold, ends its requests before it ends. */
 const program = `
@@ -76,31 +74,17 @@ const job = (name: string, code: number) => ({
 });
 
 describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 'ours'))('the process kubelet', () => {
-  let plane: ControlPlane;
+  let cluster: Cluster;
   let client: ClusterClient;
-  let forwarder: ServiceForwarder;
-  let kubelet: ProcessKubelet;
   const inDefault = '/api/v1/namespaces/default';
   const deployments = '/apis/apps/v1/namespaces/default/deployments';
 
   beforeAll(async () => {
-    plane = await startControlPlane();
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    forwarder = createServiceForwarder(client);
-    kubelet = await createProcessKubelet({
-      client,
-      authority: plane.authority,
-      namesFile: forwarder.namesFile,
-      images: [{ image: /^example\/web:/, entrypoint: ['node', '--eval', program, '--'] }],
-      refreshMs: 100,
-    });
+    const images = [{ image: /^example\/web:/, entrypoint: ['node', '--eval', program, '--'] }];
+    cluster = await startCluster({ images, refreshMs: 100 });
+    client = cluster.client;
   }, 200_000);
-  afterAll(async () => {
-    await kubelet?.close();
-    await forwarder?.close();
-    await client?.close();
-    await plane?.stop();
-  });
+  afterAll(() => cluster?.stop());
 
   const webPods = async (): Promise<readonly ClusterObject[]> =>
     client.list(`${inDefault}/pods?labelSelector=app%3Dweb`);
@@ -128,7 +112,7 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
   });
 
   it('gives pods addresses that Services reach, and pods reach Services by name', async () => {
-    const url = await forwarder.url('default', 'web', 'http');
+    const url = await cluster.forwarder.url('default', 'web', 'http');
     const names = new Set<string>();
     await expect
       .poll(async () => names.add(await (await fetch(url, { headers: { connection: 'close' } })).text()).size)
@@ -139,13 +123,13 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
   it('brings changed files into running pods', async () => {
     await client.merge(`${inDefault}/configmaps/web`, { data: { text: 'second' } });
     await client.merge(`${inDefault}/secrets/web`, { stringData: { word: 'two' } });
-    const url = await forwarder.url('default', 'web', 'http');
+    const url = await cluster.forwarder.url('default', 'web', 'http');
     await expect.poll(async () => (await fetch(`${url}/files`)).text(), { timeout: 10_000 }).toBe('second,two');
   });
 
   it('restarts a process that was killed and counts it', async () => {
     const [pod] = await webPods();
-    kubelet.signal('default', pod?.metadata.name ?? '', 'SIGKILL');
+    cluster.nodes[0]?.signal('default', pod?.metadata.name ?? '', 'SIGKILL');
     await expect
       .poll(async () => (await client.get(`${inDefault}/pods/${pod?.metadata.name}`))['status'].containerStatuses[0], {
         timeout: 30_000,
@@ -155,10 +139,10 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
 
   it('rolls out behind a Service without a failed request, also while the API server is killed', async () => {
     await rolledOut(3);
-    const url = await forwarder.url('default', 'web', 'http');
+    const url = await cluster.forwarder.url('default', 'web', 'http');
     const load = startLoad(url, { clients: 2 });
     await client.merge(`${deployments}/web`, { spec: { template: { metadata: { labels: { version: '2' } } } } });
-    await plane.restartApiServer();
+    await cluster.plane.restartApiServer();
     await expect
       .poll(async () => (await webPods()).map(({ metadata }) => metadata.labels?.['version']), {
         timeout: 60_000,
@@ -205,13 +189,13 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
       spec: { restartPolicy: 'Never', containers: [{ name: 'token', image: 'any', command: ['node', '--eval', ask] }] },
     });
     await expect
-      .poll(() => kubelet.logOf('default', 'token'), { timeout: 30_000 })
+      .poll(() => cluster.nodes[0]?.logOf('default', 'token'), { timeout: 30_000 })
       .toContain('system:serviceaccount:default:default');
   });
 
   it('leaves no process behind a deleted Deployment', async () => {
     await client.delete(`${deployments}/web`);
     await expect.poll(webPods, { timeout: 30_000 }).toEqual([]);
-    await expect.poll(() => kubelet.pods().filter(({ name }) => name.startsWith('web-'))).toEqual([]);
+    await expect.poll(() => cluster.nodes[0]?.pods().filter(({ name }) => name.startsWith('web-'))).toEqual([]);
   });
 });
