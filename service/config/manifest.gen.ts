@@ -87,6 +87,8 @@ export type TonApi = {
       readonly v2?: {
         /** @type of every block id. ton.blockIdExt is what clients check for; chain.blockIdExt is for those that expect it. */
         readonly blockIdTag: 'ton.blockIdExt' | 'chain.blockIdExt';
+        /** Serve sendQuery, sendQuerySimple, sendCellSimple, estimateFeeSimple and sendBocUnsafe too, which only the old Python service has. */
+        readonly legacyOperations: boolean;
       };
     };
     /** Upper bound of one request, 100ms to 5m, as 10s or 1m30s. */
@@ -519,6 +521,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               type: 'object',
               properties: {
                 blockIdTag: { type: 'string', enum: ['ton.blockIdExt', 'chain.blockIdExt'], default: 'ton.blockIdExt' },
+                legacyOperations: { type: 'boolean', default: false },
               },
               additionalProperties: false,
             },

@@ -9,6 +9,7 @@ import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveBlocks } from '../live/live-blocks.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { createLiveTransactions } from '../live/live-transactions.ts';
+import { createLegacySend } from '../live/legacy-send.ts';
 import { createLiveSend } from '../live/send.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
@@ -24,13 +25,15 @@ export function createLive(
   const accounts = createLiveAccounts({ trust }, { pool });
   const blocks = createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs });
   const configuration = createLiveConfiguration({ pool });
+  const send = createLiveSend({ pool });
   return {
     accounts,
     blocks,
     configuration,
     extended: createExtendedAccounts({ accounts, configuration }),
     transactions: createLiveTransactions({ pool, accounts, blocks }),
-    send: createLiveSend({ pool }),
+    send,
+    legacySend: createLegacySend({ pool, accounts, send, now: () => performance.now() }),
     getMethods: createLiveGetMethods({ worlds }),
     tokens: createLiveTokens({ worlds }),
     dns: createLiveDns({ worlds }),

@@ -145,6 +145,20 @@ function importBoc(store: CellStore, bytes: Buffer): number {
   return store.import(boc, boc.roots[0]!);
 }
 
+/** What an external message brings: a body, and a state for an account that has none yet; bags of cells with one root. */
+export type ExternalContent = Pick<FeesRequest, 'body' | 'initCode' | 'initData'>;
+
+/** An external message as the reference client's library writes it. Throws DecodeError when a part is no bag of cells. */
+export function writeExternalMessage(
+  address: FeesRequest['address'],
+  { body, initCode, initData }: ExternalContent,
+): Buffer {
+  const store = createCellStore();
+  const data = initData === null ? undefined : importBoc(store, initData);
+  const state = initCode === null ? undefined : { code: importBoc(store, initCode), data };
+  return writeBoc(store, [writeExternal(store, address, importBoc(store, body), state)]);
+}
+
 /** `addr_std$10 anycast:(Maybe Anycast) workchain_id:int8 address:bits256`. */
 function writeAddress(writer: BitWriter, { workchain, id }: FeesRequest['address']): BitWriter {
   return writer.int(4, 3).int(workchain, 8).bytes(id);

@@ -5,6 +5,7 @@ import { TonplaneError } from '../error.ts';
  * - `result_too_deep`: a get-method's result is nested deeper than an answer may be
  * - `result_too_big`: a get-method's result takes more bytes than an answer may have
  * - `invalid_parameter`: a parameter or the request around it is not what the operation takes; the message is the text of v2 sheet 4.2 for the caller
+ * - `bad_cell`: an object of a legacy operation describes no cell
  * - `unknown_method`: JSON-RPC names no operation
  */
 export type V2ErrorCode =
@@ -12,6 +13,7 @@ export type V2ErrorCode =
   | 'result_too_deep'
   | 'result_too_big'
   | 'invalid_parameter'
+  | 'bad_cell'
   | 'unknown_method';
 
 /** The caller's mistake, or an answer that cannot be given. Its message is shown to the caller as it stands; never retried upstream. */

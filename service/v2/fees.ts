@@ -21,7 +21,7 @@ const fees = named(
   }),
 );
 
-const queryFees = named(
+export const queryFees = named(
   'QueryFees',
   object({ '@type': constant('query.fees'), source_fees: fees, destination_fees: list(fees) }),
 );
@@ -58,7 +58,7 @@ function flawOf(bytes: Buffer, name: string): string | undefined {
 }
 
 /** The body of the message, not the message itself (v2 sheet 9.5). */
-const body: RequiredParameter<Buffer> = {
+export const body: RequiredParameter<Buffer> = {
   name: 'body',
   missing: 'empty body',
   emptyIsAbsent: true,
@@ -68,7 +68,7 @@ const body: RequiredParameter<Buffer> = {
 };
 
 /** A bag of cells, or an empty text for none. */
-function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
+export function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
   return {
     name,
     missing: undefined,
@@ -80,7 +80,7 @@ function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
   };
 }
 
-const ignoreSignature = {
+export const ignoreSignature = {
   ...withDefault(optionalFlag('ignore_chksig'), true),
   input: { name: 'FlagInput', schema: { type: 'boolean' } },
 };

@@ -6,7 +6,7 @@ import { hash } from './scalars.ts';
 import { constant, named, object, type Infer, type Shape } from './shape.ts';
 import { viewHash } from './views.ts';
 
-const done = named('Ok', object({ '@type': constant('ok') }));
+export const done = named('Ok', object({ '@type': constant('ok') }));
 
 const extMessageInfo = named(
   'ExtMessageInfo',

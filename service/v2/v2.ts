@@ -6,6 +6,7 @@ import type { LiveTokens } from '../live/tokens.ts';
 import type { LiveBlocks } from '../live/blocks.ts';
 import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
 import type { LiveConfiguration } from '../live/configuration.ts';
+import type { LegacySend } from '../live/legacy-send.ts';
 import type { LiveSend } from '../live/send.ts';
 import type { LiveTransactions } from '../live/transactions.ts';
 import { accountOperations } from './accounts.ts';
@@ -15,6 +16,7 @@ import { tagBlockIds, type BlockIdTag } from './block-id-tag.ts';
 import { blockOperations } from './blocks.ts';
 import { configurationOperations } from './configuration.ts';
 import { hashOperations } from './hashes.ts';
+import { legacyOperations } from './legacy.ts';
 import { dnsOperations } from './dns.ts';
 import { feeOperations } from './fees.ts';
 import { runMethodOperations } from './run-method.ts';
@@ -38,6 +40,8 @@ export type V2Options = {
   readonly release: number;
   /** Default `ton.blockIdExt`. */
   readonly blockIdTag?: BlockIdTag;
+  /** Serve the operations of v2 sheet section 10 too; default false. */
+  readonly legacyOperations?: boolean;
 };
 
 export type V2Dependencies = {
@@ -47,6 +51,7 @@ export type V2Dependencies = {
   readonly configuration: LiveConfiguration;
   readonly transactions: LiveTransactions;
   readonly send: LiveSend;
+  readonly legacySend: LegacySend;
   readonly getMethods: LiveGetMethods;
   readonly tokens: LiveTokens;
   readonly dns: LiveDns;
@@ -68,6 +73,7 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...tokenOperations(dependencies.tokens),
     ...dnsOperations(dependencies.dns),
     ...feeOperations(dependencies.fees),
+    ...(options.legacyOperations === true ? legacyOperations(dependencies) : []),
   ].map((operation) => tagBlockIds(operation, options.blockIdTag ?? 'ton.blockIdExt'));
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),

@@ -1,0 +1,74 @@
+import { PoolError } from '../pool/errors.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { ExternalContent } from '../tvm/fees.ts';
+import { writeExternalMessage } from '../tvm/fees.ts';
+import type { AccountId, LiveAccounts } from './accounts.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
+import { readExternalMessage } from './external-message.ts';
+import type { ExternalMessage } from './external-message.ts';
+import type { LiveSend } from './send.ts';
+
+/** What an account is to be told from outside; the state is used while the account has no code. */
+export type ExternalQuery = ExternalContent & { readonly account: AccountId };
+
+/** The ways to send that the old Python service had beside `LiveSend` (v2 sheet section 10). */
+export type LegacySend = {
+  /** Writes the message and sends it. Rejects as `LiveSend.send` does. */
+  sendQuery(query: ExternalQuery, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
+  /**
+   * Sends a message now and again every 5 seconds for a minute, whatever comes of it; returns at once.
+   * Throws LiveError `bad_message`; PoolError `no_lite_server` when as many messages as are borne are being sent so.
+   */
+  sendRepeatedly(boc: Buffer): LiveAnswer<ExternalMessage>;
+};
+
+/** How often and how long a message is sent again, as the old service does. */
+const EVERY_MS = 5_000;
+const DURATION_MS = 60_000;
+
+/** Messages sent again at a time: of 64 KiB at the most, 16 MB; 50 sends a second. */
+const REPEATED_MAX = 256;
+
+export type LegacySendDependencies = {
+  readonly pool: Pick<Pool, 'broadcast'>;
+  readonly accounts: Pick<LiveAccounts, 'readAccount'>;
+  readonly send: LiveSend;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+};
+
+export function createLegacySend({ pool, accounts, send, now }: LegacySendDependencies): LegacySend {
+  let repeated = 0;
+
+  /** One send of many; true when there is no use in another one. */
+  async function sendOnce(boc: Buffer): Promise<boolean> {
+    try {
+      await pool.broadcast(boc, { deadlineMs: now() + EVERY_MS, signal: AbortSignal.timeout(EVERY_MS) });
+      return false;
+    } catch (error) {
+      return error instanceof PoolError && error.code === 'closed';
+    }
+  }
+
+  async function repeat(boc: Buffer, endMs: number): Promise<void> {
+    const isOver = await sendOnce(boc);
+    if (isOver || now() + EVERY_MS >= endMs) repeated -= 1;
+    else setTimeout(() => void repeat(boc, endMs), EVERY_MS).unref();
+  }
+
+  return {
+    async sendQuery({ account, ...content }, context) {
+      const read = await accounts.readAccount(account, undefined, context);
+      const state = read.value.state === 'active' ? { initCode: null, initData: null } : {};
+      return send.send(writeExternalMessage(account, { ...content, ...state }), context);
+    },
+
+    sendRepeatedly(boc) {
+      const message = readExternalMessage(boc);
+      if (repeated >= REPEATED_MAX) throw new PoolError('no_lite_server');
+      repeated += 1;
+      void repeat(message.boc, now() + DURATION_MS);
+      return { value: message, liteServers: [], cached: false };
+    },
+  };
+}
