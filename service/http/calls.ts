@@ -100,11 +100,13 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       }
     },
 
-    async run({ exchange, deadline, caller }, operation, source, mark) {
+    async run({ exchange, deadline, admission, caller }, operation, source, mark) {
       const asked: ReadonlySet<number>[] = [];
       const noteAsked = (liteServers: ReadonlySet<number>): void => void asked.push(liteServers);
       try {
-        const context = { deadlineMs: deadline.atMs, signal: deadline.signal, span: exchange.span, caller, noteAsked };
+        const { atMs: deadlineMs, signal } = deadline;
+        const access = admission.grants();
+        const context = { deadlineMs, signal, span: exchange.span, caller, noteAsked, ...(access && { access }) };
         const answer = await deadline.race(operation.run(source, context));
         exchange.liteServers = answer.liteServers;
         return {

@@ -1,5 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 
+import type { ReadAccess } from '../pool/access.ts';
+
 /** What a read is bounded by and traced under; made once for each HTTP request. */
 export type ReadContext = {
   /** When the caller stops waiting, in milliseconds of `performance.now()`. */
@@ -8,6 +10,8 @@ export type ReadContext = {
   readonly signal: AbortSignal;
   /** The request's span; attempts become its children. */
   readonly span?: Span;
+  /** Lite servers that the caller may cause to be asked; absent: all. */
+  readonly access?: ReadAccess;
   /** Who asks, of a bounded length: whose turn it is when work waits in a queue. Never logged: it may be a key. */
   readonly caller?: string;
   /** Told of the lite servers that each read asks; the set grows with each: what a failure can tell of its making. */

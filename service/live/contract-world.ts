@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { accessText } from '../pool/access.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createSingleFlight } from '../pool/single-flight.ts';
@@ -151,7 +152,7 @@ export function createContractWorlds(
       const account = await readAccount(call.account);
       const kept = runs.get(key);
       if (kept !== undefined) return { ...(kept as GetMethodResult), account };
-      const { value } = await flights.run(key, context, async (signal) => {
+      const { value } = await flights.run(`${accessText(context.access)} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
         runs.set(key, result, weighStack(result.stack));
         return result;

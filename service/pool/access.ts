@@ -6,10 +6,15 @@ export type Role = 'latest' | 'archive';
 
 /** Which lite servers a caller may cause to be asked; of the caller's plan. */
 export type ReadAccess = {
-  readonly tiers: readonly Tier[];
+  readonly liteServerTiers: readonly string[];
   /** May read what only archive lite servers have. */
   readonly archive: boolean;
 };
+
+/** Equal for callers who may cause the same. */
+export function accessText(access: ReadAccess | undefined): string {
+  return access === undefined ? '' : `${access.archive} ${access.liteServerTiers.toSorted().join()}`;
+}
 
 /** What one lite server is to a caller: `spare` is asked when no other one is left. */
 export type Permission = 'yes' | 'spare' | 'no';
@@ -25,7 +30,7 @@ export function permissionOf(
   isRecent: boolean,
 ): Permission {
   if (access === undefined) return 'yes';
-  if (!access.tiers.includes(liteServer.tier)) return 'no';
+  if (!access.liteServerTiers.includes(liteServer.tier)) return 'no';
   if (access.archive || liteServer.role === 'latest') return 'yes';
   return isRecent ? 'spare' : 'no';
 }

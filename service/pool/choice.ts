@@ -62,7 +62,7 @@ export function createChoice({ members, headSeqno, now, random }: ChoiceDependen
     if (depth?.chain === 'masterchain' && depth.seqno > headSeqno() - RECENT_BLOCKS) return true;
     const latest = members.filter((member) => {
       const { role, tier } = member.use();
-      return role === 'latest' && access.tiers.includes(tier);
+      return role === 'latest' && access.liteServerTiers.includes(tier);
     });
     // Nobody can tell the archive's part from the rest where there is nothing else.
     if (latest.length === 0) return true;
