@@ -1,0 +1,127 @@
+import { durationMs } from '../service-config.ts';
+
+/** What the rules of one TonApi are made from. */
+export type RuleFacts = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly network: string;
+  /** Percent, `99.9`. */
+  readonly availability: string;
+  /** Duration, `1s`. */
+  readonly latency: string;
+  /** Undefined when only the pods know. */
+  readonly liteServers: number | undefined;
+  readonly runbookUrl: string | undefined;
+};
+
+type Rule = Readonly<Record<string, unknown>>;
+type Severity = 'page' | 'ticket' | 'warning';
+
+/** Edges of the buckets of `ton_http_request_duration_seconds`. */
+export const latencyEdgesSeconds = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
+] as const;
+
+/** Share of the requests that must be within the latency objective: the slowest hundredth asks for old states and heavy get-methods. */
+const latencyObjective = 0.99;
+
+/** Requests a second below which a short window holds too few of them to judge by. */
+const trafficFloor = 1;
+
+/** Speed at which the error budget of a month is spent, over a long window and a short one that ends the alert soon (operator sheet 6.4). */
+const burns: readonly { factor: number; long: string; short: string; severity: Severity }[] = [
+  { factor: 14.4, long: '1h', short: '5m', severity: 'page' },
+  { factor: 6, long: '6h', short: '30m', severity: 'page' },
+  { factor: 3, long: '1d', short: '2h', severity: 'ticket' },
+  { factor: 1, long: '3d', short: '6h', severity: 'ticket' },
+];
+
+/** Every window once, shortest first. */
+const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
+
+/** Ratios of bad requests to all by window, so that every alert reads a series of its own TonApi. */
+export function recordingRules(facts: RuleFacts): Rule[] {
+  const pods = selector(facts);
+  const edge = latencyEdge(facts.latency);
+  return windows.flatMap((window) => {
+    const all = `sum(rate(ton_http_requests_total{${pods}}[${window}]))`;
+    const failed = `sum(rate(ton_http_requests_total{${pods},status=~"5.."}[${window}]))`;
+    const timed = `sum(rate(ton_http_request_duration_seconds_count{${pods}}[${window}]))`;
+    const quick = `sum(rate(ton_http_request_duration_seconds_bucket{${pods},le="${edge}"}[${window}]))`;
+    return [
+      record(facts, `tonapi:http_requests:rate${window}`, all),
+      record(facts, `tonapi:http_error_ratio:rate${window}`, `(${failed} or vector(0)) / (${all} > 0)`),
+      record(facts, `tonapi:http_slow_ratio:rate${window}`, `1 - (${quick} or vector(0)) / (${timed} > 0)`),
+    ];
+  });
+}
+
+/** Alerts on spent error budgets, and on too few lite servers. 429 is an answer, not an error. */
+export function alertRules(facts: RuleFacts): Rule[] {
+  const availability = 1 - Number(facts.availability) / 100;
+  return [
+    ...burnAlerts(facts, 'TonApiErrorBudgetBurn', 'http_error_ratio', availability, 'requests fail'),
+    ...burnAlerts(
+      facts,
+      'TonApiLatencyBudgetBurn',
+      'http_slow_ratio',
+      1 - latencyObjective,
+      `requests take over ${facts.latency}`,
+    ),
+    liteServersLow(facts),
+  ];
+}
+
+function burnAlerts(facts: RuleFacts, alert: string, ratio: string, budget: number, what: string): Rule[] {
+  const labels = `{namespace="${facts.namespace}",tonapi="${facts.name}"}`;
+  return burns.map(({ factor, long, short, severity }) => {
+    const limit = Number((factor * budget).toPrecision(6));
+    const over = (window: string): string => `tonapi:${ratio}:rate${window}${labels} > ${limit}`;
+    const expr = `${over(long)} and ${over(short)} and tonapi:http_requests:rate${short}${labels} > ${trafficFloor}`;
+    const summary = `TonApi ${facts.namespace}/${facts.name}: ${what}, ${factor} times as many as its objective allows over ${long}`;
+    return alertRule(facts, { alert, expr, for: '2m', severity, summary, window: long });
+  });
+}
+
+/** Fewer than two usable, or fewer than half: one more gone and reads fail. */
+function liteServersLow(facts: RuleFacts): Rule {
+  const usable = `min(ton_pool_usable_lite_servers{${selector(facts)}})`;
+  const fewest = Math.max(Math.min(2, facts.liteServers ?? 2), Math.ceil((facts.liteServers ?? 0) / 2));
+  const summary = `TonApi ${facts.namespace}/${facts.name}: a pod has fewer than ${fewest} usable lite servers`;
+  return alertRule(facts, {
+    alert: 'TonApiLiteServersLow',
+    expr: `${usable} < ${fewest}`,
+    for: '5m',
+    severity: 'warning',
+    summary,
+  });
+}
+
+type AlertParts = {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly severity: Severity;
+  readonly summary: string;
+  readonly window?: string;
+};
+
+function alertRule(facts: RuleFacts, { severity, summary, window, ...rule }: AlertParts): Rule {
+  const page = facts.runbookUrl === undefined ? {} : { runbook_url: `${facts.runbookUrl}/${rule.alert}.md` };
+  const labels = { severity, namespace: facts.namespace, tonapi: facts.name, network: facts.network };
+  return { ...rule, labels: { ...labels, ...(window !== undefined && { window }) }, annotations: { summary, ...page } };
+}
+
+function record({ namespace, name, network }: RuleFacts, series: string, expr: string): Rule {
+  return { record: series, expr, labels: { namespace, tonapi: name, network } };
+}
+
+function selector({ namespace, name }: RuleFacts): string {
+  return `namespace="${namespace}",tonapi="${name}"`;
+}
+
+/** Largest edge not above the objective, so that no slow request counts as quick; the smallest when all are above. */
+function latencyEdge(latency: string): number {
+  const seconds = (durationMs(latency) ?? 0) / 1000;
+  return latencyEdgesSeconds.findLast((edge) => edge <= seconds) ?? latencyEdgesSeconds[0];
+}

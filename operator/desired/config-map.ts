@@ -1,0 +1,71 @@
+import { type TonApi } from '../resource.ts';
+import { hotHashOfManifest } from '../service-config.ts';
+import { canonicalJson } from './canonical.ts';
+import { child } from './child.ts';
+import { childAnnotations, childNames } from './names.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+
+/** Key of the ConfigMap, and so name of the file in the pods. */
+export const configFile = 'tonapi.yaml';
+
+/** What the API server takes as data of one ConfigMap. */
+export const configBytesMax = 1024 * 1024;
+
+/** Fields of the spec that the service does not read: what only says how pods are run. A change of one leaves the configuration as it is. */
+const operatorFields: ReadonlySet<string> = new Set([
+  'image',
+  'replicas',
+  'resources',
+  'indexer',
+  'autoscaling',
+  'exposure',
+  'keys',
+  'networkPolicy',
+  'podTemplate',
+]);
+
+/**
+ * The text that the pods mount: the TonApi as the service reads it, and the ConfigMap with lite servers behind it as a second document. A Secret with
+ * lite servers is mounted by the pods; the operator never reads it.
+ */
+export function configText(tonApi: TonApi, globalConfig: string | undefined): string {
+  const { rollout, observability, ...spec } = tonApi.spec;
+  const manifest = {
+    apiVersion: tonApi.apiVersion,
+    kind: tonApi.kind,
+    metadata: { name: tonApi.metadata.name, namespace: tonApi.metadata.namespace },
+    spec: {
+      ...Object.fromEntries(Object.entries(spec).filter(([name]) => !operatorFields.has(name))),
+      ...(rollout && { rollout: { drainSeconds: rollout.drainSeconds } }),
+      ...(observability && { observability: { logLevel: observability.logLevel, tracing: observability.tracing } }),
+    },
+  };
+  const reference = tonApi.spec.liteServerConfigRef;
+  if (reference?.kind !== 'ConfigMap' || globalConfig === undefined) return `${canonicalJson(manifest)}\n`;
+  const { name, key } = reference;
+  const referenced = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [key]: globalConfig } };
+  return `${canonicalJson(manifest)}\n---\n${canonicalJson(referenced)}\n`;
+}
+
+/** Hash that every ready pod must report for this configuration to be in force. */
+export function hotHash(tonApi: TonApi, { globalConfig }: Pick<References, 'globalConfig'>): string {
+  return hotHashOfManifest(configText(tonApi, globalConfig));
+}
+
+/** The hot configuration as one document (operator sheet 4.8, 5.2). */
+export function buildConfigMap(tonApi: TonApi, references: References, release: Release): DesiredObject {
+  const { globalConfig, migratedSchema } = references;
+  const text = configText(tonApi, globalConfig);
+  return child(tonApi, release.version, {
+    stage: 'config',
+    component: 'config',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: childNames(tonApi).config,
+    annotations: {
+      [childAnnotations.configHash]: hotHashOfManifest(text),
+      ...(migratedSchema !== undefined && { [childAnnotations.schemaVersion]: String(migratedSchema) }),
+    },
+    body: { data: { [configFile]: text } },
+  });
+}

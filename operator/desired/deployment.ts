@@ -1,0 +1,195 @@
+import { annotationOf, annotations as personal, type TonApi } from '../resource.ts';
+import { durationMs } from '../service-config.ts';
+import { autoscaled } from './autoscaler.ts';
+import { canonicalJson, contentHash } from './canonical.ts';
+import { child } from './child.ts';
+import { shardCount } from './keyring.ts';
+import {
+  configMounts,
+  joined,
+  keyringMounts,
+  postgresMounts,
+  redisMounts,
+  scratchMounts,
+  shardCapacity,
+} from './mounts.ts';
+import { childAnnotations, childLabels, childNames, selectorLabels, trafficLabel, type Component } from './names.ts';
+import { podSpec, versionOf } from './pod.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+import { containerResources } from './resources.ts';
+
+/** Raise with every change of what this code makes of the same manifest: an operator with another number rolls pods out one TonApi after the other. */
+export const templateRevision = 1;
+
+/** Where the service listens in a pod: callers, and probes with metrics. */
+export const ports = { http: 8081, internal: 8082 } as const;
+
+/** The endpoints of a pod that ends are taken out everywhere in this time; until then it still serves. */
+const endpointsSeconds = 5;
+
+/** Between the last request and the end of the process. */
+const closeSeconds = 5;
+
+const defaultDrainSeconds = 20;
+const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
+
+/** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */
+export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {
+  const replicas = autoscaled(tonApi, references) ? undefined : fixedReplicas(tonApi);
+  return deployment(tonApi, release, {
+    component: 'api',
+    name: childNames(tonApi).api,
+    replicas,
+    template: references.rollout.held?.api ?? apiTemplate(tonApi, references, release, 'api'),
+  });
+}
+
+/** Pods of the wanted template beside the held one (operator sheet 4.8); undefined without a canary. */
+export function buildCanaryDeployment(
+  tonApi: TonApi,
+  references: References,
+  release: Release,
+): DesiredObject | undefined {
+  const { canary } = references.rollout;
+  if (canary === undefined) return undefined;
+  return deployment(tonApi, release, {
+    component: 'api-canary',
+    name: childNames(tonApi).canary,
+    replicas: canary.replicas,
+    annotations: { [childAnnotations.canary]: canonicalJson(canary.state) },
+    template: apiTemplate(tonApi, references, release, 'api-canary'),
+  });
+}
+
+/** Pods where no autoscaler counts them: `replicas`, or the fewest that the absent one may have. */
+export function fixedReplicas({ spec }: TonApi): number {
+  return spec.autoscaling?.minReplicas ?? spec.replicas;
+}
+
+/** Fields that are hot, say only how many pods there are and who reaches them, or are of another workload. Any other restarts the pods. */
+const warmFields: ReadonlySet<string> = new Set([
+  'plans',
+  'anonymousPlan',
+  'trustedProxies',
+  'liteServers',
+  'replicas',
+  'autoscaling',
+  'exposure',
+  'keys',
+  'networkPolicy',
+  'indexer',
+]);
+
+/**
+ * Hash of what a person can change in the template; equal as long as only the operator or its release changed. A field that nobody has thought of counts:
+ * a restart too many is better than a setting that is never in force.
+ */
+export function coldHash(tonApi: TonApi, references: Pick<References, 'keyring' | 'keyringShardsSettled'>): string {
+  const { rateLimits, observability, rollout, liteServerConfigRef, ...rest } = tonApi.spec;
+  return contentHash({
+    ...Object.fromEntries(Object.entries(rest).filter(([name]) => !warmFields.has(name))),
+    redis: rateLimits.redis,
+    drainSeconds: rollout?.drainSeconds,
+    tracingEndpoint: observability?.tracing?.endpoint,
+    liteServerSecret: liteServerConfigRef?.kind === 'Secret' ? liteServerConfigRef : undefined,
+    keyringShards: shardCapacity(shardCount(references)),
+    restart: annotationOf(tonApi, 'restart'),
+  });
+}
+
+type DeploymentParts = {
+  readonly component: Component;
+  readonly name: string;
+  readonly replicas: number | undefined;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly template: Readonly<Record<string, unknown>>;
+};
+
+function deployment(tonApi: TonApi, release: Release, parts: DeploymentParts): DesiredObject {
+  const { component, name, replicas, annotations, template } = parts;
+  return child(tonApi, versionOf(tonApi, release), {
+    stage: 'api',
+    component,
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name,
+    annotations: { ...annotations, ...(replicas !== undefined && { [childAnnotations.appliedReplicas]: 'true' }) },
+    body: {
+      spec: {
+        ...(replicas !== undefined && { replicas }),
+        selector: { matchLabels: selectorLabels(tonApi, component) },
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } },
+        minReadySeconds: 5,
+        progressDeadlineSeconds: 600,
+        revisionHistoryLimit: 5,
+        template,
+      },
+    },
+  });
+}
+
+function apiTemplate(
+  tonApi: TonApi,
+  references: References,
+  release: Release,
+  component: 'api' | 'api-canary',
+): Record<string, unknown> {
+  const { spec } = tonApi;
+  const drainSeconds = spec.rollout?.drainSeconds ?? defaultDrainSeconds;
+  const requestSeconds = Math.ceil((durationMs(spec.requestTimeout) ?? 0) / 1000);
+  const restart = annotationOf(tonApi, 'restart');
+  const labels = childLabels(tonApi, component, versionOf(tonApi, release));
+  const selector = selectorLabels(tonApi, component);
+  return {
+    metadata: {
+      labels: { ...spec.podTemplate?.labels, ...labels, [trafficLabel]: 'api' },
+      annotations: {
+        ...spec.podTemplate?.annotations,
+        [childAnnotations.coldHash]: coldHash(tonApi, references),
+        [childAnnotations.templateRevision]: String(templateRevision),
+        ...(restart !== undefined && { [personal.restart]: restart }),
+      },
+    },
+    spec: {
+      ...podSpec(tonApi, release, {
+        container: 'api',
+        args: ['api', '--host', '0.0.0.0', '--port', String(ports.http), '--internal-port', String(ports.internal)],
+        mounts: joined([
+          configMounts(tonApi),
+          keyringMounts(tonApi, shardCount(references)),
+          redisMounts(tonApi),
+          spec.surfaces.includes('v3') ? postgresMounts(tonApi, true) : joined([]),
+          scratchMounts(),
+        ]),
+        resources: containerResources(spec.resources, defaultRequests),
+        ports: [
+          { name: 'http', containerPort: ports.http },
+          { name: 'metrics', containerPort: ports.internal },
+        ],
+        extra: { ...probes, lifecycle: { preStop: { sleep: { seconds: endpointsSeconds } } } },
+      }),
+      terminationGracePeriodSeconds: endpointsSeconds + drainSeconds + requestSeconds + closeSeconds,
+      topologySpreadConstraints: ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
+        maxSkew: 1,
+        topologyKey,
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: selector },
+      })),
+    },
+  };
+}
+
+/** A probe of one page of the internal listener. */
+function probe(path: string, periodSeconds: number, failureThreshold: number): Record<string, unknown> {
+  return { httpGet: { path, port: 'metrics' }, periodSeconds, timeoutSeconds: 2, failureThreshold };
+}
+
+/**
+ * Startup: two minutes for handshakes with slow lite servers. Readiness: out of the endpoints within 10 s. Liveness asks only whether the event loop
+ * turns: a restart heals nothing that lies outside of the process.
+ */
+export const probes = {
+  startupProbe: probe('/livez', 2, 60),
+  readinessProbe: probe('/readyz', 5, 2),
+  livenessProbe: probe('/livez', 10, 3),
+} as const;

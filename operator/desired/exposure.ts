@@ -1,0 +1,82 @@
+import type { TonApi } from '../resource.ts';
+import { child } from './child.ts';
+import { ports } from './deployment.ts';
+import { childNames } from './names.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+import { serviceUrl, weighted } from './service.ts';
+
+type Exposure = NonNullable<TonApi['spec']['exposure']>;
+
+/** Ingress or HTTPRoute, as the manifest has it; nothing while the Gateway API is asked for and absent. */
+export function buildExposure(tonApi: TonApi, references: References, release: Release): DesiredObject | undefined {
+  const { exposure } = tonApi.spec;
+  if (exposure === undefined) return undefined;
+  if (exposure.kind === 'Ingress') return ingress(tonApi, exposure, release);
+  return weighted(tonApi, references) ? httpRoute(tonApi, exposure, references, release) : undefined;
+}
+
+/** Where callers reach the API: the first host, or inside the cluster. A Gateway decides itself whether it speaks TLS; nearly all do. */
+export function publicUrl(tonApi: TonApi): string {
+  const { exposure } = tonApi.spec;
+  const [host] = exposure?.hosts ?? [];
+  if (exposure === undefined || host === undefined) return serviceUrl(tonApi);
+  const secure = exposure.kind === 'HTTPRoute' || exposure.tlsSecretName !== undefined;
+  return `${secure ? 'https' : 'http'}://${host}`;
+}
+
+function ingress(tonApi: TonApi, exposure: Exposure, release: Release): DesiredObject {
+  const { hosts, ingressClassName, tlsSecretName, annotations } = exposure;
+  const backend = { service: { name: childNames(tonApi).api, port: { name: 'http' } } };
+  return child(tonApi, release.version, {
+    stage: 'exposure',
+    component: 'api',
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    name: childNames(tonApi).api,
+    ...(annotations && { annotations }),
+    body: {
+      spec: {
+        ...(ingressClassName !== undefined && { ingressClassName }),
+        ...(tlsSecretName !== undefined && { tls: [{ hosts, secretName: tlsSecretName }] }),
+        rules: hosts.map((host) => ({ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } })),
+      },
+    },
+  });
+}
+
+function httpRoute(tonApi: TonApi, exposure: Exposure, references: References, release: Release): DesiredObject {
+  const { hosts, parentRefs, annotations } = exposure;
+  const names = childNames(tonApi);
+  const { canary } = references.rollout;
+  return child(tonApi, release.version, {
+    stage: 'exposure',
+    component: 'api',
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    name: names.api,
+    ...(annotations && { annotations }),
+    body: {
+      spec: {
+        parentRefs: (parentRefs ?? []).map((parent) => ({
+          group: 'gateway.networking.k8s.io',
+          kind: 'Gateway',
+          ...parent,
+        })),
+        hostnames: hosts,
+        rules: [
+          {
+            matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+            backendRefs:
+              canary === undefined || canary.weight === 0
+                ? [routeBackend(names.api, 1)]
+                : [routeBackend(names.api, 100 - canary.weight), routeBackend(names.canary, canary.weight)],
+          },
+        ],
+      },
+    },
+  });
+}
+
+function routeBackend(name: string, weight: number): object {
+  return { group: '', kind: 'Service', name, port: ports.http, weight };
+}

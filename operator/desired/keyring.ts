@@ -1,0 +1,70 @@
+import { gzipSync } from 'node:zlib';
+
+import type { TonApi } from '../resource.ts';
+import type { KeyringRow } from '../service-config.ts';
+import { canonicalJson } from './canonical.ts';
+import { child } from './child.ts';
+import { keyringFile } from './mounts.ts';
+import { childAnnotations, childNames } from './names.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+
+/** Rows of a shard, about: with every field set at usual lengths, 8,000 rows are 600 kB of gzip, and a Secret holds 1 MiB. */
+const shardRowsMax = 8_000;
+
+/** Bits of the hash that choose a shard; more shards than 2^16 are never mounted. */
+const prefixBits = 16;
+
+/** Shards that so many rows need: 0 for none, else a power of two, so that a shard splits in two when it is full. */
+export function shardsFor(rows: number): number {
+  if (rows === 0) return 0;
+  return 2 ** Math.ceil(Math.log2(Math.max(1, rows / shardRowsMax)));
+}
+
+/** Shards that are written: as many as are needed, and not fewer than pods still read. */
+export function shardCount({
+  keyring,
+  keyringShardsSettled,
+}: Pick<References, 'keyring' | 'keyringShardsSettled'>): number {
+  return Math.max(shardsFor(keyring.length), keyringShardsSettled);
+}
+
+/**
+ * The keyring as Secrets (operator sheet 5.2), sharded by the start of the hash. While there are more shards than every pod has read, a row is in the
+ * shard it was in before as well as in its new one: Secrets reach a pod one by one, and no key may be unknown in between.
+ */
+export function buildKeyring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
+  const shards = shardCount(references);
+  const settled = references.keyringShardsSettled;
+  const files = Array.from({ length: shards }, (): KeyringRow[] => []);
+  for (const row of references.keyring) {
+    const targets = new Set([shardOf(row, shards), ...(settled > 0 ? [shardOf(row, settled)] : [])]);
+    for (const target of targets) files[target]?.push(row);
+  }
+  return files.map((rows, shard) =>
+    child(tonApi, release.version, {
+      stage: 'config',
+      component: 'keyring',
+      apiVersion: 'v1',
+      kind: 'Secret',
+      name: childNames(tonApi).keyring(shard),
+      annotations: { [childAnnotations.keyringShards]: String(shards) },
+      body: { type: 'Opaque', data: { [keyringFile]: fileOf(rows) } },
+    }),
+  );
+}
+
+/** With twice the shards, those of shard i are in i and i + shards: the low bits of the prefix choose. */
+function shardOf({ sha256 }: KeyringRow, shards: number): number {
+  return Number.parseInt(sha256.slice(0, prefixBits / 4), 16) % shards;
+}
+
+/** Rows in order of their ids, as base64 of gzip: the same rows give the same bytes (gzip's header holds no time here). */
+function fileOf(rows: readonly KeyringRow[]): string {
+  const lines = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(rowText);
+  return gzipSync(`{"keys":[\n${lines.join(',\n')}\n]}\n`, { level: 6 }).toString('base64');
+}
+
+/** `id` and `sha256` first: rows that start so are read fastest. */
+function rowText({ id, sha256, ...terms }: KeyringRow): string {
+  return `{"id":"${id}","sha256":"${sha256}",${canonicalJson(terms).slice(1)}`;
+}

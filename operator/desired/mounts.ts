@@ -1,0 +1,123 @@
+import type { TonApi } from '../resource.ts';
+import { configFile } from './config-map.ts';
+import { childNames } from './names.ts';
+
+/** Volumes of a pod, where they are mounted, and the arguments that name the files to the service. */
+export type Mounts = {
+  readonly volumes: readonly Readonly<Record<string, unknown>>[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly args: readonly string[];
+};
+
+const root = '/etc/tonplane';
+
+/** Where the service keeps verified key blocks; gone with the pod. */
+const dataPath = '/var/lib/tonplane';
+
+/** Key blocks of years are below a megabyte; temporary files are none but the runtime's own. */
+const scratchSizeLimit = '64Mi';
+
+/**
+ * Keyring shards that a pod mounts, whether they are there or not: more keys need no new template until they need more shards than that, so the steps are
+ * wide.
+ */
+const shardCapacities = [16, 64, 256] as const;
+
+/** A folder of files from one volume. Always a whole volume: files mounted by `subPath` are never refreshed. */
+function folder(name: string, source: Readonly<Record<string, unknown>>, args: readonly string[]): Mounts {
+  return {
+    volumes: [{ name, ...source }],
+    volumeMounts: [{ name, mountPath: `${root}/${name}`, readOnly: true }],
+    args,
+  };
+}
+
+/** The configuration: `--manifest`, and the Secret with lite servers where there is one. */
+export function configMounts(tonApi: TonApi): Mounts {
+  const reference = tonApi.spec.liteServerConfigRef;
+  return joined([
+    folder('config', { configMap: { name: childNames(tonApi).config } }, [
+      '--manifest',
+      `${root}/config/${configFile}`,
+    ]),
+    reference?.kind === 'Secret'
+      ? secretFile('lite-servers', reference, '--global-config', 'global.config.json')
+      : nothing,
+  ]);
+}
+
+/** Capacity for so many shards. */
+export function shardCapacity(shards: number): number {
+  return shardCapacities.find((capacity) => shards <= capacity) ?? shardCapacities.at(-1) ?? shards;
+}
+
+/** The keyring as one folder with a file a shard. A shard that is not there (yet) is no error. */
+export function keyringMounts(tonApi: TonApi, shards: number): Mounts {
+  const sources = Array.from({ length: shardCapacity(shards) }, (_, shard) => ({
+    secret: {
+      name: childNames(tonApi).keyring(shard),
+      items: [{ key: keyringFile, path: `${shard}.json.gz` }],
+      optional: true,
+    },
+  }));
+  return folder('keyring', { projected: { sources } }, ['--keyring', `${root}/keyring`]);
+}
+
+/** Key of a keyring Secret. */
+export const keyringFile = 'keyring.json.gz';
+
+/** The shared Redis: of a Secret's URL, or the one that the operator runs, whose address is no secret. */
+export function redisMounts(tonApi: TonApi): Mounts {
+  const { secretRef } = tonApi.spec.rateLimits.redis;
+  if (secretRef !== undefined) return secretFile('redis', secretRef, '--redis-file', 'url');
+  const { namespace } = tonApi.metadata;
+  return { ...nothing, args: ['--redis', `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}`] };
+}
+
+export const redisPort = 6379;
+
+/** The database, and the replica that queries go to where there is one. */
+export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
+  const { postgres } = tonApi.spec;
+  if (postgres === undefined) return nothing;
+  const { secretRef, readOnlySecretRef } = postgres;
+  return joined([
+    secretFile('postgres', secretRef, '--postgres-file', 'uri'),
+    readOnly && readOnlySecretRef !== undefined
+      ? secretFile('postgres-replica', readOnlySecretRef, '--postgres-replica-file', 'uri')
+      : nothing,
+  ]);
+}
+
+/** What a container with a read-only root may write to. */
+export function scratchMounts(): Mounts {
+  return {
+    volumes: ['data', 'tmp'].map((name) => ({ name, emptyDir: { sizeLimit: scratchSizeLimit } })),
+    volumeMounts: [
+      { name: 'data', mountPath: dataPath },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+    args: ['--data', dataPath],
+  };
+}
+
+export function joined(all: readonly Mounts[]): Mounts {
+  return {
+    volumes: all.flatMap(({ volumes }) => volumes),
+    volumeMounts: all.flatMap(({ volumeMounts }) => volumeMounts),
+    args: all.flatMap(({ args }) => args),
+  };
+}
+
+const nothing: Mounts = { volumes: [], volumeMounts: [], args: [] };
+
+/** One key of a Secret as a file. The operator sees the Secret's name and key, never its value. */
+function secretFile(
+  name: string,
+  reference: { readonly name: string; readonly key: string },
+  option: string,
+  file: string,
+): Mounts {
+  const secret = { secretName: reference.name, items: [{ key: reference.key, path: file }] };
+  return folder(name, { secret }, [option, `${root}/${name}/${file}`]);
+}

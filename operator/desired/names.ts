@@ -1,0 +1,102 @@
+import { group, type TonApi } from '../resource.ts';
+
+/** What a pod or object of a TonApi is for; the label `app.kubernetes.io/component`. */
+export type Component = 'api' | 'api-canary' | 'indexer' | 'migration' | 'redis' | 'config' | 'keyring' | 'monitoring';
+
+/** Value of `app.kubernetes.io/managed-by`, and the field manager of every write. */
+export const manager = 'ton-operator';
+
+/** Field manager that holds `replicas` for a moment while they pass from us to an autoscaler (operator sheet 4.3). */
+export const handoverManager = 'ton-operator-handover';
+
+/** Annotations that we write on children; those a person writes are in resource.ts. */
+export const childAnnotations = {
+  /** Hash of the object as we last wanted it: tells of fields that we stopped setting. */
+  appliedHash: `${group}/applied-hash`,
+  /** There while `spec.replicas` is ours: an autoscaler must be handed the number before we stop setting it. */
+  appliedReplicas: `${group}/applied-replicas`,
+  /** Hash of what a person can change in a template: equal while only the operator changed. */
+  coldHash: `${group}/cold-hash`,
+  /** Revision of the code that makes templates. */
+  templateRevision: `${group}/template-revision`,
+  /** Hash of the hot configuration in a ConfigMap. */
+  configHash: `${group}/config-hash`,
+  /** On the ConfigMap: version that the database's schema is known to have; outlives the Job that brought it there. */
+  schemaVersion: `${group}/schema-version`,
+  /** On the canary Deployment: how far it is, as JSON. */
+  canary: `${group}/canary`,
+  /** Number of keyring shards that belong together. */
+  keyringShards: `${group}/keyring-shards`,
+} as const;
+
+/** Label of the pods that take traffic, canaries included; a Service that shares by number of pods selects it. */
+export const trafficLabel = `${group}/traffic`;
+
+/** Label on Secrets of keys and other children: name of the TonApi that they belong to. */
+export const tonApiLabel = `${group}/tonapi`;
+
+/** Name of a child: the TonApi's name (at most 40 characters) and what it is for, within the 63 of a label value. */
+export function childName(tonApi: TonApi, suffix: string): string {
+  return `${tonApi.metadata.name}-${suffix}`;
+}
+
+/** Names of all children with a fixed name. */
+export function childNames(tonApi: TonApi) {
+  const name = (suffix: string): string => childName(tonApi, suffix);
+  return {
+    api: name('api'),
+    canary: name('api-canary'),
+    config: name('config'),
+    indexer: name('indexer'),
+    redis: name('redis'),
+    serviceAccount: name('pods'),
+    keyring: (shard: number) => name(`keyring-${shard}`),
+    migration: (schema: number) => name(`migrate-${schema}`),
+    plan: name('plan'),
+  };
+}
+
+/** The labels that select pods of one component: immutable in a Deployment, so the fewest that tell pods apart. */
+export function selectorLabels(tonApi: TonApi, component: Component): Record<string, string> {
+  return {
+    'app.kubernetes.io/name': 'tonplane',
+    'app.kubernetes.io/instance': tonApi.metadata.name,
+    'app.kubernetes.io/component': component,
+  };
+}
+
+/** The labels that all pods of a TonApi share. */
+export function instanceLabels(tonApi: TonApi): Record<string, string> {
+  const { 'app.kubernetes.io/component': _component, ...shared }: Record<string, string> = selectorLabels(
+    tonApi,
+    'api',
+  );
+  return shared;
+}
+
+/** All labels of a child. */
+export function childLabels(tonApi: TonApi, component: Component, version: string): Record<string, string> {
+  return {
+    ...selectorLabels(tonApi, component),
+    'app.kubernetes.io/version': labelValue(version),
+    'app.kubernetes.io/part-of': 'tonplane',
+    'app.kubernetes.io/managed-by': manager,
+    [tonApiLabel]: tonApi.metadata.name,
+  };
+}
+
+/** Labels as the text of a selector. */
+export function selectorText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted()
+    .join(',');
+}
+
+/** A text as a label's value may be: at most 63 letters, digits and `-_.`, a letter or digit at both ends. */
+function labelValue(text: string): string {
+  return text
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+}

@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+
+import type { TonApi } from '../resource.ts';
+import { readGlobalConfig } from '../service-config.ts';
+import { child } from './child.ts';
+import { ports } from './deployment.ts';
+import { redisPort } from './mounts.ts';
+import { childNames, instanceLabels, selectorLabels } from './names.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+
+type Rule = Readonly<Record<string, unknown>>;
+type Address = { readonly host: string; readonly port: number };
+
+/** Ports under which a Redis or a Postgres is as a rule: their URLs are secrets that the operator does not read. Others need a policy beside ours. */
+const redisPorts = [redisPort, 6380] as const;
+const postgresPorts = [5432, 6432] as const;
+
+const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }] as const;
+
+/** What the pods may reach and who may reach them; all else is refused (operator sheet 5.2). Policies add up: a further one can only allow more. */
+export function buildNetworkPolicies(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
+  if (!tonApi.spec.networkPolicy) return [];
+  const service = policy(tonApi, release, childNames(tonApi).api, {
+    podSelector: servicePods(tonApi),
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [{ ports: [tcp(ports.http)] }, metricsIngress(release)],
+    egress: egress(tonApi, references),
+  });
+  return tonApi.spec.rateLimits.redis.embedded ? [service, redisPolicy(tonApi, release)] : [service];
+}
+
+function policy(tonApi: TonApi, release: Release, name: string, spec: Rule): DesiredObject {
+  return child(tonApi, release.version, {
+    stage: 'config',
+    component: 'config',
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    name,
+    body: { spec },
+  });
+}
+
+/** Pods of the service in every role; not the Redis, which needs less. */
+function servicePods(tonApi: TonApi): Rule {
+  const values = ['api', 'api-canary', 'indexer', 'migration'];
+  return {
+    matchLabels: instanceLabels(tonApi),
+    matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values }],
+  };
+}
+
+/** The internal listener: for monitoring and for the operator, or for the whole cluster where no namespace was named. */
+function metricsIngress({ monitoringNamespace, operatorNamespace }: Release): Rule {
+  const namespaces = [...new Set([monitoringNamespace, operatorNamespace])].filter((name) => name !== undefined);
+  const from =
+    monitoringNamespace === undefined
+      ? [{ namespaceSelector: {} }]
+      : namespaces.map((name) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }));
+  return { from, ports: [tcp(ports.internal)] };
+}
+
+function egress(tonApi: TonApi, references: References): Rule[] {
+  const { rateLimits, postgres, observability } = tonApi.spec;
+  const endpoint = observability?.tracing?.endpoint;
+  return [
+    { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
+    rateLimits.redis.embedded
+      ? { to: [{ podSelector: { matchLabels: selectorLabels(tonApi, 'redis') } }], ports: [tcp(redisPort)] }
+      : { ports: redisPorts.map(tcp) },
+    ...(postgres === undefined ? [] : [{ ports: postgresPorts.map(tcp) }]),
+    ...(endpoint === undefined ? [] : [{ ports: [tcp(portOf(endpoint))] }]),
+    ...liteServerEgress(liteServerAddresses(tonApi, references.globalConfig)),
+  ];
+}
+
+/** A rule for each port, with the addresses that have it; a host name may be any address. Sorted, so that the order in the list does not matter. */
+function liteServerEgress(addresses: readonly Address[] | undefined): Rule[] {
+  // Lite servers of a Secret are not known here: everything but this cluster's own policies decides then.
+  if (addresses === undefined) return [{ to: anywhere }];
+  const byPort = Map.groupBy(
+    addresses.toSorted((a, b) => a.port - b.port || (a.host < b.host ? -1 : 1)),
+    ({ port }) => port,
+  );
+  return [...byPort].map(([port, group]) => ({
+    to: group.every(({ host }) => isIP(host) !== 0) ? [...new Set(group.map(blockOf))].map(asBlock) : anywhere,
+    ports: [tcp(port)],
+  }));
+}
+
+/** Lite servers of the manifest or of the ConfigMap it names; undefined when only the pods know them. */
+export function liteServerAddresses(
+  { spec }: TonApi,
+  globalConfig: string | undefined,
+): readonly Address[] | undefined {
+  if (spec.liteServers !== undefined) {
+    return spec.liteServers.map(({ address }) => {
+      const colon = address.lastIndexOf(':');
+      const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+      return { host, port: Number(address.slice(colon + 1)) };
+    });
+  }
+  return globalConfig === undefined ? undefined : readGlobalConfig(globalConfig, [])?.liteServers;
+}
+
+function redisPolicy(tonApi: TonApi, release: Release): DesiredObject {
+  return policy(tonApi, release, childNames(tonApi).redis, {
+    podSelector: { matchLabels: selectorLabels(tonApi, 'redis') },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [{ from: [{ podSelector: servicePods(tonApi) }], ports: [tcp(redisPort)] }],
+  });
+}
+
+function blockOf({ host }: Address): string {
+  return `${host}/${isIP(host) === 4 ? 32 : 128}`;
+}
+
+function asBlock(cidr: string): Rule {
+  return { ipBlock: { cidr } };
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function tcp(port: number): { port: number; protocol: string } {
+  return { port, protocol: 'TCP' };
+}

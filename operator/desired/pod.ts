@@ -1,0 +1,96 @@
+import type { TonApi } from '../resource.ts';
+import type { Mounts } from './mounts.ts';
+import { childNames } from './names.ts';
+import type { Release } from './references.ts';
+import type { ContainerResources } from './resources.ts';
+
+/** Any id that is not root's; the image runs as the same. */
+const userId = 65_532;
+
+export type PodParts = {
+  readonly container: string;
+  readonly mounts: Mounts;
+  /** What follows the image's entrypoint. */
+  readonly args: readonly string[];
+  readonly resources: ContainerResources;
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  /** Probes and lifecycle of the container. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+};
+
+/** A pod's `spec` that passes the `restricted` Pod Security level, for every role of the service. */
+export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Record<string, unknown> {
+  const { image, podTemplate = {} } = tonApi.spec;
+  const { nodeSelector, tolerations, affinity, priorityClassName, serviceAccountName } = podTemplate;
+  const { pullSecrets } = image ?? {};
+  const container = {
+    name: parts.container,
+    image: imageOf(tonApi, release),
+    imagePullPolicy: image?.pullPolicy ?? 'IfNotPresent',
+    args: [...parts.args, ...parts.mounts.args],
+    env: [
+      fieldEnv('POD_NAME', 'metadata.name'),
+      fieldEnv('POD_IP', 'status.podIP'),
+      fieldEnv('NODE_NAME', 'spec.nodeName'),
+    ],
+    ...(parts.ports && { ports: parts.ports.map((port) => ({ ...port, protocol: 'TCP' })) }),
+    resources: parts.resources,
+    volumeMounts: parts.mounts.volumeMounts,
+    securityContext: containerSecurity,
+    ...parts.extra,
+  };
+  return {
+    serviceAccountName: serviceAccountName ?? childNames(tonApi).serviceAccount,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: podSecurity,
+    containers: [container],
+    volumes: parts.mounts.volumes,
+    ...(pullSecrets && { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(tolerations && { tolerations }),
+    ...(affinity && { affinity }),
+    ...(priorityClassName !== undefined && { priorityClassName }),
+  };
+}
+
+export const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: userId,
+  runAsGroup: userId,
+  fsGroup: userId,
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const;
+
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const;
+
+/** The service's image: the manifest's, else the release's. A digest wins over a tag. */
+export function imageOf({ spec }: TonApi, release: Release): string {
+  const { repository, tag, digest } = spec.image ?? {};
+  const [releasedName, releasedVersion] = splitImage(release.image);
+  const name = repository ?? releasedName;
+  if (digest !== undefined) return `${name}@${digest}`;
+  return tag === undefined ? `${name}${releasedVersion}` : `${name}:${tag}`;
+}
+
+/** Version of the service that the pods run, as far as the image tells. */
+export function versionOf({ spec }: TonApi, release: Release): string {
+  const { tag, digest } = spec.image ?? {};
+  return tag ?? digest?.slice('sha256:'.length, 'sha256:'.length + 12) ?? release.version;
+}
+
+/** `host:5000/name:1` -> `host:5000/name` and `:1`; a digest stays with its `@`. */
+function splitImage(image: string): [name: string, version: string] {
+  const at = image.indexOf('@');
+  if (at >= 0) return [image.slice(0, at), image.slice(at)];
+  const colon = image.lastIndexOf(':');
+  return colon > image.lastIndexOf('/') ? [image.slice(0, colon), image.slice(colon)] : [image, ''];
+}
+
+function fieldEnv(name: string, fieldPath: string): Record<string, unknown> {
+  return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } };
+}

@@ -1,0 +1,91 @@
+import type { TonApi } from '../resource.ts';
+import { child } from './child.ts';
+import { redisPort } from './mounts.ts';
+import { childLabels, childNames, selectorLabels } from './names.ts';
+import { containerSecurity, podSecurity } from './pod.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+
+/** Buckets of a million callers are some 200 MB; a trial has far fewer. */
+const redisMemoryMb = 96;
+
+/** Memory of the container: the data and what the process itself needs. */
+const containerMemory = '128Mi';
+
+/**
+ * A Redis for trials, without a disk: after its restart all buckets are full again. `Recreate`, because two of them at once would be two truths; nothing is
+ * evicted, because an evicted bucket is a limit that is not held.
+ */
+export function buildRedis(tonApi: TonApi, { rollout }: References, release: Release): DesiredObject[] {
+  if (!tonApi.spec.rateLimits.redis.embedded) return [];
+  const selector = selectorLabels(tonApi, 'redis');
+  const template = {
+    metadata: { labels: childLabels(tonApi, 'redis', redisVersion(release)) },
+    spec: podSpec(release),
+  };
+  const shared = { stage: 'config', component: 'redis', name: childNames(tonApi).redis } as const;
+  return [
+    child(tonApi, release.version, {
+      ...shared,
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      body: {
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: selector },
+          strategy: { type: 'Recreate' },
+          revisionHistoryLimit: 2,
+          template: rollout.held?.redis ?? template,
+        },
+      },
+    }),
+    child(tonApi, release.version, {
+      ...shared,
+      apiVersion: 'v1',
+      kind: 'Service',
+      body: {
+        spec: {
+          type: 'ClusterIP',
+          selector,
+          ports: [{ name: 'redis', port: redisPort, targetPort: 'redis', protocol: 'TCP' }],
+        },
+      },
+    }),
+  ];
+}
+
+function podSpec({ redisImage }: Release): Record<string, unknown> {
+  const settings = {
+    port: redisPort,
+    save: '',
+    appendonly: 'no',
+    maxmemory: `${redisMemoryMb}mb`,
+    'maxmemory-policy': 'noeviction',
+  };
+  const probe = { tcpSocket: { port: 'redis' }, periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 3 };
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: podSecurity,
+    containers: [
+      {
+        name: 'redis',
+        image: redisImage,
+        command: ['redis-server'],
+        args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+        workingDir: '/data',
+        ports: [{ name: 'redis', containerPort: redisPort, protocol: 'TCP' }],
+        resources: { requests: { cpu: '50m', memory: containerMemory }, limits: { memory: containerMemory } },
+        securityContext: containerSecurity,
+        readinessProbe: probe,
+        livenessProbe: { ...probe, periodSeconds: 10 },
+        volumeMounts: [{ name: 'data', mountPath: '/data' }],
+      },
+    ],
+    volumes: [{ name: 'data', emptyDir: { sizeLimit: '64Mi' } }],
+  };
+}
+
+/** The tag of its image, for the version label; its template changes with the image alone, not with our releases. */
+function redisVersion({ redisImage }: Release): string {
+  return redisImage.slice(redisImage.lastIndexOf(':') + 1);
+}

@@ -1,0 +1,76 @@
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { KeyringRow } from '../service-config.ts';
+
+/** APIs that a cluster may lack: what needs one is left out until it is there (operator sheet 4.13). */
+export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' | 'keda.sh';
+
+/** What the operator is of and was installed with: the same for every TonApi. */
+export type Release = {
+  /** Of the operator and of the service's default image: `0.1.0`. */
+  readonly version: string;
+  /** Repository and tag (or digest) of the service for a TonApi that names no image. */
+  readonly image: string;
+  /** Image of the embedded Redis. */
+  readonly redisImage: string;
+  /** Version of the database schema that this release needs; undefined for a release without a database. */
+  readonly schemaVersion?: number | undefined;
+  /** Where KEDA asks for request rates: the base URL of a Prometheus. Without it KEDA scales by CPU alone. */
+  readonly prometheusUrl?: string | undefined;
+  /** Namespace that may scrape the pods; undefined: any. */
+  readonly monitoringNamespace?: string | undefined;
+  /** Namespace of the operator, which reads the pods' status page. */
+  readonly operatorNamespace?: string | undefined;
+  /** Base URL of the runbook pages that alerts link to. */
+  readonly runbookUrl?: string | undefined;
+};
+
+/** Children with pods, by what they are for. */
+export type Workload = 'api' | 'indexer' | 'redis';
+
+/** Templates that stay, although others are wanted: a rollout waits for its turn, is refused by policy, or goes by a canary. */
+export type Rollout = {
+  /** `spec.template` of the workload as it is live; absent: the wanted one is rolled out. */
+  readonly held?: { readonly [workload in Workload]?: Readonly<Record<string, unknown>> } | undefined;
+  /** Pods of the wanted template beside the held one of the API; undefined: none. */
+  readonly canary?: Canary | undefined;
+};
+
+/** A canary's share. `state` is kept on its Deployment, so that an operator that starts anew goes on where the last one was. */
+export type Canary = {
+  /** Percent of the traffic; 0 after a rollback. */
+  readonly weight: number;
+  readonly replicas: number;
+  readonly state: CanaryState;
+};
+
+export type CanaryState = {
+  /** Hash of the template that is tried. */
+  readonly hash: string;
+  /** Index in `spec.rollout.steps`. */
+  readonly step: number;
+  /** When the step began, RFC 3339. */
+  readonly since: string;
+  /** Why the template was given up; absent while it is tried. */
+  readonly rolledBack?: string;
+};
+
+/** What a build needs to know of the cluster besides the TonApi. Everything here is observed; absent means not (yet) there. */
+export type References = {
+  readonly apis: ReadonlySet<OptionalApi>;
+  /** Text of the key of the ConfigMap that `liteServerConfigRef` names; of a Secret nothing is ever read. */
+  readonly globalConfig?: string | undefined;
+  /** Rows of the keys in force. */
+  readonly keyring: readonly KeyringRow[];
+  /** Keyring shards that every ready pod has read; 0 when there are none. */
+  readonly keyringShardsSettled: number;
+  /** Version that the schema of the database is known to have; undefined before the first migration is done. */
+  readonly migratedSchema?: number | undefined;
+  readonly rollout: Rollout;
+};
+
+/** Order in which children are made; each must be in place before the next (operator sheet 4.1). */
+export const stages = ['config', 'migration', 'indexer', 'api', 'exposure', 'monitoring'] as const;
+export type Stage = (typeof stages)[number];
+
+/** A child as it should be: what we mean and nothing else, ready to be applied. */
+export type DesiredObject = { readonly stage: Stage; readonly object: KubernetesObject };

@@ -1,0 +1,24 @@
+import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
+import { annotationOf } from '../resource.ts';
+
+/** What may be done with an object that has the name of a child. */
+export type Adoption =
+  | { readonly verdict: 'absent' | 'ours' | 'adopt' }
+  | { readonly verdict: 'taken'; readonly message: string };
+
+/**
+ * Whether an object is ours to write (operator sheet 4.6): ours when we control it, to be adopted when nobody does and a person has allowed it, else taken
+ * and never touched.
+ */
+export function judgeAdoption(live: KubernetesObject | undefined, ownerUid: string): Adoption {
+  if (live === undefined) return { verdict: 'absent' };
+  const controller = controllerOf(live);
+  if (controller?.uid === ownerUid) return { verdict: 'ours' };
+  const object = `${live.kind} ${live.metadata.name}`;
+  if (controller === undefined) {
+    if (annotationOf(live, 'adopt') === 'true') return { verdict: 'adopt' };
+    const advice = 'delete or rename it, or annotate it with tonplane.dev/adopt="true" to hand it over';
+    return { verdict: 'taken', message: `${object} is there already and nobody's; ${advice}` };
+  }
+  return { verdict: 'taken', message: `${object} belongs to ${controller.kind} ${controller.name}` };
+}

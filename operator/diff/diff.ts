@@ -1,0 +1,169 @@
+import { childAnnotations, childNames } from '../desired/names.ts';
+import { stages, type DesiredObject, type Stage } from '../desired/references.ts';
+import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
+import { annotationOf, type TonApi } from '../resource.ts';
+import { judgeAdoption } from './adoption.ts';
+import { compareFields, leafPaths, type FieldChange } from './compare.ts';
+import { ownedPaths } from './drift.ts';
+
+/** Whether pods are replaced by a change, and why or why not, as a sentence for a person. */
+export type Restart = { readonly restart: boolean; readonly why: string };
+
+/** One thing to do. */
+export type Change =
+  | { readonly action: 'create'; readonly desired: DesiredObject; readonly restart: Restart }
+  | UpdateChange
+  | { readonly action: 'delete'; readonly stage: Stage; readonly live: KubernetesObject; readonly restart: Restart }
+  /** The name is another's: nothing is written, and a person must act. */
+  | { readonly action: 'refuse'; readonly desired: DesiredObject; readonly message: string };
+
+export type UpdateChange = {
+  readonly action: 'update';
+  readonly desired: DesiredObject;
+  readonly live: KubernetesObject;
+  /** `edit`: we want something else than before; `drift`: somebody changed what we want. */
+  readonly cause: 'edit' | 'drift';
+  readonly fields: readonly FieldChange[];
+  readonly restart: Restart;
+  /** The object was nobody's and is handed to us. */
+  readonly adopt: boolean;
+  /** Replicas that an autoscaler is to find: applied as `handoverManager` before we stop setting them. */
+  readonly handover?: number;
+};
+
+/**
+ * What must be written so that the live objects become the desired ones, in the order in which to do it: stage by stage, autoscalers that are not wanted
+ * any more go before `replicas` is set, all else that is not wanted goes last. Empty when nothing differs.
+ *
+ * @param live objects that the TonApi controls, and any other that has the name of a child
+ */
+export function diff(tonApi: TonApi, desired: readonly DesiredObject[], live: readonly KubernetesObject[]): Change[] {
+  const byName = new Map(live.map((object) => [nameOf(object), object]));
+  const wanted = new Set(desired.map(({ object }) => nameOf(object)));
+  const written = desired.flatMap((one) => changeOf(tonApi, one, byName.get(nameOf(one.object))));
+  const removed = live
+    .filter((object) => !wanted.has(nameOf(object)) && isPruned(tonApi, object))
+    .map((object): Change => ({ action: 'delete', stage: stageOf(object), live: object, restart: endOf(object) }));
+  const [first, last] = [removed.filter(isAutoscaler), removed.filter((change) => !isAutoscaler(change))];
+  return [...first, ...written, ...last];
+}
+
+/** Kind and name: a TonApi's children are all in its namespace. */
+export function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind}/${metadata.name}`;
+}
+
+function changeOf(tonApi: TonApi, desired: DesiredObject, live: KubernetesObject | undefined): Change[] {
+  const adoption = judgeAdoption(live, tonApi.metadata.uid ?? '');
+  if (adoption.verdict === 'taken') return [{ action: 'refuse', desired, message: adoption.message }];
+  if (live === undefined) return [{ action: 'create', desired, restart: startOf(desired.object) }];
+  const adopt = adoption.verdict === 'adopt';
+  // The template of a Job cannot change, and what it does is bound to its name.
+  if (live.kind === 'Job' && !adopt) return [];
+  const fields = compareFields(desired.object, live).filter(({ path }) => path !== hashPath);
+  const isEdit = hashOf(desired.object) !== hashOf(live);
+  if (!isEdit && fields.length === 0) return [];
+  const all = [...fields, ...(isEdit ? droppedFields(desired.object, live) : [])];
+  const handover = handoverOf(desired.object, live);
+  return [
+    {
+      action: 'update',
+      desired,
+      live,
+      cause: isEdit ? 'edit' : 'drift',
+      fields: all.map((field) => masked(live.kind, field)),
+      restart: restartOf(live, all),
+      adopt,
+      ...(handover !== undefined && { handover }),
+    },
+  ];
+}
+
+const hashPath = `metadata.annotations[${childAnnotations.appliedHash}]`;
+
+function hashOf({ metadata }: KubernetesObject): string | undefined {
+  return metadata.annotations?.[childAnnotations.appliedHash];
+}
+
+/** Fields that we set before and not any more, as far as the live object tells who set what. */
+function droppedFields(desired: KubernetesObject, live: KubernetesObject): FieldChange[] {
+  const wanted = leafPaths(desired);
+  return (ownedPaths(live) ?? [])
+    .filter(
+      (path) => !wanted.some((leaf) => leaf === path || leaf.startsWith(`${path}.`) || leaf.startsWith(`${path}[`)),
+    )
+    .map((path) => ({ path, before: 'set by us', after: undefined }));
+}
+
+/** The number an autoscaler must find: only while `replicas` is ours and we are about to leave it (operator sheet 4.3). */
+function handoverOf(desired: KubernetesObject, live: KubernetesObject): number | undefined {
+  if (live.kind !== 'Deployment' || live.metadata.annotations?.[childAnnotations.appliedReplicas] === undefined)
+    return undefined;
+  const replicas = live.spec?.['replicas'];
+  return desired.spec?.['replicas'] === undefined && typeof replicas === 'number' ? replicas : undefined;
+}
+
+/** Ours, and not one that goes by itself: a finished Job stays for a day to be looked at, a plan stays as long as it is asked for. */
+function isPruned(tonApi: TonApi, object: KubernetesObject): boolean {
+  if (controllerOf(object)?.uid !== tonApi.metadata.uid || object.kind === 'Job') return false;
+  if (object.metadata.deletionTimestamp !== undefined) return false;
+  return object.metadata.name !== childNames(tonApi).plan || annotationOf(tonApi, 'plan') === undefined;
+}
+
+const stageOfKind: Readonly<Record<string, Stage>> = {
+  ConfigMap: 'config',
+  Secret: 'config',
+  ServiceAccount: 'config',
+  NetworkPolicy: 'config',
+  StatefulSet: 'indexer',
+  Ingress: 'exposure',
+  HTTPRoute: 'exposure',
+  ServiceMonitor: 'monitoring',
+  PrometheusRule: 'monitoring',
+};
+
+function stageOf({ kind }: KubernetesObject): Stage {
+  return stageOfKind[kind] ?? 'api';
+}
+
+/** An autoscaler that is still there would undo the `replicas` that we set. */
+function isAutoscaler(change: Change): boolean {
+  return change.action === 'delete' && ['HorizontalPodAutoscaler', 'ScaledObject'].includes(change.live.kind);
+}
+
+const workloads: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
+
+function restartOf({ kind }: KubernetesObject, fields: readonly FieldChange[]): Restart {
+  if (!workloads.has(kind)) return { restart: false, why: 'pods read it while they run, or do not know it' };
+  const template = fields.filter(({ path }) => path.startsWith('spec.template'));
+  if (template.length === 0) return { restart: false, why: 'the template of the pods stays as it is' };
+  const paths = template.map(({ path }) => path.slice('spec.template.'.length));
+  return { restart: true, why: `the template of the pods changes: ${paths.slice(0, shownPathsMax).join(', ')}` };
+}
+
+/** Enough to know what it is about. */
+const shownPathsMax = 5;
+
+function startOf({ kind }: KubernetesObject): Restart {
+  return { restart: false, why: workloads.has(kind) ? 'new pods start, none ends' : 'no pod is touched' };
+}
+
+function endOf({ kind }: KubernetesObject): Restart {
+  return workloads.has(kind) ? { restart: true, why: 'its pods end' } : { restart: false, why: 'no pod is touched' };
+}
+
+/** What is in a Secret is shown nowhere. */
+function masked(kind: string, field: FieldChange): FieldChange {
+  if (kind !== 'Secret' || !/^(data|stringData)\b/.test(field.path)) return field;
+  return { path: field.path, before: mask(field.before), after: mask(field.after) };
+}
+
+function mask(value: unknown): unknown {
+  return value === undefined ? undefined : '(secret)';
+}
+
+/** Stages that have changes, in order. */
+export function changedStages(changes: readonly Change[]): Stage[] {
+  const found = new Set(changes.map((change) => ('desired' in change ? change.desired.stage : change.stage)));
+  return stages.filter((stage) => found.has(stage));
+}

@@ -1,0 +1,41 @@
+import type { TonApi as TonApiManifest, TonApiKey as TonApiKeyManifest } from '../service/config/manifest.gen.ts';
+import type { ObjectMetadata } from './kubernetes/object.ts';
+
+/** API group of both resources; annotations and labels of ours are below it. */
+export const group = 'tonplane.dev';
+
+/** Version of both resources that this operator reads and writes. */
+export const apiVersion = `${group}/v1alpha1`;
+
+type FromServer = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+};
+
+/** A TonApi as the API server has it: defaults filled in. */
+export type TonApi = Omit<TonApiManifest, keyof FromServer> & FromServer;
+
+/** A TonApiKey as the API server has it: defaults filled in. */
+export type TonApiKey = Omit<TonApiKeyManifest, keyof FromServer> & FromServer;
+
+export type TonApiStatus = NonNullable<TonApi['status']>;
+export type TonApiKeyStatus = NonNullable<TonApiKey['status']>;
+
+/** Annotations a person may set (operator sheet 2.6): the first three and `traceparent` on our resources, `adopt` on an object to be taken over. */
+export const annotations = {
+  paused: `${group}/paused`,
+  restart: `${group}/restart`,
+  plan: `${group}/plan`,
+  adopt: `${group}/adopt`,
+  traceparent: `${group}/traceparent`,
+} as const;
+
+/** An annotation's value; undefined when it is not there or empty. */
+export function annotationOf(
+  { metadata }: { readonly metadata: ObjectMetadata },
+  name: keyof typeof annotations,
+): string | undefined {
+  const value = metadata.annotations?.[annotations[name]];
+  return value === '' ? undefined : value;
+}

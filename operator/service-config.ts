@@ -1,0 +1,7 @@
+/**
+ * The door to the service's half (decision 1 of the design: one manifest, read by one function on both sides): the operator mounts the text that the
+ * service reads, and says with the service's own hash what every pod must report.
+ */
+export { hotHashOfManifest, revokedSet, type KeyringRow } from '../service/config.ts';
+export { durationMs } from '../service/config/duration.ts';
+export { readGlobalConfig, type GlobalConfig } from '../service/config/global-config.ts';

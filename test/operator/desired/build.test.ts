@@ -1,0 +1,407 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { build } from '#operator/desired/build.ts';
+import { canonicalJson } from '#operator/desired/canonical.ts';
+import { coldHash, templateRevision } from '#operator/desired/deployment.ts';
+import type { DesiredObject, References } from '#operator/desired/references.ts';
+import { stages } from '#operator/desired/references.ts';
+import type { TonApi } from '#operator/resource.ts';
+import { configFromManifest } from '#service/config.ts';
+import { annotated, globalConfig, references, release, sample, sampleNames } from '#test/operator/desired/samples.ts';
+
+const all: References = references({
+  migratedSchema: 1,
+  rollout: { canary: { weight: 5, replicas: 1, state: { hash: 'h', step: 0, since: '2026-11-21T00:00:00Z' } } },
+});
+const withSchema = { ...release, schemaVersion: 2 };
+
+describe('build', () => {
+  it.each(sampleNames)('makes the same bytes of the same manifest, whatever the order of its fields: %s', (name) => {
+    const once = JSON.stringify(build(sample(name), all, withSchema));
+    expect(JSON.stringify(build(structuredClone(sample(name)), all, withSchema))).toBe(once);
+    const shuffled = build(reversed(sample(name)) as TonApi, all, withSchema);
+    expect(canonicalJson(shuffled)).toBe(canonicalJson(JSON.parse(once)));
+  });
+
+  it.each(sampleNames)(
+    'gives every child a name of its own, an owner, the labels and the hash of itself: %s',
+    (name) => {
+      const tonApi = sample(name);
+      const children = build(tonApi, all, withSchema).map(({ object }) => object);
+      expect(new Set(children.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).size).toBe(children.length);
+      for (const { metadata } of children) {
+        expect(metadata.namespace).toBe('ton');
+        expect(metadata.name.length).toBeLessThanOrEqual(63);
+        expect(metadata.ownerReferences).toMatchObject([
+          { uid: tonApi.metadata.uid, controller: true, blockOwnerDeletion: true },
+        ]);
+        expect(metadata.labels).toMatchObject({
+          'app.kubernetes.io/managed-by': 'ton-operator',
+          'app.kubernetes.io/part-of': 'tonplane',
+        });
+        expect(metadata.annotations?.['tonplane.dev/applied-hash']).toMatch(/^[0-9a-f]{16}$/);
+      }
+    },
+  );
+
+  it('keeps the order of the stages', () => {
+    const order = build(sample('full'), all, withSchema).map(({ stage }) => stages.indexOf(stage));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(new Set(order).size).toBe(stages.length);
+  });
+
+  it.each<[string, Parameters<typeof sample>[1], Partial<References>, string[]]>([
+    [
+      'without an autoscaler',
+      {},
+      {},
+      [
+        'ConfigMap/testnet-config',
+        'ServiceAccount/testnet-pods',
+        'NetworkPolicy/testnet-api',
+        'NetworkPolicy/testnet-redis',
+        'Deployment/testnet-redis',
+        'Service/testnet-redis',
+        'Deployment/testnet-api',
+        'Service/testnet-api',
+        'PodDisruptionBudget/testnet-api',
+      ],
+    ],
+    [
+      'with one pod and no policy',
+      { replicas: 1, networkPolicy: false },
+      {},
+      [
+        'ConfigMap/testnet-config',
+        'ServiceAccount/testnet-pods',
+        'Deployment/testnet-redis',
+        'Service/testnet-redis',
+        'Deployment/testnet-api',
+        'Service/testnet-api',
+      ],
+    ],
+  ])('makes exactly the children that are wanted %s', (_case, changes, known, expected) => {
+    const names = build(sample('smallest', changes), references(known), release).map(
+      ({ object }) => `${object.kind}/${object.metadata.name}`,
+    );
+    expect(names).toEqual(expected);
+  });
+
+  it.each([
+    ['HTTPRoute', 'gateway.networking.k8s.io'],
+    ['ServiceMonitor', 'monitoring.coreos.com'],
+    ['PrometheusRule', 'monitoring.coreos.com'],
+  ] as const)('leaves out a %s where the cluster lacks its API', (kind, api) => {
+    expect(kindsOf({})).toContain(kind);
+    const apis = new Set(references().apis);
+    apis.delete(api);
+    expect(kindsOf({ apis })).not.toContain(kind);
+  });
+});
+
+describe('the configuration that pods mount', () => {
+  it.each(sampleNames)('is read by the service as the manifest itself would be: %s', (name) => {
+    const tonApi = sample(name);
+    const { globalConfig: referenced } = references();
+    const text = (find(build(tonApi, references(), release), 'ConfigMap').object.data ?? {})['tonapi.yaml'] ?? '';
+    const own = configFromManifest(JSON.stringify(tonApi), {
+      globalConfig: tonApi.spec.liteServers ? undefined : referenced,
+    });
+    expect(configFromManifest(text)).toEqual(own);
+  });
+
+  it('does not change with what only says how pods are run', () => {
+    const changed = configData({
+      replicas: 7,
+      networkPolicy: false,
+      image: { tag: '9', pullPolicy: 'Always' },
+      podTemplate: { labels: { a: 'b' } },
+    });
+    expect(changed).toEqual(configData({}));
+    expect(configData({ trustedProxies: 3 })).not.toEqual(configData({}));
+  });
+
+  it('never holds what a Secret with lite servers holds', () => {
+    const liteServerConfigRef = { kind: 'Secret', name: 'private-lite-servers', key: 'list.json' } as const;
+    const objects = build(sample('typical', { liteServerConfigRef }), references({ globalConfig }), release);
+    expect(JSON.stringify(find(objects, 'ConfigMap'))).not.toContain('liteservers');
+    const pod = podOf(find(objects, 'Deployment'));
+    expect(pod.volumes).toContainEqual({
+      name: 'lite-servers',
+      secret: { secretName: 'private-lite-servers', items: [{ key: 'list.json', path: 'global.config.json' }] },
+    });
+    expect(pod.containers[0]?.args).toContain('/etc/tonplane/lite-servers/global.config.json');
+  });
+});
+
+describe('the template of the API pods', () => {
+  const hot: readonly [string, Partial<TonApi['spec']>][] = [
+    ['plans', { plans: [{ name: 'anonymous', requestsPerSecond: 9, archive: false }] }],
+    ['anonymousPlan', { anonymousPlan: 'pro' }],
+    ['trustedProxies', { trustedProxies: 4 }],
+    [
+      'the rule for a missing Redis',
+      {
+        rateLimits: { redis: { secretRef: { name: 'redis', key: 'url' }, embedded: false }, onRedisFailure: 'Closed' },
+      },
+    ],
+    [
+      'the log level',
+      {
+        observability: {
+          ...sample('typical').spec.observability,
+          serviceMonitor: true,
+          prometheusRule: true,
+          sloAvailability: '99.9',
+          sloLatency: '1s',
+          logLevel: 'debug',
+        },
+      },
+    ],
+    ['replicas', { replicas: 40 }],
+    ['networkPolicy', { networkPolicy: false }],
+    ['exposure', { exposure: { kind: 'Ingress', hosts: ['other.example.com'] } }],
+  ];
+  const cold: readonly [string, Partial<TonApi['spec']>][] = [
+    ['image', { image: { tag: '0.2.0', pullPolicy: 'IfNotPresent' } }],
+    ['requestTimeout', { requestTimeout: '7s' }],
+    ['resources', { resources: { requests: { cpu: '2' } } }],
+    ['surfaces', { surfaces: ['v2', 'stream'] }],
+    ['drainSeconds', { rollout: { strategy: 'Rolling', drainSeconds: 90 } }],
+    ['podTemplate', { podTemplate: { nodeSelector: { disk: 'fast' } } }],
+    ['trust', { trust: 'signed-head' }],
+    [
+      'the Redis Secret',
+      { rateLimits: { redis: { secretRef: { name: 'other', key: 'url' }, embedded: false }, onRedisFailure: 'Local' } },
+    ],
+  ];
+
+  it.each(hot)('stays as it is when %s changes', (_field, changes) => {
+    expect(templateOf(sample('typical', changes))).toEqual(templateOf(sample('typical')));
+  });
+
+  it.each(cold)('and its cold hash change when %s changes', (_field, changes) => {
+    expect(templateOf(sample('typical', changes))).not.toEqual(templateOf(sample('typical')));
+    expect(coldHash(sample('typical', changes), references())).not.toBe(coldHash(sample('typical'), references()));
+  });
+
+  it('changes with the restart annotation, and not with others', () => {
+    expect(templateOf(annotated(sample('typical'), { 'tonplane.dev/restart': 'today' }))).not.toEqual(
+      templateOf(sample('typical')),
+    );
+    expect(templateOf(annotated(sample('typical'), { 'tonplane.dev/paused': 'incident' }))).toEqual(
+      templateOf(sample('typical')),
+    );
+  });
+
+  it('changes with the release but keeps its cold hash, so that an upgrade of the operator can be told from an edit', () => {
+    const before = find(build(sample('typical'), references(), release), 'Deployment').object;
+    const after = find(
+      build(sample('typical'), references(), { ...release, image: 'registry.example.com/tonplane/service:0.2.0' }),
+      'Deployment',
+    ).object;
+    expect(after).not.toEqual(before);
+    expect(coldHashOf(after)).toBe(coldHashOf(before));
+  });
+
+  it('is the one that the revision stands for: raise templateRevision with it', () => {
+    const templates = sampleNames.map((name) => {
+      const text = canonicalJson(templateOf(sample(name)));
+      return text.replace(/"tonplane.dev\/cold-hash":"[0-9a-f]+"/, '"tonplane.dev/cold-hash":"(of the sample)"');
+    });
+    expect({ templateRevision, templates }).toMatchSnapshot();
+  });
+
+  it('is the held one while a rollout waits', () => {
+    const held = { metadata: { labels: { before: 'true' } }, spec: { containers: [] } };
+    expect(templateOf(sample('typical'), references({ rollout: { held: { api: held } } }))).toEqual(held);
+  });
+
+  it('gives requests in flight their time, the endpoints theirs, and both an end', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 600 }),
+        fc.integer({ min: 100, max: 300_000 }),
+        (drainSeconds, timeoutMs) => {
+          const tonApi = sample('typical', {
+            requestTimeout: `${timeoutMs}ms`,
+            rollout: { strategy: 'Rolling', drainSeconds },
+          });
+          const { terminationGracePeriodSeconds } = podOf(find(build(tonApi, references(), release), 'Deployment'));
+          expect(terminationGracePeriodSeconds).toBe(5 + drainSeconds + Math.ceil(timeoutMs / 1000) + 5);
+        },
+      ),
+      { seed: 7, numRuns: 50 },
+    );
+  });
+});
+
+describe('pods', () => {
+  it.each(sampleNames)(
+    'pass the restricted level, never see a token and read no secret from the environment: %s',
+    (name) => {
+      const pods = build(sample(name), all, withSchema)
+        .filter(({ object }) => object.spec?.['template'] !== undefined)
+        .map(podOf);
+      expect(pods.length).toBeGreaterThan(0);
+      for (const pod of pods) {
+        expect(pod.automountServiceAccountToken).toBe(false);
+        expect(pod.enableServiceLinks).toBe(false);
+        expect(pod.securityContext).toMatchObject({
+          runAsNonRoot: true,
+          runAsUser: 65_532,
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+        for (const volume of pod.volumes) expect(Object.keys(volume)).not.toContain('hostPath');
+        for (const container of pod.containers) {
+          expect(container.securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(container.resources.limits).toHaveProperty('memory');
+          expect(container.resources.limits).not.toHaveProperty('cpu');
+          expect(JSON.stringify(container.env ?? [])).not.toContain('secretKeyRef');
+          for (const mount of container.volumeMounts) expect(mount).not.toHaveProperty('subPath');
+        }
+      }
+    },
+  );
+
+  it.each<[string, TonApi['spec']['resources'], object]>([
+    ['nothing given', undefined, { requests: { cpu: '250m', memory: '256Mi' }, limits: { memory: '256Mi' } }],
+    [
+      'a request for memory',
+      { requests: { memory: '1Gi' } },
+      { requests: { cpu: '250m', memory: '1Gi' }, limits: { memory: '1Gi' } },
+    ],
+    [
+      'a limit alone',
+      { limits: { cpu: 1, memory: '64Mi' } },
+      { requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '1', memory: '64Mi' } },
+    ],
+  ])('have resources: %s', (_case, resources, expected) => {
+    const tonApi = sample('typical', resources === undefined ? {} : { resources });
+    expect(podOf(find(build(tonApi, references(), release), 'Deployment')).containers[0]?.resources).toEqual(expected);
+  });
+});
+
+describe('replicas', () => {
+  it.each<[string, Parameters<typeof sample>[1], Partial<References>, number | undefined]>([
+    ['are the given ones without an autoscaler', { replicas: 5 }, {}, 5],
+    [
+      'are left to an HPA',
+      {
+        replicas: 5,
+        autoscaling: {
+          provider: 'HPA',
+          minReplicas: 2,
+          maxReplicas: 9,
+          targetCPUUtilization: 70,
+          scaleDownStabilization: '5m',
+        },
+      },
+      {},
+      undefined,
+    ],
+    [
+      'are left to KEDA',
+      {
+        autoscaling: {
+          provider: 'KEDA',
+          minReplicas: 3,
+          maxReplicas: 9,
+          targetCPUUtilization: 70,
+          scaleDownStabilization: '5m',
+        },
+      },
+      {},
+      undefined,
+    ],
+    [
+      'are the fewest while KEDA is not there',
+      {
+        autoscaling: {
+          provider: 'KEDA',
+          minReplicas: 3,
+          maxReplicas: 9,
+          targetCPUUtilization: 70,
+          scaleDownStabilization: '5m',
+        },
+      },
+      { apis: new Set() },
+      3,
+    ],
+  ])('%s', (_case, changes, known, expected) => {
+    const objects = build(sample('smallest', changes), references(known), release);
+    const deployment = objects.find(({ object }) => object.metadata.name === 'testnet-api')?.object;
+    const scalers = objects.filter(({ object }) => ['HorizontalPodAutoscaler', 'ScaledObject'].includes(object.kind));
+    const api = objects.find(
+      ({ object }) => object.kind === 'Deployment' && object.metadata.name === 'testnet-api',
+    )?.object;
+    expect(deployment).toBeDefined();
+    expect(api?.spec?.['replicas']).toBe(expected);
+    expect(scalers.length).toBe(expected === undefined ? 1 : 0);
+  });
+});
+
+function find(objects: readonly DesiredObject[], kind: string): DesiredObject {
+  const found = objects.find(({ object }) => object.kind === kind);
+  if (found === undefined) throw new Error(`no ${kind}`);
+  return found;
+}
+
+type Pod = {
+  readonly automountServiceAccountToken: boolean;
+  readonly enableServiceLinks: boolean;
+  readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: object;
+  readonly volumes: readonly object[];
+  readonly containers: readonly {
+    readonly args: readonly string[];
+    readonly env?: readonly object[];
+    readonly resources: { readonly limits: object };
+    readonly securityContext: object;
+    readonly volumeMounts: readonly object[];
+  }[];
+};
+
+function podOf({ object }: DesiredObject): Pod {
+  const template = object.spec?.['template'] as { spec: Pod };
+  return template.spec;
+}
+
+function coldHashOf({ spec }: DesiredObject['object']): string | undefined {
+  const template = spec?.['template'] as { metadata: { annotations: Record<string, string> } };
+  return template.metadata.annotations['tonplane.dev/cold-hash'];
+}
+
+function kindsOf(known: Partial<References>): string[] {
+  return build(sample('full'), references(known), release).map(({ object }) => object.kind);
+}
+
+function deploymentOf(objects: readonly DesiredObject[]): DesiredObject {
+  return find(
+    objects.filter(({ object }) => object.metadata.name.endsWith('-api')),
+    'Deployment',
+  );
+}
+
+function configData(changes: Partial<TonApi['spec']>): unknown {
+  return find(build(sample('typical', changes), references(), release), 'ConfigMap').object.data;
+}
+
+function templateOf(tonApi: TonApi, known = references()): unknown {
+  return deploymentOf(build(tonApi, known, release)).object.spec?.['template'];
+}
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, field]) => [name, reversed(field)]),
+  );
+}
