@@ -4,26 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 import { format } from 'oxfmt';
 import { parse } from 'yaml';
 
-/** One node of an OpenAPI v3 schema, as far as our custom resources use it. */
-type Schema = {
-  readonly type?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly default?: unknown;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly [extension: `x-kubernetes-${string}`]: unknown;
-};
-
-type Definition = {
-  readonly spec: {
-    readonly names: { readonly kind: string };
-    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[];
-  };
-};
+import { chartTemplate } from './chart-template.ts';
+import { referencePage } from './reference-page.ts';
+import type { Definition, Schema } from './schema.ts';
 
 /** A file that is made from the custom resources, and whether it already was as it must be. */
 export type GeneratedFile = { readonly path: string; readonly clean: boolean };
@@ -35,25 +18,31 @@ const header =
 
 /** Makes every generated file from the custom resources. With `check` nothing is written: a file that is not `clean` differs from what would be. */
 export async function generate(options: { readonly check: boolean }): Promise<GeneratedFile[]> {
-  const definitions = await Promise.all(
+  const sources = await Promise.all(
     ['tonapis', 'tonapikeys'].map(async (plural) => {
-      const definition = parse(await readFile(join(import.meta.dirname, `${plural}.tonplane.dev.yaml`), 'utf8'));
-      return definition as Definition;
+      const name = `${plural}.tonplane.dev.yaml`;
+      const text = await readFile(join(import.meta.dirname, name), 'utf8');
+      return { name, text, definition: parse(text) as Definition };
     }),
   );
-  const outputs = [{ path: 'service/config/manifest.gen.ts', text: manifestSource(definitions) }];
+  const definitions = sources.map(({ definition }) => definition);
+  const outputs = [
+    { path: 'service/config/manifest.gen.ts', text: manifestSource(definitions) },
+    { path: 'crds/README.md', text: referencePage(definitions) },
+    ...sources.map(({ name, text }) => ({ path: `charts/tonplane/templates/crds/${name}`, text: chartTemplate(text) })),
+  ];
   return Promise.all(outputs.map(({ path, text }) => settle(path, text, options.check)));
 }
 
 async function settle(path: string, text: string, check: boolean): Promise<GeneratedFile> {
   const style = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8'));
-  const formatted = await format(path, text, style);
+  const settled = path.endsWith('.ts') ? (await format(path, text, style)).code : text;
   const file = join(root, path);
   const present = await readFile(file, 'utf8').catch(() => undefined);
-  const clean = present === formatted.code;
+  const clean = present === settled;
   if (!clean && !check) {
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, formatted.code);
+    await writeFile(file, settled);
   }
   return { path, clean };
 }

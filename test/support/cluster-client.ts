@@ -27,16 +27,31 @@ export type ClusterObject = {
 /** The API server refused: `status` is HTTP's, the message is the server's. */
 export class ClusterError extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
+  /** What was wrong where, as far as the server says. */
+  readonly causes: readonly { readonly field: string; readonly message: string }[];
+  constructor(status: number, title: string, body: string) {
+    const { message, details } = refusalOf(body);
+    super(`${title}: ${message}`);
     this.status = status;
+    this.causes = (details?.causes ?? []).map((cause) => ({ field: cause.field, message: cause.message }));
   }
 }
+
+type Refusal = {
+  readonly message: string;
+  readonly details?: { readonly causes?: readonly { readonly field: string; readonly message: string }[] };
+};
 
 /** Plain requests to an API server. Paths are those of the API: `/api/v1/namespaces/default/pods`. */
 export type ClusterClient = {
   readonly server: string;
-  send(method: string, path: string, body?: unknown, contentType?: string): Promise<ClusterObject>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType?: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ClusterObject>;
   get(path: string): Promise<ClusterObject>;
   /** Undefined when there is none. */
   find(path: string): Promise<ClusterObject | undefined>;
@@ -69,21 +84,34 @@ export function createClusterClient(options: {
 }): ClusterClient {
   const { server, token } = options;
   const dispatcher = new Agent({ connect: { ca: options.authority }, bodyTimeout: 0 });
-  const ask = (method: string, path: string, body?: unknown, contentType = 'application/json', signal?: AbortSignal) =>
+  type More = {
+    readonly contentType?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+  };
+
+  const ask = (method: string, path: string, body: unknown, { contentType, headers, signal }: More) =>
     request(`${server}${path}`, {
       dispatcher,
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': contentType }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+        ...headers,
+      },
       body: body === undefined ? null : JSON.stringify(body),
       ...(signal && { signal }),
     });
 
-  async function send(method: string, path: string, body?: unknown, contentType?: string): Promise<ClusterObject> {
-    const response = await ask(method, path, body, contentType);
+  const send: ClusterClient['send'] = async (method, path, body, contentType, headers) => {
+    const response = await ask(method, path, body, {
+      ...(contentType && { contentType }),
+      ...(headers && { headers }),
+    });
     const text = await response.body.text();
-    if (response.statusCode > 299) throw new ClusterError(response.statusCode, `${method} ${path}: ${messageOf(text)}`);
+    if (response.statusCode > 299) throw new ClusterError(response.statusCode, `${method} ${path}`, text);
     return JSON.parse(text) as ClusterObject;
-  }
+  };
 
   async function find(path: string): Promise<ClusterObject | undefined> {
     try {
@@ -105,7 +133,7 @@ export function createClusterClient(options: {
     }
     for (const object of items) take(known, known.has(keyOf(object)) ? 'MODIFIED' : 'ADDED', object, handler);
     const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`;
-    const { body } = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, undefined, undefined, signal);
+    const { body } = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, undefined, { signal });
     let rest = '';
     for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) {
       const lines = (rest + chunk).split('\n');
@@ -166,10 +194,10 @@ function keyOf({ metadata }: ClusterObject): string {
   return metadata.uid ?? `${metadata.namespace}/${metadata.name}`;
 }
 
-function messageOf(text: string): string {
+function refusalOf(body: string): Refusal {
   try {
-    return (JSON.parse(text) as { message?: string }).message ?? text;
+    return JSON.parse(body) as Refusal;
   } catch {
-    return text;
+    return { message: body };
   }
 }

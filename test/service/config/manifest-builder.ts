@@ -7,9 +7,9 @@ type Fields = Record<string, unknown>;
 /** 32 bytes in base64. */
 export const key = Buffer.alloc(32, 7).toString('base64');
 
-/** A TonApi with what must be given and nothing more; `change` may break it in any way. */
-export function manifestOf(change: (spec: Fields, document: Fields) => void = () => {}): string {
-  const spec: Fields = {
+/** The spec of a TonApi with what must be given and nothing more. */
+export function specOf(): Fields {
+  return {
     network: 'testnet',
     zeroState: { rootHash: key, fileHash: key },
     liteServers: [{ name: 'a', address: '127.0.0.1:4443', publicKey: key }],
@@ -19,6 +19,11 @@ export function manifestOf(change: (spec: Fields, document: Fields) => void = ()
     ],
     rateLimits: { redis: { secretRef: { name: 'redis' } } },
   };
+}
+
+/** A TonApi of that spec; `change` may break it in any way. */
+export function manifestOf(change: (spec: Fields, document: Fields) => void = () => {}): string {
+  const spec = specOf();
   const document: Fields = { apiVersion: 'tonplane.dev/v1alpha1', kind: 'TonApi', metadata: { name: 'test' }, spec };
   change(spec, document);
   return stringify(document);

@@ -1,0 +1,34 @@
+/** One node of an OpenAPI v3 schema, as far as our custom resources use it. */
+export type Schema = {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly message: string }[];
+  readonly [extension: `x-kubernetes-${string}`]: unknown;
+};
+
+/** A custom resource definition. */
+export type Definition = {
+  readonly spec: {
+    readonly names: {
+      readonly kind: string;
+      readonly plural: string;
+      readonly shortNames: readonly string[];
+    };
+    readonly versions: readonly {
+      readonly name: string;
+      readonly additionalPrinterColumns: readonly { readonly name: string; readonly priority?: number }[];
+      readonly selectableFields: readonly { readonly jsonPath: string }[];
+      readonly schema: { readonly openAPIV3Schema: Schema };
+    }[];
+  };
+};

@@ -1,0 +1,326 @@
+import { firstOf, key, specOf } from '#test/service/config/manifest-builder.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Changes the smallest valid spec, or the whole object. */
+export type Change = (spec: Fields, object: Fields) => void;
+
+/** One rule of a custom resource, with what it accepts and what it refuses. */
+export type RuleCase = {
+  /** The rule's message, which names it. */
+  readonly message: string;
+  /** Where the refusal points. */
+  readonly field: string;
+  readonly accepted: Change;
+  readonly refused: Change;
+  /** For rules about a change: what is there before. */
+  readonly before?: Change;
+};
+
+/** A TonApi with what must be given, changed. */
+export function tonApi(...changes: readonly Change[]): Fields {
+  return changed('TonApi', specOf(), changes);
+}
+
+/** A TonApiKey with what must be given, changed. */
+export function tonApiKey(...changes: readonly Change[]): Fields {
+  return changed('TonApiKey', { apiRef: { name: 'test' }, plan: 'free' }, changes);
+}
+
+function changed(kind: string, spec: Fields, changes: readonly Change[]): Fields {
+  const object: Fields = { apiVersion: 'tonplane.dev/v1alpha1', kind, metadata: { name: 'test' }, spec };
+  for (const change of changes) change(spec, object);
+  return object;
+}
+
+const set =
+  (fields: Fields): Change =>
+  (spec) =>
+    void Object.assign(spec, fields);
+const unset =
+  (...names: readonly string[]): Change =>
+  (spec) =>
+    names.forEach((name) => delete spec[name]);
+const name =
+  (length: number): Change =>
+  (_, object) =>
+    void (object['metadata'] = { name: 'n'.repeat(length) });
+const plan =
+  (fields: Fields): Change =>
+  (spec) =>
+    void Object.assign(firstOf(spec, 'plans'), fields);
+const liteServer =
+  (fields: Fields): Change =>
+  (spec) =>
+    void Object.assign(firstOf(spec, 'liteServers'), fields);
+const all =
+  (...changes: readonly Change[]): Change =>
+  (spec, object) =>
+    changes.forEach((change) => change(spec, object));
+const nothing: Change = () => undefined;
+
+const postgres = { secretRef: { name: 'database' } };
+const indexer = (fields: Fields): Change => set({ postgres, indexer: fields });
+const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas: 5, ...fields } });
+const exposure = (fields: Fields): Change => set({ exposure: { hosts: ['ton.example.com'], ...fields } });
+const steps = [{ weight: 10, hold: '5m' }];
+
+/** Every rule of TonApi. */
+export const tonApiCases: readonly RuleCase[] = [
+  {
+    message: 'metadata.name must be at most 40 characters: child names are derived from it',
+    field: '<nil>',
+    accepted: name(40),
+    refused: name(41),
+  },
+  {
+    message: 'set exactly one of liteServers, liteServerConfigRef',
+    field: 'spec',
+    accepted: all(unset('liteServers'), set({ liteServerConfigRef: { name: 'global-config' } })),
+    refused: set({ liteServerConfigRef: { name: 'global-config' } }),
+  },
+  {
+    message: 'set exactly one of liteServers, liteServerConfigRef',
+    field: 'spec',
+    accepted: nothing,
+    refused: unset('liteServers'),
+  },
+  {
+    message: 'initBlock needs zeroState',
+    field: 'spec',
+    accepted: set({ initBlock: { seqno: 1, rootHash: key, fileHash: key } }),
+    refused: all(unset('zeroState'), set({ initBlock: { seqno: 1, rootHash: key, fileHash: key } })),
+  },
+  {
+    message: 'anonymousPlan must name a plan',
+    field: 'spec.anonymousPlan',
+    accepted: set({ anonymousPlan: 'free' }),
+    refused: set({ anonymousPlan: 'gold' }),
+  },
+  {
+    message: 'requestTimeout must be 100ms to 5m',
+    field: 'spec.requestTimeout',
+    accepted: set({ requestTimeout: '100ms' }),
+    refused: set({ requestTimeout: '99ms' }),
+  },
+  {
+    message: 'requestTimeout must be 100ms to 5m',
+    field: 'spec.requestTimeout',
+    accepted: set({ requestTimeout: '5m' }),
+    refused: set({ requestTimeout: '5m1s' }),
+  },
+  { message: 'indexer needs postgres', field: 'spec', accepted: indexer({}), refused: set({ indexer: {} }) },
+  {
+    message: 'surface v3 needs postgres',
+    field: 'spec',
+    accepted: set({ surfaces: ['v2', 'v3'], postgres }),
+    refused: set({ surfaces: ['v2', 'v3'] }),
+  },
+  {
+    message: 'postgres cannot be removed; delete the TonApi instead',
+    field: 'spec',
+    before: set({ postgres }),
+    accepted: set({ postgres: { ...postgres, poolSize: 20 } }),
+    refused: unset('postgres'),
+  },
+  {
+    message: 'a plan with archive needs an archive lite server',
+    field: 'spec',
+    accepted: all(plan({ archive: true }), liteServer({ role: 'archive' })),
+    refused: plan({ archive: true }),
+  },
+  {
+    message: 'a plan with archive needs an archive lite server',
+    field: 'spec',
+    accepted: all(plan({ archive: true }), unset('liteServers'), set({ liteServerConfigRef: { name: 'any' } })),
+    refused: all(plan({ archive: true }), liteServer({ role: 'latest' })),
+  },
+  {
+    message: "a plan's liteServerTiers must be tiers of lite servers; those of a global config are shared",
+    field: 'spec',
+    accepted: all(plan({ liteServerTiers: ['private'] }), liteServer({ tier: 'private' })),
+    refused: plan({ liteServerTiers: ['private'] }),
+  },
+  {
+    message: "a plan's liteServerTiers must be tiers of lite servers; those of a global config are shared",
+    field: 'spec',
+    accepted: all(
+      plan({ liteServerTiers: ['shared'] }),
+      unset('liteServers'),
+      set({ liteServerConfigRef: { name: 'any' } }),
+    ),
+    refused: all(
+      plan({ liteServerTiers: ['private'] }),
+      unset('liteServers'),
+      set({ liteServerConfigRef: { name: 'any' } }),
+    ),
+  },
+  {
+    message: 'network is immutable',
+    field: 'spec.network',
+    before: nothing,
+    accepted: set({ network: 'testnet', replicas: 3 }),
+    refused: set({ network: 'mainnet' }),
+  },
+  {
+    message: 'port must be 1-65535',
+    field: 'spec.liteServers[0].address',
+    accepted: liteServer({ address: '[2001:db8::1]:65535' }),
+    refused: liteServer({ address: '[2001:db8::1]:65536' }),
+  },
+  {
+    message: 'port must be 1-65535',
+    field: 'spec.liteServers[0].address',
+    accepted: liteServer({ address: 'lite.example.com:1' }),
+    refused: liteServer({ address: 'lite.example.com:0' }),
+  },
+  {
+    message: 'burst must be at least requestsPerSecond',
+    field: 'spec.plans[0].burst',
+    accepted: plan({ requestsPerSecond: 5, burst: 5 }),
+    refused: plan({ requestsPerSecond: 5, burst: 4 }),
+  },
+  {
+    message: 'set exactly one of secretRef, embedded: true',
+    field: 'spec.rateLimits.redis',
+    accepted: set({ rateLimits: { redis: { embedded: true } } }),
+    refused: set({ rateLimits: { redis: { embedded: true, secretRef: { name: 'redis' } } } }),
+  },
+  {
+    message: 'set exactly one of secretRef, embedded: true',
+    field: 'spec.rateLimits.redis',
+    accepted: set({ rateLimits: { redis: { embedded: false, secretRef: { name: 'redis' } } } }),
+    refused: set({ rateLimits: { redis: {} } }),
+  },
+  {
+    message: 'schema is immutable',
+    field: 'spec.postgres.schema',
+    before: set({ postgres: { ...postgres, schema: 'ton' } }),
+    accepted: set({ postgres }),
+    refused: set({ postgres: { ...postgres, schema: 'other' } }),
+  },
+  {
+    message: 'partitions needs mode Partitioned',
+    field: 'spec.indexer.partitions',
+    accepted: indexer({ mode: 'Partitioned', partitions: 4 }),
+    refused: indexer({ mode: 'SingleWriter', partitions: 4 }),
+  },
+  {
+    message: 'partitions can only grow',
+    field: 'spec.indexer.partitions',
+    before: indexer({ mode: 'Partitioned', partitions: 4 }),
+    accepted: indexer({ mode: 'Partitioned', partitions: 5 }),
+    refused: indexer({ mode: 'Partitioned', partitions: 3 }),
+  },
+  ...[
+    { before: { startSeqno: 5 }, refused: { startSeqno: 6 } },
+    { before: {}, refused: { startSeqno: 5 } },
+    { before: { startSeqno: 5 }, refused: {} },
+  ].map(({ before, refused }) => ({
+    message: 'startSeqno is immutable',
+    field: 'spec.indexer',
+    before: indexer(before),
+    accepted: indexer({ ...before, resources: { requests: { cpu: '1' } } }),
+    refused: indexer(refused),
+  })),
+  {
+    message: 'minReplicas must not exceed maxReplicas',
+    field: 'spec.autoscaling.minReplicas',
+    accepted: autoscaling({ minReplicas: 5, targetCPUUtilization: 70 }),
+    refused: autoscaling({ minReplicas: 6, targetCPUUtilization: 70 }),
+  },
+  {
+    message: 'set a target: targetCPUUtilization, targetRequestsPerSecond or both',
+    field: 'spec.autoscaling',
+    accepted: autoscaling({ targetRequestsPerSecond: 100 }),
+    refused: autoscaling({}),
+  },
+  {
+    message: 'parentRefs is for HTTPRoute, and needed there',
+    field: 'spec.exposure',
+    accepted: exposure({ kind: 'HTTPRoute', parentRefs: [{ name: 'public' }] }),
+    refused: exposure({ kind: 'HTTPRoute' }),
+  },
+  {
+    message: 'parentRefs is for HTTPRoute, and needed there',
+    field: 'spec.exposure',
+    accepted: exposure({ kind: 'Ingress' }),
+    refused: exposure({ kind: 'Ingress', parentRefs: [{ name: 'public' }] }),
+  },
+  {
+    message: 'steps go with strategy Canary',
+    field: 'spec.rollout.strategy',
+    accepted: set({ rollout: { strategy: 'Canary', steps } }),
+    refused: set({ rollout: { strategy: 'Canary', steps: [] } }),
+  },
+  {
+    message: 'steps go with strategy Canary',
+    field: 'spec.rollout.strategy',
+    accepted: set({ rollout: { strategy: 'Rolling' } }),
+    refused: set({ rollout: { strategy: 'Rolling', steps } }),
+  },
+  {
+    message: 'selector goes with allowedNamespaces Selector',
+    field: 'spec.keys.allowedNamespaces',
+    accepted: set({ keys: { allowedNamespaces: 'Selector', selector: { matchLabels: { keys: 'yes' } } } }),
+    refused: set({ keys: { allowedNamespaces: 'Selector' } }),
+  },
+  {
+    message: 'selector goes with allowedNamespaces Selector',
+    field: 'spec.keys.allowedNamespaces',
+    accepted: set({ keys: { allowedNamespaces: 'All' } }),
+    refused: set({ keys: { allowedNamespaces: 'All', selector: {} } }),
+  },
+  {
+    message: 'endpoint must be an http or https URL',
+    field: 'spec.observability.tracing.endpoint',
+    accepted: set({ observability: { tracing: { endpoint: 'https://collector.example:4318' } } }),
+    refused: set({ observability: { tracing: { endpoint: 'grpc://collector.example:4317' } } }),
+  },
+];
+
+/** Every rule of TonApiKey. */
+export const tonApiKeyCases: readonly RuleCase[] = [
+  {
+    message: 'metadata.name must be at most 40 characters: child names are derived from it',
+    field: '<nil>',
+    accepted: name(40),
+    refused: name(41),
+  },
+  ...[
+    { before: { secretName: 'one' }, refused: set({ secretName: 'two' }) },
+    { before: {}, refused: set({ secretName: 'one' }) },
+    { before: { secretName: 'one' }, refused: unset('secretName') },
+  ].map(({ before, refused }) => ({
+    message: 'secretName is immutable',
+    field: 'spec',
+    before: set(before),
+    accepted: set({ ...before, disabled: true }),
+    refused,
+  })),
+  {
+    message: 'apiRef is immutable',
+    field: 'spec.apiRef',
+    before: nothing,
+    accepted: set({ plan: 'pro' }),
+    refused: set({ apiRef: { name: 'other' } }),
+  },
+  {
+    message: 'rotation.every must be at least 1h',
+    field: 'spec.rotation.every',
+    accepted: set({ rotation: { every: '1h', overlap: '30m' } }),
+    refused: set({ rotation: { every: '59m', overlap: '30m' } }),
+  },
+  {
+    message: 'overlap must be shorter than every',
+    field: 'spec.rotation.overlap',
+    accepted: set({ rotation: { every: '48h' } }),
+    refused: set({ rotation: { every: '24h' } }),
+  },
+  {
+    message: 'must be a CIDR',
+    field: 'spec.allowedSources[1]',
+    accepted: set({ allowedSources: ['10.0.0.0/8', '2001:db8::/32'] }),
+    refused: set({ allowedSources: ['10.0.0.0/8', '10.0.0.1'] }),
+  },
+];
