@@ -1,3 +1,4 @@
+import { writeResult } from '../v2/shown-once.ts';
 import type { Failure } from './status.ts';
 
 /** What `@extra` tells about an answer. */
@@ -36,7 +37,7 @@ export function sixDigits(value: number): string {
 
 /** The body of a success: `ok`, `result`, `@extra`, then the JSON-RPC mark. */
 export function successEnvelope(result: unknown, extra: string, mark?: RpcMark): string {
-  return `{"ok":true,"result":${JSON.stringify(result)},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
+  return `{"ok":true,"result":${writeResult(result)},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
 }
 
 /** The body of a failure: `ok`, `error`, `code`, `@extra`, then the JSON-RPC mark. */

@@ -54,6 +54,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const { operation, errorCode: code } = exchange;
     metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
     endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
+    if (!logger.isLevelEnabled(status >= 500 ? 'warn' : 'info')) return settle();
     const line = {
       method: request.method,
       url: redactUrl(request.url),
@@ -67,10 +68,13 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     };
     if (status >= 500) logger.warn(line, 'request');
     else logger.info(line, 'request');
-    if (inFlight === 0) {
-      idleWaiters.forEach((resolve) => resolve());
-      idleWaiters = [];
-    }
+    settle();
+  };
+
+  const settle = (): void => {
+    if (inFlight > 0) return;
+    idleWaiters.forEach((resolve) => resolve());
+    idleWaiters = [];
   };
 
   return {
@@ -81,7 +85,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
         operation: 'unknown',
         errorCode: undefined,
         liteServers: [],
-        span: startRequestSpan(tracer, { method, headers, shownUrl: redactUrl(request.url) }),
+        span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
         extra: (liteServers = [], cached = false) =>
           extraText({
             unixSeconds: Math.floor(clock.unixMs() / 1000),

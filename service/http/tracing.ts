@@ -38,10 +38,11 @@ export function parentContext(headers: IncomingHttpHeaders): Context {
 /** The root span of one request; attributes are those of OpenTelemetry's HTTP conventions. */
 export function startRequestSpan(
   tracer: Tracer,
-  request: { readonly method: string; readonly shownUrl: string; readonly headers: IncomingHttpHeaders },
+  request: { readonly method: string; readonly shownUrl: () => string; readonly headers: IncomingHttpHeaders },
 ): Span {
-  const attributes = { 'http.request.method': request.method, 'url.full': request.shownUrl };
-  return tracer.startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parentContext(request.headers));
+  const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER }, parentContext(request.headers));
+  if (!span.isRecording()) return span;
+  return span.setAttributes({ 'http.request.method': request.method, 'url.full': request.shownUrl() });
 }
 
 /** Runs `work` in a child span that ends with it. */

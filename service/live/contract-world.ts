@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessText } from '../pool/access.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
 import type { Pool } from '../pool/pool.ts';
+import { fromMemory } from '../pool/read-event.ts';
 import { createSingleFlight } from '../pool/single-flight.ts';
 import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
 import { estimateFees } from '../tvm/fees.ts';
@@ -75,7 +76,7 @@ export type ContractWorldsDependencies = {
 /** What the hosted service gives a get-method; a lite server gives 300,000 and the reference client's library a million (v2 sheet 9.6). */
 const GAS_LIMIT = 4_000_000;
 
-/** Finished runs kept: at some 500 bytes for a usual one, those of the last blocks. */
+/** Finished runs kept: at some 2 KB for a usual one, those of the last blocks. */
 const RUN_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The reference client's library's words for a stack with more entries, or deeper, than it takes. */
@@ -151,7 +152,10 @@ export function createContractWorlds(
       const key = runKey(block, call);
       const account = await readAccount(call.account);
       const kept = runs.get(key);
-      if (kept !== undefined) return { ...(kept as GetMethodResult), account };
+      if (kept !== undefined) {
+        context.observe?.(fromMemory);
+        return { ...(kept as GetMethodResult), account };
+      }
       const { value } = await flights.run(`${accessText(context.access)} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
         runs.set(key, result, weighStack(result.stack));

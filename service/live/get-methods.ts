@@ -1,6 +1,6 @@
 import type { BlockId } from '../decode/block-id.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
-import type { ContractWorlds, MethodCall } from './contract-world.ts';
+import type { ContractWorlds, MethodCall, MethodRun } from './contract-world.ts';
 import type { StackEntry } from './vm-values.ts';
 
 /** How a get-method ended on the state of an account in one masterchain block. */
@@ -27,12 +27,27 @@ export type LiveGetMethods = {
 };
 
 export function createLiveGetMethods(dependencies: { worlds: ContractWorlds }): LiveGetMethods {
+  /** By the stack of a run, which is kept with it: the same run gives the same value, so that what is made of it can be kept too. */
+  const made = new WeakMap<readonly StackEntry[], LiveMethodRun>();
+
   return {
     async runMethod(call, seqno, context) {
       const world = await dependencies.worlds.open(seqno, context);
-      const { exitCode, gasUsed, stack, account } = await world.runMethod(call);
-      const { masterchainBlock, lastTransaction } = account;
-      return world.answer({ exitCode, gasUsed, stack, masterchainBlock, lastTransaction });
+      const run = await world.runMethod(call);
+      const value = made.get(run.stack) ?? describeRun(run);
+      made.set(run.stack, value);
+      return world.answer(value);
     },
   };
+}
+
+function describeRun({
+  exitCode,
+  gasUsed,
+  stack,
+  account: { masterchainBlock, lastTransaction },
+}: MethodRun): LiveMethodRun {
+  const { lt, hash } = lastTransaction;
+  // A copy: the hash is a view of the whole answer that the account came in.
+  return { exitCode, gasUsed, stack, masterchainBlock, lastTransaction: { lt, hash: Buffer.from(hash) } };
 }

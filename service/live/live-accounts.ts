@@ -1,11 +1,12 @@
-import { PoolError } from '../pool/errors.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';
-import type { LiveAccounts } from './accounts.ts';
+import type { AccountView } from './account-view.ts';
+import type { LiveAccount, LiveAccounts } from './accounts.ts';
 import { joinAnswers } from './answer.ts';
 import { pinBlock } from './pinned-block.ts';
 import { createSuspendedAccounts, isSuspended } from './suspended-accounts.ts';
+import type { SuspendedList } from './suspended-accounts.ts';
 
 export type LiveAccountsOptions = AccountReaderOptions;
 
@@ -13,6 +14,16 @@ export type LiveAccountsOptions = AccountReaderOptions;
 export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { pool: Pool }): LiveAccounts {
   const reader = createAccountReader({ trust }, { pool });
   const suspended = createSuspendedAccounts({ pool });
+  /** Of the views that the pool still holds: the same view gives the same account, so that what is made of it can be kept with it. */
+  const made = new WeakMap<AccountView, { readonly list: SuspendedList; readonly value: LiveAccount }>();
+
+  function withSuspension(view: AccountView, list: SuspendedList): LiveAccount {
+    const before = made.get(view);
+    if (before !== undefined && before.list === list) return before.value;
+    const value = { ...view, suspended: isSuspended(list, view.account, view.shardUtime) };
+    made.set(view, { list, value });
+    return value;
+  }
 
   return {
     async readAccount(account, seqno, context) {
@@ -21,8 +32,7 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
         reader.readView(account, pinned.value, context),
         suspended.listAt(pinned.value, context),
       ]);
-      const value = { ...view.value, suspended: isSuspended(list.value, account, view.value.shardUtime) };
-      return joinAnswers(value, [pinned, view, list]);
+      return joinAnswers(withSuspension(view.value, list.value), [pinned, view, list]);
     },
 
     async readShardAccount(account, seqno, context) {

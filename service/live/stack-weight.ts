@@ -2,10 +2,10 @@ import type { CellTable } from '../decode/cell-table.ts';
 import type { StackEntry } from './vm-values.ts';
 
 /** An entry without what it refers to: an object and, for a number, its digits. */
-const ENTRY_BYTES = 160;
-/** Tables besides the bytes of their cells: offsets, references, hashes. */
-const TABLE_FACTOR = 3;
-const RUN_BYTES = 512;
+const ENTRY_BYTES = 320;
+/** Tables besides the bytes of their cells: offsets, references, hashes; and the answers that show them, as objects and as JSON. */
+const TABLE_FACTOR = 8;
+const RUN_BYTES = 2_048;
 
 /** About what a result's stack holds of memory, in bytes: its entries, and the tables that their cells are in. */
 export function weighStack(stack: readonly StackEntry[]): number {

@@ -6,6 +6,7 @@ import { extendedAccountState, viewExtendedAccount } from './extended-accounts.t
 import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
 import { accountStatus, boc, bocOrEmpty, emptyText, flag, hash, nano, uint63 } from './scalars.ts';
 import { constant, list, named, object, variants, type Infer, type Shape } from './shape.ts';
+import { showOnce } from './shown-once.ts';
 import {
   blockIdExt,
   extraCurrenciesMax,
@@ -138,11 +139,14 @@ function viewOperations(accounts: LiveAccounts): readonly Operation[] {
       'getAddressInformation',
       'State, balance, code, data and last transaction of an account.',
       fullAccountState,
-      viewFullAccountState,
+      showOnce(viewFullAccountState),
     ),
     reading('getAddressBalance', 'Balance of an account in nanotons.', nano, (account) => account.balance.toString()),
-    reading('getWalletInformation', 'Type, seqno and id of a wallet.', walletInformation, (account) =>
-      viewWalletInformation(account, viewAccountStatus(account)),
+    reading(
+      'getWalletInformation',
+      'Type, seqno and id of a wallet.',
+      walletInformation,
+      showOnce((account) => viewWalletInformation(account, viewAccountStatus(account))),
     ),
     reading('getAddressState', 'State of an account by name.', accountStatus, viewAccountStatus),
   ];

@@ -1,4 +1,5 @@
 import { mapAnswer, type Operation } from './operation.ts';
+import { showOnce } from './shown-once.ts';
 
 /** What `@type` of every block id is: views write the first, which clients check for (v2 sheet 13, #27). */
 export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
@@ -12,10 +13,13 @@ const SCHEMA = 'BlockIdTag';
 export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
   const { result } = operation;
   if (tag === written || !result.definitions.has(SCHEMA)) return operation;
+  const retagOnce = showOnce((value: object) => retag(value, tag));
+  const retagged = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? retagOnce(value) : value;
   return {
     ...operation,
     result: { ...result, definitions: new Map([...result.definitions, [SCHEMA, { const: tag }]]) },
-    run: async (source, context) => mapAnswer(await operation.run(source, context), (value) => retag(value, tag)),
+    run: async (source, context) => mapAnswer(await operation.run(source, context), retagged),
   };
 }
 

@@ -5,10 +5,11 @@ import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionNam
 import { optionalAccountId, optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
 import { defineOperation, type Operation } from './operation.ts';
-import { mapPaced, showOnce } from './paced.ts';
+import { mapPaced } from './paced.ts';
 import type { ParameterRule, Values } from './parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
 import { constant, list, named, object, scalar, type Infer } from './shape.ts';
+import { showOnce } from './shown-once.ts';
 import { transactionExt, viewTransactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 

@@ -12,18 +12,3 @@ export async function mapPaced<A, B>(items: readonly A[], view: (item: A) => B):
   }
   return shown;
 }
-
-/**
- * Shows each value once: a value that a cache gives again is shown as before, without the work. What was made is kept with its
- * value and no longer, so the caches' own bounds hold it.
- */
-export function showOnce<A extends object, C, B>(view: (value: A, context: C) => B): (value: A, context: C) => B {
-  const shown = new WeakMap<A, { readonly view: B }>();
-  return (value, context) => {
-    const before = shown.get(value);
-    if (before !== undefined) return before.view;
-    const made = { view: view(value, context) };
-    shown.set(value, made);
-    return made.view;
-  };
-}

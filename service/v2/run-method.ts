@@ -7,6 +7,7 @@ import { defineOperation, mapAnswer, type Operation } from './operation.ts';
 import { withDefault, type RequiredParameter } from './parameter.ts';
 import { int32, uint63 } from './scalars.ts';
 import { constant, named, object, type Infer } from './shape.ts';
+import { showOnce } from './shown-once.ts';
 import { legacyStack, typedStack } from './stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from './stack-output.ts';
 import { legacyStackShape, typedStackShape } from './stack-shapes.ts';
@@ -77,6 +78,8 @@ export function viewTypedRun(run: LiveMethodRun): Infer<typeof typedResult> {
 
 /** The operations that run a get-method: the same run, two forms of values (v2 sheet 9.6). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
+  const viewLegacy = showOnce(viewLegacyRun);
+  const viewTyped = showOnce(viewTypedRun);
   return [
     defineOperation({
       name: 'runGetMethod',
@@ -87,7 +90,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       parameters: { account: address, methodId, stack: withDefault(legacyStack, []), seqno: optionalSeqno },
       result: legacyResult,
       handle: async ({ seqno, ...call }, context) =>
-        mapAnswer(await getMethods.runMethod(call, seqno, context), viewLegacyRun),
+        mapAnswer(await getMethods.runMethod(call, seqno, context), viewLegacy),
     }),
     defineOperation({
       name: 'runGetMethodStd',
@@ -98,7 +101,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       parameters: { account: address, methodId, stack: withDefault(typedStack, []), seqno: optionalSeqno },
       result: typedResult,
       handle: async ({ seqno, ...call }, context) =>
-        mapAnswer(await getMethods.runMethod(call, seqno, context), viewTypedRun),
+        mapAnswer(await getMethods.runMethod(call, seqno, context), viewTyped),
     }),
   ];
 }

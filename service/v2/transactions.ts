@@ -12,9 +12,10 @@ import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { mapPaced, showOnce } from './paced.ts';
+import { mapPaced } from './paced.ts';
 import { withDefault, type Parameters, type ParameterRule, type Values } from './parameter.ts';
 import { constant, list, named, object, type Infer } from './shape.ts';
+import { showOnce } from './shown-once.ts';
 import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
