@@ -41,10 +41,17 @@ const SHRINK_MIN = 0.5;
 const OVERLOAD_PART = 0.75;
 
 /**
- * The fastest window is forgotten after this time, since ways through the network change. Under full load it is measured anew with half
- * of the reads: else the waiting that we cause would pass for its nature.
+ * The fastest window is forgotten after this time, since ways through the network change. Under full load it is measured anew with a
+ * quarter of the reads, for some tenths of a second: else the waiting that we cause would pass for its nature.
  */
 const FASTEST_OLD_MS = 30_000;
+const MEASURING_PART = 1 / 4;
+
+/** A function that is asked no more in the middle of that holds up nobody for longer. */
+const MEASURING_MS_MAX = 1_000;
+
+/** While one function is measured anew, others are as well, if they were not lately. */
+const FASTEST_FRESH_MS = 10_000;
 
 /** Functions of a lite server are 29 (lite server sheet 5); the bound only keeps a mistake from growing. */
 const FUNCTIONS_MAX = 64;
@@ -68,6 +75,8 @@ export function createInFlightLimit(
   let { ceiling } = options;
   let limit = Math.min(START, ceiling);
   let overloadedMs = Number.NEGATIVE_INFINITY;
+  /** While a function is measured anew: which, and the limit before. */
+  let measuring: { readonly record: Record; readonly limit: number; readonly untilMs: number } | undefined;
   const records = new Map<string, Record>();
 
   function recordOf(functionName: string): Record | undefined {
@@ -91,18 +100,22 @@ export function createInFlightLimit(
     const { fastestMs } = record;
     // With few reads in flight it is not us who make it slow, and no more room is needed.
     const isLoaded = record.inFlightMost >= limit / 2;
-    const isOld = now() - record.fastestSinceMs > FASTEST_OLD_MS;
-    if (fastestMs === undefined || ms <= fastestMs || (isOld && !isLoaded)) {
+    const ageMs = now() - record.fastestSinceMs;
+    const isMeasured = measuring !== undefined && (measuring.record === record || ageMs > FASTEST_FRESH_MS);
+    if (fastestMs === undefined || ms <= fastestMs || isMeasured || (ageMs > FASTEST_OLD_MS && !isLoaded)) {
       record.fastestMs = ms;
       record.fastestSinceMs = now();
-    } else if (isOld) {
-      record.fastestMs = undefined;
-      become(limit / 2);
-      // What is under way now was asked before the change: the next window begins after it.
-      Object.assign(record, emptyWindow(now() + 2 * ms));
+    } else if (ageMs > FASTEST_OLD_MS && measuring === undefined) {
+      measuring = { record, limit, untilMs: now() + 2 * ms + MEASURING_MS_MAX };
+      become(limit * MEASURING_PART);
+      // What is under way now was asked before the change: windows begin after it.
+      for (const other of records.values()) Object.assign(other, emptyWindow(now() + 2 * ms));
       return;
     }
-    if (isLoaded) {
+    if (measuring !== undefined && (measuring.record === record || now() > measuring.untilMs)) {
+      become(measuring.limit);
+      measuring = undefined;
+    } else if (isLoaded && measuring === undefined) {
       const part = (TOLERANCE * ((record.fastestMs ?? ms) + NOISE_MS)) / (ms + NOISE_MS);
       become(part < 1 ? limit * Math.max(SHRINK_MIN, part) : limit + Math.sqrt(limit));
     }

@@ -96,16 +96,18 @@ export function createWaitingLine(options: WaitingLineOptions, dependencies: Wai
     return new PoolError('saturated', { attempts: 0, retryAfterSeconds });
   }
 
+  function hasStarted({ kind, start }: Waiting, withoutRoom: Set<string>): boolean {
+    const started = start();
+    if (!started) withoutRoom.add(kind);
+    return started;
+  }
+
   /** Starts one of these, the next caller's in turn; false when none finds room. */
   function startOne(turns: Map<string, Waiting[]>, withoutRoom: Set<string>): boolean {
     for (const [caller, own] of turns) {
       if (withoutRoom.size >= kinds.size) return false;
-      const waiting = own.find(({ kind }) => !withoutRoom.has(kind));
+      const waiting = own.find((one) => !withoutRoom.has(one.kind) && hasStarted(one, withoutRoom));
       if (waiting === undefined) continue;
-      if (!waiting.start()) {
-        withoutRoom.add(waiting.kind);
-        continue;
-      }
       takeOut(waiting);
       const others = turns.get(caller);
       if (others !== undefined) {
