@@ -94,10 +94,10 @@ export function createCaches(
     },
   );
 
-  function onChild({ object, ...event }: CacheEvent): void {
-    const owner = controllerOf(object);
-    const { namespace } = object.metadata;
-    const initial = 'initial' in event && event.initial;
+  function onChild(event: CacheEvent): void {
+    const owner = controllerOf(event.object);
+    const { namespace } = event.object.metadata;
+    const initial = isInitial(event);
     if (owner?.kind === 'TonApi') onTonApi(`${namespace}/${owner.name}`, initial);
     if (owner?.kind === 'TonApiKey') onTonApiKey(`${namespace}/${owner.name}`, initial);
   }
@@ -116,7 +116,7 @@ export function createCaches(
       indexes: { tonApi: (pod) => [podTonApi(pod)] },
       trim: trimPod,
     },
-    { ...dependencies, onEvent: ({ object }) => onTonApi(podTonApi(object), false) },
+    { ...dependencies, onEvent: (event) => onTonApi(podTonApi(event.object), isInitial(event)) },
   );
 
   /** Of objects of anybody only that they exist: values of foreign Secrets never enter this process. */

@@ -1,0 +1,62 @@
+import packageFile from '../package.json' with { type: 'json' };
+import { TonplaneError } from '../service/error.ts';
+import { createLogger } from '../service/telemetry/logger.ts';
+import { createRegister } from '../service/telemetry/register.ts';
+import { OptionsError } from './errors.ts';
+import { startOperator } from './operator.ts';
+import { parseOptions } from './options.ts';
+
+/** Reads the command line and runs the operator until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2), process.env);
+  const { version } = packageFile;
+  const commit = process.env['TONPLANE_COMMIT'] ?? 'unknown';
+  const stopped = stopSignal();
+  const logger = createLogger({ level: options.logLevel, base: { role: 'operator' } });
+  const operator = await startOperator(options, {
+    version,
+    commit,
+    logger,
+    register: createRegister({ version, commit }),
+  });
+  stopped.listen();
+  const reason = await Promise.race([stopped.promise, operator.lost]);
+  if (reason !== 'signal') process.exit(1);
+  await operator.close();
+  process.exit();
+}
+
+/** Signals end the process at once until `listen` is called; then the first resolves the promise. */
+function stopSignal(): { readonly promise: Promise<'signal'>; listen(): void } {
+  const { promise, resolve } = Promise.withResolvers<'signal'>();
+  let onSignal: () => void = exitAtOnce;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => onSignal());
+  return {
+    promise,
+    listen() {
+      onSignal = () => {
+        onSignal = exitAtOnce;
+        resolve('signal');
+      };
+    },
+  };
+}
+
+const exitAtOnce = (): never => process.exit(1);
+
+/** What a person did wrong is told in a sentence, what we did wrong with its stack. */
+function fail(error: unknown): void {
+  if (error instanceof OptionsError && error.code === 'help') {
+    process.stdout.write(error.message);
+    return;
+  }
+  const text = error instanceof TonplaneError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`ton-operator: ${text}\n`);
+  process.exit(error instanceof OptionsError ? 2 : 1);
+}
+
+try {
+  await main();
+} catch (error) {
+  fail(error);
+}

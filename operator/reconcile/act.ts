@@ -1,0 +1,136 @@
+import { handoverManager } from '../desired/names.ts';
+import type { Change, UpdateChange } from '../diff/diff.ts';
+import { driftManagers } from '../diff/drift.ts';
+import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
+import { isApiError } from '../kubernetes/errors.ts';
+import type { Events } from '../kubernetes/events.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import { resourceOf } from '../kubernetes/resources.ts';
+import type { DriftLog } from './drift-log.ts';
+import type { ReconcileMetrics } from './metrics.ts';
+import type { Writer } from './writer.ts';
+
+/** What was done of a plan, and what stood in the way. */
+export type Acted = {
+  readonly writes: number;
+  /** A child that only a person can make possible: its name is another's, or the server refuses it. */
+  readonly refusals: readonly Refusal[];
+  /** Objects that somebody changes back again and again. */
+  readonly fights: readonly string[];
+};
+
+export type Refusal = { readonly reason: 'NameTaken' | 'InvalidReference'; readonly message: string };
+
+export type ActDependencies = {
+  readonly client: KubernetesClient;
+  readonly writer: Writer;
+  readonly events: Events;
+  readonly metrics: Pick<ReconcileMetrics, 'driftCorrected'>;
+  readonly drift: DriftLog;
+};
+
+/**
+ * Carries changes out in order. A refusal ends the work before the next stage, as later stages build on earlier ones; any other error ends it at once
+ * and is thrown: the next look begins anew.
+ */
+export async function act(
+  about: KubernetesObject,
+  changes: readonly Change[],
+  dependencies: ActDependencies,
+  bounds: RequestBounds,
+): Promise<Acted> {
+  const refusals: Refusal[] = [];
+  const fights: string[] = [];
+  let writes = 0;
+  let refusedStage: string | undefined;
+  for (const change of changes) {
+    const stage = 'desired' in change ? change.desired.stage : change.stage;
+    if (refusedStage !== undefined && stage !== refusedStage) break;
+    const refusal = await carryOut(about, change, dependencies, bounds, fights);
+    if (refusal === undefined) {
+      writes += 1;
+      continue;
+    }
+    refusals.push(refusal);
+    refusedStage = stage;
+  }
+  return { writes, refusals, fights };
+}
+
+async function carryOut(
+  about: KubernetesObject,
+  change: Change,
+  dependencies: ActDependencies,
+  bounds: RequestBounds,
+  fights: string[],
+): Promise<Refusal | undefined> {
+  if (change.action === 'refuse') return { reason: 'NameTaken', message: change.message };
+  if (change.action === 'delete') {
+    await dependencies.writer.delete(change.live, bounds);
+    return undefined;
+  }
+  const { object } = change.desired;
+  return refusalOf(object, async () => {
+    if (change.action === 'create') await dependencies.writer.create(object, bounds);
+    else await update(about, change, dependencies, bounds, fights);
+  });
+}
+
+async function update(
+  about: KubernetesObject,
+  change: UpdateChange,
+  dependencies: ActDependencies,
+  bounds: RequestBounds,
+  fights: string[],
+): Promise<void> {
+  const { writer } = dependencies;
+  const { object } = change.desired;
+  if (change.cause === 'drift') await tellDrift(about, change, dependencies, bounds, fights);
+  if (change.handover !== undefined) {
+    const { apiVersion, kind, metadata } = object;
+    const { name, namespace = '' } = metadata;
+    const handover = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: change.handover } };
+    await writer.apply(handover, bounds, handoverManager);
+  }
+  await writer.apply(object, bounds);
+  if (!change.adopt) return;
+  const note = `${object.kind} ${object.metadata.name} was nobody's and is ours now`;
+  await dependencies.events.record(about, { type: 'Normal', reason: 'Adopted', action: 'Adopt', note }, bounds.signal);
+}
+
+/** Who did it stands in the records of managers, which the cache does not keep. */
+async function tellDrift(
+  about: KubernetesObject,
+  { live, fields }: UpdateChange,
+  { client, events, metrics, drift }: ActDependencies,
+  bounds: RequestBounds,
+  fights: string[],
+): Promise<void> {
+  const whole = await client.get(resourceOf(live), live.metadata, bounds);
+  const paths = fields.map(({ path }) => path);
+  const managers = driftManagers(whole ?? live, paths);
+  for (const name of managers) metrics.driftCorrected(live.kind, name);
+  const object = `${live.kind} ${live.metadata.name}`;
+  if (drift.corrected(live.metadata.uid ?? '')) fights.push(`${object} (${managers.join(', ')})`);
+  const shown = paths.slice(0, shownPathsMax).join(', ');
+  const note = `${managers.join(', ')} changed ${shown} of ${object}; undone`;
+  await events.record(about, { type: 'Warning', reason: 'DriftCorrected', action: 'Apply', note }, bounds.signal);
+}
+
+/** Enough to know what it is about. */
+const shownPathsMax = 5;
+
+/** A name that was taken in this moment, or an object that the server will not have: no retry helps. */
+async function refusalOf(object: KubernetesObject, write: () => Promise<unknown>): Promise<Refusal | undefined> {
+  try {
+    await write();
+    return undefined;
+  } catch (error) {
+    const name = `${object.kind} ${object.metadata.name}`;
+    if (isApiError(error, 'conflict') && error.data.causes.length > 0) {
+      return { reason: 'NameTaken', message: `${name} belongs to another: ${error.message}` };
+    }
+    if (isApiError(error, 'refused')) return { reason: 'InvalidReference', message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import { childAnnotations } from '../desired/names.ts';
+import type { OptionalApi } from '../desired/references.ts';
+import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import { resources, type OptionalKind } from '../kubernetes/resources.ts';
+import type { TonApi } from '../resource.ts';
+import type { Caches } from './caches.ts';
+
+/** An object that the spec names, and what is wrong with it; `problem` undefined: nothing is. */
+export type NamedReference = {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly name: string;
+  readonly problem?: ReferenceProblem;
+};
+
+/** Why a reference cannot be followed. */
+export type ReferenceProblem = {
+  readonly reason: 'SecretNotFound' | 'ConfigMapNotFound' | 'KeyMissing' | 'InvalidReference';
+  readonly message: string;
+};
+
+/** Texts of referenced ConfigMaps, read again only when their version changed. */
+export type ReferencedTexts = {
+  read(
+    of: { readonly namespace: string; readonly name: string; readonly key: string },
+    version: string,
+    bounds: RequestBounds,
+  ): Promise<string | undefined>;
+};
+
+/** Texts kept: as many TonApis as have a ConfigMap of their own; the oldest go first. */
+const textsMax = 2000;
+
+export function createReferencedTexts({ client }: { readonly client: KubernetesClient }): ReferencedTexts {
+  const texts = new Map<string, { readonly version: string; readonly text: string | undefined }>();
+  return {
+    async read(of, version, bounds) {
+      const place = `${of.namespace}/${of.name}/${of.key}`;
+      const known = texts.get(place);
+      if (known?.version === version) return known.text;
+      const found = await client.get(resources.ConfigMap, of, bounds);
+      const text = found?.data?.[of.key];
+      texts.delete(place);
+      texts.set(place, { version: found?.metadata.resourceVersion ?? '', text });
+      const [oldest] = texts.keys();
+      if (texts.size > textsMax && oldest !== undefined) texts.delete(oldest);
+      return text;
+    },
+  };
+}
+
+/** Everything that the spec names, with what is missing. A key inside a Secret is not looked for: its values are not ours to read. */
+export function namedReferences({ metadata, spec }: TonApi, caches: Pick<Caches, 'reference'>): NamedReference[] {
+  const { redis } = spec.rateLimits;
+  const secrets = [
+    redis.secretRef?.name,
+    spec.postgres?.secretRef.name,
+    spec.postgres?.readOnlySecretRef?.name,
+    spec.exposure?.tlsSecretName,
+    spec.liteServerConfigRef?.kind === 'Secret' ? spec.liteServerConfigRef.name : undefined,
+  ].filter((name) => name !== undefined);
+  const maps = spec.liteServerConfigRef?.kind === 'ConfigMap' ? [spec.liteServerConfigRef.name] : [];
+  const look = (kind: 'ConfigMap' | 'Secret', name: string): NamedReference => {
+    if (caches.reference(kind, `${metadata.namespace}/${name}`) !== undefined) return { kind, name };
+    const message = `${kind} ${name} is not there; make it in namespace ${metadata.namespace}`;
+    return { kind, name, problem: { reason: `${kind}NotFound`, message } };
+  };
+  return [...[...new Set(secrets)].map((name) => look('Secret', name)), ...maps.map((name) => look('ConfigMap', name))];
+}
+
+/** The APIs that the optional kinds belong to. */
+export function optionalApis(served: ReadonlySet<OptionalKind>): ReadonlySet<OptionalApi> {
+  return new Set([...served].map((kind) => resources[kind].apiVersion.split('/')[0] as OptionalApi));
+}
+
+/** A Secret that was made reaches every pod in this time: the kubelet's refresh of about a minute and a half, thrice. */
+const shardsSettleMs = 300_000;
+
+/**
+ * Keyring shards that every pod has read, by the age of the newest: a number that never falls back, as a report of pods might. `lookAgainMs` tells when
+ * more will have.
+ */
+export function settledShards(
+  children: readonly KubernetesObject[],
+  unixMs: number,
+): { readonly settled: number; readonly lookAgainMs: number | undefined } {
+  const shards = children.filter(
+    ({ metadata }) => metadata.annotations?.[childAnnotations.keyringShards] !== undefined,
+  );
+  const bornMs = shards.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')).toSorted((a, b) => a - b);
+  const old = bornMs.filter((ms) => unixMs - ms >= shardsSettleMs).length;
+  // Shards come in powers of two: of six old ones, four are a set that pods can rely on.
+  const settled = old === 0 ? 0 : 2 ** Math.floor(Math.log2(old));
+  const young = bornMs[old];
+  return { settled, lookAgainMs: young === undefined ? undefined : Math.max(0, young + shardsSettleMs - unixMs) };
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../kubernetes/clock.ts';
+import type { ObjectKey } from '../kubernetes/object.ts';
+
+/** A turn, or the place in the line. */
+export type Turn =
+  | { readonly granted: true }
+  | { readonly granted: false; readonly position: number; readonly waiting: number };
+
+/** Lets a few TonApis at a time take over the templates of a new operator: an upgrade must not restart the fleet (operator sheet 4.8). */
+export type RolloutQueue = {
+  /** Asks for a turn, and keeps the place in the line until it comes. */
+  ask(key: ObjectKey): Turn;
+  /** A rollout that runs already, as after a restart of the operator: it counts, whether there was a turn or not. */
+  occupy(key: ObjectKey): void;
+  /** The rollout is over, or none is wanted any more. */
+  leave(key: ObjectKey): void;
+  waiting(): number;
+};
+
+export type RolloutQueueOptions = {
+  readonly concurrencyMax: number;
+  /** Between the end of one rollout and the start of the next. */
+  readonly delayMs: number;
+};
+
+export function createRolloutQueue(
+  { concurrencyMax, delayMs }: RolloutQueueOptions,
+  { clock, onTurn }: { readonly clock: Clock; readonly onTurn: (key: ObjectKey) => void },
+): RolloutQueue {
+  const rolling = new Set<ObjectKey>();
+  const line = new Set<ObjectKey>();
+  let notBeforeMs = Number.NEGATIVE_INFINITY;
+  let cancelCall: (() => void) | undefined;
+
+  const isOpen = (): boolean => rolling.size < concurrencyMax && clock.now() >= notBeforeMs;
+
+  /** Tells the first in the line to ask again, now or when the pause is over. */
+  function callNext(): void {
+    cancelCall?.();
+    cancelCall = clock.after(Math.max(0, notBeforeMs - clock.now()), () => {
+      const [first] = line;
+      if (first !== undefined && isOpen()) onTurn(first);
+    });
+  }
+
+  return {
+    ask(key) {
+      if (rolling.has(key)) return { granted: true };
+      line.add(key);
+      const position = [...line].indexOf(key) + 1;
+      if (position > 1 || !isOpen()) return { granted: false, position, waiting: line.size };
+      line.delete(key);
+      rolling.add(key);
+      callNext();
+      return { granted: true };
+    },
+    occupy(key) {
+      line.delete(key);
+      rolling.add(key);
+    },
+    leave(key) {
+      const waited = line.delete(key);
+      if (rolling.delete(key)) notBeforeMs = clock.now() + delayMs;
+      else if (!waited) return;
+      callNext();
+    },
+    waiting: () => line.size,
+  };
+}

@@ -1,0 +1,71 @@
+import { childAnnotations, childNames } from '../desired/names.ts';
+import type { DesiredObject, Workload } from '../desired/references.ts';
+import { compareFields } from '../diff/compare.ts';
+import { nameOf } from '../diff/diff.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi } from '../resource.ts';
+
+type Template = Readonly<Record<string, unknown>>;
+
+/** A workload whose pods would be replaced by what is wanted now. */
+export type TemplateChange = {
+  readonly workload: Workload;
+  /** `spec.template` as it is live: what a rollout that has to wait keeps. */
+  readonly live: Template;
+  /** `edit`: a person changed the resource; `operator`: only the operator or its release is another. */
+  readonly cause: 'edit' | 'operator';
+};
+
+/**
+ * The workloads whose template is to change on purpose. A foreign edit of a template is none: what we want is unchanged then, as its hash tells, and it is
+ * undone at once.
+ */
+export function templateChanges(
+  tonApi: TonApi,
+  wanted: readonly DesiredObject[],
+  live: readonly KubernetesObject[],
+): TemplateChange[] {
+  const names = childNames(tonApi);
+  const workloads: Readonly<Record<string, Workload>> = {
+    [`Deployment/${names.api}`]: 'api',
+    [`StatefulSet/${names.indexer}`]: 'indexer',
+    [`Deployment/${names.redis}`]: 'redis',
+  };
+  return wanted.flatMap(({ object }): TemplateChange[] => {
+    const workload = workloads[nameOf(object)];
+    const present = live.find((other) => nameOf(other) === nameOf(object));
+    if (workload === undefined || present === undefined || hashOf(object) === hashOf(present)) return [];
+    const [next, now] = [templateOf(object), templateOf(present)];
+    if (compareFields(next, now).length === 0) return [];
+    return [{ workload, live: now, cause: coldHashOf(next) === coldHashOf(now) ? 'operator' : 'edit' }];
+  });
+}
+
+/** True until every pod of the workload is of its newest template and ready. */
+export function isRollingOut({ metadata, spec, status }: KubernetesObject): boolean {
+  const wanted = number(spec?.['replicas'] ?? 1);
+  const { observedGeneration, replicas, updatedReplicas, availableReplicas } = status ?? {};
+  return (
+    number(observedGeneration) < (metadata.generation ?? 0) ||
+    number(updatedReplicas) < wanted ||
+    number(replicas) > number(updatedReplicas) ||
+    number(availableReplicas) < number(updatedReplicas)
+  );
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+export function templateOf({ spec }: KubernetesObject): Template {
+  return (spec?.['template'] ?? {}) as Template;
+}
+
+function hashOf({ metadata }: KubernetesObject): string | undefined {
+  return metadata.annotations?.[childAnnotations.appliedHash];
+}
+
+function coldHashOf(template: Template): string | undefined {
+  const { metadata } = template as { metadata?: { annotations?: Readonly<Record<string, string>> } };
+  return metadata?.annotations?.[childAnnotations.coldHash];
+}
