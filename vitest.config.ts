@@ -5,6 +5,8 @@ const onStores = [
   'test/support/**/!(*.cluster).test.ts',
   'test/service/store/**/*.test.ts',
   'test/service/limits/redis/**/*.test.ts',
+  'test/service/pool/redis/**/*.test.ts',
+  'test/e2e/**/*.redis.test.ts',
 ];
 
 /** Tests on a Kubernetes control plane: each file starts its own, and two at once are what a small machine bears. */
@@ -21,7 +23,10 @@ export default defineConfig({
       { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'] } },
       { extends: true, test: { name: 'service', include: ['test/service/**/*.test.ts'], exclude: onStores } },
       { extends: true, test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: onControlPlane } },
+      {
+        extends: true,
+        test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: [...onControlPlane, ...onStores] },
+      },
       {
         extends: true,
         test: { name: 'operator', include: ['test/{operator,crds,charts}/**/*.test.ts'], exclude: onControlPlane },

@@ -13,7 +13,7 @@ import { createRegister } from './telemetry/register.ts';
 async function main(): Promise<void> {
   const [role, ...rest] = process.argv.slice(2);
   if (role === 'keys') {
-    process.stdout.write(runKeys(rest, Date.now()));
+    process.stdout.write(await runKeys(rest, Date.now(), process.env));
     return;
   }
   const args = parseArguments(process.argv.slice(2));

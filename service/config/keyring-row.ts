@@ -10,17 +10,17 @@ export type KeyringRow = {
   /** Name of a plan of the TonApi. */
   readonly plan: string;
   /** Keys of one owner share one budget; a key without owner has its own. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Networks the key may be used on; every one when absent. */
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | undefined;
   /** RFC 3339; from then on the key is unknown. */
-  readonly notAfter?: string;
+  readonly notAfter?: string | undefined;
   /** Operations the key may call, at most 128; all when absent. */
-  readonly allowedMethods?: readonly string[];
+  readonly allowedMethods?: readonly string[] | undefined;
   /** CIDR ranges the key may be used from, at most 32; all when absent. */
-  readonly allowedSources?: readonly string[];
+  readonly allowedSources?: readonly string[] | undefined;
   /** In place of the plan's; whole numbers from 1 to 1,000,000. */
-  readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number };
+  readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number } | undefined;
 };
 
 /** Every field of a row; another one makes the file invalid. */

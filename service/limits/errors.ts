@@ -1,7 +1,10 @@
 import { TonplaneError } from '../error.ts';
 
-/** `keyring_invalid`: the keyring file cannot be used; `limit_plan_unknown`: the anonymous plan or a key names a plan that does not exist. */
-export type LimitsErrorCode = 'keyring_invalid' | 'limit_plan_unknown';
+/**
+ * `keyring_invalid`: the keyring file cannot be used; `limit_plan_unknown`: the anonymous plan or a key names a plan that does not exist;
+ * `revocation_failed`: Redis was not told of a revoked key.
+ */
+export type LimitsErrorCode = 'keyring_invalid' | 'limit_plan_unknown' | 'revocation_failed';
 
 /** Limits cannot start as configured. Holds ids of keys, never keys. A refused request is a `Refused` decision, not an error. */
 export class LimitsError extends TonplaneError<LimitsErrorCode, { readonly problems: readonly string[] }> {

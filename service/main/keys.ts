@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
+import type { KeyringRow } from '../config.ts';
 import { parseKeyring } from '../limits/keyring.ts';
 import { makeKey } from '../limits/keys.ts';
+import { redisUrlProblem } from '../limits/redis/connection.ts';
+import { revokeInRedis } from '../limits/redis/revoke.ts';
 import { ArgumentsError } from './arguments.ts';
 import { readNamedFile } from './files.ts';
 
@@ -18,12 +21,15 @@ export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [optio
     --rate N --burst N  in place of the plan's
   list                  ids and terms, never keys
   revoke --id ID        takes the key out of force
+    --redis URL, --redis-file FILE
+                        at once on every process that shares its limits there (or TONPLANE_REDIS_URL)
+    --api NAME          for the TonApi of this name; needed with a Redis
   rotate --id ID        adds a key with the same terms and prints it; the old one stays in force
     --overlap HOURS     for so long, default 24
 `;
 
 /** A row as the file has it. */
-type Row = Readonly<Record<string, unknown>> & { readonly id: string };
+type Row = KeyringRow;
 
 const options = {
   keyring: { type: 'string' },
@@ -37,19 +43,24 @@ const options = {
   burst: { type: 'string' },
   id: { type: 'string' },
   overlap: { type: 'string' },
+  redis: { type: 'string' },
+  'redis-file': { type: 'string' },
+  api: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 type Values = ReturnType<typeof parse>['values'];
 
 /**
- * The `keys` role: changes a keyring file and returns what to print. A service that follows the file has it in force within 2 s.
+ * The `keys` role: changes a keyring file and returns what to print. A service that follows the file has it in force within 2 s. A revoked key is told to
+ * the Redis that is named, after it is out of the file.
  *
  * @param args what follows `keys` on the command line
  * @param nowMs Unix milliseconds
- * @throws ArgumentsError, StartError for a file that cannot be read, LimitsError for one that is no keyring or would not be one afterwards
+ * @throws ArgumentsError, StartError for a file that cannot be read, LimitsError for one that is no keyring or would not be one afterwards, and when
+ *   Redis cannot be told
  */
-export function runKeys(args: readonly string[], nowMs: number): string {
+export async function runKeys(args: readonly string[], nowMs: number, environment: NodeJS.ProcessEnv): Promise<string> {
   const { values, positionals } = parse(args);
   if (values.help === true) throw new ArgumentsError({ code: 'help', message: keysUsage, data: {}, retryable: false });
   const [name, ...rest] = positionals;
@@ -58,12 +69,15 @@ export function runKeys(args: readonly string[], nowMs: number): string {
   const file = values.keyring;
   if (file === undefined) throw refuse('--keyring: expected a file');
   const rows = readRows(file, name === 'create');
-  const { print, changed } = command(rows, values, nowMs);
+  const { print, changed, revoked } = command(rows, values, nowMs);
+  const redis = revoked === undefined ? undefined : redisOf(values, environment);
   if (changed !== undefined) writeRows(file, changed);
+  if (revoked !== undefined && redis !== undefined) await revokeInRedis(redis.url, redis.api, revoked);
   return print;
 }
 
-type Outcome = { readonly print: string; readonly changed?: readonly Row[] };
+/** `revoked`: id of a key that is to be refused at once. */
+type Outcome = { readonly print: string; readonly changed?: readonly Row[]; readonly revoked?: string };
 
 const commands: ReadonlyMap<string, (rows: readonly Row[], values: Values, nowMs: number) => Outcome> = new Map([
   ['create', create],
@@ -97,7 +111,20 @@ function list(rows: readonly Row[]): Outcome {
 
 function revoke(rows: readonly Row[], values: Values): Outcome {
   const { id } = named(rows, values);
-  return { print: `revoked ${id}\n`, changed: rows.filter((row) => row.id !== id) };
+  return { print: `revoked ${id}\n`, changed: rows.filter((row) => row.id !== id), revoked: id };
+}
+
+/** Whom to tell of a revoked key; undefined when no Redis is named. */
+function redisOf(values: Values, environment: NodeJS.ProcessEnv): { url: string; api: string } | undefined {
+  const file = values['redis-file'];
+  const given =
+    values.redis ?? (file === undefined ? environment['TONPLANE_REDIS_URL'] : readNamedFile('--redis-file', file));
+  const url = given?.trim();
+  if (url === undefined || url === '') return undefined;
+  const problem = redisUrlProblem(url);
+  if (problem !== undefined) throw refuse(`--redis: ${problem}`);
+  if (values.api === undefined) throw refuse('--api: expected the name of the TonApi whose processes share this Redis');
+  return { url, api: values.api };
 }
 
 /** Both keys get one owner, so that the overlap does not double the budget. */
@@ -115,7 +142,7 @@ function rotate(rows: readonly Row[], values: Values, nowMs: number): Outcome {
   return { print: `${key}\n`, changed: [...rows.map((each) => (each.id === id ? kept : each)), row] };
 }
 
-function rowFor(terms: Readonly<Record<string, unknown>>): { key: string; row: Row } {
+function rowFor(terms: Omit<KeyringRow, 'id' | 'sha256'>): { key: string; row: Row } {
   const { key, id, sha256 } = makeKey(randomBytes);
   return { key, row: { id, sha256: sha256.toString('hex'), ...terms } };
 }

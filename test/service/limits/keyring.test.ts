@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -11,6 +12,7 @@ import { LimitsError } from '#service/limits/errors.ts';
 import { createKeyringReader } from '#service/limits/keyring-reader.ts';
 import { createKeyring, keyringPollMs, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
+import { mountFolder } from '#test/support/mounted-folder.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 
@@ -177,6 +179,75 @@ describe('a keyring', () => {
         expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));
       }
     }
+  });
+
+  it('is a folder of shards, plain or gzip, beside each other or a folder each', () => {
+    const made = Array.from({ length: 4 }, () => makeKey(randomBytes));
+    const texts = made.map((key) => JSON.stringify({ keys: [entryOf(key)] }));
+    mkdirSync(join(folder, 'shard-3'));
+    writeFileSync(join(folder, 'a.json'), texts[0] ?? '');
+    writeFileSync(join(folder, 'b'), gzipSync(texts[1] ?? ''));
+    writeFileSync(join(folder, 'shard-3/keyring.json.gz'), gzipSync(texts[2] ?? ''));
+    writeFileSync(join(folder, '.hidden'), texts[3] ?? '');
+    const keyring = createKeyring({ file: folder });
+    expect(made.map(({ key }) => keyring.find(key, noonMs)?.id)).toEqual([
+      ...made.slice(0, 3).map(({ id }) => id),
+      undefined,
+    ]);
+  });
+
+  it('follows the shards of a mounted folder, of which some come and go, while a key changes hands', async () => {
+    const [moving, other] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const shard = (...keys: object[]): string => JSON.stringify({ keys });
+    const mounted = mountFolder({ '0.json': shard(entryOf(moving)), '1.json': shard() });
+    const keyring = createKeyring({ file: mounted.path });
+    mounted.put({
+      '0.json': shard(entryOf(moving)),
+      '1.json': shard(entryOf(moving, { plan: 'free' }), entryOf(other)),
+    });
+    await keyring.reload();
+    expect([keyring.size, keyring.find(moving.key, noonMs)?.terms.plan]).toEqual([2, 'pro']);
+    mounted.put({ '1.json': shard(entryOf(moving, { plan: 'free' })) });
+    await keyring.reload();
+    expect([keyring.size, keyring.find(moving.key, noonMs)?.terms.plan]).toEqual([1, 'free']);
+    mounted.remove();
+  });
+
+  it('is refused when two shards have one id for two keys', () => {
+    const [made, other] = [makeKey(randomBytes), makeKey(randomBytes)];
+    writeFileSync(join(folder, '0.json'), JSON.stringify({ keys: [entryOf(made)] }));
+    writeFileSync(join(folder, '1.json'), JSON.stringify({ keys: [entryOf({ ...other, id: made.id })] }));
+    expect(problemsOf(() => createKeyring({ file: folder }))).toEqual([`key id ${made.id} is there twice`]);
+  });
+
+  it('takes over what it refused once the plans that it names exist', async () => {
+    const made = makeKey(randomBytes);
+    const keyring = createKeyring({ file: fileOf({ keys: [] }), plans: new Set(['free']) });
+    fileOf({ keys: [entryOf(made)] });
+    await keyring.reload();
+    expect(keyring.find(made.key, noonMs)).toBeUndefined();
+    keyring.setPlans(new Set(['free', 'pro']));
+    await keyring.reload();
+    expect(keyring.find(made.key, noonMs)?.id).toBe(made.id);
+  });
+
+  it('holds a hundred thousand keys, most of one text and some of texts of their own, and finds each', () => {
+    const count = 100_000;
+    const idAt = (index: number): string => index.toString(36).padStart(12, '0');
+    const rows = Array.from({ length: count }, (_, index) => {
+      const own = index % 7 === 0 ? `,"owner":"o{${index}}"` : '';
+      return `{"id":"${idAt(index)}","sha256":"${index.toString(16).padStart(64, '0')}","plan":"pro"${own}}`;
+    });
+    const table = parseKeyring(`{"keys":[\n${rows.join(',\n')}\n]}`);
+    expect(table.size).toBe(count);
+    const wrong = rows.findIndex((_row, index) => {
+      const at = table.indexOf(idAt(index));
+      const { owner } = table.termsAt(at);
+      const hash = index.toString(16).padStart(64, '0');
+      return table.sha256At(at).toString('hex') !== hash || owner !== (index % 7 === 0 ? `o{${index}}` : undefined);
+    });
+    expect(wrong).toBe(-1);
+    expect(table.indexOf('zzzzzzzzzzzz')).toBe(-1);
   });
 
   it.each(['{"keys":[{"id":', '{"keys":[]', '{"keys":[{]}', '[]', '{"other":[{}],"keys":[]}'])('refuses %s', (text) => {

@@ -21,11 +21,12 @@ describe('tonplane keys', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const run = (...args: string[]): string => runKeys([...args, '--keyring', file], noonMs).trim();
+  const run = async (...args: string[]): Promise<string> =>
+    (await runKeys([...args, '--keyring', file], noonMs, {})).trim();
   const find = (key: string, unixMs = noonMs) => createKeyring({ file }).find(key, unixMs);
 
-  it('creates a key that is in force with its terms, in a file for its owner alone that does not hold it', () => {
-    const key = run(
+  it('creates a key that is in force with its terms, in a file for its owner alone that does not hold it', async () => {
+    const key = await run(
       'create',
       '--plan',
       'pro',
@@ -50,21 +51,21 @@ describe('tonplane keys', () => {
     expect(readdirSync(folder)).toEqual(['keyring.json']);
   });
 
-  it('lists ids and terms, and nothing that is stored of a key', () => {
-    const key = run('create', '--plan', 'pro');
-    const text = run('list');
+  it('lists ids and terms, and nothing that is stored of a key', async () => {
+    const key = await run('create', '--plan', 'pro');
+    const text = await run('list');
     expect(text).toBe(`${idOf(key)}  {"plan":"pro"}`);
   });
 
-  it('revokes one key and no other', () => {
-    const [kept, gone] = [run('create', '--plan', 'pro'), run('create', '--plan', 'pro')];
-    expect(run('revoke', '--id', idOf(gone))).toBe(`revoked ${idOf(gone)}`);
+  it('revokes one key and no other', async () => {
+    const [kept, gone] = [await run('create', '--plan', 'pro'), await run('create', '--plan', 'pro')];
+    expect(await run('revoke', '--id', idOf(gone))).toBe(`revoked ${idOf(gone)}`);
     expect([find(kept)?.id, find(gone)]).toEqual([idOf(kept), undefined]);
   });
 
-  it('rotates: both keys share one budget until the overlap is over', () => {
-    const old = run('create', '--plan', 'pro');
-    const fresh = run('rotate', '--id', idOf(old), '--overlap', '2');
+  it('rotates: both keys share one budget until the overlap is over', async () => {
+    const old = await run('create', '--plan', 'pro');
+    const fresh = await run('rotate', '--id', idOf(old), '--overlap', '2');
     expect(find(fresh)?.terms).toMatchObject({ plan: 'pro', owner: find(old)?.terms.owner });
     expect(find(old, noonMs + 2 * hourMs - 1)).toBeDefined();
     expect(find(old, noonMs + 2 * hourMs)).toBeUndefined();
@@ -77,14 +78,15 @@ describe('tonplane keys', () => {
     [['create', '--plan', 'pro', '--source', 'home'], 'allowedSources: expected an array'],
     [['create', '--plan', 'pro', '--rate', 'fast'], '--rate: expected a whole number'],
     [['list'], '--keyring: expected a readable file'],
-  ])('refuses %j and leaves no file', (args, message) => {
-    expect(() => run(...args)).toThrow(message);
+    [['create', '--plan', 'pro', '--rate', '0'], 'overrides: expected whole'],
+  ])('refuses %j and leaves no file', async (args, message) => {
+    await expect(run(...args)).rejects.toThrow(message);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('leaves a file alone that is no keyring', () => {
+  it('leaves a file alone that is no keyring', async () => {
     writeFileSync(file, 'precious');
-    expect(() => run('create', '--plan', 'pro')).toThrow('expected JSON');
+    await expect(run('create', '--plan', 'pro')).rejects.toThrow('expected JSON');
     expect(readFileSync(file, 'utf8')).toBe('precious');
   });
 });

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -86,23 +85,5 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 50) * 1.05));
     expect(await pods[0]?.isHere()).toBe(true);
     await close();
-  });
-
-  it('of a cluster, touch one slot at a time', async () => {
-    const cluster = await startRedisProcess(
-      '--cluster-enabled',
-      'yes',
-      '--cluster-config-file',
-      `nodes-${process.pid}.conf`,
-      '--dir',
-      tmpdir(),
-    );
-    await cluster.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    const { pods, keys, close } = await startPods(2, { url: cluster.url, plan: planOf({ requestsPerDay: 100 }) });
-    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
-    const { admitted } = await load(pods, 500, () => 1, askWith(keys[0]));
-    expect(admitted).toBeGreaterThan(20);
-    await close();
-    await cluster.close();
   });
 });

@@ -23,12 +23,19 @@ export async function startRedisProcess(...settings: string[]): Promise<RedisPro
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...settings];
+  let password = settings[settings.indexOf('--requirepass') + 1];
   const command = async (name: string, ...rest: string[]): Promise<unknown> => {
-    const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+    const client = new Redis(url, {
+      ...(settings.includes('--requirepass') && password !== undefined && { password }),
+      lazyConnect: true,
+      retryStrategy: () => null,
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      return await client.call(name, ...rest);
+      const answer = await client.call(name, ...rest);
+      if (rest[0] === 'SET' && rest[1] === 'requirepass') password = rest[2];
+      return answer;
     } finally {
       client.disconnect();
     }

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+import type { KeyringRow } from '#service/config.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { runKeys } from '#service/main/keys.ts';
+import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
+import { ask, startNetwork, type NetworkProcess } from '#test/support/api-processes.ts';
+import { mountFolder, type MountedFolder } from '#test/support/mounted-folder.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+const redisUrl = inject('redisUrl') ?? '';
+const missing = skipLoudly(redisUrl === '', { what: 'processes that share limits', why: 'no redis-server' });
+
+const podCount = 4;
+const rate = 25;
+
+/** A minute, as the claim is of one; what is admitted in it is counted to the token. */
+const claimMs = 60_000;
+const missMax = 0.01;
+
+/** How long a file or Redis may take to be followed. */
+const inForceMs = 2000;
+
+/** When each process is asked next, in milliseconds from the start, at four times the plan's rate altogether. */
+type Arrival = (pod: number, asked: number) => number;
+
+const uniform: Arrival = (_pod, asked) => asked * 40;
+/** Five at once. */
+const bursty: Arrival = (_pod, asked) => Math.floor(asked / 5) * 200;
+/** Nine tenths come to one process. */
+const skewed: Arrival = (pod, asked) => asked * (pod === 0 ? 11 : 300);
+
+type Issued = { readonly key: string; readonly row: KeyringRow };
+
+function issue(owner?: string): Issued {
+  const { key, id, sha256 } = makeKey(randomBytes);
+  const row = { id, sha256: sha256.toString('hex'), plan: 'pro', ...(owner !== undefined && { owner }) };
+  return { key, row };
+}
+
+describe.skipIf(missing)('processes that share one Redis', () => {
+  const keys = {
+    uniform: issue(),
+    bursty: issue(),
+    skewed: issue(),
+    owned: issue('acme'),
+    alsoOwned: issue('acme'),
+    revoked: issue(),
+  };
+  const api = `processes-${randomBytes(4).toString('hex')}`;
+  let network: NetworkProcess;
+  let pods: ServiceProcess[];
+  let manifest: MountedFolder;
+  let keyring: MountedFolder;
+
+  beforeAll(async () => {
+    network = await startNetwork();
+    const plans = [{ name: 'pro', requestsPerSecond: rate, burst: rate }];
+    manifest = mountFolder({ 'tonapi.yaml': network.manifest({ plans, anonymousPlan: undefined }, api) });
+    keyring = mountFolder({ 'keyring.json': JSON.stringify({ keys: Object.values(keys).map(({ row }) => row) }) });
+    const args = ['--manifest', manifest.file('tonapi.yaml'), '--keyring', keyring.path, '--redis', redisUrl];
+    pods = await Promise.all(Array.from({ length: podCount }, () => startService(args)));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(pods.map((pod) => pod.stop()));
+    await network.stop();
+    manifest.remove();
+    keyring.remove();
+  });
+
+  /** What all processes together admit of keys, and in how long. */
+  const load = async (forMs: number, arrival: Arrival, keyOf: (asked: number) => string) => {
+    const startedMs = performance.now();
+    const elapsedMs = (): number => performance.now() - startedMs;
+    let admitted = 0;
+    const askPod = async (pod: ServiceProcess, index: number): Promise<void> => {
+      const open: Promise<void>[] = [];
+      for (let asked = 0; arrival(index, asked) < forMs; asked++) {
+        const waitMs = arrival(index, asked) - elapsedMs();
+        if (waitMs > 0) await sleep(waitMs);
+        const one = async (): Promise<void> => {
+          admitted += Number((await ask(pod, keyOf(asked))) === 200);
+        };
+        open.push(one());
+      }
+      await Promise.all(open);
+    };
+    await Promise.all(pods.map(askPod));
+    return { admitted, allowed: (rate * elapsedMs()) / 1000 + rate };
+  };
+
+  it('admit a plan together to 1 % of what it says, however requests arrive', async () => {
+    await Promise.all(pods.map((pod) => expect.poll(() => isAway(pod), { timeout: 10_000 }).toBe('0')));
+    const results = await Promise.all([
+      load(claimMs, uniform, () => keys.uniform.key),
+      load(claimMs, bursty, () => keys.bursty.key),
+      load(claimMs, skewed, () => keys.skewed.key),
+      load(claimMs, uniform, (asked) => (asked % 2 === 0 ? keys.owned : keys.alsoOwned).key),
+    ]);
+    const missedBy = results.map(({ admitted, allowed }) => Math.abs(admitted / allowed - 1));
+    expect(Math.max(...missedBy), JSON.stringify(results)).toBeLessThan(missMax);
+  }, 150_000);
+
+  it('refuse a key on each within 2 s of its revocation, before its row is gone', async () => {
+    const folder = mountFolder({ 'keyring.json': JSON.stringify({ keys: [keys.revoked.row] }) });
+    expect(await Promise.all(pods.map((pod) => ask(pod, keys.revoked.key)))).toEqual(pods.map(() => 200));
+    const args = ['revoke', '--id', keys.revoked.row.id, '--keyring', folder.file('keyring.json')];
+    await runKeys([...args, '--redis', redisUrl, '--api', api], Date.now(), {});
+    await Promise.all(
+      pods.map((pod) => expect.poll(() => ask(pod, keys.revoked.key), { timeout: inForceMs }).toBe(401)),
+    );
+    expect(await metric(pods[0] as ServiceProcess, 'ton_limits_revocations_total')).toBe('1');
+    folder.remove();
+  });
+
+  it('goes on with a rotated password of its Redis, without a restart', async () => {
+    const redis = await startRedisProcess('--requirepass', 'first');
+    const at = `127.0.0.1:${redis.port}`;
+    const secret = mountFolder({ url: `redis://:first@${at}` });
+    const config = mountFolder({ 'tonapi.yaml': network.manifest() });
+    const service = await startService([
+      ...['--manifest', config.file('tonapi.yaml')],
+      ...['--redis-file', secret.file('url')],
+    ]);
+    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('0');
+    await redis.command('CONFIG', 'SET', 'requirepass', 'second');
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'NORMAL');
+    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('1');
+    expect(await ask(service)).toBe(200);
+    await sleep(300);
+    expect(await isAway(service)).toBe('1');
+    secret.put({ url: `redis://:second@${at}\n` });
+    await expect.poll(() => isAway(service), { timeout: 2 * inForceMs }).toBe('0');
+    expect(service.stdout()).not.toMatch(/first|second/);
+    await service.stop('SIGTERM');
+    await redis.close();
+    secret.remove();
+    config.remove();
+  });
+});
+
+const isAway = (pod: ServiceProcess): Promise<string> => metric(pod, 'ton_limits_redis_away');
+
+/** Value of a metric without labels. */
+async function metric(pod: ServiceProcess, name: string): Promise<string> {
+  const metrics = await (await fetch(`${pod.internalUrl}/metrics`)).text();
+  return new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1] ?? '';
+}

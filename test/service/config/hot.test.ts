@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { changedCold, configFromManifest, hotHashOfManifest, isOtherNetwork } from '#service/config.ts';
+
+import { firstOf, key, manifestOf } from './manifest-builder.ts';
+
+type Change = Parameters<typeof manifestOf>[0];
+
+const before = manifestOf();
+
+describe('the hot part of a configuration', () => {
+  it.each<[string, Change]>([
+    ['a plan', (spec) => void (firstOf(spec, 'plans')['requestsPerSecond'] = 2)],
+    ['the plan without a key', (spec) => void (spec['anonymousPlan'] = 'free')],
+    ['a lite server', (spec) => void (firstOf(spec, 'liteServers')['weight'] = 11)],
+    ['the number of proxies', (spec) => void (spec['trustedProxies'] = 1)],
+    ['the log level', (spec) => void (spec['observability'] = { logLevel: 'debug' })],
+    [
+      'the rule for a Redis that is away',
+      (spec) => void (spec['rateLimits'] = { redis: { secretRef: { name: 'redis' } }, onRedisFailure: 'Closed' }),
+    ],
+  ])('has another hash by %s, and nothing needs a restart', (_what, change) => {
+    const after = manifestOf(change);
+    expect(hotHashOfManifest(after)).not.toBe(hotHashOfManifest(before));
+    expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([]);
+  });
+
+  it.each<[string, Change]>([
+    ['requestTimeoutMs', (spec) => void (spec['requestTimeout'] = '3s')],
+    ['surfaces', (spec) => void (spec['surfaces'] = ['jsonrpc'])],
+    ['rateLimits.redis', (spec) => void (spec['rateLimits'] = { redis: { embedded: true } })],
+    ['name', (_spec, document) => void (document['metadata'] = { name: 'other' })],
+  ])('leaves %s to the next start', (name, change) => {
+    const after = manifestOf(change);
+    expect(hotHashOfManifest(after)).toBe(hotHashOfManifest(before));
+    expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([name]);
+  });
+
+  it('has one hash for one manifest, however it is written and whatever defaults it leaves out', () => {
+    const document = parse(before) as { spec: Record<string, unknown> };
+    const reversed = Object.fromEntries(Object.entries(document.spec).toReversed());
+    const spelled = { ...document, spec: { ...reversed, trust: 'verified', trustedProxies: 0 } };
+    expect(hotHashOfManifest(JSON.stringify(spelled))).toBe(hotHashOfManifest(before));
+  });
+
+  it('is of another network when the network or its zero state is another', () => {
+    const config = configFromManifest(before);
+    const other = manifestOf((spec) => {
+      spec['zeroState'] = { rootHash: Buffer.alloc(32, 8).toString('base64'), fileHash: key };
+    });
+    expect(isOtherNetwork(config, configFromManifest(other))).toBe(true);
+    expect(isOtherNetwork(config, configFromManifest(manifestOf((spec) => void (spec['trustedProxies'] = 1))))).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import { skipLoudly } from '#test/support/skips.ts';
+
+import { startRedisProcess, type RedisProcess } from './redis-process.ts';
+import { askWith, load, planOf, startPods, untilAll, type SharedPod } from './shared-setup.ts';
+
+const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'a Redis cluster', why: 'no redis-server' });
+
+const slotCount = 16_384;
+
+/** Nodes of a cluster, each a third of its slots. */
+async function startCluster(folder: string): Promise<RedisProcess[]> {
+  const nodes = await Promise.all(
+    [0, 1, 2].map((index) =>
+      startRedisProcess(
+        ...['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${index}.conf`, '--dir', folder],
+        ...['--cluster-node-timeout', '700'],
+      ),
+    ),
+  );
+  const bounds = [0, 5461, 10_923, slotCount];
+  for (const [index, node] of nodes.entries()) {
+    await node.command('CLUSTER', 'ADDSLOTSRANGE', `${bounds[index]}`, `${(bounds[index + 1] ?? 0) - 1}`);
+    await node.command('CLUSTER', 'MEET', '127.0.0.1', `${nodes[0]?.port}`);
+  }
+  for (const node of nodes) {
+    await expect
+      .poll(() => node.command('CLUSTER', 'INFO'), { timeout: 20_000 })
+      .toMatch(/cluster_state:ok[^]*cluster_known_nodes:3/);
+  }
+  return nodes;
+}
+
+/** The node whose data a key is in. */
+async function holderOf(nodes: readonly RedisProcess[], key: string): Promise<RedisProcess> {
+  for (const node of nodes) if ((await node.command('EXISTS', key).catch(() => 0)) === 1) return node;
+  throw new Error(`no node holds ${key}`);
+}
+
+async function moveSlotOf(key: string, from: RedisProcess, to: RedisProcess): Promise<void> {
+  const slot = String(await from.command('CLUSTER', 'KEYSLOT', key));
+  const [fromId, toId] = (await Promise.all([from, to].map((node) => node.command('CLUSTER', 'MYID')))).map(String);
+  await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId ?? '');
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId ?? '');
+  await from.command('MIGRATE', '127.0.0.1', `${to.port}`, '', '0', '2000', 'KEYS', key);
+  for (const node of [to, from]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId ?? '');
+}
+
+describe.skipIf(missing)('limits in a Redis cluster', () => {
+  let folder: string;
+  let nodes: RedisProcess[];
+  let url: string;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
+    nodes = await startCluster(folder);
+    url = `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  });
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are shared by all pods over all slots, also while a slot moves to another node under load', async () => {
+    const rows = Array.from({ length: 6 }, () => ({}));
+    const { pods, keys, ids, api, close } = await startPods(2, { url, rows });
+    const loads = keys.map((key) => load(pods, 3000, () => 1, askWith(key)));
+    const subject = `limits:${api}:{key ${ids[0]}}`;
+    await expect.poll(() => holderOf(nodes, subject)).toBeDefined();
+    const from = await holderOf(nodes, subject);
+    const to = nodes.find((node) => node !== from) as RedisProcess;
+    await moveSlotOf(subject, from, to);
+    for (const { admitted, elapsedMs } of await Promise.all(loads)) {
+      const allowed = (25 * elapsedMs) / 1000 + 25;
+      expect(admitted).toBeLessThanOrEqual(Math.ceil(allowed * 1.1));
+      expect(admitted).toBeGreaterThan(allowed * 0.8);
+    }
+    expect(await holderOf(nodes, subject)).toBe(to);
+    expect(await pods[0]?.isHere()).toBe(true);
+    await close();
+  });
+
+  it('are away with a node whose slots nobody serves, and back with it', async () => {
+    const { pods, keys, close } = await startPods(2, { url, onRedisFailure: 'Local' });
+    nodes[2]?.signal('SIGKILL');
+    expect(await untilAll(pods, false)).toBeLessThan(5000);
+    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
+    await nodes[2]?.start();
+    await untilAll(pods, true);
+    expect((await askWith(keys[0])(pods[1] as SharedPod)).allowed).toBe(true);
+    await close();
+  });
+
+  it('ask for one subject at a time also where the URL does not say that the server is part of a cluster', async () => {
+    const single = await startRedisProcess(
+      '--cluster-enabled',
+      'yes',
+      '--cluster-config-file',
+      'alone.conf',
+      '--dir',
+      folder,
+    );
+    await single.command('CLUSTER', 'ADDSLOTSRANGE', '0', `${slotCount - 1}`);
+    const plan = planOf({ requestsPerDay: 3 });
+    const { pods, keys, close } = await startPods(1, { url: single.url, rows: [{}, {}, {}], plan });
+    const decisions = await Promise.all(keys.map((key) => askWith(key)(pods[0] as SharedPod)));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true]);
+    expect(await pods[0]?.isHere()).toBe(true);
+    await close();
+    await single.close();
+  });
+});

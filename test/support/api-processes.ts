@@ -1,0 +1,53 @@
+import { stringify } from 'yaml';
+
+import { startService, type ServiceProcess } from './service-process.ts';
+
+type GlobalConfig = {
+  readonly liteservers: readonly { readonly port: number; readonly id: { readonly key: string } }[];
+  readonly validator: { readonly zero_state: { readonly root_hash: string; readonly file_hash: string } };
+};
+
+/** A process that plays a network, over whose lite server further processes of the `api` role run. */
+export type NetworkProcess = {
+  /** A manifest for the network; `spec` adds to it or replaces what is in it. */
+  manifest(spec?: Readonly<Record<string, unknown>>, name?: string): string;
+  stop(): Promise<unknown>;
+};
+
+export async function startNetwork(): Promise<NetworkProcess> {
+  const network = await startService(['--pace', '3600']);
+  const answer = await fetch(`${network.internalUrl}/global.config.json`);
+  const { liteservers, validator } = (await answer.json()) as GlobalConfig;
+  const [liteServer] = liteservers;
+  const { root_hash: rootHash, file_hash: fileHash } = validator.zero_state;
+  return {
+    manifest: (spec = {}, name = 'under-test') =>
+      stringify({
+        apiVersion: 'tonplane.dev/v1alpha1',
+        kind: 'TonApi',
+        metadata: { name },
+        spec: {
+          network: 'custom',
+          liteServers: [{ name: 'own', address: `127.0.0.1:${liteServer?.port}`, publicKey: liteServer?.id.key }],
+          zeroState: { rootHash, fileHash },
+          plans: [{ name: 'free', requestsPerSecond: 1000 }],
+          anonymousPlan: 'free',
+          rateLimits: { redis: { embedded: true } },
+          ...spec,
+        },
+      }),
+    stop: () => network.stop(),
+  };
+}
+
+export async function statusOf(service: ServiceProcess): Promise<Record<string, unknown>> {
+  return (await (await fetch(`${service.internalUrl}/status`)).json()) as Record<string, unknown>;
+}
+
+/** Status of one cheap request. */
+export async function ask(service: ServiceProcess, key?: string): Promise<number> {
+  const headers = key === undefined ? {} : { 'x-api-key': key };
+  const answer = await fetch(`${service.url}/api/v2/getMasterchainInfo`, { headers });
+  await answer.arrayBuffer();
+  return answer.status;
+}
