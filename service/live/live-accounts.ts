@@ -41,9 +41,8 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
       return joinAnswers(cell.value, [pinned, cell]);
     },
 
-    async readMasterchainInfo() {
-      const head = pool.head();
-      if (head === undefined) throw new PoolError('no_lite_server');
+    async readMasterchainInfo(context) {
+      const head = await pool.headFor(context);
       const { block: last, stateRootHash } = head;
       const { workchain, rootHash, fileHash } = head.init;
       const init = { workchain, rootHash, fileHash };
