@@ -2,17 +2,19 @@ import type { Tracer } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
-import { clientAddress } from '../limits/client-address.ts';
+import { addressSubject, clientAddress } from '../limits/client-address.ts';
+import { parseKey } from '../limits/keys.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Operation } from '../v2/operation.ts';
 import type { ParameterSource } from '../v2/parameter.ts';
-import { createAdmission, type Admission } from './admission.ts';
+import { createAdmission, type Admission, type Caller } from './admission.ts';
 import { readApiKey } from './api-key.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { successEnvelope, type RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
+import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
 import { errorAnswer, type Answer } from './reply.ts';
 
 /** One request under way to an operation: everything a route needs to answer it. */
@@ -22,8 +24,9 @@ export type Call = {
   readonly exchange: Exchange;
   readonly admission: Admission;
   readonly deadline: Deadline;
-  /** Key or address: whose turn it is when work waits. */
+  /** Key id, or address as limits count it: whose turn it is when work waits, and who is never shown an older head than before. */
   readonly caller: string;
+  readonly notes: ReadNotes;
 };
 
 /** Runs requests for operations: room, deadline and admission around them, one operation as an envelope. */
@@ -32,7 +35,7 @@ export type Calls = {
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
   run(call: Call, operation: Operation, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
-  setTrustedProxies(count: number): void;
+  readonly setTrustedProxies: (count: number) => void;
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
@@ -43,6 +46,8 @@ export type CallsDependencies = {
   readonly tracer: Tracer;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Masterchain seqno that is served; undefined before the first. */
+  readonly headSeqno: () => number | undefined;
 };
 
 export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
@@ -64,7 +69,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     };
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
-    return { request, query, exchange, deadline, admission, caller: caller.key ?? caller.clientAddress };
+    const notes = createReadNotes(dependencies.headSeqno);
+    return { request, query, exchange, deadline, admission, caller: nameOf(caller), notes };
   };
 
   const fail = (
@@ -89,9 +95,9 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       };
       reply.raw.once('close', onClose);
       try {
-        return withHeaders(await work(call), admission.headers());
-      } catch (error) {
-        return withHeaders(fail(exchange, error), admission.headers());
+        const answer = await work(call).catch((error: unknown) => fail(exchange, error));
+        await call.notes.settled();
+        return withHeaders(answer, { ...admission.headers(), ...debugged(call) });
       } finally {
         admission.release();
         deadline.end();
@@ -100,13 +106,21 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       }
     },
 
-    async run({ exchange, deadline, admission, caller }, operation, source, mark) {
+    async run({ exchange, deadline, admission, caller, notes }, operation, source, mark) {
       const asked: ReadonlySet<number>[] = [];
       const noteAsked = (liteServers: ReadonlySet<number>): void => void asked.push(liteServers);
       try {
         const { atMs: deadlineMs, signal } = deadline;
         const access = admission.grants();
-        const context = { deadlineMs, signal, span: exchange.span, caller, noteAsked, ...(access && { access }) };
+        const context = {
+          deadlineMs,
+          signal,
+          span: exchange.span,
+          caller,
+          observe: notes.observe,
+          noteAsked,
+          ...(access && { access }),
+        };
         const answer = await deadline.race(operation.run(source, context));
         exchange.liteServers = answer.liteServers;
         return {
@@ -127,6 +141,15 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       for (const deadline of deadlines) deadline.abort('request_timeout');
     },
   };
+}
+
+/** Who asks, as limits name them, and nothing secret: the id of a key, else the address or its network. */
+function nameOf({ key, clientAddress: address }: Caller): string {
+  return key === undefined ? addressSubject(address) : `key ${parseKey(key)?.id ?? ''}`;
+}
+
+function debugged({ request, notes }: Call): Readonly<Record<string, string>> {
+  return request.headers[debugRequestHeader] === '1' ? notes.headers() : {};
 }
 
 function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {

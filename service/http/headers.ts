@@ -1,8 +1,13 @@
+import { debugHeaders } from './read-notes.ts';
+
+/** What scripts in browsers may see besides the body. */
+const exposed = ['X-API-Version', 'Retry-After', 'RateLimit', 'RateLimit-Policy', ...Object.values(debugHeaders)];
+
 /** Headers of every answer, errors and static pages included (v2 sheet section 1). */
 export function commonHeaders(version: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'X-API-Version, Retry-After, RateLimit, RateLimit-Policy',
+    'access-control-expose-headers': exposed.join(', '),
     'x-api-version': version,
     'x-content-type-options': 'nosniff',
   };
@@ -11,7 +16,7 @@ export function commonHeaders(version: string): Readonly<Record<string, string>>
 /** Headers of the answer to a preflight. `*` does not cover Authorization, and old browsers do not know it: the rest is named too. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': '*, Content-Type, X-API-Key, X-Ton-Client-Version, Authorization',
+  'access-control-allow-headers': '*, Content-Type, X-API-Key, X-Ton-Client-Version, X-Tonplane-Debug, Authorization',
   'access-control-max-age': '86400',
 };
 

@@ -42,6 +42,8 @@ export type HttpServerDependencies = {
   readonly tracer: Tracer;
   readonly register: Registry;
   readonly clock: Clock;
+  /** Masterchain seqno that is served, for debugging headers; undefined before the first. */
+  readonly headSeqno?: () => number | undefined;
 };
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
@@ -50,7 +52,8 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
   const exchanges = createExchanges({ ...dependencies, metrics });
-  const calls = createCalls(options, { ...dependencies, exchanges });
+  const { headSeqno = () => undefined } = dependencies;
+  const calls = createCalls(options, { ...dependencies, headSeqno, exchanges });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
     exchanges.begin(request, reply);
     reply.headers(headers);

@@ -90,6 +90,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['no_lite_server', [503, unavailable]],
   ['saturated', [503, 'lite servers are busy, try again later']],
   ['closed', [503, unavailable]],
+  ['behind', [503, 'this replica is behind what you have seen']],
   ['deadline', [504, networkTimeout]],
   ['aborted', [callerGoneStatus, 'caller closed the request']],
   // One lite server, when its error comes through as it is; numbered answers are in `serverRow`.

@@ -1,6 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 
 import type { ReadAccess } from '../pool/access.ts';
+import type { ReadEvent } from '../pool/read-event.ts';
 
 /** What a read is bounded by and traced under; made once for each HTTP request. */
 export type ReadContext = {
@@ -12,8 +13,10 @@ export type ReadContext = {
   readonly span?: Span;
   /** Lite servers that the caller may cause to be asked; absent: all. */
   readonly access?: ReadAccess;
-  /** Who asks, of a bounded length: whose turn it is when work waits in a queue. Never logged: it may be a key. */
+  /** Who asks, of a bounded length and no secret: whose turn it is when work waits, and who is never answered at an older head than before. */
   readonly caller?: string;
+  /** Is told what was done for the request. */
+  readonly observe?: (event: ReadEvent) => void;
   /** Told of the lite servers that each read asks; the set grows with each: what a failure can tell of its making. */
   readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };

@@ -4,8 +4,8 @@ import { readBlock } from '../decode/tlb/block.ts';
 import { getBlockHeader, getShardBlockProof, lookupBlock, lookupBlockWithProof } from '../liteserver/functions.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
-import { PoolError } from '../pool/errors.ts';
 import type { Pool } from '../pool/pool.ts';
+import { fromMemory } from '../pool/read-event.ts';
 import type { PoolContext } from '../pool/reads.ts';
 import type { ProvedHeader } from '../proof/header-proof.ts';
 import { checkBlockHeader, readPreviousBlocks } from '../proof/header-proof.ts';
@@ -39,10 +39,11 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
   ): Promise<LiveAnswer<LiveBlockHeader>> {
     const key = `${place.workchain} ${place.shard} ${search.by} ${valueOf(search)}`;
     const held = found.get(key) as LiveBlockHeader | undefined;
-    if (held !== undefined) return { value: held, liteServers: [], cached: true };
-    const head = pool.head();
-    if (head === undefined) throw new PoolError('no_lite_server');
-    const masterchainBlock = head.block;
+    if (held !== undefined) {
+      context.observe?.(fromMemory);
+      return { value: held, liteServers: [], cached: true };
+    }
+    const { block: masterchainBlock } = await pool.headFor(context);
     const answer = await pool.query(lookupBlockWithProof, lookupArgs(place, search, masterchainBlock), context, {
       shareAs: 'block',
       masterchainSeqno: masterchainBlock.seqno,

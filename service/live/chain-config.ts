@@ -3,6 +3,7 @@ import { writeBoc } from '../decode/boc-writer.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { getConfigAll } from '../liteserver/functions.ts';
 import type { Pool } from '../pool/pool.ts';
+import { fromMemory } from '../pool/read-event.ts';
 import { checkConfig } from '../proof/config-proof.ts';
 import { proving } from '../proof/proof-cells.ts';
 import type { TvmConfig } from '../tvm/tvm.ts';
@@ -33,6 +34,7 @@ export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
         // The map is in the order of use.
         configs.delete(keyBlockSeqno);
         configs.set(keyBlockSeqno, known);
+        context.observe?.(fromMemory);
         return { value: known, liteServers: [], cached: true };
       }
       const { value, liteServers } = await dependencies.pool.query(getConfigAll, { mode: 0, id: block }, context, {

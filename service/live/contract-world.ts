@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessText } from '../pool/access.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
 import type { Pool } from '../pool/pool.ts';
+import { fromMemory } from '../pool/read-event.ts';
 import { createSingleFlight } from '../pool/single-flight.ts';
 import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
 import { estimateFees } from '../tvm/fees.ts';
@@ -151,7 +152,10 @@ export function createContractWorlds(
       const key = runKey(block, call);
       const account = await readAccount(call.account);
       const kept = runs.get(key);
-      if (kept !== undefined) return { ...(kept as GetMethodResult), account };
+      if (kept !== undefined) {
+        context.observe?.(fromMemory);
+        return { ...(kept as GetMethodResult), account };
+      }
       const { value } = await flights.run(`${accessText(context.access)} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
         runs.set(key, result, weighStack(result.stack));

@@ -2,7 +2,6 @@ import { writeBoc } from '../decode/boc-writer.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { getConfigParams, getLibrariesWithProof } from '../liteserver/functions.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
-import { PoolError } from '../pool/errors.ts';
 import type { Pool } from '../pool/pool.ts';
 import { checkConfig } from '../proof/config-proof.ts';
 import { checkLibrariesWithProof } from '../proof/library-proof.ts';
@@ -66,11 +65,9 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
     },
 
     async readLibraries(hashes, context) {
-      const head = pool.head();
       if (hashes.length > LIBRARIES_MAX) throw tooMany(hashes.length);
       if (hashes.length === 0) return { value: [], liteServers: [], cached: false };
-      if (head === undefined) throw new PoolError('no_lite_server');
-      const { block } = head;
+      const { block } = await pool.headFor(context);
       const libraryList = sortedOnce(hashes);
       return pool.query(getLibrariesWithProof, { id: block, mode: 0, libraryList }, context, {
         shareAs: 'libraries',

@@ -1,7 +1,6 @@
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import { lookupBlock } from '../liteserver/functions.ts';
-import { PoolError } from '../pool/errors.ts';
 import type { Pool } from '../pool/pool.ts';
 import { ProofError } from '../proof/errors.ts';
 import { checkBlockHeader } from '../proof/header-proof.ts';
@@ -29,11 +28,9 @@ export async function pinBlock(
   seqno: number | undefined,
   context: ReadContext,
 ): Promise<LiveAnswer<PinnedBlock>> {
+  if (seqno === undefined) return { value: await pool.headFor(context), liteServers: [], cached: true };
   const head = pool.head();
-  if (head !== undefined && (seqno === undefined || seqno === head.block.seqno)) {
-    return { value: head, liteServers: [], cached: true };
-  }
-  if (seqno === undefined) throw new PoolError('no_lite_server');
+  if (head?.block.seqno === seqno) return { value: head, liteServers: [], cached: true };
   const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
   return pool.query(lookupBlock, { mode: BY_SEQNO, id: place }, context, {
     shareAs: 'pinned block',

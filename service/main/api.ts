@@ -90,10 +90,19 @@ export async function startApi(
   );
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
-  const { pool, signatures, trusted } = startPool(config, { ...dependencies, tracer });
+  const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
   const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
   const v2 = createV2({ release: releaseOf(version), ...config.api.v2 }, createLive(config, { pool, signatures, tvm }));
-  const http = createHttpServer(httpOptions(config, options), { v2, limits, logger, tracer, register, clock });
+  const headSeqno = (): number | undefined => pool.head()?.block.seqno;
+  const http = createHttpServer(httpOptions(config, options), {
+    v2,
+    limits,
+    logger,
+    tracer,
+    register,
+    clock,
+    headSeqno,
+  });
   const readiness = (): Readiness => readinessOf(pool, http.status());
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },
@@ -218,6 +227,7 @@ type PoolParts = {
 /** The pool with the trust chain over it and the threads that check signatures. */
 function startPool(
   config: ServiceConfig,
+  redisUrl: string | undefined,
   shared: ApiDependencies & { readonly tracer: Parameters<typeof createPool>[1]['tracer'] },
 ): PoolParts {
   const { logger, register } = shared;
@@ -244,6 +254,7 @@ function startPool(
       },
       now: () => performance.now(),
       random: Math.random,
+      shared: redisUrl === undefined ? undefined : { url: redisUrl, api: config.name },
     },
   );
   return { pool, trusted: () => trusted, signatures };

@@ -100,13 +100,16 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
 
   return {
     async headFor(context) {
-      const { caller } = context;
-      if (shared === undefined || caller === undefined) return needHead();
-      const floor = await floorOf(caller, shared);
+      const { caller, observe } = context;
+      needHead();
+      const floor = shared === undefined || caller === undefined ? 0 : await floorOf(caller, shared);
       const served = needHead();
       const answerAt = served.block.seqno >= floor ? served : await reach(floor, context);
+      const { seqno } = answerAt.block;
+      observe?.({ kind: 'head', seqno });
+      if (shared === undefined || caller === undefined) return answerAt;
       // Beside the reads to come: whoever answers waits for it last.
-      context.observe?.({ kind: 'pending', done: raise(caller, answerAt.block.seqno, shared) });
+      observe?.({ kind: 'pending', done: raise(caller, seqno, shared) });
       return answerAt;
     },
   };

@@ -1,15 +1,14 @@
-import { LiteServerError } from '../liteserver/errors.ts';
+import type { LiteServerError } from '../liteserver/errors.ts';
 
 /**
  * Refusals that are remembered for a moment, so that many callers who ask for what is not there cost one search of all lite
- * servers. A refusal counts when every lite server that was asked said that it does not have the block, state or transaction
- * (class `pruned`); lag, overload and silence say nothing of the chain and are never remembered.
+ * servers. A refusal is one when every lite server that was asked said that it does not have the block, state or transaction
+ * (class `pruned`); lag, overload and silence say nothing of the chain and are none.
  */
 export type NegativeAnswers = {
   /** The refusal that stands for this read at the moment. */
   get(key: string): LiteServerError | undefined;
-  /** The read ended in this error. */
-  consider(key: string, error: unknown): void;
+  add(key: string, error: LiteServerError): void;
   readonly size: () => number;
 };
 
@@ -30,8 +29,7 @@ export function createNegativeAnswers({ now }: { now: () => number }): NegativeA
       entries.delete(key);
       return undefined;
     },
-    consider(key, error) {
-      if (!(error instanceof LiteServerError) || error.code !== 'pruned') return;
+    add(key, error) {
       entries.delete(key);
       entries.set(key, { error, untilMs: now() + NEGATIVE_MS });
       const [oldest] = entries.keys();

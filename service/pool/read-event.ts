@@ -16,3 +16,6 @@ export type ReadEvent =
   | { readonly kind: 'head'; readonly seqno: number }
   /** Must be over before the answer leaves; never rejects, and takes at most some milliseconds. */
   | { readonly kind: 'pending'; readonly done: Promise<void> };
+
+/** A value that a cache of this process had. */
+export const fromMemory: ReadEvent = { kind: 'read', source: 'cache', liteServers: [], attempts: 0 };

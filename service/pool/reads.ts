@@ -1,6 +1,7 @@
 import { context as otelContext, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 
+import type { LiteServerError } from '../liteserver/errors.ts';
 import type { LiteServerFunction } from '../liteserver/functions.ts';
 import type { QueryOptions } from '../liteserver/liteserver.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
@@ -18,12 +19,13 @@ import { methodClassOf } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
 import { createNegativeAnswers } from './negative-answers.ts';
 import type { PoolTuning } from './options.ts';
+import { fromMemory } from './read-event.ts';
 import type { ReadEvent, ReadSource } from './read-event.ts';
 import type { SharedAnswers } from './redis/shared-answers.ts';
 import { isUsable, lagBlocks } from './selection.ts';
 import { createSingleFlight } from './single-flight.ts';
 import { placesOf } from './slices.ts';
-import { judge, mostTelling } from './verdict.ts';
+import { commonAbsence, judge, mostTelling } from './verdict.ts';
 import type { WaitingLine } from './waiting-line.ts';
 
 /** What a read is bounded by and traced under; `live`'s ReadContext is one. */
@@ -119,6 +121,8 @@ type Question<T> = {
   readonly wanted: Wanted;
   /** Given by the caller itself. */
   readonly waitMasterchain?: QueryOptions['waitMasterchain'];
+  /** Every lite server that was asked said that it does not have it. */
+  readonly onAbsent?: (error: LiteServerError) => void;
   /** Is told of the attempts, and of the reads that a check makes. */
   readonly observe: (event: ReadEvent) => void;
   readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
@@ -139,7 +143,7 @@ const CACHE_ENTRY_BYTES = 1_024;
 
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */
 export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies): Reads {
-  const { members, metrics, proofs, choice, line, now } = dependencies;
+  const { members, metrics, proofs, choice, line, sharedAnswers, now } = dependencies;
   const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
   const negatives = createNegativeAnswers({ now });
   const flights = createSingleFlight({ now });
@@ -164,7 +168,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const held = immutable ? cache.get(key) : undefined;
     if (held !== undefined) {
       metrics.read('cache');
-      context.observe?.({ kind: 'read', source: 'cache', liteServers: [], attempts: 0 });
+      context.observe?.(fromMemory);
       // The key names request and check, so what is held under it is what this check made.
       return { value: held as T, liteServers: [], cached: true };
     }
@@ -182,7 +186,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const refusal = negatives.get(flightKey);
     if (refusal !== undefined) {
       metrics.read('negative');
-      context.observe?.({ kind: 'read', source: 'cache', liteServers: [], attempts: 0 });
+      context.observe?.(fromMemory);
       throw refusal;
     }
     const events: ReadEvent[] = [];
@@ -194,6 +198,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       rights: rightsOf(context),
       wanted,
       observe: (event) => void events.push(event),
+      ...(shareAs !== undefined && { onAbsent: (error) => negatives.add(flightKey, error) }),
       judgeAnswer: (answer, attempted) => {
         const decoded = fn.decode(answer);
         // Without a check the value is the answer: T is R then.
@@ -206,10 +211,10 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       askedFor.set(flightKey, tried);
       try {
         const known = immutable ? await askShared(question, signal) : undefined;
-        const { value, answer, liteServer } =
-          known ?? (await askAndKeep(question, tried, signal, { ...options, flightKey }));
+        const { value, answer, liteServer } = known ?? (await ask(question, tried, signal));
         if (immutable) cache.set(key, value, request.length + 2 * answer.length + CACHE_ENTRY_BYTES);
         if (liteServer === undefined) return { value, liteServers: [], source: 'redis', events };
+        if (immutable) sharedAnswers?.write(request, answer);
         return { value, liteServers: [liteServer], source: 'lite_server', events };
       } finally {
         // One that nobody waited for any more may have a successor.
@@ -229,26 +234,9 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     }
   }
 
-  /** Asks lite servers; keeps what they say, and for a moment also that they all lack it. */
-  async function askAndKeep<T>(
-    question: Question<T>,
-    tried: Set<number>,
-    signal: AbortSignal,
-    { flightKey, immutable, shareAs }: { flightKey: string; immutable?: boolean; shareAs?: string },
-  ): Promise<Asked<T>> {
-    try {
-      const asked = await ask(question, tried, signal);
-      if (immutable) dependencies.sharedAnswers?.write(question.request, asked.answer);
-      return asked;
-    } catch (error) {
-      if (shareAs !== undefined) negatives.consider(flightKey, error);
-      throw error;
-    }
-  }
-
   /** The answer that all pods' cache has, checked as if a lite server gave it: undefined when there is none or its check failed. */
   async function askShared<T>(question: Question<T>, signal: AbortSignal) {
-    const answer = await dependencies.sharedAnswers?.read(question.request);
+    const answer = await sharedAnswers?.read(question.request);
     if (answer === undefined) return undefined;
     const { span, observe } = question;
     const deadlineMs = now() + tuning.queryTimeoutMs;
@@ -265,7 +253,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     } catch (error) {
       if (signal.aborted) throw error;
       metrics.badShared();
-      dependencies.sharedAnswers?.drop(question.request);
+      sharedAnswers?.drop(question.request);
       return undefined;
     }
   }
@@ -374,7 +362,10 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       return value;
     } catch (error) {
       if (closed) throw new PoolError('closed', { attempts: tried.size }, error);
-      throw error instanceof AttemptsExhausted ? mostTelling(error.errors) : error;
+      if (!(error instanceof AttemptsExhausted)) throw error;
+      const absence = commonAbsence(error.errors);
+      if (absence !== undefined) question.onAbsent?.(absence);
+      throw mostTelling(error.errors);
     } finally {
       question.observe({ kind: 'read', source: 'lite_server', liteServers: [], attempts: tried.size });
     }

@@ -68,6 +68,12 @@ function judgeLiteServer({ code, data }: LiteServerError): Verdict {
   return data.serverCode === WAIT_TIMED_OUT ? { ...verdict, health: 'works' } : verdict;
 }
 
+/** The refusal when all errors are that the lite server does not have what is asked for: it is not there, as far as is known. */
+export function commonAbsence(errors: readonly unknown[]): LiteServerError | undefined {
+  const absences = errors.filter((error) => error instanceof LiteServerError).filter(({ code }) => code === 'pruned');
+  return absences.length === errors.length ? absences[0] : undefined;
+}
+
 /**
  * The error to show when every attempt failed: that of the lite server that tells most. Silence becomes `deadline`, nobody to
  * reach becomes `no_lite_server`.

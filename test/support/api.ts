@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '#service/config.ts';
 import { createDevchain, type Devchain } from '#service/devchain/devchain.ts';
+import type { KeyRow } from '#service/limits/keyring.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { startApi, type Api } from '#service/main/api.ts';
 import { createLogger } from '#service/telemetry/logger.ts';
@@ -40,6 +41,10 @@ export type ApiUnderTestOptions = {
   readonly behindBlocks?: number;
   readonly requestTimeoutMs?: number;
   readonly settings?: ProcessSettings;
+  /** Of the Redis shared with other APIs under test. */
+  readonly redisUrl?: string;
+  /** Keys besides the API's own. */
+  readonly rows?: readonly KeyRow[];
 };
 
 /** A day: no block comes by itself. */
@@ -70,7 +75,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
   });
   const api = await startApi(
     { ...config, requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs },
-    { keys: [{ id, sha256, plan: unlimitedPlan }], drainMs: 500 },
+    { keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])], drainMs: 500, redisUrl: options.redisUrl },
     {
       version: '0.0.0',
       logger: createLogger({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),

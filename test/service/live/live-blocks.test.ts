@@ -14,6 +14,7 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiteServerError } from '#service/liteserver/errors.ts';
 import type { LiveBlocks } from '#service/live/blocks.ts';
 import { createBlockFinder } from '#service/live/block-finder.ts';
+import type { Head } from '#service/pool/head.ts';
 import { createLiveBlocks } from '#service/live/live-blocks.ts';
 import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
@@ -212,7 +213,8 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
   test('a block that came after the served head is found and proved apart', async () => {
     const served = network.chain.masterchain(500)!;
     const head = () => ({ ...open.pool.head()!, block: served.id });
-    const late = createBlockFinder({ pool: { ...open.pool, head } });
+    const headFor = (): Promise<Head> => Promise.resolve(head());
+    const late = createBlockFinder({ pool: { ...open.pool, head, headFor } });
     const later = network.chain.masterchain(700)!;
     for (const { id } of [later, network.chain.find(later.shards[0]!.block)!]) {
       const { value } = await late.findBlock(id, { by: 'seqno', seqno: id.seqno }, within(5_000));

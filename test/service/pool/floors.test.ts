@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { createFloors, isAtFront } from '#service/pool/floors.ts';
+import type { Floors, SharedFloors } from '#service/pool/floors.ts';
+import type { Head } from '#service/pool/head.ts';
+
+const headOf = (seqno: number): Head => ({ block: { seqno } }) as Head;
+
+const contextOf = (caller: string, pending: Promise<void>[]) => ({
+  deadlineMs: 10_000,
+  signal: new AbortController().signal,
+  caller,
+  observe: (event: { kind: string; done?: Promise<void> }) => void (event.done && pending.push(event.done)),
+});
+
+/** What pods share, as a Redis that always answers; each pod's ear hears of a new head at once. */
+function shareInMemory() {
+  const floors = new Map<string, number>();
+  const state = { newest: 0 as number | undefined, isAway: false, reads: 0, writes: 0 };
+  const shared: SharedFloors = {
+    newest: () => (state.isAway ? undefined : state.newest),
+    announce: async (seqno) => void (state.newest = Math.max(state.newest ?? 0, seqno)),
+    async read(caller) {
+      state.reads += 1;
+      return state.isAway ? undefined : floors.get(caller);
+    },
+    async raise(caller, seqno) {
+      state.writes += 1;
+      if (state.isAway) return false;
+      floors.set(caller, Math.max(floors.get(caller) ?? 0, seqno));
+      return true;
+    },
+  };
+  return { shared, state };
+}
+
+/** A pod whose served head and whose newest lite server are what the test says. */
+function openPod(shared: SharedFloors | undefined, served: number, ahead: number | undefined = undefined) {
+  const pod = { served, ahead, waited: 0, nowMs: 0 };
+  const floors: Floors = createFloors(
+    { callersMax: 100, refreshMs: 30_000, waitMs: 1_000 },
+    {
+      head: () => (pod.served === 0 ? undefined : headOf(pod.served)),
+      whenServed: async () => void (pod.waited += 1),
+      findAhead: async (seqno) => (pod.ahead !== undefined && pod.ahead >= seqno ? headOf(pod.ahead) : undefined),
+      shared,
+      now: () => pod.nowMs,
+    },
+  );
+  const ask = async (caller: string): Promise<number | string> => {
+    const pending: Promise<void>[] = [];
+    try {
+      const { block } = await floors.headFor(contextOf(caller, pending));
+      await Promise.all(pending);
+      return block.seqno;
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  return { pod, ask };
+}
+
+describe('a caller', () => {
+  test('is answered at the served head where it is at the front, and nobody asks for its floor', async () => {
+    const { shared, state } = shareInMemory();
+    const { ask } = openPod(shared, 10);
+    await shared.announce(10);
+    expect(await ask('a')).toBe(10);
+    expect(state.reads).toBe(0);
+  });
+
+  test('that has seen nothing newer is answered at a pod that is behind', async () => {
+    const { shared } = shareInMemory();
+    await shared.announce(12);
+    expect(await openPod(shared, 10).ask('a')).toBe(10);
+  });
+
+  test('that has seen a newer block waits, then is answered at a lite server that has it, else refused', async () => {
+    const { shared } = shareInMemory();
+    await shared.announce(12);
+    expect(await openPod(shared, 12).ask('a')).toBe(12);
+    const behind = openPod(shared, 10, 13);
+    expect(await behind.ask('a')).toBe(13);
+    expect(behind.pod.waited).toBe(1);
+    behind.pod.ahead = 11;
+    expect(await behind.ask('a')).toBe('behind');
+    expect(await behind.ask('b')).toBe(10);
+  });
+
+  test('is written of once a block, and again before it would be forgotten', async () => {
+    const { shared, state } = shareInMemory();
+    const { pod, ask } = openPod(shared, 10);
+    await shared.announce(10);
+    for (let turn = 0; turn < 5; turn += 1) await ask('a');
+    expect(state.writes).toBe(1);
+    pod.nowMs = 30_000;
+    await ask('a');
+    expect(state.writes).toBe(2);
+  });
+
+  test('keeps the floor that this pod knows while nobody can be asked', async () => {
+    const { shared, state } = shareInMemory();
+    await shared.announce(12);
+    await openPod(shared, 12).ask('a');
+    const behind = openPod(shared, 10, 12);
+    expect(await behind.ask('a')).toBe(12);
+    state.isAway = true;
+    expect(await behind.ask('a')).toBe(12);
+    expect(await behind.ask('b')).toBe(10);
+  });
+
+  test('without a name, or of a pod that is alone, gets the served head; before the first one nobody does', async () => {
+    const { shared } = shareInMemory();
+    expect(await openPod(undefined, 10).ask('a')).toBe(10);
+    expect(await openPod(shared, 0).ask('a')).toBe('no_lite_server');
+  });
+});
+
+test('only a pod that is known to have the newest block is at the front', () => {
+  expect([isAtFront(10, 10), isAtFront(10, 11), isAtFront(11, 10), isAtFront(undefined, 10)]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('no caller who alternates between pods that move at their own pace sees time run backwards', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('move' as const), pod: fc.nat(2), blocks: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ kind: fc.constant('ask' as const), pod: fc.nat(2), caller: fc.constantFrom('a', 'b', 'c') }),
+  );
+  let answered = 0;
+  let held = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const { shared } = shareInMemory();
+      const pods = [openPod(shared, 1), openPod(shared, 1), openPod(shared, 1)];
+      const seen = new Map<string, number>();
+      for (const one of steps) {
+        const { pod, ask } = pods[one.pod]!;
+        if (one.kind === 'move') {
+          pod.served += one.blocks;
+          await shared.announce(pod.served);
+          continue;
+        }
+        const before = seen.get(one.caller) ?? 0;
+        const seqno = await ask(one.caller);
+        answered += 1;
+        if (seqno === 'behind') {
+          held += 1;
+          // Refused only who has really seen more.
+          expect(before).toBeGreaterThan(pod.served);
+        } else {
+          expect(seqno).toBeGreaterThanOrEqual(before);
+          seen.set(one.caller, seqno as number);
+        }
+      }
+    }),
+    { seed: 5, numRuns: 200 },
+  );
+  expect(answered).toBeGreaterThan(1_000);
+  expect(held).toBeGreaterThan(50);
+});

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+
+import { unlimitedPlan } from '#service/config.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { startRedisProcess, type RedisProcess } from '#test/service/limits/redis/redis-process.ts';
+import { seededRandom } from '#test/service/pool/workload.ts';
+import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+const missing = skipLoudly(inject('redisUrl') === undefined, {
+  what: 'pods that share a Redis',
+  why: 'no redis-server',
+});
+
+describe.skipIf(missing)(
+  'two pods of one API, each over lite servers of its own, with one Redis',
+  { timeout: 60_000 },
+  () => {
+    let redis: RedisProcess;
+    let pods: [ApiUnderTest, ApiUnderTest];
+    const callers = Array.from({ length: 6 }, () => makeKey(randomBytes));
+
+    beforeAll(async () => {
+      redis = await startRedisProcess();
+      const rows = callers.map(({ id, sha256 }) => ({ id, sha256, plan: unlimitedPlan }));
+      const options = { servers: 2, behindBlocks: 400, redisUrl: redis.url, rows };
+      pods = [await startApiUnderTest(options), await startApiUnderTest(options)];
+      // The pods meet in Redis a moment after each has its first head.
+      await delay(1_500);
+    }, 120_000);
+
+    afterAll(async () => {
+      await Promise.all(pods.map((pod) => pod.close()));
+      await redis.close();
+    });
+
+    /** Seqno of the newest block that a pod shows a caller, or the status of its refusal. */
+    async function look(pod: ApiUnderTest, caller: number, byRpc = false): Promise<number | { status: number }> {
+      const headers = { 'x-api-key': callers[caller]!.key, 'x-tonplane-debug': '1' };
+      const response = byRpc
+        ? await fetch(`${pod.api.url}/api/v2/jsonRPC`, {
+            method: 'POST',
+            headers,
+            body: JSON.stringify({ id: 1, jsonrpc: '2.0', method: 'getMasterchainInfo', params: {} }),
+          })
+        : await fetch(`${pod.api.url}/api/v2/getMasterchainInfo`, { headers });
+      const body = (await response.json()) as { result?: { last: { seqno: number } } };
+      if (body.result === undefined) return { status: response.status };
+      expect(response.headers.get('x-tonplane-head')).toBe(`${body.result.last.seqno}`);
+      return body.result.last.seqno;
+    }
+
+    async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<void> {
+      network.moveHead(seqno);
+      for (let tries = 0; tries < 400 && (api.pool.head()?.block.seqno ?? 0) < seqno; tries += 1) await delay(10);
+      expect(api.pool.head()?.block.seqno).toBe(seqno);
+    }
+
+    const newest = (): number => Math.max(...pods.map(({ network }) => network.head().id.seqno));
+
+    test('a caller who saw a block at one waits for it at the other, and is answered at once when it comes', async () => {
+      const [front, back] = pods;
+      const seqno = newest() + 1;
+      await moveTo(front, seqno);
+      expect(await look(front, 0)).toBe(seqno);
+      const waiting = look(back, 0);
+      await delay(200);
+      back.network.moveHead(seqno);
+      expect(await waiting).toBe(seqno);
+    });
+
+    test('one who waits in vain is told 503 and to come back, others are answered at what is there', async () => {
+      const [front, back] = pods;
+      const seqno = newest() + 2;
+      await moveTo(front, seqno);
+      expect(await look(front, 1)).toBe(seqno);
+      expect(await look(back, 1)).toEqual({ status: 503 });
+      expect(await look(back, 2)).toBe(back.api.pool.head()!.block.seqno);
+      expect(await look(back, 1, true)).toEqual({ status: 503 });
+      await moveTo(back, seqno);
+    });
+
+    test('whoever alternates between them never sees an older block, while both move by chance', async () => {
+      const random = seededRandom(7);
+      const seen = new Map<number, number>();
+      let regressions = 0;
+      let answers = 0;
+      let isOver = false;
+      const moving = (async () => {
+        while (!isOver) {
+          const { network } = pods[random() < 0.5 ? 0 : 1];
+          const other = newest();
+          // Neither runs away from the other: that is what pods of one network do.
+          if (network.head().id.seqno <= other) network.moveHead(Math.min(network.head().id.seqno + 1, other + 1));
+          await delay(40);
+        }
+      })();
+      await Promise.all(
+        callers.map(async (_, caller) => {
+          for (let turn = 0; turn < 60; turn += 1) {
+            const seqno = await look(pods[turn % 2]!, caller, random() < 0.5);
+            if (typeof seqno !== 'number') continue;
+            if (seqno < (seen.get(caller) ?? 0)) regressions += 1;
+            seen.set(caller, seqno);
+            answers += 1;
+          }
+        }),
+      );
+      isOver = true;
+      await moving;
+      expect(regressions).toBe(0);
+      expect(answers).toBeGreaterThan(250);
+    });
+  },
+);
