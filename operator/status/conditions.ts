@@ -1,0 +1,59 @@
+import { secondsTime, type Condition } from '../kubernetes/object.ts';
+
+/** What is to be said of one condition now; the rest follows from what was said before. */
+export type Finding = {
+  readonly type: string;
+  readonly status: Condition['status'];
+  /** One CamelCase word; part of the API. */
+  readonly reason: string;
+  /** A sentence without its end. */
+  readonly message: string;
+  /** The message ends with the time since when the reason has been the same: for everything that waits. */
+  readonly waits?: boolean;
+};
+
+/** What an API server takes of a message. */
+const messageLengthMax = 32_768;
+
+/**
+ * Conditions from what is found now and what was said before: `lastTransitionTime` moves with the status only, the time in a message with the reason only.
+ * The same findings over and over give the same conditions, so a steady state writes nothing.
+ */
+export function settleConditions(
+  findings: readonly Finding[],
+  previous: readonly Condition[] | undefined,
+  generation: number | undefined,
+  nowMs: number,
+): Condition[] {
+  return findings.map((finding) => {
+    const before = previous?.find(({ type }) => type === finding.type);
+    const { type, status, reason } = finding;
+    return {
+      type,
+      status,
+      reason,
+      message: messageOf(finding, before, nowMs),
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : secondsTime(nowMs),
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
+}
+
+/** The condition of a type. */
+export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+function messageOf({ reason, message, waits }: Finding, before: Condition | undefined, nowMs: number): string {
+  if (waits !== true) return message.slice(0, messageLengthMax);
+  const since = before?.reason === reason ? /, since (\S+)$/.exec(before.message)?.[1] : undefined;
+  const end = `, since ${since ?? secondsTime(nowMs)}`;
+  return `${message.slice(0, messageLengthMax - end.length)}${end}`;
+}
+
+/** `1st`, `2nd`, `3rd`, `12th`. */
+export function ordinal(number: number): string {
+  const tens = Math.floor(number / 10) % 10;
+  const suffix = tens === 1 ? undefined : ['', 'st', 'nd', 'rd'][number % 10];
+  return `${number}${suffix === undefined || suffix === '' ? 'th' : suffix}`;
+}

@@ -1,0 +1,153 @@
+import { resourceKindOfRoute, routeProblem } from './route.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi } from '../resource.ts';
+import type { MigrationState } from '../rollout/migration.ts';
+import { ordinal, type Finding } from './conditions.ts';
+import type { Observed } from './observed.ts';
+import { isReadyPod, waitingReason } from './pods.ts';
+
+type Found = Omit<Finding, 'type'>;
+
+/** Pods that a message names. */
+const shownMax = 3;
+
+/** Whether everything that the spec names is there and accepts us. */
+export function referencing({ spec }: TonApi, { problems, unserved, live }: Observed): Finding {
+  const type = 'ReferencesResolved';
+  const [first] = problems;
+  if (first !== undefined) {
+    const message = problems.map((problem) => problem.message).join('; ');
+    return { type, status: 'False', reason: first.reason, message, waits: true };
+  }
+  const route = live.find(({ kind }) => kind === resourceKindOfRoute);
+  const refused = route && routeProblem(route);
+  if (refused !== undefined) return { type, status: 'False', ...refused, waits: true };
+  if (spec.exposure?.kind === resourceKindOfRoute && unserved.includes(resourceKindOfRoute)) {
+    const message = 'the cluster has no Gateway API, so there is no HTTPRoute and callers outside reach nothing';
+    return { type, status: 'False', reason: 'ApiNotServed', message, waits: true };
+  }
+  const notes = [
+    'everything that is named is there',
+    ...(unserved.length > 0 ? [`left out, as the cluster lacks the API: ${unserved.join(', ')}`] : []),
+    ...(spec.rateLimits.redis.embedded ? ['the embedded Redis is for trials, not for production'] : []),
+  ];
+  return { type, status: 'True', reason: 'Resolved', message: notes.join('; ') };
+}
+
+/** Whether the schema is what this release needs. */
+export function migration(schema: MigrationState): Finding {
+  const found: Record<MigrationState['state'], Found> = {
+    notNeeded: { status: 'True', reason: 'NotNeeded', message: 'this release and this manifest need no schema' },
+    current: { status: 'True', reason: 'SchemaCurrent', message: 'the schema is what this release needs' },
+    running: { status: 'False', reason: 'MigrationRunning', message: 'waits for the migration Job', waits: true },
+    failed: {
+      status: 'False',
+      reason: 'MigrationFailed',
+      message: `${schema.state === 'failed' ? schema.message : ''}; pods that run go on, new ones wait`,
+      waits: true,
+    },
+  };
+  return { type: 'Migrated', ...found[schema.state] };
+}
+
+/** Whether enough pods are ready, and if not, what the others say. */
+export function availability({ pods, says, readyMin }: Observed): Finding {
+  const type = 'Available';
+  const ready = pods.filter(isReadyPod);
+  if (ready.length >= readyMin) {
+    return { type, status: 'True', reason: 'EnoughReadyPods', message: `at least ${readyMin} ready pods` };
+  }
+  const others = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
+  const unreachable = others.some((pod) => says.get(pod.metadata.uid ?? '')?.liteServers?.usable === 0);
+  const causes = [...new Set(others.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined))];
+  const what = ready.length === 0 ? 'no pod is ready' : `fewer than ${readyMin} pods are ready`;
+  const reason = unreachable ? 'LiteServersUnreachable' : ready.length === 0 ? 'NoReadyPods' : 'TooFewReadyPods';
+  return { type, status: 'False', reason, message: [what, ...causes.slice(0, shownMax)].join('; '), waits: true };
+}
+
+function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefined {
+  const said = says.get(pod.metadata.uid ?? '');
+  if (said?.liteServers?.usable === 0) return `none of ${said.liteServers.total} lite servers can be used`;
+  return waitingReason(pod) ?? (said?.reasons === undefined ? undefined : said.reasons.join(', '));
+}
+
+/** Whether every ready pod has the hot configuration that is wanted. */
+export function configuration({ pods, says, hotHash }: Observed): Finding {
+  const type = 'ConfigApplied';
+  const ready = pods.filter(isReadyPod);
+  if (ready.length === 0) {
+    return { type, status: 'Unknown', reason: 'NoReadyPods', message: 'no ready pod could say', waits: true };
+  }
+  const behind = ready.filter((pod) => says.get(pod.metadata.uid ?? '')?.configHash !== hotHash);
+  if (behind.length === 0) {
+    return { type, status: 'True', reason: 'Applied', message: 'every ready pod has the configuration' };
+  }
+  const names = behind.map(({ metadata }) => metadata.name).toSorted();
+  const message = `waits for pods to take over the configuration: ${names.slice(0, shownMax).join(', ')}`;
+  const more = names.length > shownMax ? ` and ${names.length - shownMax} more` : '';
+  return { type, status: 'False', reason: 'Propagating', message: `${message}${more}`, waits: true };
+}
+
+/** Whether the index follows the chain. */
+export function indexing({ spec }: TonApi, { indexer, migration: schema }: Observed): Finding {
+  const type = 'IndexerLive';
+  if (spec.indexer === undefined) return { type, status: 'True', reason: 'NotWanted', message: 'no indexer is wanted' };
+  if (schema.state === 'running' || schema.state === 'failed') {
+    return { type, status: 'False', reason: 'Migrating', message: 'waits for the schema', waits: true };
+  }
+  if (indexer === 'Live') return { type, status: 'True', reason: 'Live', message: 'the index follows the chain' };
+  if (indexer === 'Stalled') {
+    return { type, status: 'False', reason: 'Stalled', message: 'no block was written for too long', waits: true };
+  }
+  const message = indexer === undefined ? 'waits for the indexer to say how far it is' : 'catches up with the chain';
+  return { type, status: 'False', reason: 'CatchingUp', message, waits: true };
+}
+
+/** Whether pods are being replaced, wait to be, or are not to be. */
+export function progress(observed: Observed, deployment: KubernetesObject | undefined): Finding {
+  const type = 'Progressing';
+  if (observed.fights.length > 0) {
+    const message = `somebody changes back what we set, again and again: ${observed.fights.join(', ')}`;
+    return { type, status: 'True', reason: 'FieldFight', message, waits: true };
+  }
+  return { type, ...rolling(observed, deployment) };
+}
+
+function rolling({ rollout, pods }: Observed, deployment: KubernetesObject | undefined): Found {
+  switch (rollout.phase) {
+    case 'waiting': {
+      const message = `waits for a rollout slot, ${ordinal(rollout.position)} of ${rollout.waiting}`;
+      return { status: 'True', reason: 'WaitingForRolloutSlot', message, waits: true };
+    }
+    case 'frozen':
+      return {
+        status: 'False',
+        reason: 'UpgradeHeld',
+        message: 'keeps the pods of an older operator until the resource is edited, as upgradePolicy OnChange says',
+      };
+    case 'canary': {
+      const message = `canary at step ${rollout.step + 1} with ${rollout.weight} % of the traffic: ${rollout.why}`;
+      return { status: 'True', reason: 'CanaryHold', message, waits: true };
+    }
+    case 'rolledBack':
+      return { status: 'False', reason: 'RolledBack', message: `the canary was given up: ${rollout.why}`, waits: true };
+    case 'settled':
+      return { status: 'False', reason: 'RolledOut', message: 'all pods are of the wanted template' };
+    default:
+      return deployment && exceededDeadline(deployment) ? stuck(pods) : underWay;
+  }
+}
+
+/** Pods that never become ready: the old ones go on, and nothing more happens by itself. */
+function stuck(pods: Observed['pods']): Found {
+  const causes = [...new Set(pods.map(waitingReason).filter((cause) => cause !== undefined))];
+  const message = ['the new pods do not become ready', ...causes.slice(0, shownMax)].join('; ');
+  return { status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };
+}
+
+const underWay: Found = { status: 'True', reason: 'RollingOut', message: 'replaces pods', waits: true };
+
+function exceededDeadline({ status }: KubernetesObject): boolean {
+  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly reason?: string }[];
+  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
+}

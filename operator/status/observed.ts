@@ -1,0 +1,46 @@
+import type { MigrationState } from '../rollout/migration.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { PodSays } from './pods.ts';
+
+/** Something that the spec names and that is not as it must be. */
+export type ReferenceProblem = { readonly reason: string; readonly message: string };
+
+/** What only a person can change: no retry helps. */
+export type Refusal = { readonly reason: 'NameTaken' | 'InvalidReference'; readonly message: string };
+
+/** Where the rollout of the API's template is. `hash` is of the template that is wanted. */
+export type RolloutView = { readonly hash: string } & (
+  | { readonly phase: 'settled' | 'rolling' }
+  /** Waits for its turn among the TonApis that an upgrade of the operator changes. */
+  | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number }
+  /** The template of an older operator is kept until the TonApi is edited. */
+  | { readonly phase: 'frozen' }
+  | { readonly phase: 'canary'; readonly step: number; readonly weight: number; readonly why: string }
+  | { readonly phase: 'rolledBack'; readonly why: string }
+);
+
+/** What a status is made from: only what is observed, never what was just asked for. */
+export type Observed = {
+  /** The children as they are live. */
+  readonly live: readonly KubernetesObject[];
+  /** Pods of the API, canaries included. */
+  readonly pods: readonly KubernetesObject[];
+  /** What pods say, by UID. */
+  readonly says: ReadonlyMap<string, PodSays>;
+  readonly problems: readonly ReferenceProblem[];
+  readonly refusals: readonly Refusal[];
+  /** Parts that are left out because the cluster lacks their API: `ServiceMonitor`. */
+  readonly unserved: readonly string[];
+  /** Hash that every ready pod must report. */
+  readonly hotHash: string;
+  /** Ready pods that make the API available. */
+  readonly readyMin: number;
+  readonly migration: MigrationState;
+  /** What the indexer's pods say; undefined while none does. */
+  readonly indexer: 'CatchingUp' | 'Live' | 'Stalled' | undefined;
+  /** Keys in force. */
+  readonly keys: number;
+  readonly rollout: RolloutView;
+  /** Objects that somebody changes back again and again. */
+  readonly fights: readonly string[];
+};

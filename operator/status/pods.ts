@@ -1,0 +1,44 @@
+import type { KubernetesObject } from '../kubernetes/object.ts';
+
+/** What a pod says of itself on its internal status page. */
+export type PodSays = {
+  readonly version: string | undefined;
+  readonly configHash: string | undefined;
+  readonly liteServers: { readonly usable: number; readonly total: number } | undefined;
+  /** Why it is not ready, in its own words. */
+  readonly reasons?: readonly string[] | undefined;
+};
+
+/** Takes traffic: Ready, and not on its way out. */
+export function isReadyPod({ metadata, status }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp === undefined && conditionStatus(status, 'Ready') === 'True';
+}
+
+/** Why the pod's container does not run, as `ImagePullBackOff: ...`; undefined when it does. */
+export function waitingReason({ status }: KubernetesObject): string | undefined {
+  const containers = (status?.['containerStatuses'] ?? []) as readonly {
+    readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+  }[];
+  const waiting = containers.map(({ state }) => state?.waiting).find((found) => found !== undefined);
+  if (waiting !== undefined && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing') {
+    return [waiting.reason, waiting.message].filter((text) => text !== undefined && text !== '').join(': ');
+  }
+  return conditionStatus(status, 'PodScheduled') === 'False' ? 'no node has room for it' : undefined;
+}
+
+/** The value that all have; undefined when they differ or there are none. */
+export function unanimous(values: readonly (string | undefined)[]): string | undefined {
+  const [first] = values;
+  return values.every((value) => value === first) ? first : undefined;
+}
+
+/** Healthy and all lite servers as most pods see them: one pod's broken network is not the lite server's fault. Undefined while nobody tells. */
+export function middleLiteServers(says: readonly PodSays[]): { usable: number; total: number } | undefined {
+  const counts = says.flatMap(({ liteServers }) => (liteServers === undefined ? [] : [liteServers]));
+  return counts.toSorted((a, b) => a.usable - b.usable)[Math.floor((counts.length - 1) / 2)];
+}
+
+function conditionStatus(status: KubernetesObject['status'], type: string): string | undefined {
+  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[];
+  return conditions.find((condition) => condition.type === type)?.status;
+}

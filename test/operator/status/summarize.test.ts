@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Condition, KubernetesObject } from '#operator/kubernetes/object.ts';
+import type { TonApi, TonApiStatus } from '#operator/resource.ts';
+import type { Observed } from '#operator/status/observed.ts';
+import { summarize } from '#operator/status/summarize.ts';
+import { validateStatus } from '#test/operator/status/status-schema.ts';
+import { annotated, sample } from '#test/operator/desired/samples.ts';
+
+const noonMs = Date.parse('2026-11-21T12:00:00Z');
+const hash = 'a'.repeat(64);
+
+describe('the status of a TonApi', () => {
+  it('says that all is well when it is', () => {
+    const status = summarize(sample('smallest'), healthy(), noonMs);
+    expect(status).toMatchObject({
+      version: '0.1.0',
+      configHash: hash,
+      liteServers: '3/4',
+      indexer: 'Off',
+      readyReplicas: 2,
+      keys: 5,
+      url: 'http://testnet-api.ton.svc:8081',
+    });
+    expect(shown(status)).toEqual({
+      Ready: 'True/Serving',
+      ReferencesResolved: 'True/Resolved',
+      Migrated: 'True/NotNeeded',
+      Available: 'True/EnoughReadyPods',
+      ConfigApplied: 'True/Applied',
+      IndexerLive: 'True/NotWanted',
+      Progressing: 'False/RolledOut',
+    });
+  });
+
+  it.each<[string, Partial<Observed>, Record<string, string>, RegExp]>([
+    [
+      'a Secret that is not there',
+      { problems: [{ reason: 'SecretNotFound', message: 'Secret redis is not there' }] },
+      { ReferencesResolved: 'False/SecretNotFound', Ready: 'False/SecretNotFound' },
+      /ReferencesResolved: Secret redis is not there, since 2026-11-21T12:00:00Z/,
+    ],
+    [
+      'a migration that runs',
+      { migration: { state: 'running' } },
+      { Migrated: 'False/MigrationRunning', Ready: 'False/MigrationRunning' },
+      /waits for the migration Job, since/,
+    ],
+    [
+      'a migration that failed',
+      { migration: { state: 'failed', message: 'Job x failed' } },
+      { Migrated: 'False/MigrationFailed', Ready: 'False/MigrationFailed' },
+      /Job x failed; pods that run go on/,
+    ],
+    [
+      'no ready pod',
+      { pods: [pod('a', false)] },
+      { Available: 'False/NoReadyPods', ConfigApplied: 'Unknown/NoReadyPods', Ready: 'False/NoReadyPods' },
+      /no pod is ready, since/,
+    ],
+    [
+      'an image that is not there',
+      { pods: [pod('a', false, { reason: 'ImagePullBackOff', message: 'not found' })] },
+      { Available: 'False/NoReadyPods' },
+      /ImagePullBackOff: not found/,
+    ],
+    [
+      'lite servers that nobody reaches',
+      {
+        pods: [pod('a', false)],
+        says: new Map([['a', { version: '0.1.0', configHash: hash, liteServers: { usable: 0, total: 4 } }]]),
+      },
+      { Available: 'False/LiteServersUnreachable', Ready: 'False/LiteServersUnreachable' },
+      /none of 4 lite servers can be used/,
+    ],
+    ['too few ready pods', { readyMin: 3 }, { Available: 'False/TooFewReadyPods' }, /fewer than 3 pods/],
+    [
+      'a pod with an older configuration',
+      { hotHash: 'b'.repeat(64) },
+      { ConfigApplied: 'False/Propagating', Ready: 'False/Propagating' },
+      /waits for pods to take over the configuration: a, b, since/,
+    ],
+    [
+      'a pod that does not answer',
+      { says: new Map([['a', { version: '0.1.0', configHash: hash, liteServers: undefined }]]) },
+      { ConfigApplied: 'False/Propagating' },
+      /configuration: b/,
+    ],
+    [
+      'a name that is taken',
+      { refusals: [{ reason: 'NameTaken', message: 'Service x belongs to Widget w' }] },
+      { Stalled: 'True/NameTaken', Ready: 'False/NameTaken' },
+      /belongs to Widget w/,
+    ],
+  ])('names what is wrong with %s', (_case, changes, expected, message) => {
+    const status = summarize(sample('smallest'), healthy(changes), noonMs);
+    expect(shown(status)).toMatchObject(expected);
+    expect(conditionOf(status, 'Ready')?.message).toMatch(message);
+  });
+
+  it.each<[string, Observed['rollout'], string, RegExp]>([
+    [
+      'a turn',
+      { hash: 'h', phase: 'waiting', position: 3, waiting: 12 },
+      'True/WaitingForRolloutSlot',
+      /waits for a rollout slot, 3rd of 12, since 2026/,
+    ],
+    [
+      'a person, when an upgrade is held',
+      { hash: 'h', phase: 'frozen' },
+      'False/UpgradeHeld',
+      /until the resource is edited/,
+    ],
+    [
+      'requests to a canary',
+      { hash: 'h', phase: 'canary', step: 0, weight: 5, why: 'waits for 500 requests' },
+      'True/CanaryHold',
+      /step 1 with 5 % of the traffic: waits for 500 requests/,
+    ],
+    [
+      'a better template',
+      { hash: 'h', phase: 'rolledBack', why: '30 of 500 requests failed' },
+      'False/RolledBack',
+      /given up: 30 of 500/,
+    ],
+    ['new pods', { hash: 'h', phase: 'rolling' }, 'True/RollingOut', /replaces pods, since/],
+  ])('tells in Progressing that a rollout waits for %s, and Ready stays', (_case, rollout, expected, message) => {
+    const status = summarize(sample('smallest'), healthy({ rollout }), noonMs);
+    expect(shown(status)).toMatchObject({ Progressing: expected, Ready: 'True/Serving' });
+    expect(conditionOf(status, 'Progressing')?.message).toMatch(message);
+  });
+
+  it('tells why new pods do not become ready, while the old ones serve', () => {
+    const stuck = deployment({
+      conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
+    });
+    const pods = [pod('a', true), pod('b', true), pod('c', false, { reason: 'ErrImagePull', message: 'no such tag' })];
+    const status = summarize(
+      sample('smallest'),
+      healthy({ live: [stuck], pods, rollout: { hash: 'h', phase: 'rolling' } }),
+      noonMs,
+    );
+    expect(shown(status)).toMatchObject({
+      Progressing: 'False/ProgressDeadlineExceeded',
+      Available: 'True/EnoughReadyPods',
+    });
+    expect(conditionOf(status, 'Progressing')?.message).toContain('ErrImagePull: no such tag');
+  });
+
+  it('shows the pause with its reason, and only while it lasts', () => {
+    const paused = annotated(sample('smallest'), { 'tonplane.dev/paused': 'incident 7' });
+    expect(conditionOf(summarize(paused, healthy(), noonMs), 'Paused')).toMatchObject({
+      status: 'True',
+      reason: 'PausedByAnnotation',
+      message: 'incident 7',
+    });
+    expect(conditionOf(summarize(sample('smallest'), healthy(), noonMs), 'Paused')).toBeUndefined();
+  });
+
+  it('takes a Gateway that refuses the route for an unresolved reference', () => {
+    const parents = [
+      {
+        parentRef: { name: 'public' },
+        conditions: [{ type: 'Accepted', status: 'False', reason: 'NotAllowedByListeners', message: 'no listener' }],
+      },
+    ];
+    const route = {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name: 'r' },
+      status: { parents },
+    };
+    const observed = healthy({ live: [deployment(), route] });
+    expect(shown(summarize(sample('full'), observed, noonMs))).toMatchObject({
+      ReferencesResolved: 'False/NotAllowedByListeners',
+    });
+  });
+
+  it('is the same however often it is made, so that nothing is written while nothing changes', () => {
+    for (const observed of [
+      healthy(),
+      healthy({ pods: [pod('a', false)] }),
+      healthy({ rollout: { hash: 'h', phase: 'waiting', position: 1, waiting: 1 } }),
+    ]) {
+      const first = summarize(sample('smallest'), observed, noonMs);
+      const later = summarize({ ...sample('smallest'), status: first }, observed, noonMs + 3_600_000);
+      expect(later).toEqual(first);
+    }
+  });
+
+  it('moves the time of a condition with its status, and the time in its message with its reason', () => {
+    const first = summarize(sample('smallest'), healthy({ pods: [pod('a', false)] }), noonMs);
+    const second = summarize({ ...sample('smallest'), status: first }, healthy({ readyMin: 3 }), noonMs + 60_000);
+    expect(conditionOf(second, 'Available')).toMatchObject({
+      lastTransitionTime: '2026-11-21T12:00:00Z',
+      message: expect.stringContaining('since 2026-11-21T12:01:00Z'),
+    });
+    const third = summarize({ ...sample('smallest'), status: second }, healthy(), noonMs + 120_000);
+    expect(conditionOf(third, 'Available')).toMatchObject({
+      status: 'True',
+      lastTransitionTime: '2026-11-21T12:02:00Z',
+    });
+  });
+
+  it('keeps the hash of the last template that was rolled out whole', () => {
+    const first = summarize(sample('smallest'), healthy({ rollout: { hash: 'one', phase: 'settled' } }), noonMs);
+    const tonApi = { ...sample('smallest'), status: first };
+    expect(
+      summarize(tonApi, healthy({ rollout: { hash: 'two', phase: 'canary', step: 1, weight: 50, why: '' } }), noonMs)
+        .rollout,
+    ).toEqual({ hash: 'two', stableHash: 'one', step: 1, weight: 50 });
+    expect(summarize(tonApi, healthy({ rollout: { hash: 'two', phase: 'settled' } }), noonMs).rollout).toEqual({
+      hash: 'two',
+      stableHash: 'two',
+    });
+  });
+
+  it.each<[TonApi['spec']['indexer'] | undefined, Partial<Observed>, string, string]>([
+    [undefined, {}, 'Off', 'True/NotWanted'],
+    [{ mode: 'SingleWriter', partitions: 1 }, { migration: { state: 'running' } }, 'Migrating', 'False/Migrating'],
+    [{ mode: 'SingleWriter', partitions: 1 }, {}, 'CatchingUp', 'False/CatchingUp'],
+    [{ mode: 'SingleWriter', partitions: 1 }, { indexer: 'Live' }, 'Live', 'True/Live'],
+    [{ mode: 'SingleWriter', partitions: 1 }, { indexer: 'Stalled' }, 'Stalled', 'False/Stalled'],
+  ])('says where the index is: %o %o', (indexer, changes, expected, condition) => {
+    const status = summarize(sample('smallest', indexer && { indexer }), healthy(changes), noonMs);
+    expect(status.indexer).toBe(expected);
+    expect(shown(status)).toMatchObject({ IndexerLive: condition });
+  });
+
+  it('holds to the schema of the custom resource in every case', () => {
+    const rollouts: Observed['rollout'][] = [
+      { hash: 'h', phase: 'frozen' },
+      { hash: 'h', phase: 'canary', step: 0, weight: 5, why: 'x' },
+    ];
+    for (const rollout of rollouts) {
+      const observed = healthy({ rollout, refusals: [{ reason: 'NameTaken', message: 'x' }], pods: [] });
+      expect(
+        validateStatus(
+          'TonApi',
+          summarize(annotated(sample('full'), { 'tonplane.dev/paused': 'x' }), observed, noonMs),
+        ),
+      ).toEqual([]);
+    }
+  });
+});
+
+function healthy(changes: Partial<Observed> = {}): Observed {
+  return {
+    live: [deployment()],
+    pods: [pod('a', true), pod('b', true)],
+    says: new Map(
+      ['a', 'b'].map((uid) => [uid, { version: '0.1.0', configHash: hash, liteServers: { usable: 3, total: 4 } }]),
+    ),
+    problems: [],
+    refusals: [],
+    unserved: [],
+    hotHash: hash,
+    readyMin: 1,
+    migration: { state: 'notNeeded' },
+    indexer: undefined,
+    keys: 5,
+    rollout: { hash: 'h', phase: 'settled' },
+    fights: [],
+    ...changes,
+  };
+}
+
+function deployment(status: object = {}): KubernetesObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'testnet-api' },
+    spec: { replicas: 2 },
+    status: { replicas: 2, readyReplicas: 2, updatedReplicas: 2, ...status },
+  };
+}
+
+function pod(uid: string, ready: boolean, waiting?: { reason: string; message: string }): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: uid, uid },
+    status: {
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      containerStatuses: [{ state: waiting ? { waiting } : { running: {} } }],
+    },
+  };
+}
+
+function conditionOf(status: TonApiStatus, type: string): Condition | undefined {
+  return status.conditions?.find((condition) => condition.type === type);
+}
+
+function shown(status: TonApiStatus): Record<string, string> {
+  return Object.fromEntries(
+    (status.conditions ?? []).map(({ type, status: value, reason }) => [type, `${value}/${reason}`]),
+  );
+}
