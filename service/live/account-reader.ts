@@ -4,6 +4,7 @@ import type { Trust } from '../pool/options.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { AccountStateAnswer } from '../proof/answers.ts';
 import { checkAccountState } from '../proof/account-proof.ts';
+import { createKnownBlocks } from '../proof/known-blocks.ts';
 import { NO_TRANSACTION, writeShardAccount } from '../tvm/shard-account.ts';
 import type { AccountId } from './accounts.ts';
 import { viewAccount } from './account-view.ts';
@@ -34,9 +35,11 @@ export type AccountReaderOptions = {
 };
 
 export function createAccountReader({ trust }: AccountReaderOptions, { pool }: { pool: Pool }): AccountReader {
+  const known = createKnownBlocks();
+
   function find(account: AccountId, { block }: PinnedBlock, answer: AccountStateAnswer): FoundAccount {
     if (trust !== 'verified') return readUnprovedAccount(block, account.id, answer);
-    const proved = checkAccountState({ block, workchain: account.workchain, account: account.id }, answer);
+    const proved = checkAccountState({ block, workchain: account.workchain, account: account.id, known }, answer);
     const shard = proved.shard && { block: proved.shard.block, utime: proved.shard.info.utime };
     return { shard, entry: proved.account };
   }

@@ -7,10 +7,12 @@ import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { AccountStateAnswer } from './answers.ts';
 import { ProofError } from './errors.ts';
 import { requireBlock } from './header-proof.ts';
+import type { KnownBlocks } from './known-blocks.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openProof, openRoot, proving, requireHash } from './proof-cells.ts';
 import { readShardOfAccount } from './shard-proof.ts';
-import { readStateProof } from './state-proof.ts';
+import type { ProvedStateCell } from './state-proof.ts';
+import { readKnownState, readStateProof } from './state-proof.ts';
 
 /** The account that was asked for, at a masterchain block or at a block of its own shard. */
 export type AccountExpectation = {
@@ -21,6 +23,8 @@ export type AccountExpectation = {
   readonly account: Buffer;
   /** The answer is of `getAccountStatePrunned`: the account is shown without code, data and libraries. */
   readonly pruned?: boolean;
+  /** What was proved of the blocks before; notes what is proved now. */
+  readonly known?: KnownBlocks;
 };
 
 /** How an account is proved to stand after a block. */
@@ -56,12 +60,12 @@ export function checkAccountState(expected: AccountExpectation, answer: AccountS
 }
 
 /** That `shardBlock` is the account's shard in the asked block; false when there is none. */
-function hasShard({ block, workchain, account }: AccountExpectation, answer: AccountStateAnswer): boolean {
+function hasShard({ block, workchain, account, known }: AccountExpectation, answer: AccountStateAnswer): boolean {
   const subject = 'accountState';
   const { shardProof, shardBlock } = answer;
   if (block.workchain === MASTERCHAIN && workchain !== MASTERCHAIN) {
     const place = { workchain, prefix: account.readBigUInt64BE(0) };
-    return readShardOfAccount(subject, shardProof, block, shardBlock, place).shard !== undefined;
+    return readShardOfAccount(subject, shardProof, block, shardBlock, place, known).shard !== undefined;
   }
   requireEmpty('accountState.shardProof', shardProof);
   if (!sameBlock(shardBlock, block)) {
@@ -80,8 +84,8 @@ function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAn
   if (shardBlock.workchain !== workchain || !shardContains(shardBlock.shard, account)) {
     throw new ProofError('wrong_field', { subject: 'accountState.shardBlock', expected: 'the shard of the account' });
   }
-  const { header, cell, state } = readStateProof('accountState.proof', answer.proof, shardBlock);
-  const shard = { block: shardBlock, info: header.info };
+  const { info, cell, state } = readState(expected.known, answer.proof, shardBlock);
+  const shard = { block: shardBlock, info };
   const entry = findShardAccount(cell.table, state.accounts, account);
   if (entry === undefined) {
     requireEmpty('accountState.state', answer.state);
@@ -93,6 +97,21 @@ function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAn
   // What the pruned variant leaves out must not be more than code, data and libraries.
   if (expected.pruned === true) readAccount(shown.table, shown.cell);
   return { shard, account: { ...shown, lastTransactionHash, lastTransactionLt } };
+}
+
+function readState(
+  known: KnownBlocks | undefined,
+  proof: Buffer,
+  block: BlockId,
+): ProvedStateCell & { readonly info: BlockInfo } {
+  const subject = 'accountState.proof';
+  const before = known?.state(block);
+  if (before !== undefined) {
+    return { info: before.info, ...readKnownState(subject, proof, block, before.stateHash) };
+  }
+  const { header, cell, state } = readStateProof(subject, proof, block);
+  known?.noteState(block, { info: header.info, stateHash: Buffer.from(cell.table.hash(cell.cell, 0)) });
+  return { info: header.info, cell, state };
 }
 
 function openAccount(state: Buffer, pruned: boolean): ProvedCell {

@@ -1,4 +1,5 @@
 import type { CellTable } from '../decode/cell-table.ts';
+import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { merkleProofRoot } from '../decode/merkle.ts';
@@ -28,12 +29,23 @@ export function proving<T>(subject: string, check: () => T): T {
  */
 export function openProofs(subject: string, bytes: Buffer, count: number): readonly ProvedCell[] {
   return proving(subject, () => {
-    const boc = parseBoc(bytes, { rootsMax: count });
-    if (boc.roots.length !== count) {
-      throw new ProofError('malformed', { subject, expected: `${count} roots`, found: String(boc.roots.length) });
-    }
+    const boc = parseProofs(subject, bytes, count);
     return boc.roots.map((root) => ({ table: boc, cell: merkleProofRoot(boc, root) }));
   });
+}
+
+/** As `openProofs`, for the last of so many roots; the others are of no use and not looked at. */
+export function openLastProof(subject: string, bytes: Buffer, count: number): ProvedCell {
+  return proving(subject, () => {
+    const boc = parseProofs(subject, bytes, count);
+    return { table: boc, cell: merkleProofRoot(boc, boc.roots[count - 1]!) };
+  });
+}
+
+function parseProofs(subject: string, bytes: Buffer, count: number): Boc {
+  const boc = parseBoc(bytes, { rootsMax: count });
+  if (boc.roots.length === count) return boc;
+  throw new ProofError('malformed', { subject, expected: `${count} roots`, found: String(boc.roots.length) });
 }
 
 /** As `openProofs`, for one root. */

@@ -9,6 +9,7 @@ import { readShardDescr } from '../decode/tlb/shard-descr.ts';
 import type { ShardInfoAnswer } from './answers.ts';
 import { ProofError } from './errors.ts';
 import type { ProvedHeader } from './header-proof.ts';
+import type { KnownBlocks, KnownShards } from './known-blocks.ts';
 import { requireBlock } from './header-proof.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openRoot, proving } from './proof-cells.ts';
@@ -46,16 +47,22 @@ export function checkShardInfo(expected: ShardExpectation, answer: ShardInfoAnsw
   });
 }
 
-/** The shard of an account in a masterchain block, claimed to stand at `shardBlock`. */
+/**
+ * The shard of an account in a masterchain block, claimed to stand at `shardBlock`.
+ * @param known what was proved before; notes what is proved now
+ */
 export function readShardOfAccount(
   subject: string,
   shardProof: Buffer,
   masterchainBlock: BlockId,
   shardBlock: BlockId,
   account: { readonly workchain: number; readonly prefix: bigint },
+  known: KnownBlocks | undefined,
 ): ProvedShard {
   const { workchain, prefix } = account;
-  const proved = readShardProof(subject, shardProof, masterchainBlock, workchain, prefix, SHARD_PREFIX_BITS_MAX);
+  const read = (): KnownShards => readShards(subject, shardProof, masterchainBlock);
+  const shards = known === undefined ? read() : known.shards(masterchainBlock, shardProof, read);
+  const proved = findShard(shards, workchain, prefix, SHARD_PREFIX_BITS_MAX);
   requireShardBlock(subject, proved.shard, shardBlock);
   return proved;
 }
@@ -71,9 +78,22 @@ function readShardProof(
   prefix: bigint,
   bits: number,
 ): FoundShard {
+  return findShard(readShards(subject, shardProof, masterchainBlock), workchain, prefix, bits);
+}
+
+function readShards(subject: string, shardProof: Buffer, masterchainBlock: BlockId): KnownShards {
   const { header, cell } = readStateProof(`${subject}.shardProof`, shardProof, masterchainBlock);
   const { shardHashes } = readStateExtra(`${subject}.shardProof`, cell);
-  return { ...findListedShard(cell.table, shardHashes, workchain, prefix, bits), masterchain: header };
+  return { masterchain: header, table: cell.table, shardHashes };
+}
+
+function findShard(
+  { masterchain, table, shardHashes }: KnownShards,
+  workchain: number,
+  prefix: bigint,
+  bits: number,
+): FoundShard {
+  return { ...findListedShard(table, shardHashes, workchain, prefix, bits), masterchain };
 }
 
 /** A shard in a list of shards, and the cell of the tree's leaf that describes it. */

@@ -9,10 +9,13 @@ import { ProofError } from './errors.ts';
 import type { ProvedHeader } from './header-proof.ts';
 import { readHeader, readStateHash } from './header-proof.ts';
 import type { ProvedCell } from './proof-cells.ts';
-import { openProof, openProofs, requireField, requireHash } from './proof-cells.ts';
+import { openLastProof, openProof, openProofs, requireField, requireHash } from './proof-cells.ts';
 
 /** A block's header and the state after it, as far as the proof shows it. */
-export type ProvedState = { readonly header: ProvedHeader; readonly cell: ProvedCell; readonly state: ShardState };
+export type ProvedState = ProvedStateCell & { readonly header: ProvedHeader };
+
+/** A state, as far as the proof shows it. */
+export type ProvedStateCell = { readonly cell: ProvedCell; readonly state: ShardState };
 
 /**
  * The two roots that most proofs have: the block with its state update, and the state (lite server sheet 8.3, 8.4).
@@ -23,6 +26,11 @@ export function readStateProof(subject: string, proof: Buffer, id: BlockId): Pro
   return readState(subject, block!, state!, id);
 }
 
+/** As `readStateProof` for a block whose header was proved before: only the state is left to be shown. */
+export function readKnownState(subject: string, proof: Buffer, id: BlockId, stateHash: Buffer): ProvedStateCell {
+  return readStateCell(subject, openLastProof(subject, proof, 2), id, stateHash);
+}
+
 /** As `readStateProof`, with the two roots in bags of their own. */
 export function readSplitStateProof(subject: string, blockProof: Buffer, stateProof: Buffer, id: BlockId): ProvedState {
   return readState(subject, openProof(`${subject} block`, blockProof), openProof(`${subject} state`, stateProof), id);
@@ -30,12 +38,16 @@ export function readSplitStateProof(subject: string, blockProof: Buffer, statePr
 
 function readState(subject: string, block: ProvedCell, cell: ProvedCell, id: BlockId): ProvedState {
   const header = readHeader(subject, block, id);
-  requireHash(`${subject} state`, cell, readStateHash(subject, block));
+  return { header, ...readStateCell(subject, cell, id, readStateHash(subject, block)) };
+}
+
+function readStateCell(subject: string, cell: ProvedCell, id: BlockId, stateHash: Buffer): ProvedStateCell {
+  requireHash(`${subject} state`, cell, stateHash);
   const state = readShardState(cell.table, cell.cell);
   requireField(`${subject} state seqno`, id.seqno, state.seqno);
   requireField(`${subject} state workchain`, id.workchain, state.workchain);
   requireField(`${subject} state shard`, id.shard, state.shard);
-  return { header, cell, state };
+  return { cell, state };
 }
 
 /** What only a masterchain state has. @throws ProofError `malformed` when it is another shard's */

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { BlockId } from '#service/decode/block-id.ts';
+import { getAccountState } from '#service/liteserver/functions.ts';
+import { checkAccountState } from '#service/proof/account-proof.ts';
+import type { AccountStateAnswer } from '#service/proof/answers.ts';
+import { ProofError } from '#service/proof/errors.ts';
+import { createKnownBlocks } from '#service/proof/known-blocks.ts';
+import type { KnownBlocks } from '#service/proof/known-blocks.ts';
+import { mutateAnswer } from './answer-mutations.ts';
+import { seeded } from './mutations.ts';
+import { recordings } from './recorded.ts';
+import type { Recording } from './recorded.ts';
+
+const MUTATIONS_PER_ANSWER = 60;
+
+const questionsOf = (recording: Recording) => recording.exchanges(getAccountState);
+
+type AccountQuestion = Pick<ReturnType<typeof questionsOf>[number], 'args' | 'answer'>;
+
+function prove({ args: { id, account } }: AccountQuestion, answer: AccountStateAnswer, known?: KnownBlocks): string {
+  const expected = { block: id, workchain: account.workchain, account: account.id };
+  const { shard, account: found } = checkAccountState({ ...expected, ...(known && { known }) }, answer);
+  const cell = found && [found.table.hash(found.cell).toString('hex'), String(found.lastTransactionLt)];
+  return JSON.stringify([shard?.block.rootHash, shard?.info.utime, cell], (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
+
+describe.each(recordings())('Blocks that are known from accounts before: $folder', (recording) => {
+  const questions = questionsOf(recording);
+
+  it('let the same be proved of every account', () => {
+    const known = createKnownBlocks();
+    for (const question of [...questions, ...questions]) {
+      expect(prove(question, question.answer, known)).toBe(prove(question, question.answer));
+    }
+    expect(questions.length).toBeGreaterThan(1);
+  });
+
+  it('let nothing else be proved', () => {
+    const known = createKnownBlocks();
+    const random = seeded(77);
+    let refused = 0;
+    for (const question of questions) {
+      const truth = prove(question, question.answer, known);
+      for (let round = 0; round < MUTATIONS_PER_ANSWER; round++) {
+        const other = questions[random(questions.length)]!.answer;
+        const mutation = mutateAnswer(question.answer, other, [], random);
+        if (mutation === undefined) continue;
+        try {
+          expect([mutation.what, prove(question, mutation.answer as AccountStateAnswer, known)]).toEqual([
+            mutation.what,
+            truth,
+          ]);
+        } catch (error) {
+          if (!(error instanceof ProofError)) throw error;
+          refused++;
+        }
+      }
+      expect(prove(question, question.answer, known)).toBe(truth);
+    }
+    expect(refused).toBeGreaterThan(questions.length);
+  });
+
+  it('are known by their whole id', () => {
+    const [{ args, answer } = undefined!] = questions;
+    const known = createKnownBlocks();
+    known.noteState(answer.shardBlock, { info: undefined!, stateHash: Buffer.alloc(32) });
+    const other: BlockId = { ...answer.shardBlock, seqno: answer.shardBlock.seqno + 1 };
+    expect(known.state(other)).toBeUndefined();
+    expect(known.state(answer.shardBlock)).toBeDefined();
+    expect(() => prove({ args, answer }, answer, known)).toThrow('hash_mismatch');
+  });
+
+  it('are forgotten, the oldest first, when there are too many', () => {
+    const known = createKnownBlocks();
+    const [{ answer } = undefined!] = questions;
+    const block = (index: number): BlockId => {
+      const rootHash = Buffer.alloc(32);
+      rootHash.writeUInt32BE(index);
+      return { ...answer.shardBlock, rootHash };
+    };
+    for (let index = 0; index <= 1024; index++)
+      known.noteState(block(index), { info: undefined!, stateHash: Buffer.alloc(32) });
+    expect([known.state(block(0)), known.state(block(1))]).toEqual([undefined, expect.anything()]);
+  });
+});
