@@ -72,7 +72,11 @@ export function openPool(
     tuning?: Partial<PoolTuning>;
     tracer?: Tracer;
     use?: readonly number[];
+    /** What the configuration says besides, of each lite server by its number in the network. */
+    uses?: readonly Partial<PoolLiteServer>[];
     wrap?: (server: LiteServer) => LiteServer;
+    /** Of the Redis shared with other pools. */
+    redisUrl?: string;
   } = {},
 ): PoolUnderTest {
   const register = new Registry();
@@ -83,7 +87,7 @@ export function openPool(
   );
   const zero = network.chain.zeroStates[0]!.id;
   const signatures = createSignatureChecker({}, { register, logger });
-  const all = liteServersOf(network);
+  const all = liteServersOf(network).map((liteServer, index) => ({ ...liteServer, ...options.uses?.[index] }));
   const { wrap = (server) => server } = options;
   // Who makes second attempts late means to count queries: no early ones then.
   const { slowAfterMs } = options.tuning ?? {};
@@ -105,6 +109,7 @@ export function openPool(
       tracer: options.tracer ?? trace.getTracer('none'),
       now: () => performance.now(),
       random: Math.random,
+      shared: options.redisUrl === undefined ? undefined : { url: options.redisUrl, api: 'test' },
     },
   );
   return {
