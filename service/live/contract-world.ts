@@ -20,7 +20,7 @@ import { LiveError } from './errors.ts';
 import { pinBlock } from './pinned-block.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 import { readPublicLibrary } from './public-libraries.ts';
-import { readRecentBlocks } from './recent-blocks.ts';
+import { createRecentBlocks } from './recent-blocks.ts';
 import type { StackEntry } from './vm-values.ts';
 import { weighStack } from './stack-weight.ts';
 
@@ -100,6 +100,7 @@ export function createContractWorlds(
 ): ContractWorlds {
   const reader = createAccountReader({ trust }, { pool });
   const configs = createChainConfigs({ pool });
+  const recents = createRecentBlocks({ pool });
   const flights = createSingleFlight({ now });
   const runs = createAnswerCache({ bytesMax: RUN_BYTES_MAX });
 
@@ -118,7 +119,7 @@ export function createContractWorlds(
 
     /** Everything of the block that a contract can see. */
     async function readWorld(work: ReadContext): Promise<Omit<TvmWorld, 'utime'>> {
-      const [config, recent] = await Promise.all([configs.configAt(block, work), readRecentBlocks(pool, block, work)]);
+      const [config, recent] = await Promise.all([configs.configAt(block, work), recents.recentAt(block, work)]);
       note(config);
       note(recent);
       const { last, lastKeyBlock } = recent.value;

@@ -13,6 +13,8 @@ export type PinnedBlock = {
   readonly utime: number;
   /** Seqno of the key block whose configuration holds in the block. */
   readonly keyBlockSeqno: number;
+  /** The block before; of a served head. */
+  readonly previous?: BlockId | undefined;
 };
 
 /** Mode of lookupBlock (lite server sheet 5.1). */

@@ -1,4 +1,4 @@
-import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { ExtBlockRef } from '../decode/tlb/ext-block-ref.ts';
 import { readMasterchainStateDetails } from '../decode/tlb/masterchain-state-extra.ts';
@@ -22,23 +22,56 @@ const LIST_LENGTH = 16;
 
 const SUBJECT = 'previousBlocks';
 
-/**
- * The masterchain blocks that a contract sees when it runs at a pinned block, proved by the block's state. One upstream query for
- * each block.
- * Rejects as `Pool.query` does.
- */
-export async function readRecentBlocks(
-  pool: Pool,
-  { block }: PinnedBlock,
-  context: ReadContext,
-): Promise<LiveAnswer<PreviousBlocks>> {
-  const args = { mode: WITH_PREVIOUS_BLOCKS, id: block, paramList: [] };
-  return pool.query(getConfigParams, args, context, {
-    shareAs: 'recent blocks',
-    immutable: true,
-    masterchainSeqno: block.seqno,
-    check: (answer) => proving(SUBJECT, () => readPreviousBlocks(block, answer)),
-  });
+/** The masterchain blocks that a contract sees when it runs at a pinned block. */
+export type RecentBlocks = {
+  /**
+   * Proved by the block's state, in one upstream query; or by the header of a head that follows the block before, in none.
+   * Rejects as `Pool.query` does.
+   */
+  recentAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<PreviousBlocks>>;
+};
+
+export function createRecentBlocks({ pool }: { pool: Pool }): RecentBlocks {
+  let newest: PreviousBlocks | undefined;
+
+  return {
+    async recentAt(pinned, context) {
+      const { block } = pinned;
+      const known = newest && followTo(pinned, newest);
+      if (known !== undefined) {
+        newest = known;
+        return { value: known, liteServers: [], cached: true };
+      }
+      const args = { mode: WITH_PREVIOUS_BLOCKS, id: block, paramList: [] };
+      const answer = await pool.query(getConfigParams, args, context, {
+        shareAs: 'recent blocks',
+        immutable: true,
+        masterchainSeqno: block.seqno,
+        check: (info) => proving(SUBJECT, () => readPreviousBlocks(block, info)),
+      });
+      if (block.seqno > (newest?.last[0]?.seqno ?? 0)) newest = answer.value;
+      return answer;
+    },
+  };
+}
+
+/** What follows for a block from what was proved for it or for the block before; undefined when nothing does. */
+export function followTo(
+  { block, previous, keyBlockSeqno }: PinnedBlock,
+  before: PreviousBlocks,
+): PreviousBlocks | undefined {
+  const [last] = before.last;
+  if (last === undefined) return undefined;
+  if (sameBlock(last, block)) return before;
+  if (previous === undefined || !sameBlock(last, previous)) return undefined;
+  const lastKeyBlock = keyBlockSeqno === block.seqno ? block : before.lastKeyBlock;
+  if (lastKeyBlock.seqno !== keyBlockSeqno) return undefined;
+  const hundreds = before.lastHundreds ?? [];
+  return {
+    last: [block, ...before.last].slice(0, LIST_LENGTH),
+    lastKeyBlock,
+    lastHundreds: block.seqno % 100 === 0 ? [block, ...hundreds].slice(0, LIST_LENGTH) : hundreds,
+  };
 }
 
 function readPreviousBlocks(block: BlockId, answer: ConfigInfoAnswer): PreviousBlocks {

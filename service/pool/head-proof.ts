@@ -1,11 +1,11 @@
 import type { BlockId } from '../decode/block-id.ts';
 import type { BlockHeaderAnswer } from '../proof/answers.ts';
-import { readHeader, readStateHash, requireBlock } from '../proof/header-proof.ts';
+import { readHeader, readPreviousBlocks, readStateHash, requireBlock } from '../proof/header-proof.ts';
 import { openProof, proving } from '../proof/proof-cells.ts';
 import type { Head } from './head.ts';
 
 /** What a masterchain block's header says about it as a head. */
-export type HeadFacts = Pick<Head, 'block' | 'utime' | 'stateRootHash' | 'keyBlockSeqno'>;
+export type HeadFacts = Pick<Head, 'block' | 'utime' | 'stateRootHash' | 'keyBlockSeqno' | 'previous'>;
 
 /**
  * Checks that the header is the block's and reads the head's facts from it (lite server sheet 8.2). The answer must be of
@@ -17,9 +17,11 @@ export function checkHeadHeader(block: BlockId, answer: BlockHeaderAnswer): Head
   requireBlock(subject, block, answer.id);
   return proving(subject, () => {
     const proved = openProof(subject, answer.headerProof);
-    const { info } = readHeader(subject, proved, block);
+    const header = readHeader(subject, proved, block);
+    const { info } = header;
+    const [previous] = readPreviousBlocks(subject, header);
     const stateRootHash = readStateHash(subject, proved);
     const keyBlockSeqno = info.keyBlock ? info.seqno : info.prevKeyBlockSeqno;
-    return { block, utime: info.utime, stateRootHash, keyBlockSeqno };
+    return { block, utime: info.utime, stateRootHash, keyBlockSeqno, previous };
   });
 }

@@ -20,6 +20,8 @@ export type Head = {
   readonly stateRootHash: Buffer;
   /** Seqno of the key block whose configuration holds in the block: its own if it is one; 0 before the first. */
   readonly keyBlockSeqno: number;
+  /** The block before. */
+  readonly previous?: BlockId | undefined;
   /** The network's zerostate: the configured one, which every lite server in use reports. */
   readonly init: ZeroStateId;
 };
