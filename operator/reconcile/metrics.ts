@@ -74,6 +74,12 @@ export function createReconcileMetrics(
     labelNames: ['namespace', 'name', 'type', 'status'],
     registers,
   });
+  const reasons = new Gauge({
+    name: 'ton_api_condition_reason',
+    help: 'Always 1; the reason that a condition of a TonApi has now',
+    labelNames: ['namespace', 'name', 'type', 'reason'],
+    registers,
+  });
   const replicas = new Gauge({
     name: 'ton_api_replicas',
     help: 'API pods of a TonApi: wanted, ready, and of the newest template',
@@ -86,11 +92,16 @@ export function createReconcileMetrics(
     labelNames: ['namespace', 'name'],
     registers,
   });
-  /** Types of conditions that a TonApi was last seen with. */
-  const known = new Map<ObjectKey, ReadonlySet<string>>();
+  /** Conditions that a TonApi was last seen with: type -> reason. */
+  const known = new Map<ObjectKey, ReadonlyMap<string, string>>();
 
-  function forgetTypes(key: ObjectKey, types: Iterable<string>): void {
-    for (const type of types) for (const status of statuses) conditions.remove({ ...splitKey(key), type, status });
+  /** Series of types and reasons that are no more. */
+  function forgetAllBut(key: ObjectKey, now: ReadonlyMap<string, string>): void {
+    const name = splitKey(key);
+    for (const [type, reason] of known.get(key) ?? []) {
+      if (now.get(type) !== reason) reasons.remove({ ...name, type, reason });
+      if (!now.has(type)) for (const status of statuses) conditions.remove({ ...name, type, status });
+    }
   }
 
   return {
@@ -99,10 +110,11 @@ export function createReconcileMetrics(
     ready: (kind, seconds) => readySeconds.observe({ kind }, seconds),
     tonApi(key, reading) {
       const name = splitKey(key);
-      const types = new Set(reading.conditions.map(({ type }) => type));
-      forgetTypes(key, (known.get(key) ?? new Set<string>()).difference(types));
-      known.set(key, types);
-      for (const { type, status } of reading.conditions) {
+      const now = new Map(reading.conditions.map(({ type, reason }) => [type, reason]));
+      forgetAllBut(key, now);
+      known.set(key, now);
+      for (const { type, status, reason } of reading.conditions) {
+        reasons.set({ ...name, type, reason }, 1);
         for (const other of statuses) conditions.set({ ...name, type, status: other }, other === status ? 1 : 0);
       }
       for (const [state, value] of Object.entries(reading.replicas)) replicas.set({ ...name, state }, value);
@@ -112,7 +124,7 @@ export function createReconcileMetrics(
       else expiry.set(splitKey(key), unixSeconds);
     },
     forget(key) {
-      forgetTypes(key, known.get(key) ?? []);
+      forgetAllBut(key, new Map());
       known.delete(key);
       for (const state of ['desired', 'ready', 'updated']) replicas.remove({ ...splitKey(key), state });
       expiry.remove(splitKey(key));
