@@ -43,8 +43,11 @@ export function changedCold(before: ServiceConfig, after: ServiceConfig): string
 
 /** True when no running process may take over `after`: it is of another network. */
 export function isOtherNetwork(before: ServiceConfig, after: ServiceConfig): boolean {
-  const identity = ({ network, anchors }: ServiceConfig): string => canonicalHash([network, anchors.zeroState]);
-  return identity(before) !== identity(after);
+  return identityOf(before) !== identityOf(after);
+}
+
+function identityOf({ network, anchors }: ServiceConfig): string {
+  return canonicalHash([network, anchors.zeroState]);
 }
 
 /**

@@ -57,7 +57,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
     },
     grants: () => (last?.allowed === true ? last.grants : undefined),
     usage: () => ask(() => limits.usage(caller)),
-    headers: () => (last === undefined || last.quota === null ? {} : quotaHeaders(last.plan ?? 'none', last.quota)),
+    headers: () => quotaHeaders(last?.quota ?? null),
     release() {
       for (const release of held.splice(0)) release();
     },
@@ -68,11 +68,12 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
  * The IETF draft's `RateLimit-Policy` (tokens of a full bucket, seconds in which an empty one fills) and `RateLimit` (tokens left, seconds until it is
  * full), and the three headers of its earlier form, which clients still read.
  */
-function quotaHeaders(plan: string, quota: Quota): Readonly<Record<string, string>> {
-  const { limit, remaining, resetSeconds, windowSeconds } = quota;
+export function quotaHeaders(quota: Quota | null): Readonly<Record<string, string>> {
+  if (quota === null) return {};
+  const { policy, limit, remaining, resetSeconds, windowSeconds } = quota;
   return {
-    'ratelimit-policy': `"${plan}";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"${plan}";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-policy': `"${policy}";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
     'ratelimit-limit': limit.toString(),
     'ratelimit-remaining': remaining.toString(),
     'ratelimit-reset': resetSeconds.toString(),

@@ -7,7 +7,7 @@ import { parseKey } from '../limits/keys.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Operation } from '../v2/operation.ts';
 import type { ParameterSource } from '../v2/parameter.ts';
-import { createAdmission, type Admission, type Caller } from './admission.ts';
+import { createAdmission, quotaHeaders, type Admission, type Caller } from './admission.ts';
 import { readApiKey } from './api-key.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { successEnvelope, type RpcMark } from './envelope.ts';
@@ -36,6 +36,8 @@ export type Calls = {
   /** Runs one operation; never throws. */
   run(call: Call, operation: Operation, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
   readonly setTrustedProxies: (count: number) => void;
+  /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
+  readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
@@ -51,22 +53,26 @@ export type CallsDependencies = {
 };
 
 export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
-  const { exchanges, logger, clock } = dependencies;
+  const { exchanges, limits, logger, clock } = dependencies;
   const deadlines = new Set<Deadline>();
   let { trustedProxies } = options;
 
-  const open = (request: FastifyRequest): Call => {
-    const exchange = exchanges.of(request);
-    const query = request.query as URLSearchParams;
+  const callerOf = (request: FastifyRequest): Caller => {
     const forwardedFor = request.headers['x-forwarded-for'];
-    const caller = {
-      key: readApiKey(request.headers['x-api-key'], query),
+    return {
+      key: readApiKey(request.headers['x-api-key'], queryOf(request)),
       clientAddress: clientAddress(
         request.raw.socket.remoteAddress ?? '',
         Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
         trustedProxies,
       ),
     };
+  };
+
+  const open = (request: FastifyRequest): Call => {
+    const exchange = exchanges.of(request);
+    const query = queryOf(request);
+    const caller = callerOf(request);
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
     const notes = createReadNotes(dependencies.headSeqno);
@@ -133,6 +139,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       }
     },
 
+    standingHeaders: (request) => quotaHeaders(limits.standing(callerOf(request))),
+
     setTrustedProxies(count) {
       trustedProxies = count;
     },
@@ -150,6 +158,11 @@ function nameOf({ key, clientAddress: address }: Caller): string {
 
 function debugged({ request, notes }: Call): Readonly<Record<string, string>> {
   return request.headers[debugRequestHeader] === '1' ? notes.headers() : {};
+}
+
+/** Parsed by the router where a route was found. */
+function queryOf({ query, url }: FastifyRequest): URLSearchParams {
+  return query instanceof URLSearchParams ? query : new URLSearchParams(url.split('?', 2)[1]);
 }
 
 function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {

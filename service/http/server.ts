@@ -75,6 +75,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       exchange.operation = 'preflight';
       void reply.headers(preflightHeaders).code(204).send();
     } else if (refusal !== undefined) {
+      reply.headers(calls.standingHeaders(request));
       const bare = refusal.code === 'not_found' || pathOf(request.url) === rpcPath;
       sendError(reply, refusal, bare ? bareExtra : exchange.extra());
     } else {

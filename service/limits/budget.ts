@@ -67,6 +67,7 @@ export function giveBack(budget: Budget, tokens: number): void {
 export function quotaOf(bucket: Bucket, plan: LimitPlan): Quota | null {
   if (plan.requestsPerSecond === 0) return null;
   return {
+    policy: plan.name,
     limit: plan.burst,
     remaining: tokensLeft(bucket, plan),
     resetSeconds: Math.ceil(fullInUs(bucket, plan) / secondUs),

@@ -24,7 +24,7 @@ export type Subject = {
 export type Callers = {
   get(key: string): Subject | undefined;
   set(key: string, subject: Subject): void;
-  clear(): void;
+  readonly clear: () => void;
 };
 
 /** 20 MB at most: the keys in use at one pod. */

@@ -29,6 +29,8 @@ export type KeyTable = {
   /** A view of 32 bytes. */
   sha256At(index: number): Buffer;
   termsAt(index: number): KeyTerms;
+  /** Places of the first keys of each plan, at most 20. */
+  readonly plans: ReadonlyMap<string, readonly number[]>;
 };
 
 export type KeyTableBuilder = {
@@ -61,6 +63,7 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
   /** Open addressing, at most half full; 0 is free, else index + 1. */
   let slots = new Int32Array(slotsFor(capacity));
   const terms: KeyTerms[] = [];
+  const plans = new Map<string, number[]>();
   let partStart = 0;
 
   /** The slot that holds the id found in `bytes`, or the free one where it belongs. */
@@ -97,6 +100,7 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
       if (there >= 0) return there < partStart && sha256At(there).equals(sha256At(index));
       for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
       terms.push(keyTerms);
+      noteExample(plans, keyTerms.plan, index);
       slots[slot] = index + 1;
       return true;
     },
@@ -111,6 +115,7 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
       },
       idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
       sha256At,
+      plans,
       termsAt(index) {
         const found = terms[index];
         if (found === undefined) throw new RangeError('no key at this place');
@@ -122,6 +127,15 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
 
 /** The id that is looked for: nothing is allocated for a look. */
 const wanted = new Uint8Array(idLength);
+
+/** Keys of a plan that are named when the plan does not exist. */
+const examplesMax = 20;
+
+function noteExample(plans: Map<string, number[]>, plan: string, index: number): void {
+  const examples = plans.get(plan);
+  if (examples === undefined) plans.set(plan, [index]);
+  else if (examples.length < examplesMax) examples.push(index);
+}
 
 function slotsFor(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(capacity * 2));

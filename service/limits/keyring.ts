@@ -178,15 +178,13 @@ function refuseTwice(given: KeyTable, table: KeyTable): void {
   }
 }
 
-function withOtherPlans(tables: readonly KeyTable[], plans: ReadonlySet<string>): { id: string; plan: string }[] {
-  const found: { id: string; plan: string }[] = [];
-  for (const table of tables) {
-    for (let index = 0; index < table.size && found.length < problemsMax; index++) {
-      const { plan } = table.termsAt(index);
-      if (!plans.has(plan)) found.push({ id: table.idAt(index), plan });
-    }
-  }
-  return found;
+function withOtherPlans(tables: readonly KeyTable[], names: ReadonlySet<string>): { id: string; plan: string }[] {
+  const found = tables.flatMap((table) =>
+    [...table.plans]
+      .filter(([plan]) => !names.has(plan))
+      .flatMap(([plan, examples]) => examples.map((index) => ({ id: table.idAt(index), plan }))),
+  );
+  return found.slice(0, problemsMax);
 }
 
 function twice(id: string): LimitsError {

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import { createAddresses } from './addresses.ts';
 import { takePlace, type Shortage } from './budget.ts';
 import { ownBudgets, type Budgets } from './budgets.ts';
-import { createCallers, type PricedPlan, type Subject } from './callers.ts';
+import { createCallers, type Subject } from './callers.ts';
 import { addressSubject } from './client-address.ts';
 import { inSources } from './key-terms.ts';
 import type { Keyring } from './keyring.ts';
@@ -37,6 +37,8 @@ export type LimitRequest = LimitCaller & {
 
 /** Where the caller's bucket stands after the decision; null for a plan without a rate limit. */
 export type Quota = {
+  /** Name of the plan. */
+  readonly policy: string;
   /** Tokens of a full bucket (the plan's burst). */
   readonly limit: number;
   /** Whole tokens left, never negative. */
@@ -77,6 +79,7 @@ export type Refused = {
   readonly code: RefusalCode;
   /** Null when no plan applies (401). */
   readonly plan: string | null;
+  /** Where no plan applies, that of the address without a key. */
   readonly quota: Quota | null;
   /** Whole seconds, at least 1, after which the same request may be allowed; null where waiting does not help. For `Retry-After`. */
   readonly retryAfterSeconds: number | null;
@@ -103,6 +106,8 @@ export type Limits = {
   enter(caller: LimitCaller): Promise<Entered | Refused>;
   /** What the caller's key did today; refused as any request with it would be, and takes a token. */
   usage(caller: LimitCaller): Promise<(Allowed & { readonly keyId: string; readonly usage: Usage }) | Refused>;
+  /** Where the caller stands, for answers to requests that cost nothing; null where nothing limits it. Takes nothing and counts nothing. */
+  standing(caller: LimitCaller): Quota | null;
   /**
    * Puts other plans in force; what was used of budgets stays used.
    * @throws LimitsError `limit_plan_unknown` as `createLimits`, and then nothing has changed
@@ -155,48 +160,63 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return anonymous && createAddresses(anonymous.plan, options.addressesMax ?? defaultAddressesMax, seed);
   }
 
-  const refuse = (code: AtOnce, priced: PricedPlan | undefined): Refused => {
-    countResult(priced?.counts ?? noPlan, code);
-    return { allowed: false, code, plan: priced?.name ?? null, quota: null, retryAfterSeconds: null };
-  };
+  const quotaOfSubject = ({ budget, priced }: Subject, nowMs: number): Quota | null =>
+    budgets.quota(budget, priced.plan, Math.floor(nowMs * 1000));
 
-  /** Whose budget a caller without a key has. */
-  const identifyAddress = (address: string, nowMs: number): Subject | Refused => {
+  /** The subject of a caller without a key; undefined where a key is needed. */
+  const addressOf = (address: string, nowMs: number): Subject | undefined => {
     const { anonymous } = plans;
-    if (anonymous === undefined || addresses === undefined) return refuse('key_required', undefined);
+    if (anonymous === undefined || addresses === undefined) return undefined;
     const name = addressSubject(address);
-    const budget = addresses.budget(name, Math.floor(nowMs * 1000));
-    return { name, budget, priced: anonymous, key: undefined };
+    return { name, budget: addresses.budget(name, Math.floor(nowMs * 1000)), priced: anonymous, key: undefined };
   };
 
-  /** The subject of a key that is good here. */
-  const identifyKey = (sent: string, nowMs: number): Subject | Refused => {
-    const key = keyring.find(sent, nowMs);
-    const priced = key && plans.of(key.terms);
-    if (key === undefined || priced === undefined) return refuse('unknown_key', undefined);
-    const { networks, owner } = key.terms;
-    if (networks !== undefined && !networks.includes(options.network)) return refuse('network_not_allowed', priced);
-    const name = owner === undefined ? `key ${key.id}` : `owner ${owner}`;
-    const subject = { name, budget: owners.budget(name, priced.plan, Math.floor(nowMs * 1000)), priced, key };
-    callers.set(sent, subject);
-    return subject;
-  };
-
-  /** Whose budget counts, or why the caller gets none. */
-  const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
-    const { key: sent } = caller;
-    if (sent === undefined) return identifyAddress(caller.clientAddress, nowMs);
+  /** The subject of a key that is in force. */
+  const keyOf = (sent: string, nowMs: number): Subject | undefined => {
     if (keyringVersion !== keyring.version) {
       keyringVersion = keyring.version;
       callers.clear();
     }
-    const subject = callers.get(sent) ?? identifyKey(sent, nowMs);
-    if ('allowed' in subject || subject.key === undefined) return subject;
-    const { id, terms } = subject.key;
-    if (terms.notAfterMs !== undefined && nowMs >= terms.notAfterMs) return refuse('unknown_key', undefined);
-    if (shared?.isRevoked(id) === true) return refuse('unknown_key', undefined);
-    if (terms.allowedSources !== undefined && !inSources(terms.allowedSources, caller.clientAddress)) {
-      return refuse('source_not_allowed', subject.priced);
+    let subject = callers.get(sent);
+    if (subject === undefined) {
+      const key = keyring.find(sent, nowMs);
+      const priced = key && plans.of(key.terms);
+      if (key === undefined || priced === undefined) return undefined;
+      const { owner } = key.terms;
+      const name = owner === undefined ? `key ${key.id}` : `owner ${owner}`;
+      subject = { name, budget: owners.budget(name, priced.plan, Math.floor(nowMs * 1000)), priced, key };
+      callers.set(sent, subject);
+    }
+    const { key } = subject;
+    const isOver = key?.terms.notAfterMs !== undefined && nowMs >= key.terms.notAfterMs;
+    return isOver || (key !== undefined && shared?.isRevoked(key.id) === true) ? undefined : subject;
+  };
+
+  const refuseUnknown = (code: 'unknown_key' | 'key_required', caller: LimitCaller, nowMs: number): Refused => {
+    countResult(noPlan, code);
+    const address = addressOf(caller.clientAddress, nowMs);
+    const quota = address === undefined ? null : quotaOfSubject(address, nowMs);
+    return { allowed: false, code, plan: null, quota, retryAfterSeconds: null };
+  };
+
+  const forbid = (code: Forbidden, subject: Subject, nowMs: number): Refused => {
+    const { priced } = subject;
+    countResult(priced.counts, code);
+    return { allowed: false, code, plan: priced.name, quota: quotaOfSubject(subject, nowMs), retryAfterSeconds: null };
+  };
+
+  /** Whose budget counts, or why the caller gets none. */
+  const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
+    const { key: sent, clientAddress } = caller;
+    if (sent === undefined) return addressOf(clientAddress, nowMs) ?? refuseUnknown('key_required', caller, nowMs);
+    const subject = keyOf(sent, nowMs);
+    if (subject?.key === undefined) return refuseUnknown('unknown_key', caller, nowMs);
+    const { networks, allowedSources } = subject.key.terms;
+    if (networks !== undefined && !networks.includes(options.network)) {
+      return forbid('network_not_allowed', subject, nowMs);
+    }
+    if (allowedSources !== undefined && !inSources(allowedSources, clientAddress)) {
+      return forbid('source_not_allowed', subject, nowMs);
     }
     return subject;
   };
@@ -264,8 +284,9 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       ...entry,
       async charge(operation) {
         giveBack();
-        if (!mayCall(subject, operation)) return refuse('operation_not_allowed', subject.priced);
-        return answer(subject, await take(subject, now(), subject.priced.costOf(operation)), operation);
+        const nowMs = now();
+        if (!mayCall(subject, operation)) return forbid('operation_not_allowed', subject, nowMs);
+        return answer(subject, await take(subject, nowMs, subject.priced.costOf(operation)), operation);
       },
       release() {
         giveBack();
@@ -278,7 +299,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     const nowMs = now();
     const subject = identify(request, nowMs);
     if ('allowed' in subject) return subject;
-    if (!mayCall(subject, request.operation)) return refuse('operation_not_allowed', subject.priced);
+    if (!mayCall(subject, request.operation)) return forbid('operation_not_allowed', subject, nowMs);
     return admit(subject, nowMs, request.operation);
   };
 
@@ -292,13 +313,21 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       return entry.allowed ? charging(subject, entry) : entry;
     },
     async usage(caller) {
-      const subject = caller.key === undefined ? refuse('key_required', undefined) : identify(caller, now());
+      const nowMs = now();
+      if (caller.key === undefined) return refuseUnknown('key_required', caller, nowMs);
+      const subject = identify(caller, nowMs);
       if ('allowed' in subject) return subject;
-      if (!mayCall(subject, usageOperation)) return refuse('operation_not_allowed', subject.priced);
-      const decision = await admit(subject, now(), usageOperation);
+      if (!mayCall(subject, usageOperation)) return forbid('operation_not_allowed', subject, nowMs);
+      const decision = await admit(subject, nowMs, usageOperation);
       if (!decision.allowed) return decision;
       const keyId = subject.key?.id ?? '';
       return { ...decision, keyId, usage: await usage.read(keyId, now()) };
+    },
+    standing(caller) {
+      const nowMs = now();
+      const known = caller.key === undefined ? undefined : keyOf(caller.key, nowMs);
+      const subject = known ?? addressOf(caller.clientAddress, nowMs);
+      return subject === undefined ? null : quotaOfSubject(subject, nowMs);
     },
     setPlans(changed) {
       refuseUnknownPlans(changed, keyring);
@@ -319,8 +348,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   };
 }
 
-/** Refusals that need no look at a budget. */
-type AtOnce = Exclude<RefusalCode, 'rate_limited' | 'limits_unavailable'>;
+type Forbidden = 'network_not_allowed' | 'source_not_allowed' | 'operation_not_allowed';
 
 function mayCall({ key }: Subject, operation: string): boolean {
   return key?.terms.allowedMethods?.has(operation) ?? true;

@@ -35,15 +35,14 @@ export function createLimitsMetrics(
   register.registerMetric(
     sizeGauge('ton_limits_addresses', 'Client addresses whose budget is remembered', sizes.addresses),
   );
-  return {
-    /** Null: decisions where no plan applies. */
-    countsOf(plan: string | null): PlanCounts {
-      const name = plan ?? 'none';
-      let counts = byPlan.get(name);
-      if (counts === undefined) byPlan.set(name, (counts = {}));
-      return counts;
-    },
+  const countsOf = (plan: string | null): PlanCounts => {
+    const name = plan ?? 'none';
+    let counts = byPlan.get(name);
+    if (counts === undefined) byPlan.set(name, (counts = {}));
+    return counts;
   };
+  /** Null: of decisions where no plan applies. */
+  return { countsOf };
 }
 
 export function countResult(counts: PlanCounts, result: DecisionResult): void {

@@ -10,6 +10,7 @@ import { createInternalServer, type InternalPage, type Readiness } from '../http
 import { createKeyring, keyringPollMs, type KeyRow } from '../limits/keyring.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { createRedisMetrics } from '../limits/metrics.ts';
+import { isClusterUrl } from '../limits/redis/connection.ts';
 import { createSharedLimits, type SharedLimits } from '../limits/redis/shared-limits.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
@@ -254,7 +255,8 @@ function startPool(
       },
       now: () => performance.now(),
       random: Math.random,
-      shared: redisUrl === undefined ? undefined : { url: redisUrl, api: config.name },
+      // Floors are told by messages, and answers kept, in one server: over a cluster each pod has its own.
+      shared: redisUrl === undefined || isClusterUrl(redisUrl) ? undefined : { url: redisUrl, api: config.name },
     },
   );
   return { pool, trusted: () => trusted, signatures };

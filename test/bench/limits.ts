@@ -61,7 +61,14 @@ async function askUs(limits: Pick<Limits, 'decide'>, count: number, keys: readon
 }
 
 const noLimiter: Pick<Limits, 'decide'> = {
-  decide: () => Promise.resolve({ allowed: true, plan: 'none', grants: { archive: false, liteServerTiers: [] }, quota: null, release: () => undefined }),
+  decide: () =>
+    Promise.resolve({
+      allowed: true,
+      plan: 'none',
+      grants: { archive: false, liteServerTiers: [] },
+      quota: null,
+      release: () => undefined,
+    }),
 };
 
 const now = (): number => performance.timeOrigin + performance.now();

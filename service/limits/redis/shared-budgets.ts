@@ -48,7 +48,7 @@ type Held = {
 export function createSharedBudgets(
   options: SharedBudgetsOptions,
   { store, metrics, nowUs: clock }: SharedBudgetsDependencies,
-): Budgets & { setOnRedisFailure(rule: OnRedisFailure): void } {
+): Budgets & { readonly setOnRedisFailure: (rule: OnRedisFailure) => void } {
   const { api } = options;
   let { onRedisFailure } = options;
   const script = scriptOf(takeScript(redisTime));

@@ -19,7 +19,7 @@ export type SharedLimitsOptions = {
 
 export type SharedLimits = SharedParts & {
   /** Goes on with another URL, as when a password has changed. */
-  setUrl(url: string): void;
+  readonly setUrl: (url: string) => void;
 };
 
 /** Limits in a Redis that all pods of an API share. Works from the start on, by `onRedisFailure` until Redis answers. */

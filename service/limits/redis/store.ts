@@ -13,13 +13,13 @@ export type Store = {
   /** Pods seen within the last seconds of the store's presence; at least 1. */
   readonly pods: number;
   /** Ids of keys that were revoked; final for as long as this process runs. */
-  isRevoked(keyId: string): boolean;
+  readonly isRevoked: (keyId: string) => boolean;
   /** A way to ask by one script; what is asked rejects when the store is away or takes too long. */
   questions(script: SharedScript): Questions;
   /** Fields of a hash; rejects as a question. */
   fields(key: string): Promise<Readonly<Record<string, string>>>;
   /** Goes on with another URL, as when a password has changed; away until that answers. */
-  setUrl(url: string): void;
+  readonly setUrl: (url: string) => void;
   close(): Promise<void>;
 };
 

@@ -20,6 +20,10 @@ function entryOf({ id, sha256 }: NewKey, more: object = {}): object {
   return { id, sha256: sha256.toString('hex'), plan: 'pro', ...more };
 }
 
+const shard = (...keys: object[]): string => JSON.stringify({ keys });
+
+const idAt = (index: number): string => index.toString(36).padStart(12, '0');
+
 function problemsOf(run: () => unknown): readonly string[] {
   try {
     run();
@@ -198,7 +202,6 @@ describe('a keyring', () => {
 
   it('follows the shards of a mounted folder, of which some come and go, while a key changes hands', async () => {
     const [moving, other] = [makeKey(randomBytes), makeKey(randomBytes)];
-    const shard = (...keys: object[]): string => JSON.stringify({ keys });
     const mounted = mountFolder({ '0.json': shard(entryOf(moving)), '1.json': shard() });
     const keyring = createKeyring({ file: mounted.path });
     mounted.put({
@@ -233,7 +236,6 @@ describe('a keyring', () => {
 
   it('holds a hundred thousand keys, most of one text and some of texts of their own, and finds each', () => {
     const count = 100_000;
-    const idAt = (index: number): string => index.toString(36).padStart(12, '0');
     const rows = Array.from({ length: count }, (_, index) => {
       const own = index % 7 === 0 ? `,"owner":"o{${index}}"` : '';
       return `{"id":"${idAt(index)}","sha256":"${index.toString(16).padStart(64, '0')}","plan":"pro"${own}}`;

@@ -112,7 +112,7 @@ describe('limits with a key', () => {
         allowed: false,
         code: 'unknown_key',
         plan: null,
-        quota: null,
+        quota: { policy: 'anonymous', limit: 1, remaining: 1, resetSeconds: 0, windowSeconds: 1 },
         retryAfterSeconds: null,
       });
       expect((await ask()).allowed).toBe(true);

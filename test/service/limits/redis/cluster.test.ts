@@ -13,15 +13,14 @@ const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'a Redis cl
 
 const slotCount = 16_384;
 
+function startNode(folder: string, config: string, ...more: string[]): Promise<RedisProcess> {
+  return startRedisProcess('--cluster-enabled', 'yes', '--cluster-config-file', config, '--dir', folder, ...more);
+}
+
 /** Nodes of a cluster, each a third of its slots. */
 async function startCluster(folder: string): Promise<RedisProcess[]> {
   const nodes = await Promise.all(
-    [0, 1, 2].map((index) =>
-      startRedisProcess(
-        ...['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${index}.conf`, '--dir', folder],
-        ...['--cluster-node-timeout', '700'],
-      ),
-    ),
+    [0, 1, 2].map((index) => startNode(folder, `nodes-${index}.conf`, '--cluster-node-timeout', '700')),
   );
   const bounds = [0, 5461, 10_923, slotCount];
   for (const [index, node] of nodes.entries()) {
@@ -96,14 +95,7 @@ describe.skipIf(missing)('limits in a Redis cluster', () => {
   });
 
   it('ask for one subject at a time also where the URL does not say that the server is part of a cluster', async () => {
-    const single = await startRedisProcess(
-      '--cluster-enabled',
-      'yes',
-      '--cluster-config-file',
-      'alone.conf',
-      '--dir',
-      folder,
-    );
+    const single = await startNode(folder, 'alone.conf');
     await single.command('CLUSTER', 'ADDSLOTSRANGE', '0', `${slotCount - 1}`);
     const plan = planOf({ requestsPerDay: 3 });
     const { pods, keys, close } = await startPods(1, { url: single.url, rows: [{}, {}, {}], plan });
