@@ -16,9 +16,11 @@ import { createClientMetrics, createQueueMetrics, createWatchMetrics } from './k
 import { keyOf } from './kubernetes/object.ts';
 import { createQueue } from './kubernetes/queue.ts';
 import type { OperatorOptions } from './options.ts';
+import { createCanaryWatch } from './reconcile/canary-watch.ts';
 import { createCaches } from './reconcile/caches.ts';
 import { createDriftLog } from './reconcile/drift-log.ts';
 import { createReconcileMetrics } from './reconcile/metrics.ts';
+import { createPodNudge } from './reconcile/pod-nudge.ts';
 import { createPodReports, pageBytesMax, type PodFetch } from './reconcile/pod-reports.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
 import { createRolloutQueue } from './reconcile/rollout-queue.ts';
@@ -101,25 +103,27 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   const writer = createWriter({ client, caches, metrics: reconcileMetrics });
   const events = createEvents({ client, clock, logger, instance: options.identity });
   const queueMetrics = createQueueMetrics(register);
-  const reconcileTonApi = createTonApiReconciler(
-    { release: releaseOf(options, version), upgradePolicy: options.rollouts.upgradePolicy },
-    {
-      client,
-      caches,
-      served: discovery.served,
-      texts: createReferencedTexts({ client }),
-      writer,
-      events,
-      reports: createPodReports({ port: ports.internal }, { fetchPage: dependencies.fetchPage ?? fetchFromPod }),
-      keyring: () => [],
-      rollouts,
-      drift: createDriftLog({ now: clock.now }),
-      metrics: reconcileMetrics,
-      clock,
-      logger,
-      tracer,
-    },
-  );
+  const fetchPage = dependencies.fetchPage ?? fetchFromPod;
+  const reconcileTonApi = createTonApiReconciler({
+    release: releaseOf(options, version),
+    upgradePolicy: options.rollouts.upgradePolicy,
+    client,
+    caches,
+    served: discovery.served,
+    texts: createReferencedTexts({ client }),
+    writer,
+    events,
+    reports: createPodReports({ port: ports.internal }, { fetchPage }),
+    keyring: () => [],
+    rollouts,
+    canaries: createCanaryWatch({ port: ports.internal }, { fetchPage, clock }),
+    nudge: createPodNudge({ enabled: options.nudgePods }, { writer, logger }),
+    drift: createDriftLog({ now: clock.now }),
+    metrics: reconcileMetrics,
+    clock,
+    logger,
+    tracer,
+  });
   const tonApis = createQueue(
     { name: 'tonapi', concurrency: options.concurrency, workTimeoutMs },
     { process: reconcileTonApi, clock, random, logger, metrics: queueMetrics },

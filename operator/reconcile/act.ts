@@ -6,6 +6,7 @@ import { isApiError } from '../kubernetes/errors.ts';
 import type { Events } from '../kubernetes/events.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resourceOf } from '../kubernetes/resources.ts';
+import type { Refusal } from '../status/observed.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import type { Writer } from './writer.ts';
@@ -15,11 +16,9 @@ export type Acted = {
   readonly writes: number;
   /** A child that only a person can make possible: its name is another's, or the server refuses it. */
   readonly refusals: readonly Refusal[];
-  /** Objects that somebody changes back again and again. */
-  readonly fights: readonly string[];
+  /** When a correction that waits in a fight over a field is due. */
+  readonly lookAgainMs: number | undefined;
 };
-
-export type Refusal = { readonly reason: 'NameTaken' | 'InvalidReference'; readonly message: string };
 
 export type ActDependencies = {
   readonly client: KubernetesClient;
@@ -40,13 +39,18 @@ export async function act(
   bounds: RequestBounds,
 ): Promise<Acted> {
   const refusals: Refusal[] = [];
-  const fights: string[] = [];
+  const waits: number[] = [];
   let writes = 0;
   let refusedStage: string | undefined;
   for (const change of changes) {
     const stage = 'desired' in change ? change.desired.stage : change.stage;
     if (refusedStage !== undefined && stage !== refusedStage) break;
-    const refusal = await carryOut(about, change, dependencies, bounds, fights);
+    const waitMs = isDrift(change) ? dependencies.drift.waitMs(change.live.metadata.uid ?? '') : 0;
+    if (waitMs > 0) {
+      waits.push(waitMs);
+      continue;
+    }
+    const refusal = await carryOut(about, change, dependencies, bounds);
     if (refusal === undefined) {
       writes += 1;
       continue;
@@ -54,7 +58,11 @@ export async function act(
     refusals.push(refusal);
     refusedStage = stage;
   }
-  return { writes, refusals, fights };
+  return { writes, refusals, lookAgainMs: waits.length === 0 ? undefined : Math.min(...waits) };
+}
+
+function isDrift(change: Change): change is UpdateChange {
+  return change.action === 'update' && change.cause === 'drift';
 }
 
 async function carryOut(
@@ -62,7 +70,6 @@ async function carryOut(
   change: Change,
   dependencies: ActDependencies,
   bounds: RequestBounds,
-  fights: string[],
 ): Promise<Refusal | undefined> {
   if (change.action === 'refuse') return { reason: 'NameTaken', message: change.message };
   if (change.action === 'delete') {
@@ -72,7 +79,7 @@ async function carryOut(
   const { object } = change.desired;
   return refusalOf(object, async () => {
     if (change.action === 'create') await dependencies.writer.create(object, bounds);
-    else await update(about, change, dependencies, bounds, fights);
+    else await update(about, change, dependencies, bounds);
   });
 }
 
@@ -81,11 +88,10 @@ async function update(
   change: UpdateChange,
   dependencies: ActDependencies,
   bounds: RequestBounds,
-  fights: string[],
 ): Promise<void> {
   const { writer } = dependencies;
   const { object } = change.desired;
-  if (change.cause === 'drift') await tellDrift(about, change, dependencies, bounds, fights);
+  if (change.cause === 'drift') await tellDrift(about, change, dependencies, bounds);
   if (change.handover !== undefined) {
     const { apiVersion, kind, metadata } = object;
     const { name, namespace = '' } = metadata;
@@ -104,14 +110,13 @@ async function tellDrift(
   { live, fields }: UpdateChange,
   { client, events, metrics, drift }: ActDependencies,
   bounds: RequestBounds,
-  fights: string[],
 ): Promise<void> {
   const whole = await client.get(resourceOf(live), live.metadata, bounds);
   const paths = fields.map(({ path }) => path);
   const managers = driftManagers(whole ?? live, paths);
   for (const name of managers) metrics.driftCorrected(live.kind, name);
   const object = `${live.kind} ${live.metadata.name}`;
-  if (drift.corrected(live.metadata.uid ?? '')) fights.push(`${object} (${managers.join(', ')})`);
+  drift.corrected(live.metadata.uid ?? '', paths);
   const shown = paths.slice(0, shownPathsMax).join(', ');
   const note = `${managers.join(', ')} changed ${shown} of ${object}; undone`;
   await events.record(about, { type: 'Warning', reason: 'DriftCorrected', action: 'Apply', note }, bounds.signal);

@@ -1,34 +1,53 @@
 /** Remembers corrections of drift, to tell a slip from a fight with another controller. */
 export type DriftLog = {
-  /** Notes one correction of the object; true when there were so many lately that somebody fights us. */
-  corrected(uid: string): boolean;
-  /** True while the object is fought over. */
+  /** Notes that these fields of an object were set back. */
+  corrected(uid: string, paths: readonly string[]): void;
+  /** True while one of its fields is changed back again and again. */
   isFight(uid: string): boolean;
+  /** How long the next correction has to wait; 0 for an object that nobody fights over. */
+  waitMs(uid: string): number;
 };
 
-/** More corrections than this within the window are a fight (operator sheet 4.4). */
+/** More corrections of one field than this within the window are a fight (operator sheet 4.4). */
 const correctionsMax = 5;
 const windowMs = 600_000;
+
+/** Pace of corrections in a fight: the cap of the queue's backoff. */
+const fightPaceMs = 300_000;
 
 /** Objects remembered; those corrected longest ago are forgotten first. */
 const objectsMax = 10_000;
 
-export function createDriftLog({ now }: { readonly now: () => number }): DriftLog {
-  const corrections = new Map<string, readonly number[]>();
+/** Fields remembered of one object: many more than any child of ours has. */
+const fieldsMax = 1000;
 
-  function recent(uid: string): readonly number[] {
-    return (corrections.get(uid) ?? []).filter((atMs) => now() - atMs < windowMs);
-  }
+export function createDriftLog({ now }: { readonly now: () => number }): DriftLog {
+  /** UID -> path -> times of its last corrections, ms. */
+  const objects = new Map<string, Map<string, readonly number[]>>();
+
+  const recent = (times: readonly number[]): readonly number[] => times.filter((atMs) => now() - atMs < windowMs);
+  const fields = (uid: string): (readonly number[])[] => [...(objects.get(uid)?.values() ?? [])].map(recent);
+  const isFight = (uid: string): boolean => fields(uid).some((times) => times.length > correctionsMax);
 
   return {
-    corrected(uid) {
-      const times = [...recent(uid), now()].slice(-correctionsMax - 1);
-      corrections.delete(uid);
-      corrections.set(uid, times);
-      const [oldest] = corrections.keys();
-      if (corrections.size > objectsMax && oldest !== undefined) corrections.delete(oldest);
-      return times.length > correctionsMax;
+    corrected(uid, paths) {
+      const of = objects.get(uid) ?? new Map<string, readonly number[]>();
+      for (const path of paths.slice(0, fieldsMax)) {
+        const times = [...recent(of.get(path) ?? []), now()].slice(-correctionsMax - 1);
+        of.delete(path);
+        of.set(path, times);
+      }
+      for (const path of [...of.keys()].slice(0, Math.max(0, of.size - fieldsMax))) of.delete(path);
+      objects.delete(uid);
+      objects.set(uid, of);
+      const [oldest] = objects.keys();
+      if (objects.size > objectsMax && oldest !== undefined) objects.delete(oldest);
     },
-    isFight: (uid) => recent(uid).length > correctionsMax,
+    isFight,
+    waitMs(uid) {
+      if (!isFight(uid)) return 0;
+      const lastMs = Math.max(...fields(uid).map((times) => times.at(-1) ?? 0));
+      return Math.max(0, lastMs + fightPaceMs - now());
+    },
   };
 }

@@ -1,9 +1,13 @@
-import type { References, Release } from '../desired/references.ts';
+import { TonplaneError } from '#service/error.ts';
+
+import { hotHash } from '../desired/config-map.ts';
+import type { References } from '../desired/references.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
+import { migratedSchema } from '../rollout/migration.ts';
 import { readGlobalConfig, type KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
 import type { PodReport, PodReports } from './pod-reports.ts';
@@ -40,7 +44,6 @@ export type ObserveDependencies = {
 /** Looks at what a TonApi refers to, has made, and runs. */
 export async function observe(
   tonApi: TonApi,
-  release: Release,
   dependencies: ObserveDependencies,
   bounds: RequestBounds & { readonly signal: AbortSignal },
 ): Promise<Observation> {
@@ -60,7 +63,7 @@ export async function observe(
       globalConfig,
       keyring: dependencies.keyring(tonApi),
       keyringShardsSettled: settled,
-      migratedSchema: migratedSchema(tonApi, children, release),
+      migratedSchema: migratedSchema(tonApi, children),
     },
     problems: missing.length > 0 ? missing : problemsOf(tonApi, globalConfig),
     children,
@@ -82,8 +85,20 @@ async function readGlobalConfigText(
   return found && texts.read({ ...reference, namespace }, found.resourceVersion, bounds);
 }
 
-/** What the pods would refuse in the referenced lite servers is told before they get it. */
-function problemsOf({ spec }: TonApi, globalConfig: string | undefined): Observation['problems'] {
+/** What the pods would refuse is told before they get it. */
+function problemsOf(tonApi: TonApi, globalConfig: string | undefined): Observation['problems'] {
+  const referenced = problemsOfReference(tonApi, globalConfig);
+  if (referenced.length > 0) return referenced;
+  try {
+    hotHash(tonApi, { globalConfig });
+    return [];
+  } catch (error) {
+    if (!(error instanceof TonplaneError)) throw error;
+    return [{ reason: 'InvalidReference', message: error.message }];
+  }
+}
+
+function problemsOfReference({ spec }: TonApi, globalConfig: string | undefined): Observation['problems'] {
   const reference = spec.liteServerConfigRef;
   if (reference?.kind !== 'ConfigMap') return [];
   const { name, key } = reference;
@@ -96,29 +111,4 @@ function problemsOf({ spec }: TonApi, globalConfig: string | undefined): Observa
     reason: 'InvalidReference',
     message: `ConfigMap ${name}, key ${key}: ${path} ${expected}`,
   }));
-}
-
-/** Version that the newest migration that is known to be done has brought. */
-function migratedSchema(
-  tonApi: TonApi,
-  children: readonly KubernetesObject[],
-  { schemaVersion }: Release,
-): number | undefined {
-  if (schemaVersion === undefined || tonApi.spec.postgres === undefined) return undefined;
-  const done = children.filter(({ kind, status }) => kind === 'Job' && isComplete(status));
-  const versions = done.map(({ metadata }) => Number(/-migrate-(\d+)$/.exec(metadata.name)?.[1] ?? Number.NaN));
-  const known = [...versions, recordedSchema(tonApi)].filter((version) => Number.isInteger(version));
-  return known.length === 0 ? undefined : Math.max(...known);
-}
-
-/** A finished Job goes after a day; that it was done stays in the condition's message. */
-function recordedSchema({ status }: TonApi): number {
-  const condition = status?.conditions?.find(({ type }) => type === 'Migrated');
-  if (condition?.status !== 'True') return Number.NaN;
-  return Number(/schema (\d+)/.exec(condition.message)?.[1] ?? Number.NaN);
-}
-
-function isComplete(status: KubernetesObject['status']): boolean {
-  const conditions = (status?.['conditions'] ?? []) as readonly { type: string; status: string }[];
-  return conditions.some(({ type, status: value }) => type === 'Complete' && value === 'True');
 }

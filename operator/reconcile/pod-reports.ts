@@ -1,17 +1,12 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { PodSays } from '../status/pods.ts';
 
-/** What a pod says of itself on its internal status page. */
-export type PodReport = {
-  readonly version: string | undefined;
-  /** Of the hot configuration in force. */
-  readonly configHash: string | undefined;
-  readonly keyringSha256: string | undefined;
-  readonly liteServers: { readonly usable: number; readonly total: number } | undefined;
-};
+/** What a pod says on its internal status page; the hash of its keyring is of the files' content. */
+export type PodReport = PodSays & { readonly keyringSha256: string | undefined };
 
 /** Asks pods; what does not answer has no report. */
 export type PodReports = {
-  /** Reports of the pods by UID, of ready ones only. */
+  /** Reports by UID, of pods that are not ready too: they say why. */
   read(pods: readonly KubernetesObject[], signal: AbortSignal): Promise<ReadonlyMap<string, PodReport>>;
 };
 
@@ -46,7 +41,9 @@ export function createPodReports(
 
   return {
     async read(pods, signal) {
-      const waiting = pods.filter(isReady);
+      const waiting = pods.filter(
+        (pod) => podAddress(pod) !== undefined && pod.metadata.deletionTimestamp === undefined,
+      );
       const reports = new Map<string, PodReport>();
       const worker = async (): Promise<void> => {
         for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) {
@@ -58,13 +55,6 @@ export function createPodReports(
       return reports;
     },
   };
-}
-
-/** Takes traffic: Ready, and not on its way out. */
-export function isReady({ metadata, status }: KubernetesObject): boolean {
-  const conditions = (status?.['conditions'] ?? []) as readonly { type: string; status: string }[];
-  const ready = conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True');
-  return ready && metadata.deletionTimestamp === undefined;
 }
 
 export function podAddress({ status }: KubernetesObject): string | undefined {
@@ -84,6 +74,7 @@ function reportOf(page: unknown): PodReport {
     version: textOf(fields['version']),
     configHash: textOf(fields['configHash']),
     keyringSha256: textOf(keyring['sha256']),
+    reasons: Array.isArray(fields['reasons']) ? fields['reasons'].map(String) : undefined,
     liteServers: Array.isArray(servers)
       ? {
           usable: servers.filter((server) => fieldsOf(server)['phase'] === usablePhase).length,

@@ -1,118 +1,292 @@
-import type { Tracer } from '@opentelemetry/api';
+import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
-import { build } from '../desired/build.ts';
-import { schemaReady } from '../desired/indexer.ts';
-import { stages, type DesiredObject, type Release } from '../desired/references.ts';
+import { hotHash } from '../desired/config-map.ts';
+import { fewestReady } from '../desired/disruption-budget.ts';
+import { childAnnotations, childNames } from '../desired/names.ts';
 import { diff, type Change } from '../diff/diff.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
-import { keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Events } from '../kubernetes/events.ts';
+import { keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Outcome, Work } from '../kubernetes/queue.ts';
-import { annotationOf, type TonApi } from '../resource.ts';
+import type { OptionalKind } from '../kubernetes/resources.ts';
+import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
+import { admitted, migrationState } from '../rollout/migration.ts';
+import { conditionOf } from '../status/conditions.ts';
+import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
+import { summarize } from '../status/summarize.ts';
 import { act, type Acted } from './act.ts';
+import { decide, type DecideDependencies, type Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import { foreignNamesakes } from './namesakes.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
-import { isRollingOut, templateChanges } from './rollout.ts';
-import type { RolloutQueue, Turn } from './rollout-queue.ts';
+import { planObject, planSummary } from './plan.ts';
+import type { PodNudge } from './pod-nudge.ts';
+import type { RolloutQueue } from './rollout-queue.ts';
+import { isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
+import { writeStatus } from './status-writer.ts';
 import type { Writer } from './writer.ts';
 
-export type TonApiOptions = {
-  readonly release: Release;
-  readonly upgradePolicy: 'Rolling' | 'OnChange';
-};
+export type TonApiDependencies = ObserveDependencies &
+  Omit<DecideDependencies, 'rollouts'> & {
+    readonly client: KubernetesClient;
+    readonly writer: Writer;
+    readonly events: Events;
+    readonly rollouts: RolloutQueue;
+    readonly drift: DriftLog;
+    readonly nudge: PodNudge;
+    readonly metrics: ReconcileMetrics;
+    readonly logger: Logger;
+    readonly tracer: Tracer;
+  };
 
-export type TonApiDependencies = ObserveDependencies & {
-  readonly client: KubernetesClient;
-  readonly writer: Writer;
-  readonly events: Events;
-  readonly rollouts: RolloutQueue;
-  readonly drift: DriftLog;
-  readonly metrics: ReconcileMetrics;
-  readonly logger: Logger;
-  readonly tracer: Tracer;
-};
-
-/** What is to be done, and what waits. */
-export type Plan = {
-  readonly changes: readonly Change[];
-  readonly waiting: Turn | 'policy' | undefined;
-};
+/** Pods that have not taken over the configuration are asked again this soon. */
+const propagatingMs = 1000;
 
 /** Pods are asked for their lite servers and versions this often when nothing happens. */
 const calmMs = 60_000;
 
 /** Makes the cluster as a TonApi says, one look at a time: observe, build, diff, act, status (operator sheet 4.1). */
 export function createTonApiReconciler(
-  options: TonApiOptions,
   dependencies: TonApiDependencies,
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
-  const { caches, rollouts, metrics, tracer } = dependencies;
-  const { release } = options;
-
-  /** What is wanted now, templates that have to wait aside. */
-  function decide(tonApi: TonApi, seen: Observation): { desired: DesiredObject[]; waiting: Plan['waiting'] } {
-    const key = keyOf(tonApi);
-    const wanted = build(tonApi, { ...seen.references, rollout: {} }, release);
-    const templates = templateChanges(tonApi, wanted, seen.children);
-    const byOperator = templates.filter(({ cause }) => cause === 'operator');
-    if (byOperator.length === 0) return { desired: wanted, waiting: undefined };
-    const waiting = options.upgradePolicy === 'OnChange' ? 'policy' : rollouts.ask(key);
-    if (waiting !== 'policy' && waiting.granted) return { desired: wanted, waiting: undefined };
-    const held = Object.fromEntries(byOperator.map(({ workload, live }) => [workload, live]));
-    return { desired: build(tonApi, { ...seen.references, rollout: { held } }, release), waiting };
-  }
-
-  async function plan(tonApi: TonApi, seen: Observation, bounds: RequestBounds): Promise<Plan> {
-    if (seen.problems.length > 0) return { changes: [], waiting: undefined };
-    const { desired, waiting } = decide(tonApi, seen);
-    const others = await foreignNamesakes(tonApi, desired, seen.children, dependencies.client, bounds);
-    const changes = diff(tonApi, desired, [...seen.children, ...others]);
-    return {
-      changes: schemaReady(tonApi, seen.references, release) ? changes : changes.filter(isBeforeMigration),
-      waiting,
-    };
-  }
-
-  /** A rollout that is over makes room for the next. */
-  function noteRollout(tonApi: TonApi, { children }: Observation, { changes }: Plan): void {
-    const isBusy = children.some((child) => isWorkload(child) && isRollingOut(child));
-    if (!isBusy && changes.length === 0) rollouts.leave(keyOf(tonApi));
-  }
+  const { caches, rollouts, metrics, tracer, clock } = dependencies;
 
   async function look(tonApi: TonApi, { signal }: Work): Promise<Outcome> {
     const bounds = { signal };
-    const seen = await spanning(tracer, 'observe', () => observe(tonApi, release, dependencies, bounds));
-    const planned = await spanning(tracer, 'diff', () => plan(tonApi, seen, bounds));
-    const isPaused = annotationOf(tonApi, 'paused') !== undefined;
-    const acted: Acted = isPaused
-      ? { writes: 0, refusals: [], fights: [] }
-      : await act(tonApi, planned.changes, dependencies, bounds);
-    noteRollout(tonApi, seen, planned);
+    const seen = await spanning(tracer, 'observe', () => observe(tonApi, dependencies, bounds));
+    const decision = await spanning(tracer, 'build', async () =>
+      seen.problems.length > 0 ? undecided(tonApi) : decide(tonApi, seen, dependencies, signal),
+    );
+    const changes = await spanning(tracer, 'diff', () => plan(tonApi, seen, decision, dependencies, bounds));
+    const acted = await carryOut(tonApi, changes, dependencies, bounds);
+    const after = await spanning(tracer, 'status', () => tell(tonApi, seen, decision, acted, bounds));
+    await dependencies.nudge.pods(after.behind, after.hotHash, bounds);
+    if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
+      rollouts.leave(keyOf(tonApi));
     if (acted.refusals.length > 0) return { type: 'terminal' };
-    return { type: 'done', lookAgainMs: Math.min(seen.lookAgainMs ?? calmMs, calmMs) };
+    const soonest = [
+      calmMs,
+      seen.lookAgainMs,
+      decision.lookAgainMs,
+      acted.lookAgainMs,
+      after.behind.length > 0 ? propagatingMs : undefined,
+    ].filter((ms) => ms !== undefined);
+    return { type: 'done', lookAgainMs: Math.min(...soonest) };
+  }
+
+  /** The status from what is there after the work; and what pods are behind the configuration. */
+  async function tell(
+    tonApi: TonApi,
+    seen: Observation,
+    decision: Decision,
+    acted: Acted,
+    bounds: RequestBounds,
+  ): Promise<{ behind: readonly KubernetesObject[]; live: readonly KubernetesObject[]; hotHash: string }> {
+    const live = caches.children(tonApi.metadata.uid ?? '');
+    const observed = observedNow(tonApi, live, seen, decision, acted.refusals, dependencies);
+    const status = summarize(tonApi, observed, clock.unixMs());
+    const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
+    note(tonApi, status, live);
+    if (written) await tellTransitions(tonApi, status, bounds);
+    const behind = observed.pods.filter((pod) => {
+      const said = observed.says.get(pod.metadata.uid ?? '');
+      return said?.configHash !== undefined && said.configHash !== observed.hotHash;
+    });
+    return { behind, live, hotHash: observed.hotHash };
+  }
+
+  function note(tonApi: TonApi, status: TonApiStatus, live: readonly KubernetesObject[]): void {
+    const wanted = apiOf(tonApi, live)?.spec?.['replicas'];
+    metrics.tonApi(keyOf(tonApi), {
+      conditions: status.conditions ?? [],
+      replicas: {
+        desired: typeof wanted === 'number' ? wanted : 0,
+        ready: status.readyReplicas ?? 0,
+        updated: status.updatedReplicas ?? 0,
+      },
+    });
+  }
+
+  /** Events tell of transitions only. */
+  async function tellTransitions(tonApi: TonApi, status: TonApiStatus, bounds: RequestBounds): Promise<void> {
+    const before = tonApi.status?.conditions;
+    for (const condition of status.conditions ?? []) {
+      const previous = conditionOf(before, condition.type);
+      if (!told.has(condition.type) || previous?.reason === condition.reason) continue;
+      if (previous === undefined && condition.status === 'Unknown') continue;
+      const isBad = condition.type === 'Stalled' || warnings.has(condition.reason);
+      const type = isBad ? 'Warning' : 'Normal';
+      const happening = { type, reason: condition.reason, action: 'Reconcile', note: condition.message } as const;
+      await dependencies.events.record(tonApi, happening, bounds.signal);
+    }
   }
 
   return async (key, work) => {
     const tonApi = caches.tonApi(key);
     if (tonApi === undefined || tonApi.metadata.deletionTimestamp !== undefined) {
       rollouts.leave(key);
+      dependencies.canaries.forget(key);
       metrics.forget(key);
       return { type: 'done' };
     }
-    return look(tonApi, work);
+    const attributes = {
+      'k8s.namespace.name': tonApi.metadata.namespace ?? '',
+      'k8s.object.name': tonApi.metadata.name,
+      'k8s.object.generation': tonApi.metadata.generation ?? 0,
+    };
+    const linked = linkedContext(tonApi);
+    return context.with(linked, () => spanning(tracer, 'reconcile TonApi', () => look(tonApi, work), attributes));
   };
 }
 
-/** Later stages wait until the schema is there (operator sheet 4.1). */
-function isBeforeMigration(change: Change): boolean {
-  const stage = 'desired' in change ? change.desired.stage : change.stage;
-  return stages.indexOf(stage) <= stages.indexOf('migration');
+/** Conditions whose changes become events: the others follow from them. */
+const told: ReadonlySet<string> = new Set(['Ready', 'Progressing', 'Stalled', 'Paused']);
+
+const warnings: ReadonlySet<string> = new Set([
+  'RolledBack',
+  'FieldFight',
+  'ProgressDeadlineExceeded',
+  'MigrationFailed',
+  'NoReadyPods',
+  'LiteServersUnreachable',
+]);
+
+/** A pipeline that put its `traceparent` on the resource finds the work in its own trace (operator sheet 6.3). */
+function linkedContext(tonApi: TonApi): ReturnType<typeof context.active> {
+  const traceparent = annotationOf(tonApi, 'traceparent');
+  return traceparent === undefined
+    ? context.active()
+    : propagation.extract(trace.deleteSpan(context.active()), { traceparent });
 }
 
-function isWorkload({ kind }: KubernetesObject): boolean {
-  return kind === 'Deployment' || kind === 'StatefulSet';
+/** While something is missing nothing is wanted anew: what runs goes on. */
+function undecided({ status }: TonApi): Decision {
+  const hash = status?.rollout?.hash ?? '';
+  return { desired: [], rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
+}
+
+/** What would have to be written; nothing while something that the spec names is missing. */
+export async function plan(
+  tonApi: TonApi,
+  seen: Observation,
+  { desired }: Decision,
+  { client, release }: Pick<TonApiDependencies, 'client' | 'release'>,
+  bounds: RequestBounds,
+): Promise<Change[]> {
+  if (seen.problems.length > 0) return [];
+  const others = await foreignNamesakes(tonApi, desired, seen.children, client, bounds);
+  const changes = diff(tonApi, desired, [...seen.children, ...others]);
+  return admitted(changes, migrationState(tonApi, release.schemaVersion, seen.children));
+}
+
+/** Writes what is to be written: nothing while paused, the plan alone where a plan is asked for. */
+async function carryOut(
+  tonApi: TonApi,
+  changes: readonly Change[],
+  dependencies: TonApiDependencies,
+  bounds: RequestBounds,
+): Promise<Acted> {
+  const nothing: Acted = { writes: 0, refusals: [], lookAgainMs: undefined };
+  const isPlanned = annotationOf(tonApi, 'plan') === 'true';
+  if (annotationOf(tonApi, 'paused') !== undefined && !isPlanned) return { ...nothing, refusals: refusalsOf(changes) };
+  if (!isPlanned) return act(tonApi, changes, dependencies, bounds);
+  await showPlan(tonApi, changes, dependencies, bounds);
+  return nothing;
+}
+
+function refusalsOf(changes: readonly Change[]): Refusal[] {
+  return changes.flatMap((change) =>
+    change.action === 'refuse' ? [{ reason: 'NameTaken', message: change.message } as const] : [],
+  );
+}
+
+/** The plan goes into its own ConfigMap, and an event says so, when it is another than before. */
+async function showPlan(
+  tonApi: TonApi,
+  changes: readonly Change[],
+  { caches, writer, events, release }: TonApiDependencies,
+  bounds: RequestBounds,
+): Promise<void> {
+  const { plan: name } = childNames(tonApi);
+  const shown = caches.child('ConfigMap', `${tonApi.metadata.namespace}/${name}`);
+  const others = changes.filter((change) => change.action !== 'delete' || change.live.metadata.name !== name);
+  const object = planObject(tonApi, others, release);
+  if (shown?.data?.['plan.txt'] === object.data?.['plan.txt']) return;
+  await writer.apply(object, bounds);
+  const note = `${planSummary(others)}; the whole plan is in ConfigMap ${name}`;
+  await events.record(tonApi, { type: 'Normal', reason: 'Planned', action: 'Plan', note }, bounds.signal);
+}
+
+/** What the status is made from. */
+function observedNow(
+  tonApi: TonApi,
+  live: readonly KubernetesObject[],
+  seen: Observation,
+  decision: Decision,
+  refusals: readonly Refusal[],
+  { release, drift, served }: Pick<TonApiDependencies, 'release' | 'drift' | 'served'>,
+): Observed {
+  return {
+    live,
+    pods: seen.pods.filter(({ metadata }) => isApiPod(metadata.labels?.['app.kubernetes.io/component'])),
+    says: seen.reports,
+    problems: seen.problems,
+    refusals: [...refusals, ...seen.problems.flatMap(asRefusal)],
+    unserved: unserved(tonApi, served()),
+    hotHash: seen.problems.length > 0 ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
+    readyMin: fewestReady(tonApi, seen.references),
+    migration: migrationState(tonApi, release.schemaVersion, live),
+    indexer: undefined,
+    keys: seen.references.keyring.length,
+    rollout: rolloutNow(tonApi, live, decision.rollout),
+    fights: live
+      .filter(({ metadata }) => drift.isFight(metadata.uid ?? ''))
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  };
+}
+
+/** Hash of the configuration that the pods were given last. */
+function liveHash(tonApi: TonApi, live: readonly KubernetesObject[]): string {
+  const { config } = childNames(tonApi);
+  const found = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
+  return found?.metadata.annotations?.[childAnnotations.configHash] ?? '';
+}
+
+/** What no retry mends, as a refusal: a person must act. */
+function asRefusal({ reason, message }: Observation['problems'][number]): Refusal[] {
+  return reason === 'InvalidReference' ? [{ reason, message }] : [];
+}
+
+function isApiPod(component: string | undefined): boolean {
+  return component === 'api' || component === 'api-canary';
+}
+
+/** Kinds that the manifest asks for and the cluster does not serve. */
+function unserved({ spec }: TonApi, served: ReadonlySet<OptionalKind>): OptionalKind[] {
+  const { exposure, observability, autoscaling } = spec;
+  const asked: Readonly<Record<OptionalKind, boolean>> = {
+    HTTPRoute: exposure?.kind === 'HTTPRoute',
+    ServiceMonitor: observability?.serviceMonitor === true,
+    PrometheusRule: observability?.prometheusRule === true,
+    ScaledObject: autoscaling?.provider === 'KEDA',
+  };
+  return (Object.keys(asked) as OptionalKind[]).filter((kind) => asked[kind] && !served.has(kind));
+}
+
+/** What was decided, or, where nothing is held back, whether pods are still being replaced. */
+function rolloutNow(tonApi: TonApi, live: readonly KubernetesObject[], decided: RolloutView): RolloutView {
+  if (decided.phase !== 'settled') return decided;
+  const api = apiOf(tonApi, live);
+  return { hash: decided.hash, phase: api === undefined || isRollingOut(api) ? 'rolling' : 'settled' };
+}
+
+function apiOf(tonApi: TonApi, live: readonly KubernetesObject[]): KubernetesObject | undefined {
+  return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === childNames(tonApi).api);
+}
+
+function isBusy(live: readonly KubernetesObject[]): boolean {
+  return live.some((child) => (child.kind === 'Deployment' || child.kind === 'StatefulSet') && isRollingOut(child));
 }

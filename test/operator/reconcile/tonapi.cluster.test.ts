@@ -42,5 +42,8 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     await expect
       .poll(() => client.find('/apis/apps/v1/namespaces/default/deployments/main-api'), { timeout: 20_000 })
       .toBeDefined();
+    await expect
+      .poll(async () => (await client.get(`${tonApis}/main`))['status'], { timeout: 20_000 })
+      .toMatchObject({ observedGeneration: 1 });
   });
 });

@@ -1,0 +1,117 @@
+import { build } from '../desired/build.ts';
+import { childNames } from '../desired/names.ts';
+import type { DesiredObject, Release, Rollout } from '../desired/references.ts';
+import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi } from '../resource.ts';
+import type { RolloutView } from '../status/observed.ts';
+import { templateHash } from '../status/summarize.ts';
+import type { CanaryWatch } from './canary-watch.ts';
+import type { Observation } from './observation.ts';
+import type { RolloutQueue } from './rollout-queue.ts';
+import { templateChanges, templateOf, type TemplateChange } from './rollout.ts';
+
+/** What is wanted now, and where the rollout of the API's template is. */
+export type Decision = {
+  readonly desired: readonly DesiredObject[];
+  /** `settled` says that nothing holds the template back; whether pods are being replaced is seen, not decided. */
+  readonly rollout: RolloutView;
+  /** When time alone could change the decision. */
+  readonly lookAgainMs: number | undefined;
+};
+
+export type DecideDependencies = {
+  readonly release: Release;
+  readonly upgradePolicy: 'Rolling' | 'OnChange';
+  readonly rollouts: Pick<RolloutQueue, 'ask'>;
+  readonly canaries: CanaryWatch;
+};
+
+/** Counters of a canary are read this often: a bad one must not run long. */
+const canaryLookMs = 2000;
+
+/**
+ * Which templates are rolled out now (operator sheet 4.8). What a person changes goes at once, or by a canary; what only a new operator changes waits for its
+ * turn or stays, as the policy says.
+ */
+export async function decide(
+  tonApi: TonApi,
+  seen: Observation,
+  dependencies: DecideDependencies,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { release } = dependencies;
+  const buildWith = (rollout: Rollout): DesiredObject[] => build(tonApi, { ...seen.references, rollout }, release);
+  const wanted = buildWith({});
+  const hash = hashOfApi(tonApi, wanted);
+  const changes = templateChanges(tonApi, wanted, seen.children);
+  const byOperator = changes.filter(({ cause }) => cause === 'operator');
+  const waits = byOperator.length === 0 ? undefined : waitOf(tonApi, dependencies);
+  const held = waits === undefined ? {} : heldOf(byOperator);
+  const api = changes.find(({ workload }) => workload === 'api');
+  if (
+    api !== undefined &&
+    !(waits !== undefined && api.cause === 'operator') &&
+    tonApi.spec.rollout?.strategy === 'Canary'
+  ) {
+    return byCanary(tonApi, { seen, hash, held, api, buildWith }, dependencies, signal);
+  }
+  dependencies.canaries.forget(keyOf(tonApi));
+  if (waits === undefined) return { desired: wanted, rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
+  return { desired: buildWith({ held }), rollout: { hash, ...waits }, lookAgainMs: undefined };
+}
+
+type Wait =
+  | { readonly phase: 'frozen' }
+  | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number };
+
+/** What a change by the operator alone waits for; undefined when it is its turn. */
+function waitOf(tonApi: TonApi, { upgradePolicy, rollouts }: DecideDependencies): Wait | undefined {
+  if (upgradePolicy === 'OnChange') return { phase: 'frozen' };
+  const turn = rollouts.ask(keyOf(tonApi));
+  return turn.granted ? undefined : { phase: 'waiting', position: turn.position, waiting: turn.waiting };
+}
+
+type CanaryParts = {
+  readonly seen: Observation;
+  readonly hash: string;
+  readonly held: NonNullable<Rollout['held']>;
+  readonly api: TemplateChange;
+  readonly buildWith: (rollout: Rollout) => DesiredObject[];
+};
+
+/** The stable pods keep their template until every step went well. */
+async function byCanary(
+  tonApi: TonApi,
+  { seen, hash, held, api, buildWith }: CanaryParts,
+  { canaries }: DecideDependencies,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const next = await canaries.decide(tonApi, hash, seen, signal);
+  if (next.phase === 'promote') {
+    return { desired: buildWith({ held }), rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
+  }
+  const stable = { ...held, api: api.live };
+  if (next.phase === 'rolledBack') {
+    const canary = { weight: 0, replicas: 0, state: next.state };
+    const rollout = { hash, phase: 'rolledBack', why: next.why } as const;
+    return { desired: buildWith({ held: stable, canary }), rollout, lookAgainMs: undefined };
+  }
+  const { weight, replicas, state, why } = next;
+  return {
+    desired: buildWith({ held: stable, canary: { weight, replicas, state } }),
+    rollout: { hash, phase: 'canary', step: state.step, weight, why },
+    lookAgainMs: Math.min(next.retryAfterMs ?? canaryLookMs, canaryLookMs),
+  };
+}
+
+function heldOf(changes: readonly TemplateChange[]): NonNullable<Rollout['held']> {
+  return Object.fromEntries(changes.map(({ workload, live }) => [workload, live]));
+}
+
+/** Hash of the API's template as it is wanted. */
+function hashOfApi(tonApi: TonApi, wanted: readonly DesiredObject[]): string {
+  const { api } = childNames(tonApi);
+  const isApi = ({ kind, metadata }: KubernetesObject): boolean => kind === 'Deployment' && metadata.name === api;
+  const found = wanted.find(({ object }) => isApi(object));
+  return templateHash(found === undefined ? {} : templateOf(found.object));
+}

@@ -1,0 +1,40 @@
+import { canonicalJson } from '../desired/canonical.ts';
+import type { RequestBounds } from '../kubernetes/client.ts';
+import type { Condition, KubernetesObject } from '../kubernetes/object.ts';
+import type { Writer } from './writer.ts';
+
+type Status = { readonly conditions?: readonly Condition[] } & Readonly<Record<string, unknown>>;
+
+/** Every type of condition that the operator sets; others are somebody else's and stay. */
+const ownConditions: ReadonlySet<string> = new Set([
+  'Ready',
+  'ReferencesResolved',
+  'Migrated',
+  'Available',
+  'ConfigApplied',
+  'IndexerLive',
+  'Progressing',
+  'Paused',
+  'Stalled',
+]);
+
+/** Writes the status if it differs from what is there. True when it was written. */
+export async function writeStatus(
+  of: KubernetesObject,
+  status: Status,
+  writer: Pick<Writer, 'applyStatus'>,
+  bounds: RequestBounds,
+): Promise<boolean> {
+  const present = (of.status ?? {}) as Status;
+  if (comparable(status) === comparable(present)) return false;
+  const { apiVersion, kind, metadata } = of;
+  const { name, namespace = '', uid = '' } = metadata;
+  // With the UID: a resource of the same name that was made meanwhile does not get this one's status.
+  await writer.applyStatus({ apiVersion, kind, metadata: { name, namespace, uid }, status }, bounds);
+  return true;
+}
+
+function comparable({ conditions = [], ...rest }: Status): string {
+  const own = conditions.filter(({ type }) => ownConditions.has(type));
+  return canonicalJson({ ...rest, conditions: own.toSorted((a, b) => (a.type < b.type ? -1 : 1)) });
+}
