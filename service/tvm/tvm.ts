@@ -199,7 +199,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const params = { ...getMethodParams(request, code, settings.gasLimit), ...worldParams(request) };
     const { output, missing } = await runWithLibraries(
       request,
-      listMentioned(code),
+      listMentionedOnce(code),
       (libs) => ({
         kind: 'getMethod',
         config,
@@ -299,8 +299,8 @@ function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: numb
   if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
   const extra = writeCurrencies(request.extraCurrencies ?? []);
   return {
-    code: code.toString('base64'),
-    data: (request.data ?? EMPTY_CELL).toString('base64'),
+    code: writeBase64(code),
+    data: writeBase64(request.data ?? EMPTY_CELL),
     verbosity: 0,
     address: `${address.workchain}:${address.id.toString('hex')}`,
     unixtime: request.utime,
@@ -327,6 +327,26 @@ function writeCurrencies(
 function emulationParams({ message, utime, lt, ignoreSignature }: EmulationRequest): object {
   const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
   return { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
+}
+
+/** What was made of the code and data of accounts, for as long as these are kept: the same ones are run again and again. */
+const base64Texts = new WeakMap<Buffer, string>();
+const mentionedLibraries = new WeakMap<Buffer, readonly string[]>();
+
+function writeBase64(bytes: Buffer): string {
+  const known = base64Texts.get(bytes);
+  if (known !== undefined) return known;
+  const text = bytes.toString('base64');
+  base64Texts.set(bytes, text);
+  return text;
+}
+
+function listMentionedOnce(boc: Buffer): readonly string[] {
+  const known = mentionedLibraries.get(boc);
+  if (known !== undefined) return known;
+  const hashes = listMentioned(boc);
+  mentionedLibraries.set(boc, hashes);
+  return hashes;
 }
 
 /** Hashes of libraries in a bag of cells; none in an empty buffer. */

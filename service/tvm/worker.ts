@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { compileEmulator, createEmulator } from './emulator.ts';
-import type { Job, ThreadData, ThreadMessage } from './job.ts';
+import type { Job, JobOutput, ThreadData, ThreadMessage } from './job.ts';
 import { createRunner } from './runner.ts';
+import { createWarmUp } from './warm-up.ts';
 
 // A thread that runs one job at a time in its own emulator. The first thread compiles the emulator for all.
 
@@ -15,11 +16,26 @@ const program = given ?? (await compileEmulator());
 const emulator = await createEmulator(program);
 const runner = createRunner(emulator);
 
-parentPort!.on('message', (job: Job) => {
+const now = (): number => performance.now();
+
+/** @returns undefined when the emulator trapped */
+function run(job: Job): JobOutput | undefined {
   try {
-    post({ kind: 'done', output: runner.run(job), memoryBytes: emulator.memoryBytes() });
+    return runner.run(job);
   } catch (error) {
     post({ kind: 'dead', error: String(error) });
+    return undefined;
   }
+}
+
+const warmUp = createWarmUp({ run, later: setImmediate, now });
+
+parentPort!.on('message', (job: Job) => {
+  const startedMs = now();
+  const output = run(job);
+  if (output === undefined) return;
+  post({ kind: 'done', output, memoryBytes: emulator.memoryBytes() });
+  // Later threads share the code that the first one made the engine compile.
+  if (given === undefined) warmUp.ran(job, now() - startedMs);
 });
 post({ kind: 'ready', program });
