@@ -1,12 +1,23 @@
-# The service in one file per thread, on a plain Node image, as an unprivileged user with nothing to write but its data.
+# Two images of one build: the service (default) and the operator, each in one file per thread on a plain Node image, as an unprivileged user.
 FROM node:26-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY service service
+COPY operator operator
 RUN npm run build
 
-FROM node:26-bookworm-slim
+# The operator: --target operator
+FROM node:26-bookworm-slim AS operator
+ARG COMMIT=unknown
+ENV NODE_ENV=production TONPLANE_COMMIT=${COMMIT}
+WORKDIR /app
+COPY --from=build /src/dist/operator.js dist/operator.js
+USER 65532:65532
+EXPOSE 8080 8081
+ENTRYPOINT ["node", "--max-old-space-size-percentage=75", "dist/operator.js"]
+
+FROM node:26-bookworm-slim AS service
 ARG COMMIT=unknown
 ENV NODE_ENV=production TONPLANE_COMMIT=${COMMIT}
 WORKDIR /app
