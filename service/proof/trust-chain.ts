@@ -170,10 +170,11 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     return proving;
   }
 
-  function launch(key: string, block: BlockId, span: Span | undefined): Flight {
+  /** Asks under the context of the one who came first, for as long as anybody waits. */
+  function launch(key: string, block: BlockId, context: ProofContext): Flight {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, ended.signal]);
-    const done = proveInTurn(block, span === undefined ? { signal } : { signal, span });
+    const done = proveInTurn(block, { ...context, signal });
     const flight: Flight = { abort, done, waiters: 0 };
     const land = (): void => {
       if (flights.get(key) === flight) flights.delete(key);
@@ -198,7 +199,8 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
   }
 
   return {
-    async accept(block, { signal, span }) {
+    async accept(block, context) {
+      const { signal } = context;
       if (ended.signal.aborted) throw ended.signal.reason;
       if (trusted.has(block)) return;
       signal.throwIfAborted();
@@ -207,7 +209,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
       if (running === undefined && flights.size >= FLIGHTS_MAX) {
         throw new ProofUnavailableError('proof_overloaded', `${flights.size} blocks are being proved`);
       }
-      await join(running ?? launch(key, block, span), signal);
+      await join(running ?? launch(key, block, context), signal);
     },
     isAccepted: (block) => trusted.has(block),
     newestKeyBlock: () => trusted.newestKeyBlock(),

@@ -22,6 +22,7 @@ const rejected =
 /** Section 4.1 to 4.3 of the sheet, as errors of the parts that raise them. */
 const table: readonly (readonly [what: string, error: unknown, status: number, text: string])[] = [
   ['no lite server is usable', new PoolError('no_lite_server'), 503, unavailable],
+  ['no lite server has room', new PoolError('saturated'), 503, 'lite servers are busy, try again later'],
   ['the pool closes', new PoolError('closed'), 503, unavailable],
   ['nobody answered in time', new PoolError('deadline'), 504, networkTimeout],
   ['one lite server was silent', own('timeout'), 504, networkTimeout],

@@ -141,4 +141,75 @@ describe('attempts of one read', () => {
     await expect(result).rejects.toThrow('enough');
     expect(log).toEqual(['ask 0', 'ask 1', 'abort 0', 'abort 1']);
   });
+
+  describe('where those that are left have no room', () => {
+    /** A race in which the lite server of `fullAt` has no room until `room` is called. */
+    function crowdedRace(behaviours: Behaviour[], fullAt: number, change: Partial<AttemptsPlan<string>> = {}) {
+      let nextIndex = 0;
+      let hasRoom = false;
+      let start: (() => boolean) | undefined;
+      let refuse: ((error: Error) => void) | undefined;
+      let left = 0;
+      const scene = race(behaviours, {
+        next(cause) {
+          if (nextIndex >= behaviours.length) return undefined;
+          if (nextIndex === fullAt && !hasRoom) return 'full';
+          return cause === 'hedge' && nextIndex === fullAt ? undefined : nextIndex++;
+        },
+        queue(startNow, refuseNow) {
+          [start, refuse] = [startNow, refuseNow];
+          return () => void (left += 1);
+        },
+        ...change,
+      });
+      const room = (): boolean => {
+        hasRoom = true;
+        return start!();
+      };
+      return {
+        ...scene,
+        room,
+        tryStart: () => start!(),
+        refuse: () => refuse!(new Error('no room')),
+        left: () => left,
+      };
+    }
+
+    test('the first one waits until there is some', async () => {
+      const { result, room, tryStart, log, left } = crowdedRace(['good'], 0);
+      expect(tryStart()).toBe(false);
+      expect(log).toEqual([]);
+      expect(room()).toBe(true);
+      expect((await result).liteServer).toBe(0);
+      expect(left()).toBe(1);
+    });
+
+    test('what failed elsewhere waits too, and a refused wait is the answer', async () => {
+      const { result, refuse, log } = crowdedRace(['fail', 'good'], 1);
+      await delay(1);
+      refuse();
+      await expect(result).rejects.toThrow('no room');
+      expect(log).toEqual(['ask 0']);
+    });
+
+    test('a refused wait ends nothing while another one may still answer', async () => {
+      const { result, refuse } = crowdedRace(['fail', 'slow', 'good'], 2, { slowAfterMs: 10_000, overdueMs: 30 });
+      await delay(40);
+      refuse();
+      expect((await result).liteServer).toBe(1);
+    });
+
+    test('the wait ends with the race', async () => {
+      const { result, left } = crowdedRace(['slow', 'good'], 1, { slowAfterMs: 10_000, overdueMs: 30 });
+      expect((await result).liteServer).toBe(0);
+      expect(left()).toBe(1);
+    });
+
+    test('a slow one is not joined by one without room', async () => {
+      const { result, log, left } = crowdedRace(['slow', 'good'], 1, { overdueMs: 10_000 });
+      expect((await result).liteServer).toBe(0);
+      expect(log).toEqual(['ask 0']);
+      expect(left()).toBe(0);
+    });
+  });
 });

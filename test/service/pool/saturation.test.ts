@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { beginCell, Address, external, storeMessage } from '@ton/core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { failureOf } from '#service/http/status.ts';
+import { getBlockHeader } from '#service/liteserver/functions.ts';
+import { PoolError } from '#service/pool/errors.ts';
+import { tuningDefaults } from '#service/pool/options.ts';
+import { metric, openPool, startNetwork, until, within } from './network.ts';
+import type { PoolUnderTest } from './network.ts';
+import { spoil } from './workload.ts';
+
+const SERVERS = 2;
+const maxInFlight = 8;
+
+/** What reads may have of the places of all. */
+const places = SERVERS * (maxInFlight - 1);
+
+/** Each lite server answers after this, so that `places` reads take it. */
+const answerMs = 80;
+
+let network: Devchain;
+let open: PoolUnderTest;
+
+beforeAll(async () => {
+  network = await startNetwork(SERVERS);
+}, 60_000);
+
+afterEach(() => open.close());
+
+afterAll(() => network.close());
+
+async function openSlowPool(tuning = {}): Promise<PoolUnderTest> {
+  for (let index = 0; index < SERVERS; index += 1) await spoil(network, index, {});
+  open = openPool(network, {
+    uses: Array.from({ length: SERVERS }, () => ({ maxInFlight })),
+    tuning: { ...tuningDefaults, slowAfterMs: 2_000, depthFirstMs: 60_000, ...tuning },
+  });
+  const { pool } = open;
+  await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
+  for (let index = 0; index < SERVERS; index += 1) await spoil(network, index, { transport: { delayMs: answerMs } });
+  return open;
+}
+
+const read = (signal?: AbortSignal, timeoutMs = 5_000) =>
+  open.pool.query(getBlockHeader, { id: open.pool.head()!.block, mode: 0 }, { ...within(timeoutMs, signal) });
+
+type Ended = { code: string; retryAfterSeconds: number | undefined; tookMs: number };
+
+async function outcomeOf(reading: Promise<unknown>): Promise<Ended> {
+  const startedMs = performance.now();
+  const end = (error?: unknown): Ended => ({
+    code: error === undefined ? 'ok' : error instanceof PoolError ? error.code : String(error),
+    retryAfterSeconds: error instanceof PoolError ? error.data.retryAfterSeconds : undefined,
+    tookMs: performance.now() - startedMs,
+  });
+  return reading.then(() => end(), end);
+}
+
+const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+describe('more reads than the lite servers bear', () => {
+  test('wait their turn, and no lite server is given more than it may have', async () => {
+    const { pool, register } = await openSlowPool();
+    const reads = Array.from({ length: places * 4 }, () => outcomeOf(read()));
+    let most = 0;
+    const watching = setInterval(() => {
+      for (const { inFlight } of pool.status()) most = Math.max(most, inFlight);
+    }, 5);
+    const ended = await Promise.all(reads);
+    clearInterval(watching);
+    expect(new Set(ended.map(({ code }) => code))).toEqual(new Set(['ok']));
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThan(maxInFlight);
+    expect(await metric(register, 'ton_pool_wait_seconds')).toBeGreaterThan(0);
+    expect(await metric(register, 'ton_pool_waiters')).toBe(0);
+    expect(await metric(register, 'ton_pool_shed_total')).toBe(0);
+  });
+
+  test('are refused at once when as many wait as may, as 503 with a time to come again', async () => {
+    const waitersMax = 10;
+    const { register } = await openSlowPool({ waitersMax });
+    const ended = await Promise.all(Array.from({ length: places + waitersMax + 25 }, () => outcomeOf(read())));
+    const refused = ended.filter(({ code }) => code === 'saturated');
+    expect(refused).toHaveLength(25);
+    expect(ended.filter(({ code }) => code === 'ok')).toHaveLength(places + waitersMax);
+    for (const { retryAfterSeconds, tookMs } of refused) {
+      expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
+      expect(tookMs).toBeLessThan(answerMs);
+    }
+    expect(await metric(register, 'ton_pool_shed_total', { reason: 'full' })).toBe(25);
+    expect(failureOf(new PoolError('saturated', { attempts: 0, retryAfterSeconds: 7 }))).toMatchObject({
+      status: 503,
+      retryAfterSeconds: 7,
+    });
+  });
+
+  test('are refused when no room comes in time', async () => {
+    await openSlowPool({ waiterMsMax: answerMs / 2 });
+    const ended = await Promise.all(Array.from({ length: places + 5 }, () => outcomeOf(read())));
+    expect(ended.filter(({ code }) => code === 'saturated')).toHaveLength(5);
+  });
+
+  test('leave the line at once when their callers leave or run out of time, and leave no timer', async () => {
+    const { register } = await openSlowPool();
+    await delay(50);
+    const before = timers();
+    const running = Array.from({ length: places }, () => outcomeOf(read()));
+    await until(() => open.pool.status().every(({ inFlight }) => inFlight === maxInFlight - 1));
+    const gone = new AbortController();
+    const waiting = Array.from({ length: 20 }, () => outcomeOf(read(gone.signal)));
+    const hasty = Array.from({ length: 5 }, () => outcomeOf(read(undefined, 20)));
+    expect(await metric(register, 'ton_pool_waiters')).toBe(25);
+    gone.abort();
+    await delay(0);
+    expect(await metric(register, 'ton_pool_waiters')).toBe(5);
+    expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual(Array(20).fill('aborted'));
+    expect((await Promise.all(hasty)).map(({ code }) => code)).toEqual(Array(5).fill('deadline'));
+    expect(await metric(register, 'ton_pool_waiters')).toBe(0);
+    expect((await Promise.all(running)).map(({ code }) => code)).toEqual(Array(places).fill('ok'));
+    expect(timers() - before).toBeLessThanOrEqual(2);
+  });
+
+  test('hold up neither the head nor messages', async () => {
+    const { pool } = await openSlowPool({ waitersMax: 500, waiterMsMax: 5_000 });
+    const over = new AbortController();
+    const callers = Array.from({ length: places * 6 }, async () => {
+      while (!over.signal.aborted) await outcomeOf(read(over.signal));
+    });
+    try {
+      await until(() => pool.status().every(({ inFlight }) => inFlight >= maxInFlight - 1));
+      const next = pool.head()!.block.seqno + 1;
+      const startedMs = performance.now();
+      network.moveHead(next);
+      await until(() => pool.head()!.block.seqno === next, 2_000);
+      expect(performance.now() - startedMs).toBeLessThan(answerMs * 6);
+      const body = beginCell().storeUint(77, 64).endCell();
+      const message = beginCell()
+        .store(storeMessage(external({ to: new Address(-1, Buffer.alloc(32, 0x55)), body })))
+        .endCell()
+        .toBoc();
+      const sentMs = performance.now();
+      expect((await pool.broadcast(message, within(5_000))).liteServers.length).toBeGreaterThan(0);
+      expect(performance.now() - sentMs).toBeLessThan(answerMs * 3);
+    } finally {
+      over.abort();
+    }
+    await Promise.all(callers);
+  });
+});

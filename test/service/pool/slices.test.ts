@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import { hasNewest, hasPlaces, placesOf } from '#service/pool/slices.ts';
+import type { Slice } from '#service/pool/slices.ts';
+
+const left = 0x4000000000000000n;
+const right = 0xc000000000000000n;
+const masterchain = { workchain: MASTERCHAIN, shard: FULL_SHARD };
+const accountOf = (first: number, workchain = 0) => ({ workchain, id: Buffer.alloc(32, first) });
+
+describe('the places that a query asks about', () => {
+  test.each<[string, unknown, unknown]>([
+    ['getMasterchainInfo', {}, [{ ...masterchain, by: 'newest' }]],
+    ['sendMessage', { body: Buffer.alloc(1) }, [{ ...masterchain, by: 'newest' }]],
+    [
+      'getBlock',
+      { id: { workchain: 0, shard: left, seqno: 9 } },
+      [{ workchain: 0, shard: left, by: 'seqno', value: 9 }],
+    ],
+    ['getBlock', { id: { ...masterchain, seqno: 9 } }, [{ ...masterchain, by: 'seqno', value: 9 }]],
+    [
+      'getAccountState',
+      { id: { ...masterchain, seqno: 9 }, account: accountOf(0x12) },
+      [{ workchain: 0, shard: 0x1212121212121213n, by: 'masterchainSeqno', value: 9 }],
+    ],
+    [
+      'getAccountState',
+      { id: { ...masterchain, seqno: 0xffffffff }, account: accountOf(0x12) },
+      [{ workchain: 0, shard: 0x1212121212121213n, by: 'newest' }],
+    ],
+    [
+      'runSmcMethod',
+      { id: { workchain: 0, shard: left, seqno: 9 }, account: accountOf(0x12) },
+      [{ workchain: 0, shard: 0x1212121212121213n, by: 'seqno', value: 9 }],
+    ],
+    [
+      'getTransactions',
+      { account: accountOf(0x90), lt: 77n },
+      [{ workchain: 0, shard: 0x9090909090909091n, by: 'lt', value: 77n }],
+    ],
+    [
+      'lookupBlock',
+      { mode: 1, id: { workchain: 0, shard: left, seqno: 9 } },
+      [{ workchain: 0, shard: left, by: 'seqno', value: 9 }],
+    ],
+    [
+      'lookupBlock',
+      { mode: 2, id: { workchain: 0, shard: left, seqno: 0 }, lt: 5n },
+      [{ workchain: 0, shard: left, by: 'lt', value: 5n }],
+    ],
+    [
+      'lookupBlockWithProof',
+      { mode: 4, id: { workchain: 0, shard: left, seqno: 0 }, utime: 6 },
+      [{ workchain: 0, shard: left, by: 'utime', value: 6 }],
+    ],
+    [
+      'getBlockProof',
+      { mode: 1, knownBlock: { ...masterchain, seqno: 3 }, targetBlock: { ...masterchain, seqno: 8 } },
+      [
+        { ...masterchain, by: 'seqno', value: 3 },
+        { ...masterchain, by: 'seqno', value: 8 },
+      ],
+    ],
+  ])('%s of %o', (name, args, places) => {
+    expect(placesOf(name, args)).toEqual(places);
+  });
+});
+
+describe('a lite server with slices', () => {
+  const at = (place: { workchain: number; shard: bigint }, seqno: number) => ({
+    ...place,
+    seqno,
+    utime: seqno * 3,
+    lt: BigInt(seqno) * 1_000n,
+  });
+  /** The left half of the base chain, of the masterchain blocks 100 to 200. */
+  const past: Slice = {
+    from: [at(masterchain, 100), at({ workchain: 0, shard: left }, 50)],
+    to: [at(masterchain, 200), at({ workchain: 0, shard: left }, 90)],
+  };
+  /** All of the right half. */
+  const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
+  const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
+    hasPlaces(slices, placesOf(name, args), seqno);
+  const block = (shard: bigint, seqno: number, workchain = 0) => ({ id: { workchain, shard, seqno } });
+  const account = (first: number, seqno: number) => ({ id: { ...masterchain, seqno }, account: accountOf(first) });
+
+  test.each<[string, boolean, Slice[], string, unknown]>([
+    ['a block of its shard', true, [past], 'getBlock', block(left, 50)],
+    ['its last block', true, [past], 'getBlock', block(left, 90)],
+    ['a block of a shard below its own', true, [past], 'getBlock', block(0x2000000000000000n, 60)],
+    ['a block of a shard above its own', true, [past], 'getBlock', block(FULL_SHARD, 60)],
+    ['no block before its first', false, [past], 'getBlock', block(left, 49)],
+    ['no block after its last', false, [past], 'getBlock', block(left, 91)],
+    ['no block of another shard', false, [past], 'getBlock', block(right, 60)],
+    ['no block of another workchain', false, [past], 'getBlock', block(left, 60, 1)],
+    ['masterchain blocks of its range', true, [past], 'getBlock', block(FULL_SHARD, 150, MASTERCHAIN)],
+    ['no masterchain block after it', false, [past], 'getBlock', block(FULL_SHARD, 201, MASTERCHAIN)],
+    [
+      'an account of its shard at a masterchain block of its range',
+      true,
+      [past],
+      'getAccountState',
+      account(0x12, 150),
+    ],
+    ['no account of another shard', false, [past], 'getAccountState', account(0x90, 150)],
+    ['no account at a newer masterchain block', false, [past], 'getAccountState', account(0x12, 201)],
+    ['transactions by their lt', true, [past], 'getTransactions', { account: accountOf(0x12), lt: 60_000n }],
+    ['no later ones', false, [past], 'getTransactions', { account: accountOf(0x12), lt: 90_001n }],
+    ['a block by its time', true, [past], 'lookupBlock', { ...block(left, 0), mode: 4, utime: 200 }],
+    ['no block of another time', false, [past], 'lookupBlock', { ...block(left, 0), mode: 4, utime: 149 }],
+    ['nothing newest where its slices end', false, [past], 'getMasterchainInfo', {}],
+    ['the newest where they do not', true, [half], 'getMasterchainInfo', {}],
+    ['what one of several slices has', true, [past, half], 'getAccountState', account(0x90, 900)],
+    ['not what two slices have between them', false, [past, half], 'getAccountState', account(0x12, 900)],
+  ])('has %s: %s', (_what, expected, slices, name, args) => {
+    expect(has(slices, name, args)).toBe(expected);
+  });
+
+  test('has what is proved against a block only when it has that too', () => {
+    expect(has([past], 'lookupBlockWithProof', { ...block(left, 60), mode: 1 }, 200)).toBe(true);
+    expect(has([past], 'lookupBlockWithProof', { ...block(left, 60), mode: 1 }, 201)).toBe(false);
+  });
+
+  test('follows the head when its slices have no end; one without slices has all', () => {
+    expect([hasNewest(null), hasNewest([half]), hasNewest([past]), hasNewest([past, half])]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+    expect(has(null, 'getBlock', block(right, 1))).toBe(true);
+  });
+});
