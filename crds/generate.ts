@@ -1,17 +1,13 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
-import { format } from 'oxfmt';
 import { parse } from 'yaml';
 
 import { chartTemplate } from './chart-template.ts';
+import { closedSchema } from './closed-schema.ts';
+import { settle, settleAll, type GeneratedFile } from './generated-file.ts';
 import { referencePage } from './reference-page.ts';
 import type { Definition, Schema } from './schema.ts';
-
-/** A file that is made from the custom resources, and whether it already was as it must be. */
-export type GeneratedFile = { readonly path: string; readonly clean: boolean };
-
-const root = resolve(import.meta.dirname, '..');
 
 const header =
   '// Generated from crds/*.yaml by `npm run generate`. Do not edit: change the YAML and generate again.\n';
@@ -31,20 +27,7 @@ export async function generate(options: { readonly check: boolean }): Promise<Ge
     { path: 'crds/README.md', text: referencePage(definitions) },
     ...sources.map(({ name, text }) => ({ path: `charts/tonplane/templates/crds/${name}`, text: chartTemplate(text) })),
   ];
-  return Promise.all(outputs.map(({ path, text }) => settle(path, text, options.check)));
-}
-
-async function settle(path: string, text: string, check: boolean): Promise<GeneratedFile> {
-  const style = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8'));
-  const settled = path.endsWith('.ts') ? (await format(path, text, style)).code : text;
-  const file = join(root, path);
-  const present = await readFile(file, 'utf8').catch(() => undefined);
-  const clean = present === settled;
-  if (!clean && !check) {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, settled);
-  }
-  return { path, clean };
+  return Promise.all(outputs.map(({ path, text }) => settle(path, text, options)));
 }
 
 /** Types of both resources, and the schema of TonApi in the form that ajv reads. */
@@ -98,32 +81,4 @@ function docOf(schema: Schema): string {
   return schema.description === undefined ? '' : `/** ${schema.description.replaceAll('*/', '*\\/')} */\n`;
 }
 
-/** What only people and the API server read is dropped; what the API server does by itself (closed objects, unique lists) is said. */
-function closedSchema(schema: Schema): object {
-  const plain = Object.entries(schema).filter(
-    ([name]) =>
-      !name.startsWith('x-kubernetes-') &&
-      !['description', 'properties', 'items', 'additionalProperties'].includes(name),
-  );
-  const keys = schema['x-kubernetes-list-map-keys'];
-  return {
-    ...Object.fromEntries(plain),
-    ...(schema.properties && { properties: mapValues(schema.properties, closedSchema), additionalProperties: false }),
-    ...(schema.additionalProperties && { additionalProperties: closedSchema(schema.additionalProperties) }),
-    ...(schema.items && { items: closedSchema(schema.items) }),
-    ...(schema['x-kubernetes-list-type'] === 'set' && { uniqueItems: true }),
-    ...(Array.isArray(keys) && { uniqueBy: keys[0] }),
-  };
-}
-
-function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-}
-
-if (import.meta.main) {
-  const check = process.argv.includes('--check');
-  const files = await generate({ check });
-  for (const { path, clean } of files)
-    process.stdout.write(`${path}: ${clean ? 'clean' : check ? 'differs' : 'written'}\n`);
-  if (check && files.some(({ clean }) => !clean)) process.exitCode = 1;
-}
+if (import.meta.main) await settleAll(generate);

@@ -1,17 +1,15 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
+import { ensureProgram } from './debian-package.ts';
 import { freePort } from './ports.ts';
 
 /** A running Redis for tests. */
 export type RedisServer = { readonly url: string; close(): Promise<void> };
 
 const startTimeoutMs = 10_000;
-/** Debian's mirrors answer within seconds; a machine without them must not hang the tests. */
-const installTimeoutMs = 180_000;
 
 /**
  * The server at `REDIS_URL`, else a `redis-server` from PATH on a free port of loopback, without a disk; root on Debian
@@ -20,7 +18,7 @@ const installTimeoutMs = 180_000;
 export async function startRedis(): Promise<RedisServer | undefined> {
   const given = process.env['REDIS_URL'];
   if (given !== undefined && given !== '') return { url: given, close: () => Promise.resolve() };
-  if (!inPath() && !(canInstall() && install())) return undefined;
+  if (!ensureProgram('redis-server')) return undefined;
   const port = await freePort();
   const child = spawn(
     'redis-server',
@@ -30,35 +28,6 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   const url = `redis://127.0.0.1:${port}`;
   await untilReady(url, child);
   return { url, close: () => stop(child) };
-}
-
-function inPath(): boolean {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function canInstall(): boolean {
-  return process.getuid?.() === 0 && existsSync('/etc/debian_version');
-}
-
-function install(): boolean {
-  // The package would start a server of its own: policy-rc.d is for images, `--no-install-recommends` keeps it small.
-  const options = {
-    timeout: installTimeoutMs,
-    stdio: 'ignore' as const,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
-  };
-  try {
-    execFileSync('apt-get', ['update'], options);
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], options);
-    return inPath();
-  } catch {
-    return false;
-  }
 }
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {

@@ -1,0 +1,15 @@
+{{/* Name of the TonApi. */}}
+{{- define "tonapi.name" -}}
+{{- $name := default .Release.Name .Values.name }}
+{{- if gt (len $name) 40 }}{{ fail (printf "the name of a TonApi has at most 40 characters: %s" $name) }}{{ end }}
+{{- $name }}
+{{- end }}
+
+{{/* The labels of every object. */}}
+{{- define "tonapi.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/part-of: tonplane
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}

@@ -1,0 +1,124 @@
+{{/* Name of the chart, as a label value. */}}
+{{- define "tonplane.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* Name of every object of the release. */}}
+{{- define "tonplane.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- else if contains (include "tonplane.name" .) .Release.Name }}
+{{- .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "tonplane.name" .) | trunc 50 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* The labels that select the operator's pods. */}}
+{{- define "tonplane.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "tonplane.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end }}
+
+{{/* The labels of every object. */}}
+{{- define "tonplane.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "tonplane.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: tonplane
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{/* An image: digest before tag, the global registry before its own. Called with a list: the root, the image's values. */}}
+{{- define "tonplane.image" -}}
+{{- $root := index . 0 }}
+{{- $image := index . 1 }}
+{{- $registry := default $image.registry $root.Values.global.imageRegistry }}
+{{- if $registry }}{{ $registry }}/{{ end }}{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default $root.Chart.AppVersion $image.tag }}{{ end }}
+{{- end }}
+
+{{/* Name of the operator's ServiceAccount. */}}
+{{- define "tonplane.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "tonplane.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- required "serviceAccount.name is needed when serviceAccount.create is false" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{/* What a pod that passes the restricted Pod Security level says of itself. */}}
+{{- define "tonplane.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* The same of a container. */}}
+{{- define "tonplane.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* The operator's rules in the namespaces that it looks at: what it does there, and no more. */}}
+{{- define "tonplane.rules" -}}
+- apiGroups: [tonplane.dev]
+  resources: [tonapis, tonapikeys]
+  verbs: [get, list, watch, patch]
+- apiGroups: [tonplane.dev]
+  resources: [tonapis/status, tonapikeys/status]
+  verbs: [patch]
+# blockOwnerDeletion in a child's ownerReferences asks for this.
+- apiGroups: [tonplane.dev]
+  resources: [tonapis/finalizers, tonapikeys/finalizers]
+  verbs: [update]
+- apiGroups: ['']
+  resources: [services, configmaps, serviceaccounts, secrets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [apps]
+  resources: [deployments, statefulsets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [networking.k8s.io]
+  resources: [ingresses, networkpolicies]
+  verbs: [get, list, watch, create, patch, delete]
+{{- if .Values.optionalApis.gateway }}
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes]
+  verbs: [get, list, watch, create, patch, delete]
+{{- end }}
+{{- if .Values.optionalApis.monitoring }}
+- apiGroups: [monitoring.coreos.com]
+  resources: [servicemonitors, prometheusrules]
+  verbs: [get, list, watch, create, patch, delete]
+{{- end }}
+{{- if .Values.optionalApis.keda }}
+- apiGroups: [keda.sh]
+  resources: [scaledobjects]
+  verbs: [get, list, watch, create, patch, delete]
+{{- end }}
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [get, list, watch{{ if .Values.operator.nudgePods }}, patch{{ end }}]
+# Labels of a namespace decide whether its TonApiKeys may point at a TonApi elsewhere.
+- apiGroups: ['']
+  resources: [namespaces]
+  verbs: [get]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}

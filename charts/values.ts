@@ -1,0 +1,104 @@
+import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from 'yaml';
+
+/** A JSON schema, as far as it is made here. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** One value of a chart: where it stands, what it means, its default, what it may be. */
+export type ChartValue = {
+  /** `metrics.port`. */
+  readonly path: string;
+  readonly description: string;
+  readonly preset: unknown;
+  readonly schema: JsonSchema;
+  /** Present for a group of values. */
+  readonly values?: readonly ChartValue[];
+};
+
+/**
+ * What a comment above a value says of it, besides its meaning:
+ * `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`, `@items JSON-SCHEMA`, `@map TYPE` (any names), `@open` (any content), `@schema NAME` (one given to the reader).
+ */
+type Marks = Readonly<Record<string, string>>;
+
+/**
+ * Reads a commented values.yaml.
+ *
+ * @param schemas by name, for `@schema`
+ * @throws TypeError for a value without a comment
+ */
+export function readValues(text: string, schemas: Readonly<Record<string, JsonSchema>> = {}): readonly ChartValue[] {
+  const { contents } = parseDocument(text);
+  if (!isMap(contents)) throw new TypeError('values.yaml: expected a map');
+  return valuesOf(contents, '', schemas);
+}
+
+/** The schema that Helm holds values against: closed, so that a typo fails. `global` is also given by charts around ours. */
+export function valuesSchema(values: readonly ChartValue[]): JsonSchema {
+  return { $schema: 'http://json-schema.org/draft-07/schema#', ...closed(values) };
+}
+
+function closed(values: readonly ChartValue[]): JsonSchema {
+  const entries = values.map(({ path, schema }) => [path.split('.').at(-1), schema] as const);
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(entries) };
+}
+
+function valuesOf(map: YAMLMap, path: string, schemas: Readonly<Record<string, JsonSchema>>): ChartValue[] {
+  return map.items.map((pair, index) => {
+    const { key } = pair as Pair<{ value: string }>;
+    const name = key.value;
+    // The parser gives the comment before a map's first key to the map.
+    const comment =
+      (pair.key as { commentBefore?: string }).commentBefore ?? (index === 0 ? map.commentBefore : undefined);
+    return valueOf(pair, path === '' ? name : `${path}.${name}`, comment ?? '', schemas);
+  });
+}
+
+function valueOf(pair: Pair, path: string, comment: string, schemas: Readonly<Record<string, JsonSchema>>): ChartValue {
+  const lines = comment.split('\n').map((line) => line.trim());
+  const marks: Marks = Object.fromEntries(
+    lines.filter((line) => line.startsWith('@')).map((line) => /^@(\w+) ?(.*)$/.exec(line)?.slice(1) ?? []),
+  );
+  const description = lines
+    .filter((line) => !line.startsWith('@'))
+    .join(' ')
+    .trim();
+  const { value } = pair;
+  const preset: unknown = isScalar(value) ? value.value : (value as YAMLMap).toJSON();
+  const grouped = isMap(value) && value.items.length > 0 && !('open' in marks || 'map' in marks || 'schema' in marks);
+  if (grouped) {
+    const values = valuesOf(value, path, schemas);
+    return {
+      path,
+      description,
+      preset,
+      schema: { ...(description !== '' && { description }), ...closed(values) },
+      values,
+    };
+  }
+  if (description === '') throw new TypeError(`values.yaml: ${path} has no comment`);
+  return { path, description, preset, schema: { description, ...schemaOf(preset, marks, schemas) } };
+}
+
+function schemaOf(preset: unknown, marks: Marks, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  if (marks['schema'] !== undefined) {
+    const named = schemas[marks['schema']];
+    if (named === undefined) throw new TypeError(`values.yaml: no schema ${marks['schema']}`);
+    return named;
+  }
+  if (marks['map'] !== undefined) return { type: 'object', additionalProperties: { type: marks['map'] } };
+  if (marks['open'] !== undefined) return { type: 'object' };
+  if (Array.isArray(preset)) {
+    if (marks['items'] === undefined) throw new TypeError('values.yaml: a list needs @items');
+    return { type: 'array', items: JSON.parse(marks['items']) as JsonSchema };
+  }
+  if (marks['enum'] !== undefined) return { type: 'string', enum: marks['enum'].split(' ') };
+  if (typeof preset === 'number') {
+    return {
+      type: 'integer',
+      ...(marks['min'] !== undefined && { minimum: Number(marks['min']) }),
+      ...(marks['max'] !== undefined && { maximum: Number(marks['max']) }),
+    };
+  }
+  if (typeof preset === 'boolean') return { type: 'boolean' };
+  return { type: 'string', ...(marks['pattern'] !== undefined && { pattern: marks['pattern'] }) };
+}

@@ -1,0 +1,23 @@
+import type { Schema } from './schema.ts';
+
+/** What only people and the API server read is dropped; what the API server does by itself (closed objects, unique lists) is said. */
+export function closedSchema(schema: Schema): object {
+  const plain = Object.entries(schema).filter(
+    ([name]) =>
+      !name.startsWith('x-kubernetes-') &&
+      !['description', 'properties', 'items', 'additionalProperties'].includes(name),
+  );
+  const keys = schema['x-kubernetes-list-map-keys'];
+  return {
+    ...Object.fromEntries(plain),
+    ...(schema.properties && { properties: mapValues(schema.properties, closedSchema), additionalProperties: false }),
+    ...(schema.additionalProperties && { additionalProperties: closedSchema(schema.additionalProperties) }),
+    ...(schema.items && { items: closedSchema(schema.items) }),
+    ...(schema['x-kubernetes-list-type'] === 'set' && { uniqueItems: true }),
+    ...(Array.isArray(keys) && { uniqueBy: keys[0] }),
+  };
+}
+
+function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
