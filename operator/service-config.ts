@@ -3,5 +3,6 @@
  * service reads, and says with the service's own hash what every pod must report.
  */
 export { hotHashOfManifest, revokedSet, type KeyringRow } from '../service/config.ts';
+export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { readGlobalConfig, type GlobalConfig } from '../service/config/global-config.ts';

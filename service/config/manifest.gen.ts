@@ -370,7 +370,7 @@ export type TonApiKey = {
     readonly allowedSources?: readonly string[];
     /** Limits of this key in place of its plan's. */
     readonly overrides?: {
-      /** Lasting rate. 0 means no rate limit. */
+      /** Lasting rate. */
       readonly requestsPerSecond?: number;
       /** Requests at once after a pause. */
       readonly burst?: number;

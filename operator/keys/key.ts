@@ -1,0 +1,184 @@
+import { publicUrl } from '../desired/exposure.ts';
+import { judgeAdoption } from '../diff/adoption.ts';
+import { compareFields } from '../diff/compare.ts';
+import { secondsTime, type KubernetesObject } from '../kubernetes/object.ts';
+import { group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
+import { conditionOf, settleConditions, type Finding } from '../status/conditions.ts';
+import { planInForce } from './keyring.ts';
+import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './material.ts';
+import { nextDueMs, rotate, rotationMs } from './rotation.ts';
+
+/** Keeps a TonApiKey that is deleted until its key is out of force everywhere (operator sheet 4.7). */
+export const revokeFinalizer = `${group}/revoke`;
+
+/** What is known of a TonApiKey. */
+export type KeyInput = {
+  readonly tonApiKey: TonApiKey;
+  readonly tonApi: TonApi | undefined;
+  /** Whether the TonApi allows keys of this namespace. */
+  readonly permitted: boolean;
+  /** The object that has the Secret's name, whoever's it is. */
+  readonly secret: KubernetesObject | undefined;
+  /** Whether an id is in the keyring Secrets as they are stored. */
+  readonly inKeyring: (id: string) => boolean;
+  /** Whether every ready pod has taken over the keyring as it is stored. */
+  readonly acknowledged: boolean;
+  /** Whether the status of another TonApiKey has the id: then it is not ours, whatever the Secret says. */
+  readonly isOthers: (id: string) => boolean;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly nowMs: number;
+};
+
+/** What is to be done for a TonApiKey. */
+export type KeyDecision = {
+  /** To be applied; undefined when the Secret is as it must be, or is not ours to write. */
+  readonly secret: KubernetesObject | undefined;
+  /** Ids that must be refused from now on, whatever keyring a pod has: to be put into the revocation set. */
+  readonly revoke: readonly string[];
+  /** `add` before a key is made; `remove` only when `revoke` has been carried out. */
+  readonly finalizer: 'add' | 'keep' | 'remove';
+  /** Undefined for a key on its way out. */
+  readonly status: TonApiKeyStatus | undefined;
+  /** When to look again, if nothing happens before. */
+  readonly lookAgainMs: number | undefined;
+};
+
+/** Decides everything about one TonApiKey: Secret, rotation, revocation, status. Pure but for the randomness that it is given. */
+export function decideKey(input: KeyInput): KeyDecision {
+  const { tonApiKey, tonApi, secret } = input;
+  const adoption = judgeAdoption(secret, tonApiKey.metadata.uid ?? '');
+  const mayRead = adoption.verdict === 'ours' || adoption.verdict === 'adopt';
+  const held = mayRead && secret !== undefined ? ownMaterial(secret, input.isOthers) : undefined;
+  if (tonApiKey.metadata.deletionTimestamp !== undefined) return endOf(input, held);
+  const finalizer = tonApiKey.metadata.finalizers?.includes(revokeFinalizer) === true ? 'keep' : 'add';
+  const problem = referenceProblem(input, held);
+  const plan = tonApi && planInForce(tonApi, tonApiKey, held);
+  if (tonApi === undefined || plan === undefined || !input.permitted || adoption.verdict === 'taken') {
+    const taken = adoption.verdict === 'taken' ? adoption.message : undefined;
+    return {
+      secret: undefined,
+      revoke: [],
+      finalizer,
+      lookAgainMs: undefined,
+      status: statusOf(input, held, problem, taken),
+    };
+  }
+  const material = rotate({
+    ...input,
+    plan,
+    material: held,
+    inForce: (id) => input.acknowledged && input.inKeyring(id),
+  });
+  const wanted = keySecret(tonApiKey, material, publicUrl(tonApi));
+  const due = nextDueMs(tonApiKey, material);
+  return {
+    secret: isApplied(wanted, secret) ? undefined : wanted,
+    revoke: lost(input, held),
+    finalizer,
+    lookAgainMs: due === undefined ? undefined : Math.max(0, due - input.nowMs),
+    status: statusOf(input, material, problem, undefined),
+  };
+}
+
+/** The key of a Secret, unless somebody wrote another's id into it. */
+function ownMaterial(secret: KubernetesObject, isOthers: (id: string) => boolean): KeyMaterial | undefined {
+  const material = readMaterial(secret);
+  return material === undefined || idsOf(material).some(isOthers) ? undefined : material;
+}
+
+/** Deleted: every id goes into the revocation set, and the resource goes when no keyring has them any more. Without the TonApi there is nobody left to tell. */
+function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial | undefined): KeyDecision {
+  const known = tonApiKey.status?.activeKeyIds ?? [];
+  const ids = [...new Set([...known, ...(material ? idsOf(material) : [])])];
+  const gone = tonApi === undefined;
+  return {
+    secret: undefined,
+    revoke: gone ? [] : ids,
+    finalizer: gone || !ids.some(inKeyring) ? 'remove' : 'keep',
+    status: undefined,
+    lookAgainMs: undefined,
+  };
+}
+
+/** Ids that were in force and whose Secret is gone or was overwritten: nobody may use them, but whoever has read them could. */
+function lost({ tonApiKey, inKeyring }: KeyInput, held: KeyMaterial | undefined): string[] {
+  const present = new Set(held && idsOf(held));
+  return (tonApiKey.status?.activeKeyIds ?? []).filter((id) => !present.has(id) && inKeyring(id));
+}
+
+type Problem = { readonly reason: string; readonly message: string };
+
+function referenceProblem(
+  { tonApiKey, tonApi, permitted }: KeyInput,
+  material: KeyMaterial | undefined,
+): Problem | undefined {
+  const { apiRef, plan } = tonApiKey.spec;
+  const name = `TonApi ${apiRef.namespace ?? tonApiKey.metadata.namespace}/${apiRef.name}`;
+  if (tonApi === undefined) return { reason: 'TonApiNotFound', message: `${name} is not there` };
+  if (!permitted) {
+    return { reason: 'RefNotPermitted', message: `${name} allows no keys of this namespace; its spec.keys decides` };
+  }
+  if (tonApi.spec.plans.some((known) => known.name === plan)) return undefined;
+  const inForce = planInForce(tonApi, tonApiKey, material);
+  const kept = inForce === undefined ? 'no key is made until it is there' : `plan ${inForce} stays in force`;
+  return { reason: 'PlanNotFound', message: `${name} has no plan ${plan}; ${kept}` };
+}
+
+function statusOf(
+  input: KeyInput,
+  material: KeyMaterial | undefined,
+  problem: Problem | undefined,
+  taken: string | undefined,
+): TonApiKeyStatus {
+  const { tonApiKey, nowMs } = input;
+  const { metadata, status: previous } = tonApiKey;
+  const rotatesMs = material && rotationMs(tonApiKey, material);
+  const findings: Finding[] = [
+    readiness(input, material, problem, taken),
+    problem === undefined
+      ? { type: 'ReferencesResolved', status: 'True', reason: 'Resolved', message: 'the TonApi and its plan are there' }
+      : { type: 'ReferencesResolved', status: 'False', ...problem, waits: true },
+    ...(taken === undefined ? [] : [{ type: 'Stalled', status: 'True', reason: 'NameTaken', message: taken } as const]),
+  ];
+  return {
+    ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
+    secretName: secretNameOf(tonApiKey),
+    ...(material && {
+      keyId: material.keyId,
+      activeKeyIds: idsOf(material),
+      lastRotationTime: material.since,
+      ...(material.trigger !== undefined && { lastHandledTrigger: material.trigger }),
+    }),
+    ...(rotatesMs !== undefined && { nextRotationTime: secondsTime(rotatesMs) }),
+    conditions: settleConditions(findings, previous?.conditions, metadata.generation, nowMs),
+  };
+}
+
+function readiness(
+  { tonApiKey, inKeyring, acknowledged, nowMs }: KeyInput,
+  material: KeyMaterial | undefined,
+  problem: Problem | undefined,
+  taken: string | undefined,
+): Finding {
+  const { spec, status } = tonApiKey;
+  const { disabled, expiresAt } = spec;
+  if (taken !== undefined) return notReady('NameTaken', taken);
+  if (problem !== undefined) return notReady(problem.reason, problem.message);
+  if (disabled) return notReady('Disabled', 'the key is out of force until disabled is false again');
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= nowMs)
+    return notReady('Expired', `the key has expired at ${expiresAt}`);
+  const wasReady = status?.keyId === material?.keyId && conditionOf(status?.conditions, 'Ready')?.reason === 'InForce';
+  // Once every pod has known a key it is so: a keyring that changes for another key is not waited for again.
+  if (material === undefined || !inKeyring(material.keyId) || !(acknowledged || wasReady)) {
+    return notReady('Propagating', 'waits for every pod to know the key');
+  }
+  return { type: 'Ready', status: 'True', reason: 'InForce', message: 'every pod knows the key' };
+}
+
+function notReady(reason: string, message: string): Finding {
+  return { type: 'Ready', status: 'False', reason, message, waits: true };
+}
+
+function isApplied(wanted: KubernetesObject, live: KubernetesObject | undefined): boolean {
+  return live !== undefined && compareFields(wanted, live).length === 0;
+}

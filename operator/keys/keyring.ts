@@ -1,0 +1,78 @@
+import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi, TonApiKey } from '../resource.ts';
+import type { KeyringRow } from '../service-config.ts';
+import { hashText, readMaterial, type KeyMaterial } from './material.ts';
+
+/** A key with what is known of it. */
+export type KnownKey = {
+  readonly tonApiKey: TonApiKey;
+  /** The Secret that it owns; undefined while there is none. */
+  readonly secret: KubernetesObject | undefined;
+  /** Whether the TonApi allows keys of its namespace. */
+  readonly permitted: boolean;
+};
+
+/**
+ * Rows of all keys of a TonApi, in order of their ids: made anew from TonApiKeys and their Secrets, which are all that must be kept. Left out are keys that
+ * are disabled, on their way out, expired, not permitted or of no plan that ever existed.
+ *
+ * An id that two keys claim, as after a Secret was edited, belongs to the one whose status had it first: nobody takes another's key out of force.
+ */
+export function keyringOf(tonApi: TonApi, keys: readonly KnownKey[], nowMs: number): KeyringRow[] {
+  const claims = keys.toSorted(byAge).flatMap((known) => rowsOf(tonApi, known, nowMs));
+  const rows = new Map<string, KeyringRow>();
+  // Those that a status has come first, and the first of an id stays.
+  for (const { row } of [...claims.filter(({ claimed }) => claimed), ...claims]) {
+    if (!rows.has(row.id)) rows.set(row.id, row);
+  }
+  return [...rows.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+type Claim = { readonly row: KeyringRow; readonly claimed: boolean };
+
+function rowsOf(tonApi: TonApi, { tonApiKey, secret, permitted }: KnownKey, nowMs: number): Claim[] {
+  const { metadata, spec, status } = tonApiKey;
+  const material = secret && readMaterial(secret);
+  if (material === undefined || !permitted || spec.disabled || metadata.deletionTimestamp !== undefined) return [];
+  const plan = planInForce(tonApi, tonApiKey, material);
+  if (plan === undefined) return [];
+  const { allowedMethods, allowedSources, overrides, expiresAt } = spec;
+  const row = (id: string, sha256: string, ends: string | undefined): Claim => {
+    const notAfter = earlier(ends, expiresAt);
+    const terms = {
+      plan,
+      owner: keyOf(tonApiKey),
+      ...(notAfter !== undefined && { notAfter }),
+      ...(allowedMethods && { allowedMethods }),
+      ...(allowedSources && { allowedSources }),
+      ...(overrides && { overrides }),
+    };
+    return { row: { id, sha256, ...terms }, claimed: status?.activeKeyIds?.includes(id) === true };
+  };
+  return [
+    row(material.keyId, hashText(material.key), undefined),
+    ...(material.next ? [row(material.next.keyId, hashText(material.next.key), undefined)] : []),
+    ...material.previous.map(({ id, sha256, notAfter }) => row(id, sha256, notAfter)),
+  ].filter(({ row: { notAfter } }) => notAfter === undefined || Date.parse(notAfter) > nowMs);
+}
+
+/** The plan that is wanted if there is one of that name, else the one that was in force; undefined when neither exists. */
+export function planInForce(
+  { spec }: TonApi,
+  tonApiKey: TonApiKey,
+  material: Pick<KeyMaterial, 'plan'> | undefined,
+): string | undefined {
+  return [tonApiKey.spec.plan, material?.plan].find((wanted) => spec.plans.some(({ name }) => name === wanted));
+}
+
+function earlier(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Date.parse(a) < Date.parse(b) ? a : b;
+}
+
+/** Oldest first; of one age by name. */
+function byAge({ tonApiKey: a }: KnownKey, { tonApiKey: b }: KnownKey): number {
+  const [aged, bged] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
+  if (aged !== bged) return aged < bged ? -1 : 1;
+  return keyOf(a) < keyOf(b) ? -1 : 1;
+}

@@ -1,0 +1,89 @@
+import { secondsTime } from '../kubernetes/object.ts';
+import type { TonApiKey } from '../resource.ts';
+import { durationMs, makeKey } from '../service-config.ts';
+import { hashText, previousMax, type KeyMaterial } from './material.ts';
+
+/**
+ * A key reaches the pods by files that the kubelet refreshes within a minute and a half. The customer gets the next key when every ready pod has it, and
+ * after this time in any case: by then whoever has not has other worries.
+ */
+export const stageMs = 180_000;
+
+export type RotationInput = {
+  readonly tonApiKey: TonApiKey;
+  /** Plan in force. */
+  readonly plan: string;
+  /** Undefined without a Secret, or with one that holds no key of ours. */
+  readonly material: KeyMaterial | undefined;
+  /** Whether every ready pod knows the id. */
+  readonly inForce: (id: string) => boolean;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly nowMs: number;
+};
+
+/**
+ * The next state of a key (operator sheet 5.4): made, rotated in two steps (into the pods' keyring first, to the customer then), and freed of what is over.
+ * The same object when nothing is due.
+ */
+export function rotate(input: RotationInput): KeyMaterial {
+  const { tonApiKey, material, plan, nowMs } = input;
+  const now = secondsTime(nowMs);
+  const trigger = tonApiKey.spec.rotation?.trigger;
+  const noted = trigger === undefined ? {} : { trigger };
+  if (material === undefined) {
+    const { key, id } = makeKey(input.randomBytes);
+    return { key, keyId: id, since: now, plan, ...noted, previous: [] };
+  }
+  const published = publish(material, input);
+  const live = published.previous.filter(({ notAfter }) => Date.parse(notAfter) > nowMs);
+  const kept = live.length === published.previous.length ? published : { ...published, previous: live };
+  const planned = kept.plan === plan ? kept : { ...kept, plan };
+  if (planned.next !== undefined || !isDue(tonApiKey, planned, nowMs)) return planned;
+  const { key, id } = makeKey(input.randomBytes);
+  return { ...planned, next: { key, keyId: id, since: now, ...noted } };
+}
+
+/** When time alone makes something due next, Unix milliseconds; undefined: never. */
+export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial): number | undefined {
+  const { expiresAt } = tonApiKey.spec;
+  const times = [
+    ...(material.next ? [Date.parse(material.next.since) + stageMs] : [rotationMs(tonApiKey, material)]),
+    ...material.previous.map(({ notAfter }) => Date.parse(notAfter)),
+    expiresAt === undefined ? undefined : Date.parse(expiresAt),
+  ].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** When the key changes by itself, Unix milliseconds. */
+export function rotationMs({ spec }: TonApiKey, { since }: KeyMaterial): number | undefined {
+  const every = spec.rotation?.every;
+  const everyMs = every === undefined ? undefined : durationMs(every);
+  return everyMs === undefined ? undefined : Date.parse(since) + everyMs;
+}
+
+function isDue(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): boolean {
+  const trigger = tonApiKey.spec.rotation?.trigger;
+  const at = rotationMs(tonApiKey, material);
+  return (trigger !== undefined && trigger !== material.trigger) || (at !== undefined && nowMs >= at);
+}
+
+/** The next key becomes the customer's when every pod knows it; the one before goes on until the overlap ends. */
+function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationInput): KeyMaterial {
+  const { next, key, keyId, plan, trigger, previous } = material;
+  if (next === undefined || !(inForce(next.keyId) || nowMs >= Date.parse(next.since) + stageMs)) return material;
+  const overlapMs = durationMs(tonApiKey.spec.rotation?.overlap ?? defaultOverlap) ?? 0;
+  const noted = next.trigger ?? trigger;
+  return {
+    key: next.key,
+    keyId: next.keyId,
+    since: secondsTime(nowMs),
+    plan,
+    ...(noted !== undefined && { trigger: noted }),
+    previous: [...previous, { id: keyId, sha256: hashText(key), notAfter: secondsTime(nowMs + overlapMs) }].slice(
+      -previousMax,
+    ),
+  };
+}
+
+/** As the custom resource has it: for a key that rotates and whose `rotation` was taken away meanwhile. */
+const defaultOverlap = '24h';
