@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
-import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '#service/config.ts';
+import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings, type ServiceConfig } from '#service/config.ts';
 import { createDevchain, type Devchain } from '#service/devchain/devchain.ts';
 import type { KeyRow } from '#service/limits/keyring.ts';
 import { makeKey } from '#service/limits/keys.ts';
@@ -41,6 +41,8 @@ export type ApiUnderTestOptions = {
   readonly behindBlocks?: number;
   readonly requestTimeoutMs?: number;
   readonly settings?: ProcessSettings;
+  /** Of `api.v2` in the manifest. */
+  readonly v2?: Partial<ServiceConfig['api']['v2']>;
   /** Of the Redis shared with other APIs under test. */
   readonly redisUrl?: string;
   /** Keys besides the API's own. */
@@ -74,7 +76,11 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     ...options.settings,
   });
   const api = await startApi(
-    { ...config, requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs },
+    {
+      ...config,
+      requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
+      api: { v2: { ...config.api.v2, ...options.v2 } },
+    },
     { keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])], drainMs: 500, redisUrl: options.redisUrl },
     {
       version: '0.0.0',
