@@ -62,7 +62,10 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
   let hashes = Buffer.allocUnsafeSlow(capacity * hashBytes);
   /** Open addressing, at most half full; 0 is free, else index + 1. */
   let slots = new Int32Array(slotsFor(capacity));
+  /** Terms in the order of their first keys, and the place among them of each key's: pointers by the million would be work for the garbage collector. */
   const terms: KeyTerms[] = [];
+  let termsOf = new Uint32Array(capacity);
+  let size = 0;
   const plans = new Map<string, number[]>();
   let partStart = 0;
 
@@ -82,16 +85,19 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
     ids = Buffer.concat([ids], capacity * idLength);
     hashes = Buffer.concat([hashes], capacity * hashBytes);
     slots = new Int32Array(slotsFor(capacity));
-    for (let index = 0; index < terms.length; index++) slots[slotOf(ids, index * idLength)] = index + 1;
+    const before = termsOf;
+    termsOf = new Uint32Array(capacity);
+    termsOf.set(before);
+    for (let index = 0; index < size; index++) slots[slotOf(ids, index * idLength)] = index + 1;
   };
 
   const sha256At = (index: number): Buffer => hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
 
   return {
     add(bytes, idAt, hexAt, keyTerms) {
-      if (terms.length === capacity) grow();
+      if (size === capacity) grow();
       const slot = slotOf(bytes, idAt);
-      const index = terms.length;
+      const index = size;
       const end = (index + 1) * hashBytes;
       for (let at = index * hashBytes, hex = hexAt; at < end; at++, hex += 2) {
         hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
@@ -99,16 +105,18 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
       const there = (slots[slot] ?? 0) - 1;
       if (there >= 0) return there < partStart && sha256At(there).equals(sha256At(index));
       for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
-      terms.push(keyTerms);
+      if (terms.at(-1) !== keyTerms) terms.push(keyTerms);
+      termsOf[index] = terms.length - 1;
+      size++;
       noteExample(plans, keyTerms.plan, index);
       slots[slot] = index + 1;
       return true;
     },
     nextPart() {
-      partStart = terms.length;
+      partStart = size;
     },
     build: () => ({
-      size: terms.length,
+      size,
       indexOf(id) {
         for (let at = 0; at < idLength; at++) wanted[at] = id.charCodeAt(at);
         return (slots[slotOf(wanted, 0)] ?? 0) - 1;
@@ -117,7 +125,7 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
       sha256At,
       plans,
       termsAt(index) {
-        const found = terms[index];
+        const found = index >= 0 && index < size ? terms[termsOf[index] ?? -1] : undefined;
         if (found === undefined) throw new RangeError('no key at this place');
         return found;
       },

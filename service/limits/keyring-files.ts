@@ -18,8 +18,8 @@ const bytesMax = 256 * 1024 * 1024;
 /** Secrets hold about 8,000 keys each (operator reference 5.2): those of a million keys, and their doubles while shards change hands. */
 const filesMax = 512;
 
-/** Read at once: 10 ms of work, after which requests have their turn. */
-const chunkBytes = 512 * 1024;
+/** Read at once: 2 ms of work, after which requests have their turn. */
+const chunkBytes = 128 * 1024;
 
 /** A Secret holds 1 MiB at most; what is packed in it, a few times that. Unpacked whole, in a thread. */
 const unpackedBytesMax = 32 * 1024 * 1024;

@@ -14,6 +14,8 @@ import { createSharedLimits } from '#service/limits/redis/shared-limits.ts';
 import { startRedis } from '#test/support/redis-server.ts';
 
 import { cpuMs, median, type Bench, type BenchResult } from './bench.ts';
+import { fairness } from './limits/fairness.ts';
+import { refusals } from './limits/refusals.ts';
 
 /** Rounds of each figure, of which the median counts. */
 const rounds = 5;
@@ -128,16 +130,17 @@ async function millionKeys(): Promise<BenchResult[]> {
     '--expose-gc',
     join(import.meta.dirname, 'limits/million-keys.ts'),
   ]);
-  const { loadSeconds, megabytes, lookupUs } = JSON.parse(stdout) as Record<string, number>;
+  const { loadSeconds, megabytes, lookupUs, heldUpMs } = JSON.parse(stdout) as Record<string, number>;
   return [
     figure('1,000,000 keys: load', loadSeconds, 's', 3),
     figure('1,000,000 keys: memory', megabytes, 'MB', 300),
     figure('1,000,000 keys: lookup with SHA-256 and compare', lookupUs, 'us', 2),
+    figure('1,000,000 keys: longest that requests wait while they are read again', heldUpMs, 'ms', 20),
   ];
 }
 
 export const bench: Bench = {
-  about: `CPU of one decision, ${atOnce} under way, against no limiter; a keyring of a million keys`,
+  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others`,
   async run() {
     const redis = await startRedis();
     const results: BenchResult[] = [];
@@ -145,6 +148,6 @@ export const bench: Bench = {
       if (!each.shared || redis !== undefined) results.push(await measure(each, redis?.url ?? ''));
     }
     await redis?.close();
-    return [...results, ...(await millionKeys())];
+    return [...results, ...(await refusals()), ...(await millionKeys()), ...(await fairness())];
   },
 };
