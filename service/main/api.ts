@@ -3,27 +3,24 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { canonicalHash, hotConfig, type ServiceConfig } from '../config.ts';
+import type { ServiceConfig } from '../config.ts';
 import type { HttpOptions } from '../http/options.ts';
-import { createHttpServer, type HttpServer, type HttpServerStatus } from '../http/server.ts';
+import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
 import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
-import { createKeyring, keyringPollMs, type KeyRow } from '../limits/keyring.ts';
-import { createLimits, type Limits } from '../limits/limits.ts';
-import { createRedisMetrics } from '../limits/metrics.ts';
-import { isClusterUrl } from '../limits/redis/connection.ts';
-import { createSharedLimits, type SharedLimits } from '../limits/redis/shared-limits.ts';
+import type { KeyRow } from '../limits/keyring.ts';
+import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
-import { setLogLevel } from '../telemetry/logger.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createTvm } from '../tvm/tvm.ts';
 import { createV2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
 import { createLive } from './live.ts';
-import { createHotReload, hotReloadPollMs, type Loaded } from './hot-reload.ts';
+import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
+import { startLimits } from './limits.ts';
 import { createStatus } from './status.ts';
 
 /** The API, running. */
@@ -38,15 +35,9 @@ export type Api = {
   close(): Promise<void>;
 };
 
-export type ApiOptions = {
+export type ApiOptions = ConfigurationSource & {
   /** Keys besides those of the keyring file. */
   readonly keys?: readonly KeyRow[];
-  /** Of the Redis that limits are shared in; a secret. Default: limits of this process alone. */
-  readonly redisUrl?: string | undefined;
-  /** What is told of the configuration until its files change; default: the hash of its hot part. */
-  readonly configHash?: string;
-  /** What the configuration was read from, to be followed while the process runs. */
-  readonly source?: { readonly files: readonly string[]; readonly load: () => Loaded };
   /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
   readonly drainMs?: number;
   /** Pages of the internal listener besides its own. */
@@ -75,20 +66,7 @@ export async function startApi(
   dependencies: ApiDependencies,
 ): Promise<Api> {
   const { version, logger, register } = dependencies;
-  const keyring = createKeyring(
-    {
-      file: config.keyringFile ?? undefined,
-      rows: options.keys ?? [],
-      plans: new Set(config.plans.map(({ name }) => name)),
-      pollMs: keyringPollMs,
-    },
-    { logger, register },
-  );
-  const shared = sharedLimits(config, options.redisUrl, dependencies);
-  const limits = createLimits(
-    { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
-    { keyring, now: unixMs, register, ...(shared && { shared }) },
-  );
+  const { keyring, shared, limits } = startLimits(config, options, dependencies);
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
@@ -121,17 +99,8 @@ export async function startApi(
       pages: options.pages ?? new Map(),
     },
   );
-  const start = { config, hash: options.configHash ?? canonicalHash(hotConfig(config)), redisUrl: options.redisUrl };
-  const reload = createHotReload(
-    start,
-    { files: options.source?.files ?? [], pollMs: hotReloadPollMs },
-    {
-      load: options.source?.load ?? (() => start),
-      apply: (next, before) => putInForce(next, before, { limits, shared, pool, http, tracing, logger }),
-      logger,
-      register,
-    },
-  );
+  const parts = { limits, shared, pool, http, tracing };
+  const reload = followConfiguration(config, options, parts, dependencies);
   const close = async (): Promise<void> => {
     reload.close();
     await http.close();
@@ -150,45 +119,6 @@ export async function startApi(
     await close();
     throw error;
   }
-}
-
-type HotParts = {
-  readonly limits: Limits;
-  readonly shared: SharedLimits | undefined;
-  readonly pool: Pool;
-  readonly http: HttpServer;
-  readonly tracing: Tracing;
-  readonly logger: Logger;
-};
-
-/** Puts what is hot of a configuration in force. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
-function putInForce(next: Loaded, before: Loaded, { limits, shared, pool, http, tracing, logger }: HotParts): void {
-  const hot = hotConfig(next.config);
-  limits.setPlans(hot);
-  limits.setOnRedisFailure(hot.onRedisFailure);
-  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) shared?.setUrl(next.redisUrl);
-  pool.reconfigure(hot.liteServers);
-  http.setTrustedProxies(hot.trustedProxies);
-  if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
-  setLogLevel(logger, hot.logLevel);
-}
-
-/** Unix time that no step of the system's clock moves back. */
-const unixMs = (): number => performance.timeOrigin + performance.now();
-
-/** Limits shared by all pods where a Redis is named; without one each process has its own. */
-function sharedLimits(
-  config: ServiceConfig,
-  url: string | undefined,
-  { logger, register }: ApiDependencies,
-): SharedLimits | undefined {
-  const metrics = createRedisMetrics(register);
-  if (url === undefined) {
-    if (config.rateLimits.redis !== null) logger.warn('no URL of the Redis for limits: this process has its own');
-    return undefined;
-  }
-  const { onRedisFailure } = config.rateLimits;
-  return createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs });
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };
@@ -256,7 +186,13 @@ function startPool(
       now: () => performance.now(),
       random: Math.random,
       // Floors are told by messages, and answers kept, in one server: over a cluster each pod has its own.
-      shared: redisUrl === undefined || isClusterUrl(redisUrl) ? undefined : { url: redisUrl, api: config.name },
+      shared:
+        redisUrl === undefined || isClusterUrl(redisUrl)
+          ? undefined
+          : {
+              connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),
+              api: config.name,
+            },
     },
   );
   return { pool, trusted: () => trusted, signatures };

@@ -32,6 +32,15 @@ export type HotReloadDependencies = {
   readonly register: Registry;
 };
 
+/** Follows files until it is closed. */
+export type HotReload = {
+  /** Of what is in force. */
+  readonly hash: string;
+  /** Looks at the files now. */
+  look(): void;
+  close(): void;
+};
+
 /** A change is in force within two of these. */
 export const hotReloadPollMs = 500;
 
@@ -44,7 +53,7 @@ export function createHotReload(
   start: Loaded,
   { files, pollMs }: HotReloadOptions,
   { load, apply, logger, register }: HotReloadDependencies,
-): { readonly hash: string; look(): void; close(): void } {
+): HotReload {
   const metrics = createReloadMetrics(register);
   let inForce = start;
   let seen = stampOf(files);

@@ -7,7 +7,7 @@ const tickMs = 4;
 const perTick = Math.round((Number(rate) * tickMs) / 1000);
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-let on = false;
+const state = { on: false };
 let refused = 0;
 
 function ask(): void {
@@ -20,11 +20,11 @@ function ask(): void {
 }
 
 setInterval(() => {
-  for (let asked = 0; on && asked < perTick; asked++) ask();
+  for (let asked = 0; state.on && asked < perTick; asked++) ask();
 }, tickMs);
 
 process.on('message', (message: 'on' | 'off') => {
-  on = message === 'on';
-  if (!on) process.send?.(refused);
+  state.on = message === 'on';
+  if (!state.on) process.send?.(refused);
   refused = 0;
 });

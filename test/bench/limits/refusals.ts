@@ -17,6 +17,8 @@ const count = 20_000;
 /** Bound of one refusal, in microseconds. */
 const goalUs = 10;
 
+const now = (): number => performance.timeOrigin + performance.now();
+
 /** CPU of refusing a request: the decision, the error, its answer and its headers; what a request costs before and after is the listener's. */
 export async function refusals(): Promise<BenchResult[]> {
   const register = new Registry();
@@ -34,7 +36,6 @@ export async function refusals(): Promise<BenchResult[]> {
     { id, sha256, plan: 'pro' },
     { id: foreign.id, sha256: foreign.sha256, plan: 'pro', networks: ['testnet'] },
   ];
-  const now = (): number => performance.timeOrigin + performance.now();
   const limits = createLimits(
     { plans: [plan], anonymousPlan: 'pro', network: 'mainnet' },
     { keyring: createKeyring({ rows }), now, register },

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { canonicalHash, hotConfig, type ServiceConfig } from '../config.ts';
+import type { HttpServer } from '../http/server.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { SharedLimits } from '../limits/redis/shared-limits.ts';
+import type { Pool } from '../pool/pool.ts';
+import { setLogLevel } from '../telemetry/logger.ts';
+import type { Tracing } from '../telemetry/tracer.ts';
+import { createHotReload, hotReloadPollMs, type HotReload, type Loaded } from './hot-reload.ts';
+
+/** Where a configuration came from. */
+export type ConfigurationSource = {
+  /** What is told of the configuration until its files change; default: the hash of its hot part. */
+  readonly configHash?: string;
+  /** Of the Redis that limits are shared in; a secret. Default: limits of this process alone. */
+  readonly redisUrl?: string | undefined;
+  /** What the configuration was read from, to be followed while the process runs. */
+  readonly source?: { readonly files: readonly string[]; readonly load: () => Loaded };
+};
+
+/** The parts that take a change while they run. */
+export type HotParts = {
+  readonly limits: Limits;
+  readonly shared: SharedLimits | undefined;
+  readonly pool: Pool;
+  readonly http: HttpServer;
+  readonly tracing: Tracing;
+};
+
+/** Follows the files of the configuration of a running API. */
+export function followConfiguration(
+  config: ServiceConfig,
+  { configHash, redisUrl, source }: ConfigurationSource,
+  parts: HotParts,
+  { logger, register }: { readonly logger: Logger; readonly register: Registry },
+): HotReload {
+  const start = { config, hash: configHash ?? canonicalHash(hotConfig(config)), redisUrl };
+  return createHotReload(
+    start,
+    { files: source?.files ?? [], pollMs: hotReloadPollMs },
+    {
+      load: source?.load ?? (() => start),
+      apply: (next, before) => putInForce(next, before, parts, logger),
+      logger,
+      register,
+    },
+  );
+}
+
+/** Puts what is hot of a configuration in force. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
+function putInForce(
+  next: Loaded,
+  before: Loaded,
+  { limits, shared, pool, http, tracing }: HotParts,
+  logger: Logger,
+): void {
+  const hot = hotConfig(next.config);
+  limits.setPlans(hot);
+  limits.setOnRedisFailure(hot.onRedisFailure);
+  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) shared?.setUrl(next.redisUrl);
+  pool.reconfigure(hot.liteServers);
+  http.setTrustedProxies(hot.trustedProxies);
+  if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
+  setLogLevel(logger, hot.logLevel);
+}

@@ -1,0 +1,50 @@
+import type { ServiceConfig } from '../config.ts';
+import { createKeyring, keyringPollMs, type Keyring } from '../limits/keyring.ts';
+import { createLimits, type Limits } from '../limits/limits.ts';
+import { createRedisMetrics } from '../limits/metrics.ts';
+import { createSharedLimits, type SharedLimits } from '../limits/redis/shared-limits.ts';
+import type { ApiDependencies, ApiOptions } from './api.ts';
+
+export type LimitsParts = {
+  readonly keyring: Keyring;
+  readonly limits: Limits;
+  readonly shared: SharedLimits | undefined;
+};
+
+/** Who may ask for what: the keys, and the limits that hold for them. */
+export function startLimits(config: ServiceConfig, options: ApiOptions, dependencies: ApiDependencies): LimitsParts {
+  const { logger, register } = dependencies;
+  const keyring = createKeyring(
+    {
+      file: config.keyringFile ?? undefined,
+      rows: options.keys ?? [],
+      plans: new Set(config.plans.map(({ name }) => name)),
+      pollMs: keyringPollMs,
+    },
+    { logger, register },
+  );
+  const shared = sharedLimits(config, options.redisUrl, dependencies);
+  const limits = createLimits(
+    { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
+    { keyring, now: unixMs, register, ...(shared && { shared }) },
+  );
+  return { keyring, limits, shared };
+}
+
+/** Unix time that no step of the system's clock moves back. */
+const unixMs = (): number => performance.timeOrigin + performance.now();
+
+/** Limits shared by all pods where a Redis is named; without one each process has its own. */
+function sharedLimits(
+  config: ServiceConfig,
+  url: string | undefined,
+  { logger, register }: ApiDependencies,
+): SharedLimits | undefined {
+  const metrics = createRedisMetrics(register);
+  if (url === undefined) {
+    if (config.rateLimits.redis !== null) logger.warn('no URL of the Redis for limits: this process has its own');
+    return undefined;
+  }
+  const { onRedisFailure } = config.rateLimits;
+  return createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs });
+}
