@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import TonWeb from 'tonweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
+
+/** Its types describe a module with a default export, its code is the class itself. */
+const tonweb = TonWeb as unknown as typeof TonWeb.default;
 
 const [recordingDir = ''] = recordingDirs();
 const accounts = JSON.parse(readFileSync(join(recordingDir, 'accounts.json'), 'utf8')) as Record<
@@ -51,6 +55,13 @@ describe('a service whose manifest has api.v2', () => {
     const document = await (await fetch(`${service.api.url}/api/v2/openapi.json`)).text();
     expect(document).toContain('chain.blockIdExt');
     expect(document).not.toContain('ton.blockIdExt');
+  });
+
+  it('takes what tonweb sends to the old service', async () => {
+    const provider = new tonweb.HttpProvider(`${service.api.url}/api/v2/jsonRPC`, { apiKey: service.key });
+    const query = { address, body: { data: { b64: 'AAAAAQ==', len: 32 }, refs: [] } };
+    expect(await provider.sendQuery(query)).toEqual({ '@type': 'ok' });
+    await expect(provider.sendQuery({ address, body: {} })).rejects.toBe('Error while parsing cell object');
   });
 
   it('serves the operations of the old service, over lite servers', async () => {
