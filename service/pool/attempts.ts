@@ -41,14 +41,79 @@ export class AttemptsExhausted extends Error {
   }
 }
 
+/** One lite server that is being asked. */
 type Attempt = {
-  readonly liteServer: number;
-  readonly abort: AbortController;
-  readonly timer: NodeJS.Timeout;
-  overdue: boolean;
-  /** Set once it is slow. */
-  endSlow: (() => void) | undefined;
+  readonly isOverdue: () => boolean;
+  /** It is slow; heard once. */
+  readonly slow: () => void;
+  readonly abort: () => void;
 };
+
+type AttemptEvents<T> = {
+  readonly onOverdue: (attempt: Attempt) => void;
+  /** It ended, before it is told how. */
+  readonly onEnd: (attempt: Attempt) => void;
+  readonly onAnswer: (value: T) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+function startAttempt<T>(plan: AttemptsPlan<T>, liteServer: number, events: AttemptEvents<T>): Attempt {
+  const stop = new AbortController();
+  let isOverdue = false;
+  let endSlow: (() => void) | undefined;
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    plan.onOverdue(liteServer);
+    events.onOverdue(attempt);
+  }, plan.overdueMs);
+  const attempt: Attempt = {
+    isOverdue: () => isOverdue,
+    slow: () => void (endSlow ??= plan.onSlow(liteServer)),
+    abort: () => stop.abort(),
+  };
+  const ending =
+    <V>(told: (outcome: V) => void) =>
+    (outcome: V): void => {
+      clearTimeout(timer);
+      endSlow?.();
+      events.onEnd(attempt);
+      told(outcome);
+    };
+  plan.start(liteServer, stop.signal).then(ending(events.onAnswer), ending(events.onError));
+  return attempt;
+}
+
+type RoomEvents = {
+  readonly onRoom: (liteServer: number) => void;
+  /** There is none, or, without an error, nobody left who could have some. */
+  readonly onRefused: (error?: Error) => void;
+};
+
+/** The wait of one race for a lite server with room: one at a time. */
+function createRoomWait(plan: Pick<AttemptsPlan<unknown>, 'next' | 'queue'>, events: RoomEvents) {
+  let isWaiting = false;
+  let leave: (() => void) | undefined;
+
+  return {
+    isWaiting: () => isWaiting,
+    leave: () => leave?.(),
+    wait(cause: AttemptCause): void {
+      isWaiting = true;
+      const start = (): boolean => {
+        const liteServer = plan.next(cause);
+        if (liteServer === 'full') return false;
+        isWaiting = false;
+        if (liteServer === undefined) events.onRefused();
+        else events.onRoom(liteServer);
+        return true;
+      };
+      leave = plan.queue(start, (error) => {
+        isWaiting = false;
+        events.onRefused(error);
+      });
+    },
+  };
+}
 
 /**
  * Asks lite servers one after another, each at most once, until one answers well: the next one at once after a failure, and early
@@ -63,57 +128,35 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
     let decided = false;
     let exhausted = false;
     let refusal: Error | undefined;
-    let isWaiting = false;
-    let leave: (() => void) | undefined;
     let slowTimer: NodeJS.Timeout | undefined;
+    const room = createRoomWait(plan, { onRoom: launch, onRefused: giveUp });
 
     const decide = (settle: () => void): void => {
       decided = true;
       clearTimeout(slowTimer);
-      leave?.();
+      room.leave();
       signal.removeEventListener('abort', onAbort);
-      for (const attempt of running) if (attempt.overdue) attempt.abort.abort();
+      for (const attempt of running) if (attempt.isOverdue()) attempt.abort();
       settle();
     };
     const onAbort = (): void => {
-      for (const attempt of running) attempt.abort.abort();
+      for (const attempt of running) attempt.abort();
       decide(() => reject(signal.reason as Error));
     };
-    const armSlow = (): void => {
-      clearTimeout(slowTimer);
-      slowTimer = setTimeout(onSlow, plan.slowAfterMs);
-    };
-
     function onSlow(): void {
-      for (const attempt of running) attempt.endSlow ??= plan.onSlow(attempt.liteServer);
+      for (const attempt of running) attempt.slow();
       advance('hedge');
     }
 
     function advance(cause: AttemptCause): void {
       if (decided) return;
-      const inTime = [...running].filter((attempt) => !attempt.overdue).length;
-      if (exhausted || isWaiting || inTime >= plan.runningMax) return;
+      const inTime = [...running].filter((attempt) => !attempt.isOverdue()).length;
+      if (exhausted || room.isWaiting() || inTime >= plan.runningMax) return;
       const liteServer = plan.next(cause);
       if (typeof liteServer === 'number') launch(liteServer);
       else if (cause === 'hedge') return;
-      else if (liteServer === 'full') waitForRoom(cause);
+      else if (liteServer === 'full') room.wait(cause);
       else giveUp();
-    }
-
-    function waitForRoom(cause: AttemptCause): void {
-      isWaiting = true;
-      const start = (): boolean => {
-        const liteServer = plan.next(cause);
-        if (liteServer === 'full') return false;
-        isWaiting = false;
-        if (liteServer === undefined) giveUp();
-        else launch(liteServer);
-        return true;
-      };
-      leave = plan.queue(start, (error) => {
-        isWaiting = false;
-        giveUp(error);
-      });
     }
 
     /** No other one is asked; those that run may still answer. */
@@ -128,34 +171,24 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
     }
 
     function launch(liteServer: number): void {
-      const abort = new AbortController();
-      const timer = setTimeout(() => {
-        attempt.overdue = true;
-        plan.onOverdue(liteServer);
-        if (decided) abort.abort();
-        else advance('retry');
-      }, plan.overdueMs);
-      const attempt: Attempt = { liteServer, abort, timer, overdue: false, endSlow: undefined };
-      running.add(attempt);
-      armSlow();
-      const end = (): void => {
-        clearTimeout(timer);
-        attempt.endSlow?.();
-        running.delete(attempt);
-      };
-      const onAnswer = (value: T): void => {
-        end();
-        if (!decided) decide(() => resolve({ value, liteServer }));
-      };
-      const onError = (error: unknown): void => {
-        end();
-        if (decided) return;
-        errors.push(error);
-        if (plan.isFinal(error)) decide(() => reject(error));
-        else if (exhausted && running.size === 0) rejectAll();
-        else advance('retry');
-      };
-      plan.start(liteServer, abort.signal).then(onAnswer, onError);
+      clearTimeout(slowTimer);
+      slowTimer = setTimeout(onSlow, plan.slowAfterMs);
+      running.add(
+        startAttempt(plan, liteServer, {
+          onOverdue: (attempt) => (decided ? attempt.abort() : advance('retry')),
+          onEnd: (attempt) => running.delete(attempt),
+          onAnswer: (value) => decided || decide(() => resolve({ value, liteServer })),
+          onError,
+        }),
+      );
+    }
+
+    function onError(error: unknown): void {
+      if (decided) return;
+      errors.push(error);
+      if (plan.isFinal(error)) decide(() => reject(error));
+      else if (exhausted && running.size === 0) rejectAll();
+      else advance('retry');
     }
 
     if (signal.aborted) return reject(signal.reason as Error);

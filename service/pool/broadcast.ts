@@ -49,11 +49,11 @@ type Send = { overdue: boolean };
 export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
   const { members, choice, line, now } = dependencies;
 
-  /** The next lite server; only as the first one that is out, or one without room, which is `full`. */
+  /** The next lite server, one that is out only as the first; `full` when it has no room. */
   function choose(wanted: Wanted, tried: Set<number>): Member | 'full' | undefined {
     const chosen = choice.next(wanted, tried);
     if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
-    if (!chosen.hasRoom) return tried.size > 0 ? undefined : 'full';
+    if (!chosen.hasRoom) return 'full';
     tried.add(chosen.index);
     return members.find(({ index }) => index === chosen.index);
   }
@@ -63,40 +63,25 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const request = sendMessage.encode({ body: message });
     return new Promise((resolve, reject) => {
       const tried = new Set<number>();
-      const wanted: Wanted = {
-        methodClass: 'light',
-        masterchainSeqno: undefined,
-        depth: undefined,
-        places: placesOf(sendMessage.name, {}),
-        access: context.access,
-        isUrgent: true,
-      };
+      const wanted = wantedFor(context);
       context.noteAsked?.(tried);
       const errors: unknown[] = [];
       const running = new Set<Send>();
       let decided = false;
       let isExhausted = false;
       let leave: (() => void) | undefined;
-
-      const deadline = setTimeout(
-        () => decide(() => reject(new PoolError('deadline', { attempts: tried.size }))),
-        Math.max(0, context.deadlineMs - now()),
-      );
-      const onAbort = (): void => decide(() => reject(abandonment(context.signal)));
+      const endOfTime = callAtEnd(context, now, (error) => decide(() => reject(error(tried.size))));
 
       // The sends that are under way then are left to end by themselves: the more have the message, the better.
       function decide(settle: () => void): void {
         if (decided) return;
         decided = true;
-        clearTimeout(deadline);
+        endOfTime.forget();
         leave?.();
-        context.signal.removeEventListener('abort', onAbort);
         settle();
       }
 
-      function deliver(known: boolean): void {
-        decide(() => resolve({ liteServers: [...tried], known }));
-      }
+      const deliver = (known: boolean): void => decide(() => resolve({ liteServers: [...tried], known }));
 
       function launch(): void {
         const member = isExhausted ? undefined : choose(wanted, tried);
@@ -114,13 +99,12 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       async function follow(member: Member): Promise<void> {
         const send: Send = { overdue: false };
         running.add(send);
-        const timer = setTimeout(() => {
+        const onOverdue = (): void => {
           send.overdue = true;
-          member.overdue(sendMessage.name);
           if (!decided) goOn();
-        }, tuning.overdueMs);
+        };
         try {
-          await sendTo(member, request, context.span);
+          await sendTo(member, request, { parent: context.span, onOverdue });
           deliver(false);
         } catch (error) {
           if (isKnownMessage(error)) return deliver(true);
@@ -128,7 +112,6 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
           running.delete(send);
           if (!decided) goOn(judge(error).final);
         } finally {
-          clearTimeout(timer);
           running.delete(send);
         }
       }
@@ -142,8 +125,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         if (running.size === 0 || hasRefusal) decide(() => reject(telling(errors)));
       }
 
-      if (context.signal.aborted) return onAbort();
-      context.signal.addEventListener('abort', onAbort, { once: true });
+      if (context.signal.aborted) return decide(() => reject(abandonment(context.signal)));
       if (launchAll()) return;
       leave = line.join({
         caller: context.caller ?? '',
@@ -157,11 +139,19 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
   };
 
   /** @throws LiteServerError, TlError */
-  async function sendTo(member: Member, request: Buffer, parent: Span | undefined): Promise<void> {
+  async function sendTo(
+    member: Member,
+    request: Buffer,
+    { parent, onOverdue }: { parent: Span | undefined; onOverdue: () => void },
+  ): Promise<void> {
     const startedMs = now();
     const span = startSendSpan(dependencies.tracer, member, parent);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
     const leave = member.takePlace();
+    const timer = setTimeout(() => {
+      member.overdue(sendMessage.name);
+      onOverdue();
+    }, tuning.overdueMs);
     try {
       sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span }));
       member.succeeded('read');
@@ -172,12 +162,36 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {
+      clearTimeout(timer);
       leave();
       dependencies.metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
       span.setAttribute('ton.outcome', outcome);
       span.end();
     }
   }
+}
+
+/** Calls `end` with the error to show when the caller's time is over or the caller leaves. */
+function callAtEnd(
+  { deadlineMs, signal }: PoolContext,
+  now: () => number,
+  end: (error: (attempts: number) => PoolError) => void,
+): { forget(): void } {
+  const onDeadline = (): void => end((attempts) => new PoolError('deadline', { attempts }));
+  const onAbort = (): void => end(() => abandonment(signal));
+  const timer = setTimeout(onDeadline, Math.max(0, deadlineMs - now()));
+  signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    forget() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function wantedFor({ access }: PoolContext): Wanted {
+  const places = placesOf(sendMessage.name, {});
+  return { methodClass: 'light', masterchainSeqno: undefined, depth: undefined, places, access, isUrgent: true };
 }
 
 /** A message that comes again is refused with these words; wallets resend until they see it (v2 sheet 9.5). */

@@ -71,12 +71,6 @@ export function createChoice({ members, headSeqno, now, random }: ChoiceDependen
     );
   }
 
-  function permission(member: Member, wanted: Wanted, recent: boolean): Permission {
-    const { slices } = member.use();
-    if (wanted.places !== undefined && !hasPlaces(slices, wanted.places, wanted.masterchainSeqno)) return 'no';
-    return permissionOf(wanted.access, member.use(), recent);
-  }
-
   return {
     next(wanted, tried) {
       const recent = isRecent(wanted);
@@ -106,4 +100,10 @@ export function createChoice({ members, headSeqno, now, random }: ChoiceDependen
       if (last?.index !== index || now() - last.sinceMs >= KEPT_MS) kept.set(methodClass, { index, sinceMs: now() });
     },
   };
+}
+
+function permission(member: Member, wanted: Wanted, recent: boolean): Permission {
+  const { slices } = member.use();
+  if (wanted.places !== undefined && !hasPlaces(slices, wanted.places, wanted.masterchainSeqno)) return 'no';
+  return permissionOf(wanted.access, member.use(), recent);
 }

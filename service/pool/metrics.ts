@@ -55,6 +55,9 @@ export type PoolMetrics = {
  */
 const attemptSecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
 
+/** A gauge without labels of its own. */
+const one = (value: number) => [{ labels: {}, value }];
+
 /** Room comes with the next answer of any lite server, after milliseconds; nobody waits for longer than 2 s. */
 const waitSecondsBuckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
 
@@ -157,67 +160,57 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
   gauge('ton_pool_redis_away', '1 while the Redis for floors and answers is named and away', readings.redisAway);
   gauge('ton_pool_cache_bytes', 'Answers held in memory, in bytes as received', readings.cacheBytes);
   gauge('ton_pool_waiters', 'Reads and messages that wait for a lite server with room', readings.waiters);
-  const inFlight = new Gauge({
-    name: 'ton_pool_in_flight',
-    help: 'Reads and messages under way at a lite server',
-    labelNames: ['lite_server'],
-    registers,
-    collect() {
-      this.reset();
-      for (const reading of readings.members()) inFlight.set({ lite_server: reading.name }, reading.inFlight);
-    },
-  });
-  const limit = new Gauge({
-    name: 'ton_pool_in_flight_limit',
-    help: 'Reads that a lite server is given at a time, as it bears them now',
-    labelNames: ['lite_server'],
-    registers,
-    collect() {
-      this.reset();
-      for (const reading of readings.members()) limit.set({ lite_server: reading.name }, reading.inFlightLimit);
-    },
-  });
-  const lag = new Gauge({
-    name: 'ton_pool_lag_blocks',
-    help: 'Masterchain blocks that a lite server is behind the served head',
-    labelNames: ['lite_server'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { name, lagBlocks } of readings.members()) lag.set({ lite_server: name }, lagBlocks);
-    },
-  });
-  const lagSeconds = new Gauge({
-    name: 'ton_pool_lag_seconds',
-    help: 'Time for which the oldest block that a lite server lacks has been served',
-    labelNames: ['lite_server'],
-    registers,
-    collect() {
-      this.reset();
-      for (const reading of readings.members()) lagSeconds.set({ lite_server: reading.name }, reading.lagSeconds);
-    },
-  });
-  const oldest = new Gauge({
-    name: 'ton_pool_depth_seqno',
-    help: 'Masterchain seqno from which on a lite server has blocks or states, of the masterchain or of shards',
-    labelNames: ['lite_server', 'kind'],
-    registers,
-    collect() {
-      this.reset();
-      for (const reading of readings.members())
-        for (const { kind, seqno } of reading.oldest) oldest.set({ lite_server: reading.name, kind }, seqno);
-    },
-  });
-  const score = new Gauge({
-    name: 'ton_pool_score_p70_seconds',
-    help: 'Latency within which a lite server gives 70 % of its answers, by class of functions',
-    labelNames: ['lite_server', 'class'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { name, p70Seconds } of readings.members())
-        for (const { methodClass, seconds } of p70Seconds)
-          score.set({ lite_server: name, class: methodClass }, seconds);
-    },
-  });
+  const gaugeOfEach = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: (
+      reading: MemberReading,
+    ) => readonly { readonly labels: Readonly<Record<L, string>>; readonly value: number }[],
+  ): Gauge =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['lite_server', ...labelNames],
+      registers,
+      collect() {
+        this.reset();
+        for (const reading of readings.members())
+          for (const { labels, value } of read(reading)) this.set({ lite_server: reading.name, ...labels }, value);
+      },
+    });
+  gaugeOfEach('ton_pool_in_flight', 'Reads and messages under way at a lite server', [], ({ inFlight }) =>
+    one(inFlight),
+  );
+  gaugeOfEach(
+    'ton_pool_in_flight_limit',
+    'Reads that a lite server is given at a time, as it bears them now',
+    [],
+    ({ inFlightLimit }) => one(inFlightLimit),
+  );
+  gaugeOfEach(
+    'ton_pool_lag_blocks',
+    'Masterchain blocks that a lite server is behind the served head',
+    [],
+    ({ lagBlocks }) => one(lagBlocks),
+  );
+  gaugeOfEach(
+    'ton_pool_lag_seconds',
+    'Time for which the oldest block that a lite server lacks has been served',
+    [],
+    ({ lagSeconds }) => one(lagSeconds),
+  );
+  gaugeOfEach(
+    'ton_pool_depth_seqno',
+    'Masterchain seqno from which on a lite server has blocks or states, of the masterchain or of shards',
+    ['kind'],
+    ({ oldest }) => oldest.map(({ kind, seqno }) => ({ labels: { kind }, value: seqno })),
+  );
+  gaugeOfEach(
+    'ton_pool_score_p70_seconds',
+    'Latency within which a lite server gives 70 % of its answers, by class of functions',
+    ['class'],
+    ({ p70Seconds }) =>
+      p70Seconds.map(({ methodClass, seconds }) => ({ labels: { class: methodClass }, value: seconds })),
+  );
 }

@@ -19,10 +19,10 @@ export type Waiter = {
 /** Those that wait for room: bounded in number and time, callers in turn. */
 export type WaitingLine = {
   /** Takes the waiter in, or refuses it at once. The function given back takes it out again. */
-  join(waiter: Waiter): () => void;
+  readonly join: (waiter: Waiter) => () => void;
   /** There may be room: starts as many as there is room for. */
-  offer(): void;
-  length(): number;
+  readonly offer: () => void;
+  readonly length: () => number;
   /** Refuses all with PoolError `closed`. */
   close(): void;
 };

@@ -53,6 +53,33 @@ function simpleSlice(shards: unknown): Fields {
 
 const id = { '@type': 'pub.ed25519', key };
 
+const half = { workchain: 0, shard: '4611686018427387904' };
+const place = (shard: Fields, seqno: number): Fields => ({
+  shard_id: shard,
+  seqno,
+  utime: seqno * 3,
+  lt: `${seqno}000`,
+});
+const timed = (from: Fields[], to: Fields[]): Fields => ({
+  '@type': 'liteserver.descV2.sliceTimed',
+  shards_from: from,
+  shards_to: to,
+});
+const masterchain = { workchain: -1, shard: -9223372036854775808 };
+const masterchainPlace = { workchain: -1, shard: 1n << 63n, seqno: 0, utime: 0, lt: 0n };
+const slicesOf = (...lists: unknown[]) => {
+  const servers = lists.map((slices, index) => ({
+    ip: 1,
+    port: index + 1,
+    id,
+    ...(slices !== undefined && { slices }),
+  }));
+  const text = globalConfigOf((config) => void (config['liteservers_v2'] = servers));
+  return configFromGlobalConfig(text, 'mainnet')
+    .liteServers.slice(1)
+    .map(({ port, slices }) => [port, slices]);
+};
+
 describe('a global config', () => {
   it.each(fixtureFiles(/global\.config\.json$/))('as recorded in %s gives lite servers and anchors', (file) => {
     const config = configFromGlobalConfig(readFileSync(file, 'utf8'), 'custom');
@@ -80,33 +107,6 @@ describe('a global config', () => {
   });
 
   describe('with liteservers_v2', () => {
-    const half = { workchain: 0, shard: '4611686018427387904' };
-    const place = (shard: Fields, seqno: number): Fields => ({
-      shard_id: shard,
-      seqno,
-      utime: seqno * 3,
-      lt: `${seqno}000`,
-    });
-    const timed = (from: Fields[], to: Fields[]): Fields => ({
-      '@type': 'liteserver.descV2.sliceTimed',
-      shards_from: from,
-      shards_to: to,
-    });
-    const masterchain = { workchain: -1, shard: -9223372036854775808 };
-    const masterchainPlace = { workchain: -1, shard: 1n << 63n, seqno: 0, utime: 0, lt: 0n };
-    const slicesOf = (...lists: unknown[]) => {
-      const servers = lists.map((slices, index) => ({
-        ip: 1,
-        port: index + 1,
-        id,
-        ...(slices !== undefined && { slices }),
-      }));
-      const text = globalConfigOf((config) => void (config['liteservers_v2'] = servers));
-      return configFromGlobalConfig(text, 'mainnet')
-        .liteServers.slice(1)
-        .map(({ port, slices }) => [port, slices]);
-    };
-
     it('gives each lite server the slices that it has; null where it has everything', () => {
       const range = timed([place(masterchain, 10), place(half, 20)], [place(masterchain, 30)]);
       expect(

@@ -49,6 +49,38 @@ function race(
   return { result, log };
 }
 
+/** A race in which the lite server of `fullAt` has no room until `room` is called. */
+function crowdedRace(behaviours: Behaviour[], fullAt: number, change: Partial<AttemptsPlan<string>> = {}) {
+  let nextIndex = 0;
+  let hasRoom = false;
+  let start: (() => boolean) | undefined;
+  let refuse: ((error: Error) => void) | undefined;
+  let left = 0;
+  const scene = race(behaviours, {
+    next(cause) {
+      if (nextIndex >= behaviours.length) return undefined;
+      if (nextIndex === fullAt && !hasRoom) return 'full';
+      return cause === 'hedge' && nextIndex === fullAt ? undefined : nextIndex++;
+    },
+    queue(startNow, refuseNow) {
+      [start, refuse] = [startNow, refuseNow];
+      return () => void (left += 1);
+    },
+    ...change,
+  });
+  const room = (): boolean => {
+    hasRoom = true;
+    return start!();
+  };
+  return {
+    ...scene,
+    room,
+    tryStart: () => start!(),
+    refuse: () => refuse!(new Error('no room')),
+    left: () => left,
+  };
+}
+
 describe('attempts of one read', () => {
   test('the first good answer is the answer, and nobody else is asked', async () => {
     const { result, log } = race(['good', 'good']);
@@ -143,38 +175,6 @@ describe('attempts of one read', () => {
   });
 
   describe('where those that are left have no room', () => {
-    /** A race in which the lite server of `fullAt` has no room until `room` is called. */
-    function crowdedRace(behaviours: Behaviour[], fullAt: number, change: Partial<AttemptsPlan<string>> = {}) {
-      let nextIndex = 0;
-      let hasRoom = false;
-      let start: (() => boolean) | undefined;
-      let refuse: ((error: Error) => void) | undefined;
-      let left = 0;
-      const scene = race(behaviours, {
-        next(cause) {
-          if (nextIndex >= behaviours.length) return undefined;
-          if (nextIndex === fullAt && !hasRoom) return 'full';
-          return cause === 'hedge' && nextIndex === fullAt ? undefined : nextIndex++;
-        },
-        queue(startNow, refuseNow) {
-          [start, refuse] = [startNow, refuseNow];
-          return () => void (left += 1);
-        },
-        ...change,
-      });
-      const room = (): boolean => {
-        hasRoom = true;
-        return start!();
-      };
-      return {
-        ...scene,
-        room,
-        tryStart: () => start!(),
-        refuse: () => refuse!(new Error('no room')),
-        left: () => left,
-      };
-    }
-
     test('the first one waits until there is some', async () => {
       const { result, room, tryStart, log, left } = crowdedRace(['good'], 0);
       expect(tryStart()).toBe(false);

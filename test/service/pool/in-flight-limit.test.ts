@@ -26,7 +26,7 @@ function simulate(ceiling: number, load: Load, seed = 1) {
     limit,
     load,
     /** Limits of each 100 ms of the time that passed. */
-    run(ms: number): number[] {
+    run: (ms: number): number[] => {
       seen.length = 0;
       for (const endMs = nowMs + ms; nowMs < endMs;) {
         launch();

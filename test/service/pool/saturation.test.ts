@@ -52,7 +52,7 @@ type Ended = { code: string; retryAfterSeconds: number | undefined; tookMs: numb
 async function outcomeOf(reading: Promise<unknown>): Promise<Ended> {
   const startedMs = performance.now();
   const end = (error?: unknown): Ended => ({
-    code: error === undefined ? 'ok' : error instanceof PoolError ? error.code : String(error),
+    code: error === undefined ? 'ok' : error instanceof PoolError ? error.code : 'another error',
     retryAfterSeconds: error instanceof PoolError ? error.data.retryAfterSeconds : undefined,
     tookMs: performance.now() - startedMs,
   });

@@ -67,25 +67,25 @@ describe('the places that a query asks about', () => {
   });
 });
 
-describe('a lite server with slices', () => {
-  const at = (place: { workchain: number; shard: bigint }, seqno: number) => ({
-    ...place,
-    seqno,
-    utime: seqno * 3,
-    lt: BigInt(seqno) * 1_000n,
-  });
-  /** The left half of the base chain, of the masterchain blocks 100 to 200. */
-  const past: Slice = {
-    from: [at(masterchain, 100), at({ workchain: 0, shard: left }, 50)],
-    to: [at(masterchain, 200), at({ workchain: 0, shard: left }, 90)],
-  };
-  /** All of the right half. */
-  const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
-  const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
-    hasPlaces(slices, placesOf(name, args), seqno);
-  const block = (shard: bigint, seqno: number, workchain = 0) => ({ id: { workchain, shard, seqno } });
-  const account = (first: number, seqno: number) => ({ id: { ...masterchain, seqno }, account: accountOf(first) });
+const at = (place: { workchain: number; shard: bigint }, seqno: number) => ({
+  ...place,
+  seqno,
+  utime: seqno * 3,
+  lt: BigInt(seqno) * 1_000n,
+});
+/** The left half of the base chain, of the masterchain blocks 100 to 200. */
+const past: Slice = {
+  from: [at(masterchain, 100), at({ workchain: 0, shard: left }, 50)],
+  to: [at(masterchain, 200), at({ workchain: 0, shard: left }, 90)],
+};
+/** All of the right half. */
+const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
+const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
+  hasPlaces(slices, placesOf(name, args), seqno);
+const block = (shard: bigint, seqno: number, workchain = 0) => ({ id: { workchain, shard, seqno } });
+const account = (first: number, seqno: number) => ({ id: { ...masterchain, seqno }, account: accountOf(first) });
 
+describe('a lite server with slices', () => {
   test.each<[string, boolean, Slice[], string, unknown]>([
     ['a block of its shard', true, [past], 'getBlock', block(left, 50)],
     ['its last block', true, [past], 'getBlock', block(left, 90)],
