@@ -28,6 +28,8 @@ export type Caches = {
   tonApiKey(key: ObjectKey): TonApiKey | undefined;
   /** Keys that point at the TonApi, from whatever namespace. */
   tonApiKeysOf(tonApi: ObjectKey): readonly TonApiKey[];
+  /** Keys whose status has the id. */
+  tonApiKeysWith(id: string): readonly TonApiKey[];
   /** Everything that the TonApi controls. */
   children(uid: string): readonly KubernetesObject[];
   /** One of ours by kind and key. */
@@ -76,13 +78,25 @@ export function createCaches(
       namespaces,
       indexes: { reference: (object) => referencesOf(object as TonApi) },
     },
-    { ...dependencies, onEvent: (event) => matters(event) && onTonApi(keyOf(event.object), isInitial(event)) },
+    {
+      ...dependencies,
+      onEvent(event) {
+        if (!matters(event)) return;
+        const key = keyOf(event.object);
+        onTonApi(key, isInitial(event));
+        // Plans, consent and the API itself decide over its keys.
+        for (const tonApiKey of tonApiKeys.indexed('tonApi', key)) onTonApiKey(keyOf(tonApiKey), isInitial(event));
+      },
+    },
   );
   const tonApiKeys = createWatched(
     {
       resource: resources.TonApiKey,
       namespaces,
-      indexes: { tonApi: (object) => [apiKeyOf(object as TonApiKey)] },
+      indexes: {
+        tonApi: (object) => [apiKeyOf(object as TonApiKey)],
+        id: (object) => (object as TonApiKey).status?.activeKeyIds ?? [],
+      },
     },
     {
       ...dependencies,
@@ -99,7 +113,10 @@ export function createCaches(
     const { namespace } = event.object.metadata;
     const initial = isInitial(event);
     if (owner?.kind === 'TonApi') onTonApi(`${namespace}/${owner.name}`, initial);
-    if (owner?.kind === 'TonApiKey') onTonApiKey(`${namespace}/${owner.name}`, initial);
+    if (owner?.kind !== 'TonApiKey') return;
+    onTonApiKey(`${namespace}/${owner.name}`, initial);
+    const tonApiKey = tonApiKeys.get(`${namespace}/${owner.name}`) as TonApiKey | undefined;
+    if (tonApiKey !== undefined) onTonApi(apiKeyOf(tonApiKey), initial);
   }
   const watchChildren = (kind: ResourceKind): Watched =>
     createWatched(
@@ -159,6 +176,7 @@ export function createCaches(
     tonApis: () => [...tonApis.list()] as unknown as TonApi[],
     tonApiKey: (key) => tonApiKeys.get(key) as TonApiKey | undefined,
     tonApiKeysOf: (key) => tonApiKeys.indexed('tonApi', key) as unknown as readonly TonApiKey[],
+    tonApiKeysWith: (id) => tonApiKeys.indexed('id', id) as unknown as readonly TonApiKey[],
     children: (uid) => [...children.values()].flatMap((watched) => watched.indexed('owner', uid)),
     child: (kind, key) => children.get(kind)?.get(key),
     pods: (tonApi) => pods.indexed('tonApi', keyOf(tonApi)),

@@ -2,14 +2,17 @@ import { TonplaneError } from '#service/error.ts';
 
 import { hotHash } from '../desired/config-map.ts';
 import type { References } from '../desired/references.ts';
+import { keyringOf } from '../keys/keyring.ts';
+import { secretNameOf } from '../keys/material.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
-import type { KubernetesObject } from '../kubernetes/object.ts';
+import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { migratedSchema } from '../rollout/migration.ts';
 import { readGlobalConfig, type KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
+import type { Consent } from './consent.ts';
 import type { PodReport, PodReports } from './pod-reports.ts';
 import {
   namedReferences,
@@ -37,7 +40,7 @@ export type ObserveDependencies = {
   readonly served: () => ReadonlySet<OptionalKind>;
   readonly texts: ReferencedTexts;
   readonly reports: PodReports;
-  readonly keyring: (tonApi: TonApi) => readonly KeyringRow[];
+  readonly consent: Consent;
   readonly clock: Clock;
 };
 
@@ -51,9 +54,10 @@ export async function observe(
   const children = caches.children(tonApi.metadata.uid ?? '');
   const pods = caches.pods(tonApi);
   const named = namedReferences(tonApi, caches);
-  const [globalConfig, reports] = await Promise.all([
+  const [globalConfig, reports, keyring] = await Promise.all([
     readGlobalConfigText(tonApi, dependencies, bounds),
     dependencies.reports.read(pods, bounds.signal),
+    readKeyring(tonApi, dependencies, bounds),
   ]);
   const missing = named.flatMap(({ problem }) => problem ?? []);
   const { settled, lookAgainMs } = settledShards(children, clock.unixMs());
@@ -61,7 +65,7 @@ export async function observe(
     references: {
       apis: optionalApis(dependencies.served()),
       globalConfig,
-      keyring: dependencies.keyring(tonApi),
+      keyring,
       keyringShardsSettled: settled,
       migratedSchema: migratedSchema(tonApi, children),
     },
@@ -69,8 +73,37 @@ export async function observe(
     children,
     pods,
     reports,
-    lookAgainMs,
+    lookAgainMs: soonest(lookAgainMs, nextEndMs(keyring, clock.unixMs())),
   };
+}
+
+/** Rows of the keys in force, made anew from the TonApiKeys and their Secrets. */
+async function readKeyring(
+  tonApi: TonApi,
+  { caches, consent, clock }: ObserveDependencies,
+  bounds: RequestBounds,
+): Promise<readonly KeyringRow[]> {
+  const keys = caches.tonApiKeysOf(keyOf(tonApi));
+  const known = await Promise.all(
+    keys.map(async (tonApiKey) => {
+      const secret = caches.child('Secret', `${tonApiKey.metadata.namespace}/${secretNameOf(tonApiKey)}`);
+      const isOwn = secret !== undefined && controllerOf(secret)?.uid === tonApiKey.metadata.uid;
+      const permitted = await consent(tonApi, tonApiKey, bounds);
+      return { tonApiKey, secret: isOwn ? secret : undefined, permitted };
+    }),
+  );
+  return keyringOf(tonApi, known, clock.unixMs());
+}
+
+/** When the next row goes out of force by itself. */
+function nextEndMs(keyring: readonly KeyringRow[], unixMs: number): number | undefined {
+  const ends = keyring.flatMap(({ notAfter }) => (notAfter === undefined ? [] : [Date.parse(notAfter) - unixMs]));
+  return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends));
+}
+
+function soonest(...delaysMs: readonly (number | undefined)[]): number | undefined {
+  const known = delaysMs.filter((ms) => ms !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 async function readGlobalConfigText(

@@ -1,6 +1,7 @@
 import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
+import { contentHash } from '../desired/canonical.ts';
 import { hotHash } from '../desired/config-map.ts';
 import { fewestReady } from '../desired/disruption-budget.ts';
 import { childAnnotations, childNames } from '../desired/names.ts';
@@ -14,6 +15,7 @@ import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { admitted, migrationState } from '../rollout/migration.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
+import { isReadyPod } from '../status/pods.ts';
 import { summarize } from '../status/summarize.ts';
 import { act, type Acted } from './act.ts';
 import { decide, type DecideDependencies, type Decision } from './decide.ts';
@@ -23,10 +25,12 @@ import { foreignNamesakes } from './namesakes.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
 import { planObject, planSummary } from './plan.ts';
 import type { PodNudge } from './pod-nudge.ts';
+import type { PodReport } from './pod-reports.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
 import { writeStatus } from './status-writer.ts';
+import type { Keyrings } from './keyrings.ts';
 import type { Writer } from './writer.ts';
 
 export type TonApiDependencies = ObserveDependencies &
@@ -37,6 +41,9 @@ export type TonApiDependencies = ObserveDependencies &
     readonly rollouts: RolloutQueue;
     readonly drift: DriftLog;
     readonly nudge: PodNudge;
+    readonly keyrings: Keyrings;
+    /** All pods have taken over another keyring: keys that wait for it can go on. */
+    readonly onKeyringAcknowledged: (tonApi: TonApi) => void;
     readonly metrics: ReconcileMetrics;
     readonly logger: Logger;
     readonly tracer: Tracer;
@@ -63,7 +70,7 @@ export function createTonApiReconciler(
     const changes = await spanning(tracer, 'diff', () => plan(tonApi, seen, decision, dependencies, bounds));
     const acted = await carryOut(tonApi, changes, dependencies, bounds);
     const after = await spanning(tracer, 'status', () => tell(tonApi, seen, decision, acted, bounds));
-    await dependencies.nudge.pods(after.behind, after.hotHash, bounds);
+    await dependencies.nudge.pods(after.behind, after.content, bounds);
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
     if (acted.refusals.length > 0) return { type: 'terminal' };
@@ -84,18 +91,19 @@ export function createTonApiReconciler(
     decision: Decision,
     acted: Acted,
     bounds: RequestBounds,
-  ): Promise<{ behind: readonly KubernetesObject[]; live: readonly KubernetesObject[]; hotHash: string }> {
+  ): Promise<{ behind: readonly KubernetesObject[]; live: readonly KubernetesObject[]; content: string }> {
     const live = caches.children(tonApi.metadata.uid ?? '');
     const observed = observedNow(tonApi, live, seen, decision, acted.refusals, dependencies);
     const status = summarize(tonApi, observed, clock.unixMs());
     const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
     note(tonApi, status, live);
     if (written) await tellTransitions(tonApi, status, bounds);
-    const behind = observed.pods.filter((pod) => {
-      const said = observed.says.get(pod.metadata.uid ?? '');
-      return said?.configHash !== undefined && said.configHash !== observed.hotHash;
-    });
-    return { behind, live, hotHash: observed.hotHash };
+    const ready = observed.pods.filter(isReadyPod);
+    const reportOf = (pod: KubernetesObject): PodReport | undefined => seen.reports.get(pod.metadata.uid ?? '');
+    if (dependencies.keyrings.note(tonApi, ready.map(reportOf))) dependencies.onKeyringAcknowledged(tonApi);
+    const keyring = dependencies.keyrings.sha256(tonApi);
+    const behind = ready.filter((pod) => isBehind(reportOf(pod), observed.hotHash, keyring));
+    return { behind, live, content: contentHash([observed.hotHash, keyring]) };
   }
 
   function note(tonApi: TonApi, status: TonApiStatus, live: readonly KubernetesObject[]): void {
@@ -129,6 +137,7 @@ export function createTonApiReconciler(
     if (tonApi === undefined || tonApi.metadata.deletionTimestamp !== undefined) {
       rollouts.leave(key);
       dependencies.canaries.forget(key);
+      dependencies.keyrings.forget(key);
       metrics.forget(key);
       return { type: 'done' };
     }
@@ -253,6 +262,12 @@ function liveHash(tonApi: TonApi, live: readonly KubernetesObject[]): string {
   const { config } = childNames(tonApi);
   const found = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
   return found?.metadata.annotations?.[childAnnotations.configHash] ?? '';
+}
+
+/** A pod that says it has another configuration or keyring than what is stored. One that says nothing may be of a release that cannot. */
+function isBehind(report: PodReport | undefined, wantedHash: string, keyring: string | undefined): boolean {
+  if (report === undefined) return false;
+  return report.configHash !== wantedHash || (keyring !== undefined && report.keyringSha256 !== keyring);
 }
 
 /** What no retry mends, as a refusal: a person must act. */

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { ports } from './desired/deployment.ts';
+import type { Release } from './desired/references.ts';
+import type { KubernetesClient } from './kubernetes/client.ts';
+import type { Clock } from './kubernetes/clock.ts';
+import type { Discovery } from './kubernetes/discovery.ts';
+import { createEvents } from './kubernetes/events.ts';
+import { createQueueMetrics, createWatchMetrics } from './kubernetes/metrics.ts';
+import { keyOf, type ObjectKey } from './kubernetes/object.ts';
+import { createQueue, type Queue } from './kubernetes/queue.ts';
+import type { OptionalKind } from './kubernetes/resources.ts';
+import type { OperatorOptions } from './options.ts';
+import { createCanaryWatch } from './reconcile/canary-watch.ts';
+import { createCaches, type Caches } from './reconcile/caches.ts';
+import { createConsent } from './reconcile/consent.ts';
+import { createDriftLog } from './reconcile/drift-log.ts';
+import { createReconcileMetrics } from './reconcile/metrics.ts';
+import { createPodNudge } from './reconcile/pod-nudge.ts';
+import { createPodReports, type PodFetch } from './reconcile/pod-reports.ts';
+import { createReferencedTexts } from './reconcile/references.ts';
+import { createRevocations } from './reconcile/revocations.ts';
+import { createRolloutQueue } from './reconcile/rollout-queue.ts';
+import { createKeyrings } from './reconcile/keyrings.ts';
+import { createTonApiReconciler } from './reconcile/tonapi.ts';
+import { createTonApiKeyReconciler } from './reconcile/tonapikey.ts';
+import { createWriter } from './reconcile/writer.ts';
+
+/** Both controllers over their caches: warm from the start, at work once they are told to. */
+export type Controllers = {
+  readonly caches: Caches;
+  start(): void;
+  /** The cluster serves other optional APIs than before. */
+  setServed(served: ReadonlySet<OptionalKind>): void;
+  /** Takes no more keys, waits for the running ones. */
+  stop(): Promise<void>;
+};
+
+export type ControllersDependencies = {
+  readonly client: KubernetesClient;
+  readonly served: Discovery['served'];
+  readonly fetchPage: PodFetch;
+  readonly build: { readonly version: string; readonly commit: string };
+  readonly register: Registry;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly random: () => number;
+};
+
+/** One look at a resource, all its requests included. */
+const workTimeoutMs = 60_000;
+
+/** What runs at the end may finish within this. */
+const closeGraceMs = 20_000;
+
+/** Wires the controllers in the order that a change flows: caches, queues, reconcilers, writes. */
+export function createControllers(options: OperatorOptions, dependencies: ControllersDependencies): Controllers {
+  const { client, served, clock, random, logger, register, tracer, fetchPage } = dependencies;
+  const metrics = createReconcileMetrics(register, dependencies.build, { rolloutsWaiting: () => rollouts.waiting() });
+  const queueMetrics = createQueueMetrics(register);
+  const release = releaseOf(options, dependencies.build.version);
+
+  const caches = createCaches(
+    { namespaces: options.namespaces, served: served() },
+    {
+      client,
+      clock,
+      random,
+      logger,
+      metrics: createWatchMetrics(register),
+      onTonApi: (key, initial) => tonApis.add(key, initial ? 'initial' : 'live'),
+      onTonApiKey: (key, initial) => tonApiKeys.add(key, initial ? 'initial' : 'live'),
+    },
+  );
+  const writer = createWriter({ client, caches, metrics });
+  const events = createEvents({ client, clock, logger, instance: options.identity });
+  const consent = createConsent({ client, clock });
+  const keyrings = createKeyrings({ caches });
+  const rollouts = createRolloutQueue(options.rollouts, { clock, onTurn: (key) => tonApis.add(key, 'live') });
+  const shared = { client, caches, consent, keyrings, writer, events, metrics, clock, tracer };
+
+  const queueOf = (name: string, process: Parameters<typeof createQueue>[1]['process']): Queue =>
+    createQueue(
+      { name, concurrency: options.concurrency, workTimeoutMs },
+      { process, clock, random, logger, metrics: queueMetrics },
+    );
+  const tonApis = queueOf(
+    'tonapi',
+    createTonApiReconciler({
+      ...shared,
+      release,
+      upgradePolicy: options.rollouts.upgradePolicy,
+      served,
+      texts: createReferencedTexts({ client }),
+      reports: createPodReports({ port: ports.internal }, { fetchPage }),
+      rollouts,
+      canaries: createCanaryWatch({ port: ports.internal }, { fetchPage, clock }),
+      nudge: createPodNudge({ enabled: options.nudgePods }, { writer, logger }),
+      drift: createDriftLog({ now: clock.now }),
+      onKeyringAcknowledged: (tonApi) => addKeysOf(keyOf(tonApi)),
+      logger,
+    }),
+  );
+  const tonApiKeys = queueOf(
+    'tonapikey',
+    createTonApiKeyReconciler({ ...shared, revocations: createRevocations({ client, logger }), randomBytes }),
+  );
+  const addKeysOf = (tonApi: ObjectKey): void => {
+    for (const tonApiKey of caches.tonApiKeysOf(tonApi)) tonApiKeys.add(keyOf(tonApiKey), 'live');
+  };
+
+  return {
+    caches,
+    start() {
+      tonApis.start();
+      tonApiKeys.start();
+    },
+    setServed(now) {
+      caches.setServed(now);
+      for (const tonApi of caches.tonApis()) tonApis.add(keyOf(tonApi), 'live');
+    },
+    async stop() {
+      await Promise.all([tonApis.close(closeGraceMs), tonApiKeys.close(closeGraceMs)]);
+    },
+  };
+}
+
+function releaseOf(options: OperatorOptions, version: string): Release {
+  const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
+  return {
+    version,
+    image: options.image ?? `tonplane/service:${version}`,
+    redisImage,
+    prometheusUrl,
+    monitoringNamespace,
+    runbookUrl,
+    operatorNamespace: namespace,
+  };
+}

@@ -1,0 +1,165 @@
+import type { Tracer } from '@opentelemetry/api';
+
+import { decideKey, revokeFinalizer, type KeyDecision } from '../keys/key.ts';
+import { idsOf, readMaterial, secretNameOf } from '../keys/material.ts';
+import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
+import type { Clock } from '../kubernetes/clock.ts';
+import { isApiError } from '../kubernetes/errors.ts';
+import type { Events } from '../kubernetes/events.ts';
+import { controllerOf, keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
+import type { Outcome, Work } from '../kubernetes/queue.ts';
+import { resources } from '../kubernetes/resources.ts';
+import { annotationOf, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
+import { conditionOf } from '../status/conditions.ts';
+import { apiKeyOf, type Caches } from './caches.ts';
+import type { Consent } from './consent.ts';
+import type { ReconcileMetrics } from './metrics.ts';
+import type { Revocations } from './revocations.ts';
+import { spanning } from './spans.ts';
+import { writeStatus } from './status-writer.ts';
+import type { Keyrings } from './keyrings.ts';
+import type { Writer } from './writer.ts';
+
+export type TonApiKeyDependencies = {
+  readonly client: KubernetesClient;
+  readonly caches: Caches;
+  readonly consent: Consent;
+  readonly keyrings: Keyrings;
+  readonly revocations: Revocations;
+  readonly writer: Writer;
+  readonly events: Events;
+  readonly metrics: ReconcileMetrics;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+};
+
+/** A key on its way into or out of the pods is looked at this often, where no event tells. */
+const underWayMs = 2000;
+
+/** Makes, rotates and revokes the key of a TonApiKey, one look at a time (operator sheet 5.4). */
+export function createTonApiKeyReconciler(
+  dependencies: TonApiKeyDependencies,
+): (key: ObjectKey, work: Work) => Promise<Outcome> {
+  const { caches, writer, metrics, tracer, keyrings, clock } = dependencies;
+
+  /** The object that has the Secret's name: ours from the cache; a stranger's metadata alone. */
+  async function secretOf(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<KubernetesObject | undefined> {
+    const { namespace = '' } = tonApiKey.metadata;
+    const name = { namespace, name: secretNameOf(tonApiKey) };
+    const cached = caches.child('Secret', `${namespace}/${name.name}`);
+    if (cached !== undefined && controllerOf(cached)?.uid === tonApiKey.metadata.uid) return cached;
+    const metadata = await dependencies.client.getMetadata(resources.Secret, name, bounds);
+    if (metadata === undefined) return undefined;
+    const { apiVersion, kind } = resources.Secret;
+    const named = { ...metadata, apiVersion, kind };
+    const mayRead = controllerOf(named)?.uid === tonApiKey.metadata.uid || annotationOf(named, 'adopt') === 'true';
+    return mayRead ? dependencies.client.get(resources.Secret, name, bounds) : named;
+  }
+
+  async function decide(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<KeyDecision> {
+    const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
+    return decideKey({
+      tonApiKey,
+      tonApi,
+      permitted: tonApi !== undefined && (await dependencies.consent(tonApi, tonApiKey, bounds)),
+      secret: await secretOf(tonApiKey, bounds),
+      inKeyring: (id) => tonApi !== undefined && keyrings.has(tonApi, id),
+      acknowledged: tonApi !== undefined && keyrings.isAcknowledged(tonApi),
+      isOthers: (id) => caches.tonApiKeysWith(id).some((other) => keyOf(other) !== keyOf(tonApiKey)),
+      randomBytes: dependencies.randomBytes,
+      nowMs: clock.unixMs(),
+    });
+  }
+
+  async function look(tonApiKey: TonApiKey, { signal }: Work): Promise<Outcome> {
+    const bounds = { signal };
+    const decision = await spanning(tracer, 'observe', () => decide(tonApiKey, bounds));
+    const { expiresAt } = tonApiKey.spec;
+    metrics.keyExpiry(keyOf(tonApiKey), expiresAt === undefined ? undefined : Date.parse(expiresAt) / 1000);
+    if (annotationOf(tonApiKey, 'paused') !== undefined) return { type: 'done' };
+    // Before a key is made: from then on its end must be told.
+    if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
+    if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);
+    const told = await tellRedis(tonApiKey, decision, bounds);
+    if (decision.finalizer === 'remove' && (told || isOut(tonApiKey))) {
+      await setFinalizer(tonApiKey, false, bounds);
+      return { type: 'done' };
+    }
+    // The status says what is so: it waits for Redis, and the keyring does its part meanwhile.
+    if (!told && !isOut(tonApiKey)) return { type: 'unfinished' };
+    if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
+    const ready = conditionOf(decision.status?.conditions, 'Ready');
+    if (ready?.reason === 'NameTaken') return { type: 'terminal' };
+    const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
+    const soonest = [decision.lookAgainMs, isUnderWay ? underWayMs : undefined].filter((ms) => ms !== undefined);
+    return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
+  }
+
+  /** Every pod has read a keyring without the key: then it is out of force, whatever Redis knows. */
+  function isOut(tonApiKey: TonApiKey): boolean {
+    const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
+    const ids = tonApiKey.status?.activeKeyIds ?? [];
+    return tonApi === undefined || (keyrings.isAcknowledged(tonApi) && !ids.some((id) => keyrings.has(tonApi, id)));
+  }
+
+  /**
+   * Ids that are out of force at once, or in force again: told when that changes, before the status says so; of a key on its way out until it is gone.
+   * False when Redis could not be told.
+   */
+  async function tellRedis(tonApiKey: TonApiKey, { revoke }: KeyDecision, bounds: RequestBounds): Promise<boolean> {
+    const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
+    if (tonApi === undefined) return true;
+    const { disabled } = tonApiKey.spec;
+    const wasDisabled = conditionOf(tonApiKey.status?.conditions, 'Ready')?.reason === 'Disabled';
+    const changed = disabled === wasDisabled ? [] : keyIds(tonApiKey);
+    const [added, removed] = [[...revoke, ...(disabled ? changed : [])], disabled ? [] : changed];
+    const [wasAdded, wasRemoved] = await Promise.all([
+      dependencies.revocations.add(tonApi, [...new Set(added)], bounds),
+      dependencies.revocations.remove(tonApi, removed, bounds),
+    ]);
+    return wasAdded && wasRemoved;
+  }
+
+  function keyIds(tonApiKey: TonApiKey): readonly string[] {
+    const secret = caches.child('Secret', `${tonApiKey.metadata.namespace}/${secretNameOf(tonApiKey)}`);
+    const material = secret && readMaterial(secret);
+    return [...new Set([...(material ? idsOf(material) : []), ...(tonApiKey.status?.activeKeyIds ?? [])])];
+  }
+
+  async function tell(tonApiKey: TonApiKey, status: TonApiKeyStatus, bounds: RequestBounds): Promise<void> {
+    const before = conditionOf(tonApiKey.status?.conditions, 'Ready');
+    if (!(await writeStatus(tonApiKey, status, writer, bounds))) return;
+    const now = conditionOf(status.conditions, 'Ready');
+    if (now === undefined || now.reason === before?.reason) return;
+    const type = now.status === 'True' || now.reason === 'Propagating' ? 'Normal' : 'Warning';
+    const happening = { type, reason: now.reason, action: 'Reconcile', note: now.message } as const;
+    await dependencies.events.record(tonApiKey, happening, bounds.signal);
+  }
+
+  async function setFinalizer(tonApiKey: TonApiKey, wanted: boolean, bounds: RequestBounds): Promise<void> {
+    const { name, namespace, finalizers = [], resourceVersion } = tonApiKey.metadata;
+    const others = finalizers.filter((finalizer) => finalizer !== revokeFinalizer);
+    // With the version: a list of finalizers is replaced whole, and another's must not be lost.
+    const metadata = { finalizers: wanted ? [...others, revokeFinalizer] : others, resourceVersion };
+    try {
+      caches.put(await writer.patch(resources.TonApiKey, { name, namespace }, { metadata }, bounds));
+    } catch (error) {
+      if (!isApiError(error, 'not_found')) throw error;
+    }
+  }
+
+  return async (key, work) => {
+    const tonApiKey = caches.tonApiKey(key);
+    if (tonApiKey === undefined) {
+      metrics.forget(key);
+      return { type: 'done' };
+    }
+    const attributes = {
+      'k8s.namespace.name': tonApiKey.metadata.namespace ?? '',
+      'k8s.object.name': tonApiKey.metadata.name,
+      'k8s.object.generation': tonApiKey.metadata.generation ?? 0,
+    };
+    return spanning(tracer, 'reconcile TonApiKey', () => look(tonApiKey, work), attributes);
+  };
+}
