@@ -1,6 +1,9 @@
 /** Bytes at a time, and the pause between them. */
 export type Trickle = { readonly bytes: number; readonly everyMs: number };
 
+/** Half of the delays are below the median; a `sigma` of 1 makes one in six 2.7 times as long, one in forty 7 times. */
+export type LognormalDelay = { readonly medianMs: number; readonly sigma: number };
+
 /**
  * What the transport does wrong on purpose; absent = nothing. Read at the moment it matters, so a change acts on open
  * connections too. Faults of what is answered (wrong proofs, errors, stale heads) belong to the query layer.
@@ -10,8 +13,8 @@ export type AdnlFaults = {
   readonly refuse?: boolean;
   /** Accepts, takes everything, sends nothing: `handshake` not even the first frame, `answers` no answers and no pongs. */
   readonly silent?: 'handshake' | 'answers';
-  /** Answers come this much later, in milliseconds. */
-  readonly delayMs?: number;
+  /** Answers come this much later, in milliseconds: always the same, or as a busy machine does, most of them early and some very late. */
+  readonly delayMs?: number | LognormalDelay;
   /** Every frame after the first carries a wrong hash. */
   readonly badFrameHash?: boolean;
   /** Every frame after the first is cut in half, then the connection is reset. */

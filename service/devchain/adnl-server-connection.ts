@@ -11,7 +11,7 @@ import * as adnl from '../liteserver/tl/adnl.ts';
 import { decodeTl, encodeTl } from '../liteserver/tl/record.ts';
 import type { AdnlFaults } from './adnl-faults.ts';
 import type { AdnlServerConnection, AdnlServerHandlers } from './adnl-server.ts';
-import { faultyFrame } from './adnl-server-faults.ts';
+import { delayMsOf, faultyFrame } from './adnl-server-faults.ts';
 import { createOutput } from './adnl-server-output.ts';
 
 /** Answers waiting in a socket above which its queries are not read: two of the largest frames. */
@@ -149,7 +149,7 @@ export function createServerConnection(
     inFlight += 1;
     try {
       const found = await handleQuery(query, connection);
-      const delayMs = faults().delayMs ?? 0;
+      const delayMs = delayMsOf(faults(), queryId);
       if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone.signal });
       if (found !== null && !gone.signal.aborted) send(encodeTl(adnl.answer.boxed, { queryId, answer: found }));
     } catch (error) {

@@ -3,6 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { plainFrame } from '../liteserver/adnl/frame.ts';
 import type { AdnlFaults } from './adnl-faults.ts';
 
+/** How much later the answer to a query comes. Chance is that of the query's id, which its client drew. */
+export function delayMsOf({ delayMs = 0 }: AdnlFaults, queryId: Buffer): number {
+  if (typeof delayMs === 'number') return delayMs;
+  const part = (at: number): number => (queryId.readUInt32LE(at) + 1) / (2 ** 32 + 1);
+  const normal = Math.sqrt(-2 * Math.log(part(0))) * Math.cos(2 * Math.PI * part(4));
+  return delayMs.medianMs * Math.exp(delayMs.sigma * normal);
+}
+
 /** The frame of `payload` as the faults spoil it, encrypted; the send stream goes on. */
 export function faultyFrame(payload: Buffer, cipher: Cipheriv, faults: AdnlFaults): Buffer {
   const frame = plainFrame(payload, randomBytes(32));

@@ -46,6 +46,10 @@ export type QueryFaults = {
   readonly tip?: TipFault;
   /** Announces another network's zerostate. */
   readonly otherZeroState?: boolean;
+  /** One bit of every answer is flipped: that at this part of it, 0..1. */
+  readonly alteredAt?: number;
+  /** Its clock is ahead by so many seconds, or behind by a negative number. */
+  readonly clockSkewSeconds?: number;
   /** getBlock answers so many bytes that are no block. */
   readonly blockBytes?: number;
 };
@@ -91,11 +95,21 @@ export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, a
   if (faults.proof !== undefined) value = spoilProof(value, faults.proof) as Record<string, unknown>;
   if (faults.blockBytes !== undefined && fn.name === 'getBlock')
     value = { ...value, data: Buffer.alloc(faults.blockBytes, 0xb5) };
-  return fn.encodeAnswer(value);
+  return alter(fn.encodeAnswer(value), faults.alteredAt);
 }
 
-function spoils({ forgedBalance, tip, otherZeroState, wrongId, proof, blockBytes }: QueryFaults): boolean {
+/** The answer's own id stays: without it the answer would be of another kind, which nobody would take for a forgery. */
+function alter(answer: Buffer, alteredAt: number | undefined): Buffer {
+  if (alteredAt === undefined) return answer;
+  const bit = 32 + Math.floor(alteredAt * (answer.length - 4) * 8);
+  const altered = Buffer.from(answer);
+  altered.writeUInt8(altered.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+  return altered;
+}
+
+function spoils({ forgedBalance, tip, otherZeroState, wrongId, proof, alteredAt, blockBytes }: QueryFaults): boolean {
   return (
+    alteredAt !== undefined ||
     forgedBalance !== undefined ||
     tip?.kind === 'future' ||
     otherZeroState === true ||

@@ -10,6 +10,7 @@ import { faultyAnswer, faultyTip, refuseByFaults } from './faults.ts';
 import type { QueryFaults } from './faults.ts';
 import type { Head, StartTimer } from './head.ts';
 import { createMessageInbox } from './message-queries.ts';
+import type { MessageInboxDependencies } from './message-queries.ts';
 import type { QueryServerMetrics } from './metrics.ts';
 import { answerQuery } from './queries.ts';
 import type { View } from './view.ts';
@@ -33,11 +34,13 @@ export type QueryServerDependencies = {
   readonly startTimer: StartTimer;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Tries messages from outside, on a chain that goes on (`MessageInboxDependencies`). */
+  readonly take?: MessageInboxDependencies['take'];
 };
 
 export function createQueryServer(dependencies: QueryServerDependencies): QueryServer {
   const { chain, head, logger, metrics, now } = dependencies;
-  const inbox = createMessageInbox({ nowMs: now });
+  const inbox = createMessageInbox({ nowMs: now, ...(dependencies.take !== undefined && { take: dependencies.take }) });
   let faults: QueryFaults = {};
   let queries = 0;
   const tip = (): number => faultyTip(faults, head.seqno(), queries);
@@ -61,7 +64,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
       await pause(acting.overloadedAfterMs, signal);
       throw refusal(serverCode.deadline, 'timeout');
     }
-    const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) };
+    const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0) };
     refuseByFaults(acting, view, request);
     return faultyAnswer(acting, view, request, (one) => answerQuery(one, request, inbox));
   }

@@ -156,7 +156,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     dependencies.shared &&
     connectShared(
       { ...dependencies.shared, zeroState: options.zeroState, keptMs: tuning.floorKeptMs },
-      { logger, headSeqno, random },
+      { logger, headSeqno },
     );
   const line = createWaitingLine(
     { waitersMax: tuning.waitersMax, waitMsMax: tuning.waiterMsMax },

@@ -1,5 +1,8 @@
-import { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+
+/** A Redis or a cluster, behind the same commands. */
+export type RedisClient = Redis | Cluster;
 
 /** A connection to a Redis that the pool can do without: what it does not answer in time is done without. */
 export type RedisLink = {
@@ -7,10 +10,9 @@ export type RedisLink = {
    * The command's answer; undefined when Redis is away or busy, refused the command, or took longer than `timeoutMs`. Never
    * rejects.
    */
-  ask<T>(command: (client: Redis) => Promise<T>, timeoutMs: number): Promise<T | undefined>;
+  ask<T>(command: (client: RedisClient) => Promise<T>, timeoutMs: number): Promise<T | undefined>;
   /** False from the moment Redis is gone or was late several times in a row until it answers quickly again. */
   readonly isHere: () => boolean;
-  readonly client: Redis;
   close(): void;
 };
 
@@ -29,19 +31,8 @@ const LOST_MS = 2_000;
 /** Questions at a time: what comes beyond is done without Redis, so that a slow one cannot pile up memory. */
 const ASKED_MAX = 512;
 
-export function createRedisLink(
-  options: { url: string },
-  { logger, random }: { logger: Logger; random: () => number },
-): RedisLink {
-  const client = new Redis(options.url, {
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    connectTimeout: 1_000,
-    retryStrategy: () => 100 + random() * 200,
-  });
+/** @param client keeps no question for later and sends none twice; it is closed with the link */
+export function createRedisLink(client: RedisClient, { logger }: { logger: Logger }): RedisLink {
   let here = false;
   let late = 0;
   let asked = 0;
@@ -82,7 +73,6 @@ export function createRedisLink(
   client.on('error', () => undefined);
 
   return {
-    client,
     isHere: () => here,
     async ask(command, timeoutMs) {
       if (!here || asked >= ASKED_MAX) return undefined;

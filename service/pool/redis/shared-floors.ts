@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import type { Redis } from 'ioredis';
-
 import type { SharedFloors } from '../floors.ts';
 import type { ZeroStateId } from '../head.ts';
-import type { RedisLink } from './link.ts';
+import type { RedisClient, RedisLink } from './link.ts';
 
 /** Requests wait no longer than this for a floor, and heads no longer to be announced. */
 const ASK_MS = 20;
@@ -49,12 +47,11 @@ export type SharedFloorsOptions = {
  */
 export function createSharedFloors(
   options: SharedFloorsOptions,
-  { link, headSeqno }: { link: RedisLink; headSeqno: () => number },
+  { link, listener, headSeqno }: { link: RedisLink; listener: RedisClient; headSeqno: () => number },
 ): SharedFloors & { close(): void } {
   const scope = `${options.api}:${options.zeroState.rootHash.toString('hex').slice(0, 16)}`;
   const newestKey = `ton:newest:${scope}`;
   const keptMs = String(options.keptMs);
-  const listener = link.client.duplicate();
   let newest = 0;
   let heardMs = Number.NEGATIVE_INFINITY;
   let isListening = false;
@@ -63,7 +60,7 @@ export function createSharedFloors(
   const keyOf = (caller: string): string =>
     `ton:floor:${scope}:${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
 
-  const announceBy = (client: Redis, seqno: number): Promise<unknown> =>
+  const announceBy = (client: RedisClient, seqno: number): Promise<unknown> =>
     client.eval(announceScript, 1, newestKey, seqno, keptMs, newestKey);
 
   function learn(told: unknown): void {

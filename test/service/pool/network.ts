@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 
 import { createDevchain } from '#service/devchain/devchain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
+import { connectRedis } from '#service/limits/redis/connection.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import type { PoolLiteServer, PoolTuning, Trust } from '#service/pool/options.ts';
@@ -88,7 +89,7 @@ export function openPool(
   const zero = network.chain.zeroStates[0]!.id;
   const signatures = createSignatureChecker({}, { register, logger });
   const all = liteServersOf(network).map((liteServer, index) => ({ ...liteServer, ...options.uses?.[index] }));
-  const { wrap = (server) => server } = options;
+  const { wrap = (server) => server, redisUrl } = options;
   // Who makes second attempts late means to count queries: no early ones then.
   const { slowAfterMs } = options.tuning ?? {};
   const hedge = slowAfterMs === undefined ? {} : { hedgeMsMin: slowAfterMs };
@@ -109,7 +110,10 @@ export function openPool(
       tracer: options.tracer ?? trace.getTracer('none'),
       now: () => performance.now(),
       random: Math.random,
-      shared: options.redisUrl === undefined ? undefined : { url: options.redisUrl, api: 'test' },
+      shared:
+        redisUrl === undefined
+          ? undefined
+          : { connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 }), api: 'test' },
     },
   );
   return {

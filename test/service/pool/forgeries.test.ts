@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { runForgeries } from './forgery-runs.ts';
+import { startNetwork } from './network.ts';
+
+let network: Devchain;
+beforeAll(async () => {
+  network = await startNetwork(1);
+}, 60_000);
+afterAll(() => network.close());
+
+test('no answer that is proved is accepted in any forged form', { timeout: 300_000 }, async () => {
+  const runs = await runForgeries(network);
+  expect(runs.filter(({ outcome }) => outcome === 'accepted')).toEqual([]);
+  // Each function's answers were really forged, and found out: what is harmless is bits that say nothing.
+  const functions = [...new Set(runs.map(({ functionName }) => functionName))];
+  expect(functions).toHaveLength(14);
+  for (const name of functions) {
+    const refused = runs.filter(({ functionName, outcome }) => functionName === name && outcome === 'refused');
+    expect([name, refused.length > 5]).toEqual([name, true]);
+  }
+});

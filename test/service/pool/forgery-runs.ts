@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { createLive } from '#service/main/live.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import { createSignatureChecker } from '#service/proof/signature-checker.ts';
+import { createTvm } from '#service/tvm/tvm.ts';
+import { querySource } from '#service/v2/parameter.ts';
+import { createV2 } from '#service/v2/v2.ts';
+import type { V2 } from '#service/v2/v2.ts';
+import { openPool, until, within } from './network.ts';
+import type { Faults } from './network.ts';
+
+/** Ways to forge an answer: those of lite server sheet section 10, and single bits anywhere in it. */
+const ways: Readonly<Record<string, Faults>> = {
+  'another block': { wrongId: true },
+  'a proof of something else': { proof: 'wrongHash' },
+  'a proof that stores the right hash': { proof: 'storedHash' },
+  'a proof without a cell': { proof: 'missingCell' },
+  ...Object.fromEntries(
+    [0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.999].map((at) => [
+      `another bit at ${at * 100} %`,
+      { alteredAt: at },
+    ]),
+  ),
+};
+
+/** What came of one forgery. `harmless`: the answer was given, and is the right one. */
+export type ForgeryRun = {
+  readonly functionName: string;
+  readonly way: string;
+  readonly outcome: 'refused' | 'harmless' | 'accepted';
+  /** The refusal's code. */
+  readonly code?: string;
+};
+
+/** Every answer that is proved, each forged in every way, read through the operations of v2 by a pool that has no other lite server. */
+export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
+  const quiet = { logger: pino({ level: 'silent' }), register: new Registry() };
+  const signatures = createSignatureChecker({}, quiet);
+  const workerUrl = new URL('../../../service/tvm/worker.ts', import.meta.url);
+  const tvm = createTvm({ workerUrl }, { ...quiet, now: () => performance.now() });
+  const liteServer = network.liteServers[0]!;
+  const liveOf = (pool: Pool): V2 =>
+    createV2({ release: 0 }, createLive({ trust: 'verified' }, { pool, signatures, tvm }));
+
+  /** The operation's answer by a pool of its own, which has nothing in its cache. */
+  async function ask(name: string, query: string, faults: Faults): Promise<unknown> {
+    const { pool, close } = openPool(network, { use: [0] });
+    try {
+      await until(() => pool.ready(), 10_000);
+      await liteServer.setFaults(faults);
+      const source = querySource(new URLSearchParams(query));
+      return (await liveOf(pool).find(name)!.run(source, within(3_000))).value;
+    } finally {
+      await liteServer.setFaults({});
+      await close();
+    }
+  }
+
+  const runs: ForgeryRun[] = [];
+  for (const { functionName, name, query } of await findReads(network, ask)) {
+    const honest = await ask(name, query, {});
+    for (const [way, faults] of Object.entries(ways)) {
+      const run = await ask(name, query, { ...faults, only: [functionName] }).then(
+        (value) => ({ outcome: isDeepStrictEqual(value, honest) ? 'harmless' : 'accepted' }) as const,
+        (error: unknown) => ({ outcome: 'refused', code: String((error as { code?: string }).code ?? error) }) as const,
+      );
+      runs.push({ functionName, way, ...run });
+    }
+  }
+  await Promise.all([signatures.close(), tvm.close()]);
+  return runs;
+}
+
+/** An operation for each lite-server function whose answer is proved. */
+async function findReads(
+  network: Devchain,
+  ask: (name: string, query: string, faults: Faults) => Promise<unknown>,
+): Promise<{ functionName: string; name: string; query: string }[]> {
+  const head = network.head();
+  const { seqno } = head.id;
+  const place = 'workchain=-1&shard=-9223372036854775808';
+  const shard = head.shards[0]!.block;
+  const shardPlace = `workchain=0&shard=${BigInt.asIntN(64, shard.shard)}`;
+  const listed = (await ask('getBlockTransactions', `${place}&seqno=${seqno}&count=1`, {})) as {
+    transactions: { account: string; lt: string; hash: string }[];
+  };
+  const { account, lt, hash } = listed.transactions[0]!;
+  const from = `lt=${lt}&hash=${encodeURIComponent(hash)}`;
+  const rows: [functionName: string, name: string, query: string][] = [
+    ['getAccountState', 'getAddressInformation', `address=${account}`],
+    ['getAccountState', 'getAddressInformation', `address=0:${'1'.repeat(64)}`],
+    ['getTransactions', 'getTransactions', `address=${account}&limit=3&${from}`],
+    ['getConfigParams', 'getConfigParam', 'config_id=34'],
+    ['getConfigAll', 'getConfigAll', ''],
+    ['getLibrariesWithProof', 'getLibraries', `libraries=${'ab'.repeat(32)}`],
+    ['lookupBlock', 'getAddressInformation', `address=${account}&seqno=${seqno - 50}`],
+    ['lookupBlockWithProof', 'lookupBlock', `${place}&seqno=${seqno - 20}`],
+    ['lookupBlockWithProof', 'lookupBlock', `${shardPlace}&seqno=${shard.seqno - 1}`],
+    ['getBlockHeader', 'getBlockHeader', `${place}&seqno=${seqno - 20}&${hashesOf(network, seqno - 20)}`],
+    ['getAllShardsInfo', 'getShards', `seqno=${seqno - 20}`],
+    ['getShardBlockProof', 'getShardBlockProof', `${shardPlace}&seqno=${shard.seqno - 1}`],
+    ['getBlockProof', 'getMasterchainBlockSignatures', `seqno=${seqno - 20}`],
+    ['listBlockTransactions', 'getBlockTransactions', `${place}&seqno=${seqno}&count=3`],
+    ['listBlockTransactionsExt', 'getBlockTransactionsExt', `${place}&seqno=${seqno}&count=3`],
+    ['getBlockOutMsgQueueSize', 'getOutMsgQueueSize', ''],
+  ];
+  return rows.map(([functionName, name, query]) => ({ functionName, name, query }));
+}
+
+function hashesOf({ chain }: Devchain, seqno: number): string {
+  const { rootHash, fileHash } = chain.masterchain(seqno)!.id;
+  return `root_hash=${rootHash.toString('hex')}&file_hash=${fileHash.toString('hex')}`;
+}
