@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Registry } from 'prom-client';
 
 import { createAddresses } from './addresses.ts';
-import { takePlace, type Shortage } from './budget.ts';
+import type { Shortage } from './budget.ts';
 import { ownBudgets, type Budgets } from './budgets.ts';
 import { createCallers, type Subject } from './callers.ts';
 import { addressSubject } from './client-address.ts';
@@ -242,35 +242,44 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const take = (subject: Subject, nowMs: number, tokens: number) =>
     budgets.take(subject.name, subject.budget, subject.priced.plan, Math.floor(nowMs * 1000), tokens);
 
+  const freePlace = ({ name, budget, priced }: Subject): void => budgets.freePlace(name, budget, priced.plan);
+
   const settle = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
-    const { budget } = subject;
     const decision = answer(subject, shortage, operation);
     if (!decision.allowed) {
-      budget.inFlight -= 1;
+      freePlace(subject);
       return decision;
     }
     let held = true;
     const { plan, grants, quota } = decision;
     const release = (): void => {
-      if (held) budget.inFlight -= 1;
+      if (held) freePlace(subject);
       held = false;
     };
     return { allowed: true, plan, grants, quota, release };
   };
 
-  /** Takes a place, then tokens; `operation` null: one token in advance. */
-  const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
-    const { budget, priced } = subject;
-    const full = takePlace(budget, priced.plan);
-    if (full !== undefined) return answer(subject, full, operation);
-    const taken = take(subject, nowMs, operation === null ? 1 : priced.costOf(operation));
+  /** Takes tokens for a request that has its place; `operation` null: one token in advance. */
+  const takeTokens = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
+    const taken = take(subject, nowMs, operation === null ? 1 : subject.priced.costOf(operation));
     if (!(taken instanceof Promise)) return settle(subject, taken, operation);
     return taken.then(
       (shortage) => settle(subject, shortage, operation),
       (error: unknown) => {
-        budget.inFlight -= 1;
+        freePlace(subject);
         throw error;
       },
+    );
+  };
+
+  /** Takes a place, then tokens. */
+  const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
+    const { name, budget, priced } = subject;
+    const full = budgets.takePlace(name, budget, priced.plan, Math.floor(nowMs * 1000));
+    if (full === undefined) return takeTokens(subject, nowMs, operation);
+    if (!(full instanceof Promise)) return answer(subject, full, operation);
+    return full.then((shortage) =>
+      shortage === undefined ? takeTokens(subject, now(), operation) : answer(subject, shortage, operation),
     );
   };
 

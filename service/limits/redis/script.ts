@@ -91,6 +91,45 @@ return 0
 `;
 
 /**
+ * Whether there is room for one more of a subject's requests running at once, over all pods.
+ * KEYS[i] a hash: of each pod the places that it holds and when it told of them.
+ * ARGV[1] the pod, ARGV[2] milliseconds until places that nobody tells of are free, ARGV[2 + i] places that the pod holds, the one asked for among them,
+ * and how many there are (-1: it only tells).
+ * Answers for each key 1, or 0 when there is no room.
+ */
+export const placesScript = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local pod, kept, answers = ARGV[1], tonumber(ARGV[2]), {}
+for index = 1, #KEYS do
+  local key, others = KEYS[index], 0
+  local mine, max = string.match(ARGV[2 + index], '^(%d+),(-?%d+)$')
+  mine, max = tonumber(mine), tonumber(max)
+  local told = redis.call('HGETALL', key)
+  for at = 1, #told, 2 do
+    local count, when = string.match(told[at + 1], '^(%d+),(%d+)$')
+    if now - tonumber(when) > kept then
+      redis.call('HDEL', key, told[at])
+    elseif told[at] ~= pod then
+      others = others + tonumber(count)
+    end
+  end
+  answers[index] = 1
+  if max >= 0 and others + mine > max then
+    answers[index] = 0
+    mine = mine - 1
+  end
+  if mine > 0 then
+    redis.call('HSET', key, pod, string.format('%.0f,%.0f', mine, now))
+    redis.call('PEXPIRE', key, kept)
+  else
+    redis.call('HDEL', key, pod)
+  end
+end
+return answers
+`;
+
+/**
  * Says that a pod is there and counts those seen within the last 5 s.
  * KEYS[1] sorted set of pods by second, ARGV[1] the pod.
  */

@@ -4,10 +4,15 @@ import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './questions.ts';
+import { createSharedPlaces } from './shared-places.ts';
 import { redisTime, takeAnswerLength, takeScript } from './script.ts';
 import type { Store } from './store.ts';
 
-export type SharedBudgetsOptions = { readonly api: string; readonly onRedisFailure: OnRedisFailure };
+export type SharedBudgetsOptions = {
+  readonly api: string;
+  readonly pod: string;
+  readonly onRedisFailure: OnRedisFailure;
+};
 
 export type SharedBudgetsDependencies = {
   readonly store: Store;
@@ -48,8 +53,8 @@ type Held = {
 export function createSharedBudgets(
   options: SharedBudgetsOptions,
   { store, metrics, nowUs: clock }: SharedBudgetsDependencies,
-): Budgets & { readonly setOnRedisFailure: (rule: OnRedisFailure) => void } {
-  const { api } = options;
+): Budgets & { readonly setOnRedisFailure: (rule: OnRedisFailure) => void; readonly close: () => void } {
+  const { api, pod } = options;
   let { onRedisFailure } = options;
   const script = scriptOf(takeScript(redisTime));
   const { ask: askStore } = store.questions({ script, common: [], answerLength: takeAnswerLength });
@@ -145,7 +150,12 @@ export function createSharedBudgets(
     }
   };
 
+  const { takePlace, freePlace, close } = createSharedPlaces({ api, pod, rule: () => onRedisFailure }, store);
+
   return {
+    takePlace,
+    freePlace,
+    close,
     setOnRedisFailure(rule) {
       onRedisFailure = rule;
     },

@@ -31,13 +31,16 @@ export function createSharedLimits(
   const pod = randomUUID();
   const store = createStore({ url, api, pod }, { logger: dependencies.logger, metrics, random: Math.random });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
-  const budgets = createSharedBudgets({ api, onRedisFailure }, { store, metrics, nowUs });
+  const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {
     budgets,
     usage: createSharedUsage({ api, pod }, store),
     isRevoked: store.isRevoked,
     setOnRedisFailure: budgets.setOnRedisFailure,
     setUrl: store.setUrl,
-    close: () => store.close(),
+    async close() {
+      budgets.close();
+      await store.close();
+    },
   };
 }

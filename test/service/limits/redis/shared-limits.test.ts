@@ -6,6 +6,7 @@ import { fullBucket, take } from '#service/limits/bucket.ts';
 import { takeScript } from '#service/limits/redis/script.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
+import type { Decision } from '#service/limits/limits.ts';
 import { askWith, load, planOf, startPods, valueOf, type SharedPod } from './shared-setup.ts';
 
 const url = inject('redisUrl') ?? '';
@@ -59,6 +60,24 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     const { admitted } = await load(pods, 100, () => 1, askWith(keys[0]));
     expect(admitted).toBe(7);
     expect(await askWith(keys[0])(pods[1] as SharedPod)).toMatchObject({ allowed: false, code: 'rate_limited' });
+    await close();
+  });
+
+  it('count requests running at once over all pods, and free the places of a pod that is gone', async () => {
+    const plan = planOf({ maxConcurrent: 5, requestsPerSecond: 1000, burst: 1000 });
+    const { pods, keys, close } = await startPods(3, { url, plan });
+    const asked = await Promise.all(Array.from({ length: 12 }, (_, at) => askWith(keys[0])(pods[at % 3] as SharedPod)));
+    const running = asked.filter((decision) => decision.allowed);
+    expect(running).toHaveLength(5);
+    expect(asked.find(({ allowed }) => !allowed)).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+    running[0]?.release();
+    const fromAnother = async (): Promise<boolean> => {
+      const decision = await askWith(keys[0])(pods[asked.indexOf(running[0] as Decision) === 0 ? 1 : 0] as SharedPod);
+      return decision.allowed;
+    };
+    await expect.poll(fromAnother, { timeout: 2000 }).toBe(true);
+    expect((await askWith(keys[0])(pods[2] as SharedPod)).allowed).toBe(false);
+    for (const decision of running) decision.release();
     await close();
   });
 

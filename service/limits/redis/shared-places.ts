@@ -1,0 +1,112 @@
+import { takePlace as takeOwnPlace, type Budget, type Shortage } from '../budget.ts';
+import type { Budgets } from '../budgets.ts';
+import type { LimitPlan, OnRedisFailure } from '../options.ts';
+import { scriptOf } from './questions.ts';
+import { placesScript } from './script.ts';
+import type { Store } from './store.ts';
+
+/** Places that a pod has not told of for so long are free again: it is gone. */
+const keptMs = 10_000;
+
+/** How often a pod tells of the places it holds. */
+const heartbeatMs = keptMs / 4;
+
+/** How long a subject whose places are all taken is refused without asking; a place freed here ends it. */
+const fullUs = 50_000;
+
+/** Nobody knows when a place is free, or Redis back: a second is soon and not at once. */
+const full: Shortage = { reason: 'concurrency', retryAfterSeconds: 1 };
+const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
+
+type Held = { readonly name: string; fullUntilUs: number; isTelling: boolean };
+
+export type SharedPlaces = Pick<Budgets, 'takePlace' | 'freePlace'> & { readonly close: () => void };
+
+/**
+ * Places under `maxConcurrent`, counted over all pods: each tells Redis how many it holds of a subject, and is told whether there is room for one more.
+ * Only plans with that limit ask.
+ */
+export function createSharedPlaces(
+  { api, pod, rule }: { readonly api: string; readonly pod: string; readonly rule: () => OnRedisFailure },
+  store: Store,
+): SharedPlaces {
+  const script = scriptOf(placesScript);
+  const { ask } = store.questions({ script, common: [pod, keptMs], answerLength: 1 });
+  /** Budgets with places that Redis knows of. */
+  const holding = new Map<Budget, Held>();
+
+  const heldOf = (name: string, budget: Budget): Held => {
+    let held = holding.get(budget);
+    if (held === undefined) holding.set(budget, (held = { name, fullUntilUs: 0, isTelling: false }));
+    return held;
+  };
+
+  const keyOf = (name: string): string => `places:${api}:{${name}}`;
+
+  /** Tells Redis how many places are held now; what is missed the next heartbeat tells. */
+  const tell = (budget: Budget, held: Held): void => {
+    if (held.isTelling || !store.here) return;
+    held.isTelling = true;
+    // What is freed in the same turn is told as one.
+    setImmediate(() => {
+      held.isTelling = false;
+      if (budget.inFlight === 0) holding.delete(budget);
+      void ask(keyOf(held.name), `${budget.inFlight},-1`).catch(() => undefined);
+    });
+  };
+
+  const refused = (budget: Budget, shortage: Shortage): Shortage => {
+    budget.inFlight -= 1;
+    return shortage;
+  };
+
+  /** A place was counted already; whether it may stay while Redis is away. */
+  const placeAway = (budget: Budget, max: number): Shortage | undefined => {
+    if (rule() === 'Open') return undefined;
+    if (rule() === 'Closed') return refused(budget, unavailable);
+    return budget.inFlight > Math.max(1, Math.floor(max / store.pods)) ? refused(budget, full) : undefined;
+  };
+
+  const askForPlace = async (
+    name: string,
+    budget: Budget,
+    max: number,
+    nowUs: number,
+  ): Promise<Shortage | undefined> => {
+    const held = heldOf(name, budget);
+    try {
+      const [granted] = await ask(keyOf(name), `${budget.inFlight},${max}`);
+      if (granted === 1) return undefined;
+    } catch {
+      return placeAway(budget, max);
+    }
+    held.fullUntilUs = nowUs + fullUs;
+    const shortage = refused(budget, full);
+    // Others may have come and gone since the question went out.
+    tell(budget, held);
+    return shortage;
+  };
+
+  const timer = setInterval(() => {
+    for (const [budget, held] of holding) tell(budget, held);
+  }, heartbeatMs);
+  timer.unref();
+
+  return {
+    takePlace(name, budget, plan: LimitPlan, nowUs) {
+      const max = plan.maxConcurrent;
+      const isFull = store.here && nowUs < (holding.get(budget)?.fullUntilUs ?? 0);
+      const shortage = isFull ? full : takeOwnPlace(budget, plan);
+      if (max === null || shortage !== undefined) return shortage;
+      return store.here ? askForPlace(name, budget, max, nowUs) : placeAway(budget, max);
+    },
+    freePlace(name, budget, plan) {
+      budget.inFlight -= 1;
+      if (plan.maxConcurrent === null) return;
+      const held = heldOf(name, budget);
+      held.fullUntilUs = 0;
+      tell(budget, held);
+    },
+    close: () => clearInterval(timer),
+  };
+}
