@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 
 import type { TonApi } from '../resource.ts';
 import type { KeyringRow } from '../service-config.ts';
-import { canonicalJson } from './canonical.ts';
 import { child } from './child.ts';
 import { keyringFile } from './mounts.ts';
 import { childAnnotations, childNames } from './names.ts';
@@ -58,13 +57,27 @@ function shardOf({ sha256 }: KeyringRow, shards: number): number {
   return Number.parseInt(sha256.slice(0, prefixBits / 4), 16) % shards;
 }
 
-/** Rows in order of their ids, as base64 of gzip: the same rows give the same bytes (gzip's header holds no time here). */
+/**
+ * Rows in order of their ids, as base64 of gzip: the same rows give the same bytes (gzip's header holds no time here). Hashes hardly shrink, so the lowest level
+ * is as good as any and takes half the time.
+ */
 function fileOf(rows: readonly KeyringRow[]): string {
   const lines = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(rowText);
-  return gzipSync(`{"keys":[\n${lines.join(',\n')}\n]}\n`, { level: 6 }).toString('base64');
+  return gzipSync(`{"keys":[\n${lines.join(',\n')}\n]}\n`, { level: 1 }).toString('base64');
 }
 
-/** `id` and `sha256` first: rows that start so are read fastest. */
-function rowText({ id, sha256, ...terms }: KeyringRow): string {
-  return `{"id":"${id}","sha256":"${sha256}",${canonicalJson(terms).slice(1)}`;
+/** `id` and `sha256` first: rows that start so are read fastest. Fields in one order, whatever order they were given in. */
+function rowText(row: KeyringRow): string {
+  const { id, sha256, plan, owner, networks, notAfter, allowedMethods, allowedSources, overrides } = row;
+  return JSON.stringify({
+    id,
+    sha256,
+    plan,
+    owner,
+    networks,
+    notAfter,
+    allowedMethods,
+    allowedSources,
+    overrides: overrides && { requestsPerSecond: overrides.requestsPerSecond, burst: overrides.burst },
+  });
 }

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+
+import { keyringFile } from '../desired/mounts.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+
+/** What the keyring Secrets hold as they are stored: what pods are to take over. */
+export type StoredKeyring = {
+  readonly ids: ReadonlySet<string>;
+  /** What a pod that has read exactly this reports: SHA-256 over the unpacked files in order of their names. */
+  readonly sha256: string;
+};
+
+/** A shard unpacked is a few megabytes at most; more is none of ours. */
+const unpackedBytesMax = 32 * 1024 * 1024;
+
+/** Reads keyring Secrets. One that cannot be read has no keys, as the next look writes it anew. */
+export function storedKeyring(secrets: readonly KubernetesObject[]): StoredKeyring {
+  const ids = new Set<string>();
+  const digest = createHash('sha256');
+  for (const { text } of secrets.map(fileOf).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    digest.update(text);
+    for (const [, id] of text.matchAll(/^\{"id":"([0-9A-Za-z]{12})"/gm)) ids.add(id ?? '');
+  }
+  return { ids, sha256: digest.digest('hex') };
+}
+
+/** The file that pods see of a Secret: `NAME-keyring-3` is `3.json.gz`. */
+function fileOf({ metadata, data }: KubernetesObject): { readonly name: string; readonly text: string } {
+  const name = `${metadata.name.slice(metadata.name.lastIndexOf('-') + 1)}.json.gz`;
+  try {
+    const packed = Buffer.from(data?.[keyringFile] ?? '', 'base64');
+    return { name, text: gunzipSync(packed, { maxOutputLength: unpackedBytesMax }).toString('utf8') };
+  } catch {
+    return { name, text: '' };
+  }
+}
