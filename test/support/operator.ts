@@ -3,11 +3,17 @@ import { Registry } from 'prom-client';
 
 import { startOperator, type Operator } from '#operator/operator.ts';
 import { parseOptions } from '#operator/options.ts';
+import { fetchFromPod } from '#operator/pod-fetch.ts';
 
 import type { ControlPlane } from './control-plane.ts';
+import { onLoopback } from './pod-network.ts';
 
 /** An operator of this process on a control plane, with its metrics. */
-export type OperatorUnderTest = Operator & { readonly register: Registry };
+export type OperatorUnderTest = Operator & {
+  readonly register: Registry;
+  /** Writes to the API server so far, by `kind verb`. */
+  writes(): Promise<Readonly<Record<string, number>>>;
+};
 
 /** Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`. */
 export async function startOperatorUnderTest(
@@ -20,12 +26,21 @@ export async function startOperatorUnderTest(
     ['--kubeconfig', plane.kubeconfigPath, '--host', '127.0.0.1', '--metrics-port', '0', '--health-port', '0', ...args],
     { POD_NAME: identity, POD_NAMESPACE: 'default' },
   );
-  const level = process.env['TEST_LOGS'] === undefined ? 'silent' : 'debug';
   const operator = await startOperator(options, {
     version: '0.1.0',
     commit: 'test',
-    logger: pino({ level }),
+    logger: pino({ level: process.env['TEST_LOGS'] ?? 'silent' }),
     register,
+    fetchPage: (address, ...rest) => fetchFromPod(onLoopback(address), ...rest),
   });
-  return { ...operator, register };
+  return {
+    ...operator,
+    register,
+    async writes() {
+      const metric = await register.getSingleMetric('ton_operator_writes_total')?.get();
+      return Object.fromEntries(
+        (metric?.values ?? []).map(({ labels, value }) => [`${labels['kind']} ${labels['verb']}`, value]),
+      );
+    },
+  };
 }
