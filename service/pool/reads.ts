@@ -309,8 +309,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const answered = new Set<number>();
     const asked = new Map<number, Member>();
     const hedges = new Set<number>();
-    // A lite server that does not have the block costs another attempt, and no failure that could grow into a storm.
-    let misses = 0;
+    // One that does not have what others have must not be the last one asked for want of budget: its refusal would pass for the answer.
+    let hasMissed = false;
     const { wanted, rights } = question;
     hedgeBudget.earn();
     retryBudget.earn();
@@ -319,8 +319,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       const chosen = choice.next(wanted, tried);
       if (chosen === undefined) return undefined;
       if (!chosen.hasRoom) return 'full';
-      const isFree = cause === 'retry' && misses > 0;
-      if (isFree) misses -= 1;
+      const isFree = cause === 'retry' && hasMissed;
       if (!isFree && !isPaidFor(cause, isUsable(chosen) && chosen.reaches && chosen.stalled === 0)) return undefined;
       if (cause === 'hedge') hedges.add(chosen.index);
       tried.add(chosen.index);
@@ -344,7 +343,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
             const member = memberAt(index);
             asked.set(index, member);
             const onAnswer = (): void => void answered.add(index);
-            return attempt(member, question, stop, { onAnswer, onMiss: () => void (misses += 1) });
+            return attempt(member, question, stop, { onAnswer, onMiss: () => void (hasMissed = true) });
           },
           isFinal: (error) => judge(error).final,
           onOverdue: (index) => {
