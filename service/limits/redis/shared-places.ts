@@ -55,11 +55,6 @@ export function createSharedPlaces(
     });
   };
 
-  const refused = (budget: Budget, shortage: Shortage): Shortage => {
-    budget.inFlight -= 1;
-    return shortage;
-  };
-
   /** A place was counted already; whether it may stay while Redis is away. */
   const placeAway = (budget: Budget, max: number): Shortage | undefined => {
     if (rule() === 'Open') return undefined;
@@ -109,4 +104,10 @@ export function createSharedPlaces(
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** Takes back the place that was counted when it was asked for. */
+function refused(budget: Budget, shortage: Shortage): Shortage {
+  budget.inFlight -= 1;
+  return shortage;
 }

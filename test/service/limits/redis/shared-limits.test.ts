@@ -63,7 +63,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('count requests running at once over all pods, and free the places of a pod that is gone', async () => {
+  it('count requests running at once over all pods', async () => {
     const plan = planOf({ maxConcurrent: 5, requestsPerSecond: 1000, burst: 1000 });
     const { pods, keys, close } = await startPods(3, { url, plan });
     const asked = await Promise.all(Array.from({ length: 12 }, (_, at) => askWith(keys[0])(pods[at % 3] as SharedPod)));

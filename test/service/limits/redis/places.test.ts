@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
+import { describe, expect, inject, it } from 'vitest';
+
+import { placesScript } from '#service/limits/redis/script.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+const url = inject('redisUrl') ?? '';
+const missing = skipLoudly(url === '', { what: 'places kept in Redis', why: 'no redis-server' });
+
+describe.skipIf(missing)('places under maxConcurrent, kept in Redis', () => {
+  it('are there up to their number over all pods, and again when a pod tells of fewer or is not heard of', async () => {
+    const client = new Redis(url);
+    const key = `places:${process.pid}:{subject}`;
+    const tell = async (pod: string, held: number, most: number, keptMs = 60_000): Promise<number> => {
+      const [granted] = (await client.eval(placesScript, 1, key, pod, keptMs, `${held},${most}`)) as number[];
+      return granted ?? -1;
+    };
+    expect([await tell('one', 1, 3), await tell('two', 1, 3), await tell('one', 2, 3)]).toEqual([1, 1, 1]);
+    expect([await tell('two', 2, 3), await tell('three', 1, 3)]).toEqual([0, 0]);
+    await tell('one', 1, -1);
+    expect(await tell('three', 1, 3)).toBe(1);
+    await sleep(30);
+    expect(await tell('two', 3, 3, 20)).toBe(1);
+    await tell('two', 0, -1);
+    expect(await client.exists(key)).toBe(0);
+    client.disconnect();
+  });
+});
