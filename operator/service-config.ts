@@ -2,7 +2,8 @@
  * The door to the service's half (decision 1 of the design: one manifest, read by one function on both sides): the operator mounts the text that the
  * service reads, and says with the service's own hash what every pod must report.
  */
-export { hotHashOfManifest, revokedSet, type KeyringRow } from '../service/config.ts';
+export { configFromManifest, hotHashOfManifest, revokedSet, type KeyringRow } from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
+export { ConfigError } from '../service/config/errors.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { readGlobalConfig, type GlobalConfig } from '../service/config/global-config.ts';

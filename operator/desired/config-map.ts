@@ -1,5 +1,5 @@
 import { type TonApi } from '../resource.ts';
-import { hotHashOfManifest } from '../service-config.ts';
+import { ConfigError, configFromManifest, hotHashOfManifest } from '../service-config.ts';
 import { canonicalJson } from './canonical.ts';
 import { child } from './child.ts';
 import { childAnnotations, childNames } from './names.ts';
@@ -9,7 +9,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 export const configFile = 'tonapi.yaml';
 
 /** What the API server takes as data of one ConfigMap. */
-export const configBytesMax = 1024 * 1024;
+const configBytesMax = 1024 * 1024;
 
 /** Fields of the spec that the service does not read: what only says how pods are run. A change of one leaves the configuration as it is. */
 const operatorFields: ReadonlySet<string> = new Set([
@@ -45,6 +45,25 @@ export function configText(tonApi: TonApi, globalConfig: string | undefined): st
   const { name, key } = reference;
   const referenced = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [key]: globalConfig } };
   return `${canonicalJson(manifest)}\n---\n${canonicalJson(referenced)}\n`;
+}
+
+/**
+ * What the pods would refuse in the configuration, told before they get it: rules that only both halves together can break, and whatever is wrong in the
+ * ConfigMap with lite servers. Of lite servers in a Secret nothing is known here.
+ */
+export function configProblems(tonApi: TonApi, globalConfig: string | undefined): string[] {
+  const text = configText(tonApi, globalConfig);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > configBytesMax)
+    return [`the configuration has ${bytes} bytes; a ConfigMap holds at most ${configBytesMax}`];
+  try {
+    if (tonApi.spec.liteServerConfigRef?.kind === 'Secret') hotHashOfManifest(text);
+    else configFromManifest(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.data.problems.map(({ path, expected }) => (path === '' ? expected : `${path}: ${expected}`));
+  }
 }
 
 /** Hash that every ready pod must report for this configuration to be in force. */

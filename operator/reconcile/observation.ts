@@ -1,6 +1,4 @@
-import { TonplaneError } from '#service/error.ts';
-
-import { hotHash } from '../desired/config-map.ts';
+import { configProblems } from '../desired/config-map.ts';
 import type { References } from '../desired/references.ts';
 import { keyringOf } from '../keys/keyring.ts';
 import { secretNameOf } from '../keys/material.ts';
@@ -10,7 +8,7 @@ import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { migratedSchema } from '../rollout/migration.ts';
-import { readGlobalConfig, type KeyringRow } from '../service-config.ts';
+import type { KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
 import type { PodReport, PodReports } from './pod-reports.ts';
@@ -120,28 +118,10 @@ async function readGlobalConfigText(
 
 /** What the pods would refuse is told before they get it. */
 function problemsOf(tonApi: TonApi, globalConfig: string | undefined): Observation['problems'] {
-  const referenced = problemsOfReference(tonApi, globalConfig);
-  if (referenced.length > 0) return referenced;
-  try {
-    hotHash(tonApi, { globalConfig });
-    return [];
-  } catch (error) {
-    if (!(error instanceof TonplaneError)) throw error;
-    return [{ reason: 'InvalidReference', message: error.message }];
+  const reference = tonApi.spec.liteServerConfigRef;
+  if (reference?.kind === 'ConfigMap' && globalConfig === undefined) {
+    return [{ reason: 'KeyMissing', message: `ConfigMap ${reference.name} has no key ${reference.key}` }];
   }
-}
-
-function problemsOfReference({ spec }: TonApi, globalConfig: string | undefined): Observation['problems'] {
-  const reference = spec.liteServerConfigRef;
-  if (reference?.kind !== 'ConfigMap') return [];
-  const { name, key } = reference;
-  if (globalConfig === undefined) {
-    return [{ reason: 'KeyMissing', message: `ConfigMap ${name} has no key ${key}` }];
-  }
-  const wrong: { path: string; expected: string }[] = [];
-  readGlobalConfig(globalConfig, wrong);
-  return wrong.slice(0, 1).map(({ path, expected }) => ({
-    reason: 'InvalidReference',
-    message: `ConfigMap ${name}, key ${key}: ${path} ${expected}`,
-  }));
+  const [message] = configProblems(tonApi, globalConfig);
+  return message === undefined ? [] : [{ reason: 'InvalidReference', message }];
 }

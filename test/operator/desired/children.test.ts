@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { latencyEdgesSeconds } from '#operator/desired/alert-rules.ts';
 import { build } from '#operator/desired/build.ts';
-import { configBytesMax } from '#operator/desired/config-map.ts';
+import { configProblems } from '#operator/desired/config-map.ts';
 import { fewestReady } from '#operator/desired/disruption-budget.ts';
 import { publicUrl } from '#operator/desired/exposure.ts';
 import { imageOf, versionOf } from '#operator/desired/pod.ts';
@@ -341,11 +341,26 @@ describe('the image', () => {
 });
 
 describe('the configuration', () => {
-  it('of the largest public list of lite servers fits into a ConfigMap', () => {
-    const many = JSON.stringify({ ...(JSON.parse(globalConfig) as object), padding: 'x'.repeat(500_000) });
-    const text =
-      all('smallest', {}, { globalConfig: many }).find(({ kind }) => kind === 'ConfigMap')?.data?.['tonapi.yaml'] ?? '';
-    expect(Buffer.byteLength(text)).toBeLessThan(configBytesMax);
+  const globals = JSON.parse(globalConfig) as Readonly<Record<string, unknown>>;
+  it.each<[string, Partial<Spec>, object, RegExp | undefined]>([
+    ['that is right', {}, globals, undefined],
+    [
+      'with lite servers that have no key',
+      {},
+      { ...globals, liteservers: [{ ip: 1, port: 1 }] },
+      /spec\.liteServerConfigRef .*liteservers\[0\]/,
+    ],
+    ['without a zero state', {}, { liteservers: globals['liteservers'] }, /zeroState/],
+    ['that is too big for a ConfigMap', {}, { ...globals, padding: 'x'.repeat(1024 * 1024) }, /at most 1048576/],
+    [
+      'with a key of a Secret that nobody has read',
+      { liteServerConfigRef: { kind: 'Secret', name: 's', key: 'k' } },
+      {},
+      undefined,
+    ],
+  ])('%s is judged before pods get it', (_case, changes, config, expected) => {
+    const problems = configProblems(sample('smallest', changes), JSON.stringify(config));
+    expect(problems.join('\n')).toMatch(expected ?? /^$/);
   });
 });
 
