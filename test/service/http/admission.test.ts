@@ -136,6 +136,40 @@ describe('limits', () => {
     expect((await info(listener)).status).toBe(200);
   });
 
+  it.each<[number, string, string, string, string | undefined]>([
+    [200, 'GET', '/api/v2/getMasterchainInfo', 'keyed', key.key],
+    [422, 'GET', '/api/v2/getAddressState?address=x', 'keyed', key.key],
+    [401, 'GET', '/api/v2/getMasterchainInfo', 'anonymous', strangeKey],
+    [403, 'GET', '/api/v2/getMasterchainInfo', 'keyed', foreignKey.key],
+    [404, 'GET', '/api/v2/nowhere?x=1', 'keyed', key.key],
+    [404, 'GET', '/api/v2/nowhere', 'anonymous', undefined],
+    [405, 'DELETE', '/api/v2/getMasterchainInfo', 'keyed', key.key],
+    [200, 'POST', '/api/v2/jsonRPC', 'keyed', key.key],
+    [401, 'POST', '/api/v2/jsonRPC', 'anonymous', strangeKey],
+    [405, 'GET', '/api/v2/jsonRPC', 'keyed', key.key],
+  ])('are told with %i to %s %s, as those of %s', async (status, method, path, policy, sent) => {
+    const { limits } = realLimits(plan({}));
+    const listener = await start({ limits });
+    const answer = await request(listener.url + path, {
+      method,
+      headers: sent === undefined ? {} : { 'x-api-key': sent },
+      ...(method === 'POST' && { body: '{"method":"getMasterchainInfo"}' }),
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('ratelimit-policy')).toMatch(new RegExp(`^"${policy}";q=\\d+;w=1$`));
+    expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${policy}";r=\\d+;t=\\d$`));
+  });
+
+  it("take the caller's address from as many proxies as are trusted, also after that was changed", async () => {
+    const { limits } = realLimits(plan({}));
+    const listener = await start({ limits });
+    const from = (address: string) => info(listener, { 'x-forwarded-for': address });
+    expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 429]);
+    listener.server.setTrustedProxies(1);
+    expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 200]);
+    expect((await from('192.0.2.9, 192.0.2.1')).status).toBe(429);
+  });
+
   it('hold for JSON-RPC alike: one token a call', async () => {
     const { limits, clock } = realLimits(plan({}));
     const listener = await start({ limits });

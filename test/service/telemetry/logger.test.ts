@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { makeKey } from '#service/limits/keys.ts';
-import { createLogger } from '#service/telemetry/logger.ts';
+import { createLogger, setLogLevel } from '#service/telemetry/logger.ts';
 
 /** What a logger wrote: text, and each line as an object. */
 function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
@@ -21,6 +21,16 @@ function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
 }
 
 describe('the logger', () => {
+  it('writes from another level on when told to, and so do those that were made of it', () => {
+    const { logger, lines } = capture('error');
+    const child = logger.child({ liteServer: 'a' });
+    child.info('too early');
+    setLogLevel(logger, 'debug');
+    logger.debug('of the logger');
+    child.debug('of its child');
+    expect(lines().map(({ msg }) => msg)).toEqual(['of the logger', 'of its child']);
+  });
+
   it('writes one JSON object a line with level, time, message and fields', () => {
     const { logger, lines } = capture();
     logger.info({ seqno: 7 }, 'head moved');

@@ -81,6 +81,15 @@ describe('the tracer', () => {
     expect(spans()).toHaveLength(2 * requests.length);
   });
 
+  it('keeps another share from the moment it is told', async () => {
+    const tracing = await start(0);
+    tracing.tracer.startSpan('before').end();
+    tracing.setSampleRatio(1);
+    tracing.tracer.startSpan('after').end();
+    await tracing.close();
+    expect(spans().map(({ name }) => name)).toEqual(['after']);
+  });
+
   it('stops within 2 s when the collector takes requests and never answers', async () => {
     answers = false;
     const tracing = await start(1);
