@@ -44,7 +44,8 @@ export const shard: RequiredParameter<bigint> = {
   name: 'shard',
   missing: 'shard required',
   parse: (raw) => BigInt.asUintN(64, parseInt64(typeof raw === 'bigint' ? nearestDouble(raw) : raw, 'shard')),
-  check: () => undefined,
+  // The lowest bit that is set ends a shard's prefix: no shard is 0.
+  check: (prefix) => (prefix === 0n ? 'failed to parse shard' : undefined),
   input: {
     name: 'ShardInput',
     schema: {

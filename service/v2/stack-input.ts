@@ -49,7 +49,7 @@ function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
   if (!Array.isArray(raw)) throw refused('Stack entry should be array');
   const entry: readonly unknown[] = raw;
   const [tag, value] = entry;
-  if (tag === 'null' && entry.length <= 2 && (value === undefined || value === null)) return { type: 'null' };
+  if (tag === 'null' && entry.length <= 2) return readNull(value);
   if (entry.length !== 2) throw refused(`Expected 2 elements in stack entry, got: ${entry.length}`);
   if (typeof tag !== 'string') throw refused('Expected string as first element in stack entry');
   if (numberTags.has(tag)) return { type: 'int', value: readAnyNumber(value) };
@@ -65,6 +65,11 @@ function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
     return asPairs(readElements(value, 'tvm.list', 'Invalid tvm.List, valid tvm_stackEntryList expected'));
   }
   throw unsupported(tag);
+}
+
+function readNull(value: unknown): StackEntry {
+  if (value !== undefined && value !== null) throw refused('Invalid null, no value expected');
+  return { type: 'null' };
 }
 
 /** Bits of a number and its sign in the VM. */

@@ -21,7 +21,7 @@ const mistakes: Readonly<Record<string, readonly Bad[]>> = {
   ],
   from_seqno: [...unreadable('from_seqno', '2147483648'), ['-1', 'from_seqno should be non-negative']],
   workchain: unreadable('workchain', '2147483648'),
-  shard: unreadable('shard', '9223372036854775808'),
+  shard: [...unreadable('shard', '9223372036854775808'), ['0', 'failed to parse shard']],
   root_hash: [['x', 'failed to parse root_hash']],
   file_hash: [['x', 'failed to parse file_hash']],
   lt: [...unreadable('lt', '9223372036854775808'), ['-1', 'lt should be non-negative']],

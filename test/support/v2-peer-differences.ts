@@ -124,6 +124,12 @@ export const peerDifferences: readonly PeerDifference[] = [
     why: 'the network has the message, from us a moment ago: that is what was asked for (v2 sheet 9.5)',
   },
   {
+    of: /^sendBoc/,
+    at: /^status$/,
+    related: refused(422, 500),
+    why: 'what is no message is a mistake of the caller: 4xx (v2 sheet 14)',
+  },
+  {
     of: /^getLibraries$/,
     at: /^status$/,
     related: refused(200, 422),

@@ -77,7 +77,7 @@ describe('an argument in the legacy form', () => {
     [[[]], 'Expected 2 elements in stack entry, got: 0'],
     [[['num']], 'Expected 2 elements in stack entry, got: 1'],
     [[['num', 1, 2]], 'Expected 2 elements in stack entry, got: 3'],
-    [[['null', 1]], 'Unsupported stack entry type: null'],
+    [[['null', 1]], 'Invalid null, no value expected'],
     [[[1, 2]], 'Expected string as first element in stack entry'],
     [[['num', 'abc']], 'Invalid number: abc'],
     [[['num', '']], 'Invalid number: '],
