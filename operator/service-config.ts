@@ -2,7 +2,13 @@
  * The door to the service's half (decision 1 of the design: one manifest, read by one function on both sides): the operator mounts the text that the
  * service reads, and says with the service's own hash what every pod must report.
  */
-export { configFromManifest, hotHashOfManifest, revokedSet, type KeyringRow } from '../service/config.ts';
+export {
+  configFromManifest,
+  hotHash as serviceHotHash,
+  hotHashOfManifest,
+  revokedSet,
+  type KeyringRow,
+} from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
 export { durationMs } from '../service/config/duration.ts';

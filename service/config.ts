@@ -15,6 +15,7 @@ export {
   canonicalHash,
   changedCold,
   hotConfig,
+  hotHash,
   hotHashOfManifest,
   isOtherNetwork,
   type HotConfig,

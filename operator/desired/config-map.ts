@@ -1,5 +1,5 @@
 import { type TonApi } from '../resource.ts';
-import { ConfigError, configFromManifest, hotHashOfManifest } from '../service-config.ts';
+import { ConfigError, configFromManifest, hotHashOfManifest, serviceHotHash } from '../service-config.ts';
 import { canonicalJson } from './canonical.ts';
 import { child } from './child.ts';
 import { childAnnotations, childNames } from './names.ts';
@@ -66,15 +66,14 @@ export function configProblems(tonApi: TonApi, globalConfig: string | undefined)
   }
 }
 
-/** Hash that every ready pod must report for this configuration to be in force. */
+/** Hash that every ready pod must report for this configuration to be in force: that of `configText`, without reading it again. */
 export function hotHash(tonApi: TonApi, { globalConfig }: Pick<References, 'globalConfig'>): string {
-  return hotHashOfManifest(configText(tonApi, globalConfig));
+  return serviceHotHash(tonApi, tonApi.spec.liteServerConfigRef?.kind === 'ConfigMap' ? globalConfig : undefined);
 }
 
 /** The hot configuration as one document (operator sheet 4.8, 5.2). */
 export function buildConfigMap(tonApi: TonApi, references: References, release: Release): DesiredObject {
   const { globalConfig, migratedSchema } = references;
-  const text = configText(tonApi, globalConfig);
   return child(tonApi, release.version, {
     stage: 'config',
     component: 'config',
@@ -82,9 +81,9 @@ export function buildConfigMap(tonApi: TonApi, references: References, release: 
     kind: 'ConfigMap',
     name: childNames(tonApi).config,
     annotations: {
-      [childAnnotations.configHash]: hotHashOfManifest(text),
+      [childAnnotations.configHash]: hotHash(tonApi, references),
       ...(migratedSchema !== undefined && { [childAnnotations.schemaVersion]: String(migratedSchema) }),
     },
-    body: { data: { [configFile]: text } },
+    body: { data: { [configFile]: configText(tonApi, globalConfig) } },
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { ServiceConfig } from '../config.ts';
+import type { TonApi } from './manifest.gen.ts';
 import { readManifest } from './manifest.ts';
 
 /** What takes effect while the process runs. Everything else of the configuration needs a restart. */
@@ -52,20 +53,29 @@ function identityOf({ network, anchors }: ServiceConfig): string {
 
 /**
  * Hash that a process run with this manifest reports as `ton_config_hash` and in `/status`: of the part of the text that takes effect without a
- * restart. The operator makes it of the text that it mounts. A global config counts when it is a document of the same text.
+ * restart. A global config counts when it is a document of the same text.
  *
  * @throws ConfigError as `configFromManifest`
  */
 export function hotHashOfManifest(text: string): string {
   const { tonApi, lookup } = readManifest(text);
-  const { plans, anonymousPlan, trustedProxies, liteServers, liteServerConfigRef, rateLimits, observability } =
-    tonApi.spec;
+  const reference = tonApi.spec.liteServerConfigRef;
+  return hotHash(tonApi, reference && lookup(reference));
+}
+
+/**
+ * The same hash of a TonApi with its defaults filled in: the operator, which mounts the text, makes it of what the API server gave it.
+ *
+ * @param globalConfig text of the document that `liteServerConfigRef` stands for; undefined when it is not in the manifest's text
+ */
+export function hotHash({ spec }: Pick<TonApi, 'spec'>, globalConfig: string | undefined): string {
+  const { plans, anonymousPlan, trustedProxies, liteServers, rateLimits, observability } = spec;
   return canonicalHash({
     plans,
     anonymousPlan,
     trustedProxies,
     liteServers,
-    globalConfig: liteServerConfigRef && lookup(liteServerConfigRef),
+    globalConfig,
     onRedisFailure: rateLimits.onRedisFailure,
     logLevel: observability?.logLevel,
     sampleRatio: observability?.tracing?.sampleRatio,

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
 import { canonicalJson } from '#operator/desired/canonical.ts';
+import { configText, hotHash } from '#operator/desired/config-map.ts';
 import { coldHash, templateRevision } from '#operator/desired/deployment.ts';
 import type { DesiredObject, References } from '#operator/desired/references.ts';
 import { stages } from '#operator/desired/references.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { configFromManifest } from '#service/config.ts';
+import { configFromManifest, hotHashOfManifest } from '#service/config.ts';
 import { annotated, globalConfig, references, release, sample, sampleNames } from '#test/operator/desired/samples.ts';
 
 const all: References = references({
@@ -109,6 +110,13 @@ describe('the configuration that pods mount', () => {
       globalConfig: tonApi.spec.liteServers ? undefined : referenced,
     });
     expect(configFromManifest(text)).toEqual(own);
+  });
+
+  it.each(sampleNames)('has the hash that the service reports when it has read it: %s', (name) => {
+    const known = sample(name).spec.liteServers === undefined ? globalConfig : undefined;
+    const text = configText(sample(name), known);
+    expect(hotHash(sample(name), { globalConfig: known })).toBe(hotHashOfManifest(text));
+    expect(hotHash(sample(name, { trustedProxies: 9 }), { globalConfig: known })).not.toBe(hotHashOfManifest(text));
   });
 
   it('does not change with what only says how pods are run', () => {
