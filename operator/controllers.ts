@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { ports } from './desired/deployment.ts';
-import type { Release } from './desired/references.ts';
 import type { KubernetesClient } from './kubernetes/client.ts';
 import type { Clock } from './kubernetes/clock.ts';
 import type { Discovery } from './kubernetes/discovery.ts';
@@ -29,6 +28,7 @@ import { createKeyrings } from './reconcile/keyrings.ts';
 import { createTonApiReconciler } from './reconcile/tonapi.ts';
 import { createTonApiKeyReconciler } from './reconcile/tonapikey.ts';
 import { createWriter } from './reconcile/writer.ts';
+import { releaseOf } from './release.ts';
 
 /** Both controllers over their caches: warm from the start, at work once they are told to. */
 export type Controllers = {
@@ -127,18 +127,5 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
     async stop() {
       await Promise.all([tonApis.close(closeGraceMs), tonApiKeys.close(closeGraceMs)]);
     },
-  };
-}
-
-function releaseOf(options: OperatorOptions, version: string): Release {
-  const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
-  return {
-    version,
-    image: options.image ?? `tonplane/service:${version}`,
-    redisImage,
-    prometheusUrl,
-    monitoringNamespace,
-    runbookUrl,
-    operatorNamespace: namespace,
   };
 }

@@ -1,16 +1,24 @@
+import { readFileSync } from 'node:fs';
+
 import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from '../service/error.ts';
 import { createLogger } from '../service/telemetry/logger.ts';
 import { createRegister } from '../service/telemetry/register.ts';
-import { OptionsError } from './errors.ts';
+import { OptionsError, usageError } from './errors.ts';
 import { startOperator } from './operator.ts';
-import { parseOptions } from './options.ts';
+import { parseOptions, type OperatorOptions } from './options.ts';
+import { planAll } from './planning.ts';
+import { fetchFromPod } from './pod-fetch.ts';
 
 /** Reads the command line and runs the operator until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2), process.env);
   const { version } = packageFile;
   const commit = process.env['TONPLANE_COMMIT'] ?? 'unknown';
+  if (options.command === 'plan') {
+    process.stdout.write(await planned(options, { version, commit }));
+    process.exit();
+  }
   const stopped = stopSignal();
   const logger = createLogger({ level: options.logLevel, base: { role: 'operator' } });
   const operator = await startOperator(options, {
@@ -24,6 +32,25 @@ async function main(): Promise<void> {
   if (reason !== 'signal') process.exit(1);
   await operator.close();
   process.exit();
+}
+
+/** The plan as text; what goes wrong is told on standard error. */
+function planned(
+  options: OperatorOptions,
+  { version, commit }: { readonly version: string; readonly commit: string },
+): Promise<string> {
+  const logger = createLogger({ level: 'warn', base: { role: 'plan' } }, process.stderr);
+  const manifest = options.file === undefined ? undefined : readManifest(options.file);
+  const register = createRegister({ version, commit });
+  return planAll(options, { version, logger, register, fetchPage: fetchFromPod, manifest });
+}
+
+function readManifest(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usageError(`--file: ${(error as Error).message}`);
+  }
 }
 
 /** Signals end the process at once until `listen` is called; then the first resolves the promise. */

@@ -80,10 +80,8 @@ export function createEvents({ client, clock, logger, instance }: EventsDependen
       try {
         if (series !== undefined) {
           series.count += 1;
-          const change = {
-            series: { count: series.count, lastObservedTime: microTime(clock.unixMs()) },
-            note: happening.note.slice(0, noteCharsMax),
-          };
+          // The note stays that of the first: the API server lets nothing else of an event change.
+          const change = { series: { count: series.count, lastObservedTime: microTime(clock.unixMs()) } };
           await client.patch(resources.Event, series, change, { signal });
           return;
         }

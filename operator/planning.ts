@@ -1,0 +1,157 @@
+import { trace } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { parseAllDocuments } from 'yaml';
+
+import type { Change } from './diff/diff.ts';
+import { usageError } from './errors.ts';
+import { createClient, type KubernetesClient } from './kubernetes/client.ts';
+import { systemClock } from './kubernetes/clock.ts';
+import { createCredentials } from './kubernetes/credentials.ts';
+import { createDiscovery } from './kubernetes/discovery.ts';
+import { isApiError } from './kubernetes/errors.ts';
+import { createClientMetrics, createWatchMetrics } from './kubernetes/metrics.ts';
+import { keyOf, type KubernetesObject } from './kubernetes/object.ts';
+import { resourceOf } from './kubernetes/resources.ts';
+import { manager } from './desired/names.ts';
+import type { OperatorOptions } from './options.ts';
+import { createCanaryWatch } from './reconcile/canary-watch.ts';
+import { createCaches } from './reconcile/caches.ts';
+import { createConsent } from './reconcile/consent.ts';
+import { decide } from './reconcile/decide.ts';
+import { observe } from './reconcile/observation.ts';
+import { planSummary, planText } from './reconcile/plan.ts';
+import type { PodFetch } from './reconcile/pod-reports.ts';
+import { createReferencedTexts } from './reconcile/references.ts';
+import { plan } from './reconcile/tonapi.ts';
+import { releaseOf } from './release.ts';
+import type { TonApi } from './resource.ts';
+
+export type PlanningDependencies = {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly register: Registry;
+  readonly fetchPage: PodFetch;
+  /** Text of the manifest that `--file` names. */
+  readonly manifest: string | undefined;
+};
+
+/** Nothing is at work on what happens meanwhile. */
+const ignore = (): void => {};
+
+/** Longest plan of all TonApis of a cluster. */
+const planTimeoutMs = 600_000;
+
+/**
+ * What the operator would change for every TonApi, or for the one of the manifest, as text; nothing is written (operator sheet 4.12). Each change is
+ * shown to the server as a dry run, so that what it would refuse is told as well.
+ */
+export async function planAll(options: OperatorOptions, dependencies: PlanningDependencies): Promise<string> {
+  const { logger, register, version } = dependencies;
+  const clock = systemClock;
+  const credentials = await createCredentials(options, { now: clock.now });
+  const tracer = trace.getTracer('ton-operator');
+  const client = createClient({ credentials, metrics: createClientMetrics(register), tracer, now: clock.now });
+  const bounds = { signal: AbortSignal.timeout(planTimeoutMs) };
+  const discovery = await createDiscovery({ client, clock, logger, onChange: ignore });
+  const caches = createCaches(
+    { namespaces: options.namespaces, served: discovery.served() },
+    {
+      client,
+      clock,
+      random: Math.random,
+      logger,
+      metrics: createWatchMetrics(register),
+      onTonApi: ignore,
+      onTonApiKey: ignore,
+    },
+  );
+  const parts = {
+    client,
+    caches,
+    clock,
+    release: releaseOf(options, version),
+    upgradePolicy: options.rollouts.upgradePolicy,
+    served: discovery.served,
+    texts: createReferencedTexts({ client }),
+    // Pods are not asked: a plan is about objects.
+    reports: { read: async () => new Map() },
+    consent: createConsent({ client, clock }),
+    // In a plan everybody has a turn: it tells what will happen, not when.
+    rollouts: { ask: () => ({ granted: true }) as const },
+    canaries: createCanaryWatch({ port: 0 }, { fetchPage: dependencies.fetchPage, clock }),
+  };
+
+  async function changesOf(tonApi: TonApi): Promise<Change[]> {
+    const seen = await observe(tonApi, parts, bounds);
+    const [problem] = seen.problems;
+    if (problem !== undefined) throw usageError(`TonApi ${keyOf(tonApi)}: ${problem.message}`);
+    const decision = await decide(tonApi, seen, parts, bounds.signal);
+    const first = await plan(tonApi, seen, decision, parts, bounds);
+    // Who set which field is not in the cache, and is needed to tell which fields would go.
+    const children = await Promise.all(seen.children.map((child) => whole(client, child, first, bounds)));
+    return plan(tonApi, { ...seen, children }, decision, parts, bounds);
+  }
+
+  try {
+    await caches.synced;
+    const tonApis =
+      dependencies.manifest === undefined
+        ? caches.tonApis()
+        : await Promise.all(readTonApis(dependencies.manifest).map((tonApi) => asStored(client, tonApi, bounds)));
+    const texts: string[] = [];
+    for (const tonApi of tonApis.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
+      const changes = await changesOf(tonApi);
+      const refused = await dryRun(client, changes, bounds);
+      texts.push(`TonApi ${keyOf(tonApi)}: ${planSummary(changes)}\n${planText(changes)}${refused.join('')}`);
+    }
+    return texts.length === 0 ? 'no TonApi\n' : texts.join('\n');
+  } finally {
+    await Promise.all([caches.close(), discovery.close()]);
+    await credentials.close();
+  }
+}
+
+type Bounds = { readonly signal: AbortSignal };
+
+function readTonApis(manifest: string): TonApi[] {
+  const documents = [...parseAllDocuments(manifest)].map((document) => document.toJS() as TonApi | null);
+  const found = documents.filter((document) => document?.kind === 'TonApi').filter((document) => document !== null);
+  if (found.length === 0) throw usageError('--file: expected a document of kind TonApi');
+  return found.map((document) => ({
+    ...document,
+    metadata: { ...document.metadata, namespace: document.metadata.namespace ?? 'default' },
+  }));
+}
+
+/** The TonApi as the server would store it: defaults filled in, rules checked, and with the UID of the one that is there. */
+async function asStored(client: KubernetesClient, tonApi: TonApi, bounds: Bounds): Promise<TonApi> {
+  const { status: _status, ...given } = tonApi;
+  const stored = await client.apply(given, { manager: `${manager}-plan`, force: true, dryRun: true }, bounds);
+  return stored as TonApi;
+}
+
+async function whole(
+  client: KubernetesClient,
+  child: KubernetesObject,
+  changes: readonly Change[],
+  bounds: Bounds,
+): Promise<KubernetesObject> {
+  const changed = changes.some((change) => change.action === 'update' && change.live === child);
+  return changed ? ((await client.get(resourceOf(child), child.metadata, bounds)) ?? child) : child;
+}
+
+/** What the server would refuse of the changes, one line each. */
+async function dryRun(client: KubernetesClient, changes: readonly Change[], bounds: Bounds): Promise<string[]> {
+  const lines: string[] = [];
+  for (const change of changes) {
+    if (change.action !== 'create' && change.action !== 'update') continue;
+    try {
+      await client.apply(change.desired.object, { manager, force: true, dryRun: true }, bounds);
+    } catch (error) {
+      if (!isApiError(error, 'refused', 'forbidden', 'conflict')) throw error;
+      lines.push(`the server would refuse: ${error.message}\n`);
+    }
+  }
+  return lines;
+}

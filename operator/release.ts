@@ -1,0 +1,16 @@
+import type { Release } from './desired/references.ts';
+import type { OperatorOptions } from './options.ts';
+
+/** What the operator was installed with, as children are built from it. */
+export function releaseOf(options: OperatorOptions, version: string): Release {
+  const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
+  return {
+    version,
+    image: options.image ?? `tonplane/service:${version}`,
+    redisImage,
+    prometheusUrl,
+    monitoringNamespace,
+    runbookUrl,
+    operatorNamespace: namespace,
+  };
+}
