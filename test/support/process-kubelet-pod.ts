@@ -17,6 +17,8 @@ export type ImageProgram = {
   /** The image's own arguments, where the container gives none. */
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** For programs other than Node, which a pod's network does not reach into: what makes them listen on an address alone. */
+  readonly listenArgs?: (address: string) => readonly string[];
 };
 
 export type PodContext = {
@@ -94,7 +96,7 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
     );
     return {
       program: first === 'node' ? process.execPath : first,
-      args: words.map(local),
+      args: [...words.map(local), ...(program?.listenArgs?.(onLoopback(address)) ?? [])],
       environment: { ...base(spec), ...program?.environment, ...environment },
       folder,
       log: logPath,

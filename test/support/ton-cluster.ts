@@ -41,6 +41,7 @@ const entry = (path: string): readonly string[] => ['node', join(projectRoot, pa
 export const images = [
   { image: /^tonplane\/service:/, entrypoint: entry('service/main.ts') },
   { image: /^tonplane\/operator:/, entrypoint: entry('operator/main.ts') },
+  { image: /^redis:/, entrypoint: ['redis-server'], listenArgs: (address: string) => ['--bind', address] },
 ] as const;
 
 /** Starts the cluster with our resources defined. */
