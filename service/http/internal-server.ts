@@ -15,7 +15,12 @@ export type InternalServerOptions = { readonly host: string; readonly port: numb
 /** Whether the process can serve, and why not. */
 export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
 
-export type InternalPage = { readonly contentType: string; readonly body: string };
+export type InternalPage = {
+  readonly contentType: string;
+  readonly body: string;
+  /** What the page may load; absent: no page for a browser. */
+  readonly contentSecurityPolicy?: string;
+};
 
 export type InternalServerDependencies = {
   readonly register: Registry;
@@ -23,6 +28,8 @@ export type InternalServerDependencies = {
   readonly readiness: () => Readiness;
   /** What `/status` shows, as JSON. */
   readonly status: () => unknown;
+  /** The same as a page for people: at `/status.html`, and at `/status` for one who prefers HTML. */
+  readonly statusPage: () => InternalPage;
   /** Further pages by path, such as `/global.config.json`; made at each request. */
   readonly pages: ReadonlyMap<string, () => InternalPage | Promise<InternalPage>>;
 };
@@ -33,7 +40,7 @@ export type InternalServerDependencies = {
  */
 export function createInternalServer(
   options: InternalServerOptions,
-  { register, readiness, status, pages }: InternalServerDependencies,
+  { register, readiness, status, statusPage, pages }: InternalServerDependencies,
 ): InternalServer {
   const app = fastify({ logger: false, forceCloseConnections: true });
 
@@ -42,15 +49,17 @@ export function createInternalServer(
     const state = readiness();
     return sendJson(reply, state.ready ? 200 : 503, state);
   });
-  app.get('/status', (_request, reply) => sendJson(reply, 200, status()));
+  app.get('/status', (request, reply) =>
+    prefersHtml(request.headers.accept) ? sendPage(reply, statusPage()) : sendJson(reply, 200, status()),
+  );
+  app.get('/status.html', (_request, reply) => sendPage(reply, statusPage()));
   app.get('/metrics', async (_request, reply) => {
     const text = await register.metrics();
     return reply.header('content-type', register.contentType).send(text);
   });
   for (const [path, make] of pages) {
     app.get(path, async (_request, reply) => {
-      const { contentType, body } = await make();
-      return reply.header('content-type', contentType).send(Buffer.from(body));
+      return sendPage(reply, await make());
     });
   }
   // Whoever may reach this port may know why.
@@ -67,6 +76,20 @@ export function createInternalServer(
     },
     close: () => app.close(),
   };
+}
+
+/** Browsers name HTML first; programs name JSON, anything, or nothing. */
+function prefersHtml(accept = ''): boolean {
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html !== -1 && (json === -1 || html < json);
+}
+
+function sendPage(reply: FastifyReply, { contentType, body, contentSecurityPolicy }: InternalPage): FastifyReply {
+  if (contentSecurityPolicy !== undefined) {
+    reply.headers({ 'content-security-policy': contentSecurityPolicy, 'x-content-type-options': 'nosniff' });
+  }
+  return reply.header('content-type', contentType).header('vary', 'accept').send(Buffer.from(body));
 }
 
 /** Values that JSON has no number for (bigint) are shown as text. */

@@ -22,6 +22,7 @@ import { createLive } from './live.ts';
 import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
 import { startLimits } from './limits.ts';
 import { createStatus } from './status.ts';
+import { renderStatus, statusPagePolicy } from './status-page.ts';
 
 /** The API, running. */
 export type Api = {
@@ -83,18 +84,24 @@ export async function startApi(
     headSeqno,
   });
   const readiness = (): Readiness => readinessOf(pool, http.status());
+  const status = createStatus(config, version, {
+    pool,
+    trusted,
+    readiness,
+    http: () => http.status(),
+    configHash: () => reload.hash,
+    keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
+  });
   const internal = createInternalServer(
     { host: config.listen.host, port: config.listen.internalPort },
     {
       register,
       readiness,
-      status: createStatus(config, version, {
-        pool,
-        trusted,
-        readiness,
-        http: () => http.status(),
-        configHash: () => reload.hash,
-        keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
+      status,
+      statusPage: () => ({
+        contentType: 'text/html; charset=utf-8',
+        body: renderStatus(status(), performance.now()),
+        contentSecurityPolicy: statusPagePolicy,
       }),
       pages: options.pages ?? new Map(),
     },

@@ -17,7 +17,7 @@ export type StatusSources = {
 };
 
 /** Makes what `/status` shows: the configuration in force, the head, what is trusted, and every lite server. */
-export function createStatus(config: ServiceConfig, version: string, sources: StatusSources): () => unknown {
+export function createStatus(config: ServiceConfig, version: string, sources: StatusSources) {
   const startedMs = performance.now();
   return () => {
     const head = sources.pool.head();
@@ -44,7 +44,7 @@ function lagSeconds(utime: number): number {
   return Math.round(Date.now() / 1000) - utime;
 }
 
-function viewBlock({ workchain, shard, seqno, rootHash, fileHash }: BlockId): Record<string, string | number> {
+function viewBlock({ workchain, shard, seqno, rootHash, fileHash }: BlockId) {
   return {
     workchain,
     shard: shard.toString(16).padStart(16, '0'),

@@ -26,6 +26,8 @@ import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
 import { useDefaults } from './options.ts';
 import type { PoolLiteServer, PoolTuning } from './options.ts';
+import { createRecentErrors } from './recent-errors.ts';
+import type { RecentError } from './recent-errors.ts';
 import { costMs, createScores } from './score.ts';
 import type { Score } from './score.ts';
 import type { Candidate } from './selection.ts';
@@ -80,6 +82,8 @@ export type Member = {
   read(request: Buffer, options: QueryOptions): Promise<Buffer>;
   /** No answer came to a report. @param sinceMs when the report was asked for */
   silent(sinceMs: number, error: unknown): void;
+  /** Its last errors, newest first. */
+  recentErrors(): readonly RecentError[];
   /** Which check its last misbehaviour failed. */
   lastMisbehaviour(): string | undefined;
   /** It need not wait for the end of its pause. */
@@ -125,6 +129,7 @@ export function createMember(
   let unanswered: Buffer | undefined;
   let isConfirming = false;
   let lastMisbehaviour: string | undefined;
+  const recent = createRecentErrors({ now });
   const scores = createScores({ now });
   const limit = createInFlightLimit({ ceiling: use.maxInFlight }, { now });
 
@@ -232,6 +237,8 @@ export function createMember(
       become(afterOtherNetwork(health, now()));
     },
     judged(question, verdict, error) {
+      // What every lite server would say is no error of this one.
+      if (!verdict.final) recent.add(verdict.outcome, error instanceof Error ? error.message : String(error));
       if (verdict.health === 'works') become(afterSuccess(health, question, now(), tuning.health));
       if (verdict.health === 'failed') failed(question);
       if (verdict.outcome === 'overloaded') limit.overloaded();
@@ -256,6 +263,7 @@ export function createMember(
     },
     overdue(functionName, request) {
       scores.observe(methodClassOf(functionName), tuning.overdueMs, true);
+      recent.add('timeout', `${functionName}: no answer within ${tuning.overdueMs} ms`);
       limit.overloaded();
       failed('read');
       if (request !== undefined) void confirm(request);
@@ -266,11 +274,13 @@ export function createMember(
     },
     silent(sinceMs, error) {
       // One that answers other questions meanwhile is not silent; it may only not know how to wait.
+      recent.add('timeout', error instanceof Error ? error.message : 'no report of its newest block');
       if (heardMs >= sinceMs) return failed('report');
       if (health.phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');
       become(afterSilence(health, now(), jitter(), tuning.health));
     },
     lastMisbehaviour: () => lastMisbehaviour,
+    recentErrors: recent.list,
     pardoned: () => become(afterPardon(health, now())),
     probeRead: () => (isOutForReads(health, tuning.health) ? (unanswered ?? lastRead) : undefined),
     async read(request, queryOptions) {

@@ -35,6 +35,7 @@ import { tuningDefaults } from './options.ts';
 import type { PoolLiteServer, PoolOptions } from './options.ts';
 import { createReads } from './reads.ts';
 import type { PoolContext, Reads } from './reads.ts';
+import type { RecentError } from './recent-errors.ts';
 import { connectShared } from './redis/shared.ts';
 import type { PoolRedis } from './redis/shared.ts';
 import { createRoster } from './roster.ts';
@@ -115,6 +116,8 @@ export type LiteServerStatus = {
   readonly role: Role;
   readonly weight: number;
   readonly misbehaviours: number;
+  /** Newest first; what was refused as every other would refuse it is none. */
+  readonly recentErrors: readonly RecentError[];
   readonly cordoned: boolean;
 };
 
@@ -315,6 +318,7 @@ function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading)
     inFlight: member.inFlight(),
     inFlightLimit: member.inFlightLimit(),
     lastMisbehaviour: member.lastMisbehaviour(),
+    recentErrors: member.recentErrors(),
     tier,
     role,
     weight,

@@ -22,17 +22,24 @@ const LATE_MAX = 3;
 /** While Redis is away nothing but a probe is sent to it, this often; no request waits for it. */
 const PROBE_MS = 250;
 
-/** A probe that is answered within this brings Redis back. */
-const QUICK_MS = 20;
-
 /** A connection that has left a probe unanswered for this long is made anew. */
 const LOST_MS = 2_000;
 
 /** Questions at a time: what comes beyond is done without Redis, so that a slow one cannot pile up memory. */
 const ASKED_MAX = 512;
 
-/** @param client keeps no question for later and sends none twice; it is closed with the link */
-export function createRedisLink(client: RedisClient, { logger }: { logger: Logger }): RedisLink {
+export type RedisLinkOptions = {
+  /** What Redis is needed for, for the log. */
+  readonly use: string;
+  /** A probe that is answered within this brings Redis back. */
+  readonly quickMs: number;
+};
+
+/** Takes over a client that keeps no question for later and sends none twice: it is closed with the link. */
+export function createRedisLink(
+  options: RedisLinkOptions,
+  { client, logger }: { client: RedisClient; logger: Logger },
+): RedisLink {
   let here = false;
   let late = 0;
   let asked = 0;
@@ -42,8 +49,8 @@ export function createRedisLink(client: RedisClient, { logger }: { logger: Logge
     late = 0;
     if (here === next) return;
     here = next;
-    if (next) logger.info('redis of the pool is here');
-    else logger.warn('redis of the pool is away: heads and answers are those of this process alone');
+    if (next) logger.info({ use: options.use }, 'redis of the pool is here');
+    else logger.warn({ use: options.use }, 'redis of the pool is away and done without');
   }
 
   async function probe(): Promise<void> {
@@ -56,7 +63,7 @@ export function createRedisLink(client: RedisClient, { logger }: { logger: Logge
     probeSinceMs = nowMs;
     try {
       await client.ping();
-      if (performance.now() - nowMs <= QUICK_MS) become(true);
+      if (performance.now() - nowMs <= options.quickMs) become(true);
     } catch {
       // The connection is gone, and is made anew by the client.
     }

@@ -20,7 +20,7 @@ export type SharedAnswers = {
 const FORM = 1;
 
 /** A Redis beside the pods answers in 1 ms; a lite server in 10 to 100 ms. Waiting longer would cost more than a hit gives. */
-const READ_MS = 5;
+export const ANSWER_MS = 5;
 
 /** An answer is read mostly while its block is new; Redis drops it after this long. */
 const KEPT_SECONDS = 600;
@@ -36,16 +36,16 @@ export function createSharedAnswers(zeroState: ZeroStateId, link: RedisLink): Sh
   return {
     async read(request) {
       const key = keyOf(request);
-      return (await link.ask((client) => client.getBuffer(key), READ_MS)) ?? undefined;
+      return (await link.ask((client) => client.getBuffer(key), ANSWER_MS)) ?? undefined;
     },
     write(request, answer) {
       if (answer.length > ANSWER_BYTES_MAX) return;
       const key = keyOf(request);
-      void link.ask((client) => client.set(key, answer, 'EX', KEPT_SECONDS), READ_MS);
+      void link.ask((client) => client.set(key, answer, 'EX', KEPT_SECONDS), ANSWER_MS);
     },
     drop(request) {
       const key = keyOf(request);
-      void link.ask((client) => client.del(key), READ_MS);
+      void link.ask((client) => client.del(key), ANSWER_MS);
     },
   };
 }

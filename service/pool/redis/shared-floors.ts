@@ -4,8 +4,11 @@ import type { SharedFloors } from '../floors.ts';
 import type { ZeroStateId } from '../head.ts';
 import type { RedisClient, RedisLink } from './link.ts';
 
-/** Requests wait no longer than this for a floor, and heads no longer to be announced. */
-const ASK_MS = 20;
+/**
+ * Requests wait no longer than this for a floor, and heads no longer to be announced. A Redis beside the pods answers in 1 ms; only a
+ * pod that is behind the newest head, and a caller's first answer at a block, wait for it at all.
+ */
+export const FLOOR_MS = 100;
 
 /** What other pods serve is known as long as the line that tells it answered a probe within this. */
 const HEARD_MS = 2_500;
@@ -70,7 +73,7 @@ export function createSharedFloors(
   async function listen(): Promise<void> {
     await listener.subscribe(newestKey);
     // Only what is told after the subscription is heard: what was told before is asked for.
-    const told = await link.ask((client) => announceBy(client, headSeqno()), ASK_MS);
+    const told = await link.ask((client) => announceBy(client, headSeqno()), FLOOR_MS);
     if (told === undefined) return;
     learn(told);
     isListening = true;
@@ -98,17 +101,17 @@ export function createSharedFloors(
   return {
     newest: () => (isListening && performance.now() - heardMs < HEARD_MS ? newest : undefined),
     async announce(seqno) {
-      learn(await link.ask((client) => announceBy(client, seqno), ASK_MS));
+      learn(await link.ask((client) => announceBy(client, seqno), FLOOR_MS));
     },
     async read(caller) {
       const key = keyOf(caller);
-      const told = seqnoOf(await link.ask((client) => client.get(key), ASK_MS));
+      const told = seqnoOf(await link.ask((client) => client.get(key), FLOOR_MS));
       // No pod answers at a block before it announced it: what says so was not written by one.
       return told !== undefined && told > newest && isListening ? undefined : told;
     },
     async raise(caller, seqno) {
       const key = keyOf(caller);
-      return (await link.ask((client) => client.eval(raiseScript, 1, key, seqno, keptMs), ASK_MS)) !== undefined;
+      return (await link.ask((client) => client.eval(raiseScript, 1, key, seqno, keptMs), FLOOR_MS)) !== undefined;
     },
     close() {
       clearInterval(ticker);

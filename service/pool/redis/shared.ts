@@ -4,9 +4,9 @@ import type { SharedFloors } from '../floors.ts';
 import type { ZeroStateId } from '../head.ts';
 import { createRedisLink } from './link.ts';
 import type { RedisClient } from './link.ts';
-import { createSharedAnswers } from './shared-answers.ts';
+import { ANSWER_MS, createSharedAnswers } from './shared-answers.ts';
 import type { SharedAnswers } from './shared-answers.ts';
-import { createSharedFloors } from './shared-floors.ts';
+import { createSharedFloors, FLOOR_MS } from './shared-floors.ts';
 
 /** The Redis of an API's pods. */
 export type PoolRedis = {
@@ -29,17 +29,21 @@ export function connectShared(
   options: PoolRedis & { readonly zeroState: ZeroStateId; readonly keptMs: number },
   dependencies: { readonly logger: Logger; readonly headSeqno: () => number },
 ): Shared {
-  const link = createRedisLink(options.connect(), dependencies);
+  const { logger } = dependencies;
+  // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
+  const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client: options.connect(), logger });
+  const answersLink = createRedisLink({ use: 'answers', quickMs: ANSWER_MS }, { client: options.connect(), logger });
   // One that listens answers no questions.
   const listener = options.connect();
-  const floors = createSharedFloors(options, { link, listener, headSeqno: dependencies.headSeqno });
+  const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno: dependencies.headSeqno });
   return {
     floors,
-    answers: createSharedAnswers(options.zeroState, link),
-    isHere: link.isHere,
+    answers: createSharedAnswers(options.zeroState, answersLink),
+    isHere: () => floorsLink.isHere() && answersLink.isHere(),
     close() {
       floors.close();
-      link.close();
+      floorsLink.close();
+      answersLink.close();
     },
   };
 }

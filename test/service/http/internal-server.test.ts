@@ -17,6 +17,7 @@ beforeAll(async () => {
       register,
       readiness: () => readiness,
       status: () => ({ head: 5, balance: 2n ** 70n }),
+      statusPage: () => ({ contentType: 'text/html', body: '<p>5', contentSecurityPolicy: "default-src 'none'" }),
       pages: new Map([
         ['/global.config.json', async () => ({ contentType: 'application/json', body: '{"@type":"config.global"}' })],
         ['/broken', () => Promise.reject(new Error('no zerostate'))],
@@ -51,6 +52,18 @@ describe('the internal listener', () => {
 
   it('shows the status, big numbers as text', async () => {
     expect((await request(`${url}/status`)).body).toEqual({ head: 5, balance: '1180591620717411303424' });
+  });
+
+  it.each([
+    ['/status', undefined, 'application/json'],
+    ['/status', '*/*', 'application/json'],
+    ['/status', 'application/json, text/html', 'application/json'],
+    ['/status', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
+    ['/status.html', '*/*', 'text/html'],
+  ])('shows %s to one who accepts %s as %s', async (path, accept, contentType) => {
+    const { headers } = await request(`${url}${path}`, { headers: accept === undefined ? {} : { accept } });
+    expect(headers.get('content-type')).toBe(contentType);
+    expect(headers.get('content-security-policy')).toBe(contentType === 'text/html' ? "default-src 'none'" : null);
   });
 
   it('serves the pages it was given, and nothing else', async () => {

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+
+import type { createStatus } from './status.ts';
+
+/** What `/status` shows. */
+export type Status = ReturnType<ReturnType<typeof createStatus>>;
+
+type LiteServerStatus = Status['liteServers'][number];
+
+/** Seconds after which the page asks for itself again. */
+const refreshSeconds = 5;
+
+const style = `
+:root { color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; }
+body { margin: 1.5rem; }
+table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; }
+caption { text-align: left; font-weight: 600; padding: 0.25rem 0; }
+th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.good { color: #1a7f37; } .bad { color: #cf222e; }
+`;
+
+/** Allows the page its own style and nothing else: no script, no asset, no frame. */
+export const statusPagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** The status as a page for people, which refreshes itself. Everything that comes from elsewhere is escaped. */
+export function renderStatus(status: Status, nowMs: number): string {
+  const { name, network, version, trust, ready, reasons, head, liteServers, uptimeSeconds, http } = status;
+  const facts: [string, string][] = [
+    ['state', ready ? 'ready' : `not ready: ${reasons.join('; ')}`],
+    ['network', network],
+    ['trust', trust],
+    ['head', head === undefined ? 'none yet' : `${head.seqno}, ${head.lagSeconds} s old`],
+    ['version', version],
+    ['up for', `${uptimeSeconds} s`],
+    ['requests in flight', `${http.inFlight}`],
+  ];
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escape(name)}: ${ready ? 'ready' : 'not ready'}</title>
+<meta http-equiv="refresh" content="${refreshSeconds}"><meta name="viewport" content="width=device-width">
+<style>${style}</style></head><body>
+<h1>${escape(name)} <span class="${ready ? 'good' : 'bad'}">${ready ? 'ready' : 'not ready'}</span></h1>
+<table>${facts.map(([what, value]) => `<tr><th>${escape(what)}</th><td>${escape(value)}</td></tr>`).join('')}</table>
+${table('Lite servers', serverColumns, liteServers.map(serverRow))}
+${table(
+  'Recent errors',
+  ['lite server', 'ago', 'class', 'times', 'text'],
+  liteServers.flatMap((one) => errorRows(one, nowMs)),
+)}
+</body></html>
+`;
+}
+
+const serverColumns = [
+  'number',
+  'name',
+  'phase',
+  'newest block',
+  'lag',
+  'p70 light, state, heavy',
+  'oldest masterchain block, state',
+  'in flight',
+  'misbehaved',
+];
+
+type Cell = string | { readonly number: string } | { readonly mark: 'good' | 'bad'; readonly text: string };
+
+function serverRow(server: LiteServerStatus): Cell[] {
+  const { phase, cause, cordoned, lagBlocks, lagSeconds, p70Ms, depth, misbehaviours, lastMisbehaviour } = server;
+  const isGood = phase === 'in' && server.connected;
+  const state = [phase, cause, server.connected ? undefined : 'not connected', cordoned ? 'cordoned' : undefined];
+  const seqno = (value: number | undefined): string => value?.toString() ?? '–';
+  const ms = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} ms`);
+  return [
+    { number: `${server.index}` },
+    server.name,
+    { mark: isGood ? 'good' : 'bad', text: state.filter((part) => part !== undefined).join(', ') },
+    { number: seqno(server.tipSeqno) },
+    `${lagBlocks} blocks, ${lagSeconds.toFixed(1)} s`,
+    [p70Ms['light'], p70Ms['state'], p70Ms['heavy']].map(ms).join(', '),
+    [depth.masterchainBlock, depth.masterchainState].map((edge) => seqno(edge?.masterchain)).join(', '),
+    { number: `${server.inFlight} of ${Math.floor(server.inFlightLimit)}` },
+    misbehaviours === 0 ? '0' : { mark: 'bad', text: `${misbehaviours}: ${lastMisbehaviour ?? ''}` },
+  ];
+}
+
+function errorRows({ name, recentErrors }: LiteServerStatus, nowMs: number): Cell[][] {
+  return recentErrors.map(({ atMs, outcome, text, count }) => [
+    name,
+    { number: `${Math.max(0, (nowMs - atMs) / 1000).toFixed(0)} s` },
+    outcome,
+    { number: `${count}` },
+    text,
+  ]);
+}
+
+function table(caption: string, columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const head = columns.map((column) => `<th>${escape(column)}</th>`).join('');
+  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
+  const none = rows.length === 0 ? `<tr><td colspan="${columns.length}">none</td></tr>` : '';
+  return `<table><caption>${escape(caption)}</caption><tr>${head}</tr>\n${body}${none}</table>`;
+}
+
+function cell(value: Cell): string {
+  if (typeof value === 'string') return `<td>${escape(value)}</td>`;
+  if ('number' in value) return `<td class="number">${escape(value.number)}</td>`;
+  return `<td class="${value.mark}">${escape(value.text)}</td>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
