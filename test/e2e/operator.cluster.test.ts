@@ -11,6 +11,9 @@ const patience = { timeout: 90_000, interval: 200 } as const;
 /** A test of this suite waits for pods that start on a busy machine. */
 const minutes = 180_000;
 
+/** Three pods one after the other, each ready for five seconds before the next, while callers keep the machine busy. */
+const rolloutPatience = { timeout: 300_000, interval: 500 } as const;
+
 const free = { name: 'free', requestsPerSecond: 1000, burst: 1000 };
 const pro = { name: 'pro', requestsPerSecond: 1000, burst: 1000 };
 const trickle = { name: 'trickle', requestsPerSecond: 5, burst: 5 };
@@ -48,6 +51,10 @@ describe.skipIf(await withoutControlPlane('the operator with real pods', 'ours',
       const answer = await fetch(`${url}/api/v2/getMasterchainInfo`, { headers: { ...headers, connection: 'close' } });
       await answer.arrayBuffer();
       return answer.status;
+    };
+    const isObserved = async (): Promise<boolean> => {
+      const { metadata, status } = await cluster.client.get(`${paths.tonApis}/main`);
+      return metadata.generation === (status as { observedGeneration: number }).observedGeneration;
     };
     const keyOf = async (name: string): Promise<string> => {
       const secret = await cluster.client.get(`${paths.secrets}/${name}`);
@@ -117,11 +124,7 @@ describe.skipIf(await withoutControlPlane('the operator with real pods', 'ours',
           plans: [{ ...free, requestsPerSecond: 500 }, pro, { ...trickle, requestsPerSecond: 900, burst: 900 }],
         });
         await expect.poll(() => reason('ConfigApplied'), patience).toBe('Applied');
-        const observed = async (): Promise<boolean> => {
-          const { metadata, status } = await cluster.client.get(`${paths.tonApis}/main`);
-          return metadata.generation === (status as { observedGeneration: number }).observedGeneration;
-        };
-        await expect.poll(observed, patience).toBe(true);
+        await expect.poll(isObserved, patience).toBe(true);
         await expect.poll(() => reason('ConfigApplied'), patience).toBe('Applied');
         const key = await keyOf('second');
         expect(await Promise.all(Array.from({ length: 30 }, () => ask(key)))).toEqual(Array(30).fill(200));
@@ -136,9 +139,9 @@ describe.skipIf(await withoutControlPlane('the operator with real pods', 'ours',
         const old = await keyOf('first');
         let current = old;
         const outcomes: number[] = [];
-        let running = true;
+        const stopped = new AbortController();
         const customer = (async () => {
-          while (running) {
+          while (!stopped.signal.aborted) {
             current = await keyOf('first');
             outcomes.push(await ask(current));
           }
@@ -146,7 +149,7 @@ describe.skipIf(await withoutControlPlane('the operator with real pods', 'ours',
         await cluster.client.merge(`${paths.tonApiKeys}/first`, { spec: { rotation: { trigger: 'b' } } });
         await expect.poll(() => keyOf('first'), patience).not.toBe(old);
         await expect.poll(() => keyReason('first'), patience).toBe('InForce');
-        running = false;
+        stopped.abort();
         await customer;
         expect(outcomes.filter((status) => status !== 200)).toEqual([]);
         expect(await ask(old)).toBe(200);
@@ -179,13 +182,13 @@ describe.skipIf(await withoutControlPlane('the operator with real pods', 'ours',
         const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 4 });
         await change({ image: { tag: '0.2.0' } });
         await expect.poll(() => reason('Progressing'), patience).toBe('RollingOut');
-        await expect.poll(() => reason('Progressing'), patience).toBe('RolledOut');
+        await expect.poll(() => reason('Progressing'), rolloutPatience).toBe('RolledOut');
         await expect.poll(async () => load.asked, patience).toBeGreaterThanOrEqual(5000);
         await load.stop();
         expect(load.failures).toEqual([]);
         expect((await podNames()).filter((name) => before.includes(name))).toEqual([]);
       },
-      minutes,
+      2 * rolloutPatience.timeout,
     );
 
     it(

@@ -14,13 +14,13 @@ const startUnixMs = Date.UTC(2026, 10, 21);
 /** Turns of the event loop that suffice for any chain of promises and loopback-free work of one alarm. */
 const turns = 5;
 
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 export function createVirtualClock(): VirtualClock {
   let nowMs = 0;
   let alarms: { atMs: number; call: () => void }[] = [];
-
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  };
 
   return {
     now: () => nowMs,

@@ -38,6 +38,9 @@ function setup(process: (key: string) => Promise<Outcome> = async () => done, co
 
 const throttled = (seconds: string) => fromStatus('GET', 429, {}, seconds);
 
+const total = (result: string, count: number) =>
+  `controller_runtime_reconcile_total{controller="tonapi",result="${result}"} ${count}`;
+
 describe('a queue', () => {
   it('works on a key once however often it was added while it waited', async () => {
     const { queue, clock, keys } = setup();
@@ -192,8 +195,6 @@ describe('a queue', () => {
     outcomes.forEach((_outcome, at) => queue.add(`a/${at}`, 'live'));
     await clock.advance(100);
     const metrics = await register.metrics();
-    const total = (result: string, count: number) =>
-      `controller_runtime_reconcile_total{controller="tonapi",result="${result}"} ${count}`;
     for (const line of [
       total('success', 1),
       total('requeue', 1),
@@ -217,13 +218,15 @@ describe('a queue', () => {
     for (const key of ['a/short', 'a/long', 'a/never']) queue.add(key, 'live');
     await clock.advance(0);
     let closed = false;
-    void queue.close(20_000).then(() => {
+    const closing = (async () => {
+      await queue.close(20_000);
       closed = true;
-    });
+    })();
     await clock.advance(19_000);
     expect({ closed, keys: keys() }).toEqual({ closed: false, keys: ['a/short', 'a/long'] });
     await clock.advance(1000);
     expect({ closed, keys: keys() }).toEqual({ closed: true, keys: ['a/short', 'a/long'] });
+    await closing;
   });
 
   it('forgets the alarm and the failures of a key that is gone', async () => {
