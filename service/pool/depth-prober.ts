@@ -37,9 +37,11 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
     await pause(tuning.depthFirstMs);
     while (!stop.signal.aborted) {
       wake = new AbortController();
-      if (member.health().phase === 'in') for (const kind of depthKinds) await search(kind);
-      await pause(SEARCH_GAP_MS);
-      await pause(tuning.depthMs - SEARCH_GAP_MS, wake.signal);
+      // One that is not in yet, or not now, is searched as soon as it is.
+      const isIn = member.health().phase === 'in';
+      if (isIn) for (const kind of depthKinds) await search(kind);
+      await pause(isIn ? SEARCH_GAP_MS : tuning.pollMs);
+      if (isIn) await pause(tuning.depthMs - SEARCH_GAP_MS, wake.signal);
     }
   }
 

@@ -41,6 +41,8 @@ export type ApiUnderTestOptions = {
   readonly behindBlocks?: number;
   readonly requestTimeoutMs?: number;
   readonly settings?: ProcessSettings;
+  /** Default `verified`. */
+  readonly trust?: ServiceConfig['trust'];
   /** Of `api.v2` in the manifest. */
   readonly v2?: Partial<ServiceConfig['api']['v2']>;
   /** Of the Redis shared with other APIs under test. */
@@ -79,6 +81,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     {
       ...config,
       requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
+      trust: options.trust ?? config.trust,
       api: { v2: { ...config.api.v2, ...options.v2 } },
     },
     { keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])], drainMs: 500, redisUrl: options.redisUrl },

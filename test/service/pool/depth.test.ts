@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { LiteServerError } from '#service/liteserver/errors.ts';
-import { functionOf, getAccountState, getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
-import type { LiteServer } from '#service/liteserver/liteserver.ts';
+import { getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
 import { depthNeedOf, findEdge, reachesDepth } from '#service/pool/depth.ts';
+import { forgetful } from './forgetful.ts';
+import type { Keeps } from './forgetful.ts';
 import { metric, openPool, startNetwork, until, within } from './network.ts';
 
 describe('the edge of what a lite server has', () => {
@@ -79,28 +79,6 @@ describe('what a read needs', () => {
   });
 });
 
-/** Without masterchain blocks below `blocks` and states below `states`, as a node that collects garbage. */
-function forgetful(server: LiteServer, oldest: { blocks: number; states: number }): LiteServer {
-  const refuse = (request: Buffer): void => {
-    const fn = functionOf(request)!;
-    const { id } = fn.decodeArgs(request) as { id?: { workchain: number; seqno: number } };
-    const least = fn.name === getAccountState.name ? oldest.states : oldest.blocks;
-    if (id?.workchain === MASTERCHAIN && id.seqno < least)
-      throw new LiteServerError('pruned', { serverCode: 651, text: 'block is not in db', function: fn.name });
-  };
-  return {
-    ...server,
-    query: async (fn, args, options) => {
-      refuse(fn.encode(args));
-      return server.query(fn, args, options);
-    },
-    queryBytes: async (request, options) => {
-      refuse(request);
-      return server.queryBytes(request, options);
-    },
-  };
-}
-
 describe('lite servers that keep their history for different times', () => {
   let network: Devchain;
   beforeAll(async () => {
@@ -109,6 +87,20 @@ describe('lite servers that keep their history for different times', () => {
   afterAll(() => network.close());
 
   test('are found out, old reads go to one that has it at the first try, and 651 is never seen', async () => {
+    const keepsOf = (name: string): Keeps => ({
+      get masterchainBlock() {
+        return keeps[name]!.blocks;
+      },
+      get masterchainState() {
+        return keeps[name]!.states;
+      },
+      get shardBlock() {
+        return keeps[name]!.blocks;
+      },
+      get shardState() {
+        return keeps[name]!.states;
+      },
+    });
     const keeps: Record<string, { blocks: number; states: number }> = {
       ls0: { blocks: 400, states: 600 },
       ls1: { blocks: 150, states: 300 },
@@ -117,7 +109,7 @@ describe('lite servers that keep their history for different times', () => {
     const tuning = { slowAfterMs: 5_000, overdueMs: 5_000, depthFirstMs: 50, depthMs: 1_200 };
     const open = openPool(network, {
       tuning,
-      wrap: (server) => forgetful(server, keeps[server.name]!),
+      wrap: (server) => forgetful(network, server, keepsOf(server.name)),
     });
     const { pool, register } = open;
     try {

@@ -32,14 +32,15 @@ async function openReadyPool(uses: readonly Partial<PoolLiteServer>[], tuning = 
   return open;
 }
 
+const count = () =>
+  Promise.all(
+    Array.from({ length: SERVERS }, (_, index) =>
+      metric(open.register, 'ton_pool_attempts_total', { lite_server: `ls${index}` }),
+    ),
+  );
+
 /** Queries that each lite server got by `work`. */
 async function asked(work: () => Promise<unknown>): Promise<number[]> {
-  const count = () =>
-    Promise.all(
-      Array.from({ length: SERVERS }, (_, index) =>
-        metric(open.register, 'ton_pool_attempts_total', { lite_server: `ls${index}` }),
-      ),
-    );
   const before = await count();
   await work();
   await until(() => open.pool.status().every(({ inFlight }) => inFlight === 0));
@@ -102,13 +103,13 @@ describe('lite servers of several tiers', () => {
   });
 });
 
-describe('lite servers with slices', () => {
-  const at = (workchain: number, shard: bigint, seqno: number) => ({ workchain, shard, seqno, utime: 0, lt: 0n });
-  /** Masterchain blocks 100 to 300 and nothing else; all of the masterchain and the base chain. */
-  const slices = [{ from: [at(MASTERCHAIN, FULL_SHARD, 100)], to: [at(MASTERCHAIN, FULL_SHARD, 300)] }];
-  const whole = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0), at(0, FULL_SHARD, 0)], to: [] }];
-  const onlyMasterchain = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0)], to: [] }];
+const at = (workchain: number, shard: bigint, seqno: number) => ({ workchain, shard, seqno, utime: 0, lt: 0n });
+/** Masterchain blocks 100 to 300 and nothing else; all of the masterchain and the base chain. */
+const slices = [{ from: [at(MASTERCHAIN, FULL_SHARD, 100)], to: [at(MASTERCHAIN, FULL_SHARD, 300)] }];
+const whole = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0), at(0, FULL_SHARD, 0)], to: [] }];
+const onlyMasterchain = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0)], to: [] }];
 
+describe('lite servers with slices', () => {
   test('are asked for what they have and for nothing else, and have no say in the head before they have the newest', async () => {
     const { pool } = await openReadyPool([{ slices }, { slices: onlyMasterchain }, { slices: whole }]);
     const old = await asked(() => Promise.all(Array.from({ length: 200 }, () => readAt(200))));
