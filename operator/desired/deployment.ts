@@ -158,7 +158,7 @@ function apiTemplate(
           configMounts(tonApi),
           keyringMounts(tonApi, shardCount(references)),
           redisMounts(tonApi),
-          spec.surfaces.includes('v3') ? postgresMounts(tonApi, true) : joined([]),
+          readsDatabase(tonApi, release) ? postgresMounts(tonApi, true) : joined([]),
           scratchMounts(),
         ]),
         resources: containerResources(spec.resources, defaultRequests),
@@ -177,6 +177,11 @@ function apiTemplate(
       })),
     },
   };
+}
+
+/** v3 is read from the database; a release that has none serves the other surfaces. */
+function readsDatabase({ spec }: TonApi, { schemaVersion }: Release): boolean {
+  return spec.surfaces.includes('v3') && schemaVersion !== undefined;
 }
 
 /** A probe of one page of the internal listener. */

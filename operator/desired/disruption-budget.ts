@@ -2,6 +2,7 @@ import type { TonApi } from '../resource.ts';
 import { autoscaled } from './autoscaler.ts';
 import { child } from './child.ts';
 import { fixedReplicas } from './deployment.ts';
+import { hasDatabase } from './indexer.ts';
 import { childNames, selectorLabels, type Component } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
@@ -17,7 +18,8 @@ export function buildApiBudget(tonApi: TonApi, references: References, release: 
 
 /** Budget of the indexer's pods, where there are several. */
 export function buildIndexerBudget(tonApi: TonApi, release: Release): DesiredObject | undefined {
-  return (tonApi.spec.indexer?.partitions ?? 1) < 2 ? undefined : budget(tonApi, release, 'indexer', 'indexer');
+  const pods = hasDatabase(tonApi, release) ? (tonApi.spec.indexer?.partitions ?? 0) : 0;
+  return pods < 2 ? undefined : budget(tonApi, release, 'indexer', 'indexer');
 }
 
 function fewestPods(tonApi: TonApi, references: Pick<References, 'apis'>): number {

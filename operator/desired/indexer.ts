@@ -26,7 +26,7 @@ const migrationSecondsMax = 6 * 3600;
  */
 export function buildIndexer(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const { indexer, podTemplate } = tonApi.spec;
-  if (indexer === undefined) return [];
+  if (indexer === undefined || !hasDatabase(tonApi, release)) return [];
   const { indexer: name } = childNames(tonApi);
   const selector = selectorLabels(tonApi, 'indexer');
   const labels = childLabels(tonApi, 'indexer', versionOf(tonApi, release));
@@ -94,13 +94,18 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
   ];
 }
 
+/** True when there is a database and the release can use it: one without a schema serves the rest of the manifest. */
+export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boolean {
+  return spec.postgres !== undefined && schemaVersion !== undefined;
+}
+
 /** True when the database has what this release needs, or neither is there. A newer schema serves older releases: it is widened first, narrowed last. */
-export function schemaReady(
-  { spec }: TonApi,
+function schemaReady(
+  tonApi: TonApi,
   { migratedSchema }: Pick<References, 'migratedSchema'>,
-  { schemaVersion }: Release,
+  release: Release,
 ): boolean {
-  return spec.postgres === undefined || schemaVersion === undefined || (migratedSchema ?? -1) >= schemaVersion;
+  return !hasDatabase(tonApi, release) || (migratedSchema ?? -1) >= (release.schemaVersion ?? 0);
 }
 
 /** The Job that brings the schema to what this release needs, named after the version; undefined once it is there. */

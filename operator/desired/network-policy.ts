@@ -52,10 +52,7 @@ function servicePods(tonApi: TonApi): Rule {
 /** The internal listener: for monitoring and for the operator, or for the whole cluster where no namespace was named. */
 function metricsIngress({ monitoringNamespace, operatorNamespace }: Release): Rule {
   const namespaces = [...new Set([monitoringNamespace, operatorNamespace])].filter((name) => name !== undefined);
-  const from =
-    monitoringNamespace === undefined
-      ? [{ namespaceSelector: {} }]
-      : namespaces.map((name) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }));
+  const from = monitoringNamespace === undefined ? [{ namespaceSelector: {} }] : namespaces.map(namespaceNamed);
   return { from, ports: [tcp(ports.internal)] };
 }
 
@@ -102,12 +99,22 @@ export function liteServerAddresses(
   return globalConfig === undefined ? undefined : readGlobalConfig(globalConfig, [])?.liteServers;
 }
 
+/** Reached by the pods, and by the operator, which puts revoked keys into it. */
 function redisPolicy(tonApi: TonApi, release: Release): DesiredObject {
+  const { operatorNamespace } = release;
+  const from = [
+    { podSelector: servicePods(tonApi) },
+    ...(operatorNamespace === undefined ? [] : [namespaceNamed(operatorNamespace)]),
+  ];
   return policy(tonApi, release, childNames(tonApi).redis, {
     podSelector: { matchLabels: selectorLabels(tonApi, 'redis') },
     policyTypes: ['Ingress', 'Egress'],
-    ingress: [{ from: [{ podSelector: servicePods(tonApi) }], ports: [tcp(redisPort)] }],
+    ingress: [{ from, ports: [tcp(redisPort)] }],
   });
+}
+
+function namespaceNamed(name: string): Rule {
+  return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } };
 }
 
 function blockOf({ host }: Address): string {

@@ -56,6 +56,8 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
 function podSpec({ redisImage }: Release): Record<string, unknown> {
   const settings = {
     port: redisPort,
+    // Who may connect is said by the NetworkPolicy; there is no password to keep.
+    'protected-mode': 'no',
     save: '',
     appendonly: 'no',
     maxmemory: `${redisMemoryMb}mb`,

@@ -92,7 +92,11 @@ export function configuration({ pods, says, hotHash }: Observed): Finding {
 export function indexing({ spec }: TonApi, { indexer, migration: schema }: Observed): Finding {
   const type = 'IndexerLive';
   if (spec.indexer === undefined) return { type, status: 'True', reason: 'NotWanted', message: 'no indexer is wanted' };
-  if (schema.state === 'running' || schema.state === 'failed') {
+  if (schema.state === 'notNeeded') {
+    const message = 'this release has no database, and so no indexer';
+    return { type, status: 'False', reason: 'NotInRelease', message, waits: true };
+  }
+  if (schema.state !== 'current') {
     return { type, status: 'False', reason: 'Migrating', message: 'waits for the schema', waits: true };
   }
   if (indexer === 'Live') return { type, status: 'True', reason: 'Live', message: 'the index follows the chain' };

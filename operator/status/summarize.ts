@@ -96,7 +96,7 @@ function indexerOf(
   spec: TonApi['spec'],
   { migration: schema, indexer }: Observed,
 ): NonNullable<TonApiStatus['indexer']> {
-  if (spec.indexer === undefined) return 'Off';
+  if (spec.indexer === undefined || schema.state === 'notNeeded') return 'Off';
   if (schema.state === 'running' || schema.state === 'failed') return 'Migrating';
   return indexer ?? 'CatchingUp';
 }

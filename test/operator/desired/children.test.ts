@@ -323,6 +323,33 @@ describe('rules for alerts', () => {
   });
 });
 
+describe('a release without a schema', () => {
+  it('serves what needs none of a manifest that asks for it', () => {
+    const kinds = all('full').map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(kinds.filter((kind) => kind.includes('indexer') || kind.includes('migrate'))).toEqual([]);
+    expect(JSON.stringify(all('full').find(({ kind }) => kind === 'Deployment'))).not.toContain('postgres');
+  });
+
+  it('and one with a schema makes the indexer, its budget and the migration', () => {
+    const objects = build(sample('full'), references(), { ...release, schemaVersion: 3 }).map(({ object }) => object);
+    const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'StatefulSet/private-indexer',
+        'PodDisruptionBudget/private-indexer',
+        'Job/private-migrate-3',
+      ]),
+    );
+    expect(objects.find(({ kind }) => kind === 'StatefulSet')?.spec).toMatchObject({
+      replicas: 4,
+      podManagementPolicy: 'Parallel',
+    });
+    expect(JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'))).toContain(
+      '/etc/tonplane/postgres-replica/uri',
+    );
+  });
+});
+
 describe('the image', () => {
   it.each<[Spec['image'], string, string]>([
     [undefined, 'registry.example.com/tonplane/service:0.1.0', '0.1.0'],

@@ -218,9 +218,20 @@ describe('the status of a TonApi', () => {
   it.each<[TonApi['spec']['indexer'] | undefined, Partial<Observed>, string, string]>([
     [undefined, {}, 'Off', 'True/NotWanted'],
     [{ mode: 'SingleWriter', partitions: 1 }, { migration: { state: 'running' } }, 'Migrating', 'False/Migrating'],
-    [{ mode: 'SingleWriter', partitions: 1 }, {}, 'CatchingUp', 'False/CatchingUp'],
-    [{ mode: 'SingleWriter', partitions: 1 }, { indexer: 'Live' }, 'Live', 'True/Live'],
-    [{ mode: 'SingleWriter', partitions: 1 }, { indexer: 'Stalled' }, 'Stalled', 'False/Stalled'],
+    [{ mode: 'SingleWriter', partitions: 1 }, {}, 'Off', 'False/NotInRelease'],
+    [{ mode: 'SingleWriter', partitions: 1 }, { migration: { state: 'current' } }, 'CatchingUp', 'False/CatchingUp'],
+    [
+      { mode: 'SingleWriter', partitions: 1 },
+      { migration: { state: 'current' }, indexer: 'Live' },
+      'Live',
+      'True/Live',
+    ],
+    [
+      { mode: 'SingleWriter', partitions: 1 },
+      { migration: { state: 'current' }, indexer: 'Stalled' },
+      'Stalled',
+      'False/Stalled',
+    ],
   ])('says where the index is: %o %o', (indexer, changes, expected, condition) => {
     const status = summarize(sample('smallest', indexer && { indexer }), healthy(changes), noonMs);
     expect(status.indexer).toBe(expected);
