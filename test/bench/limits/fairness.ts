@@ -76,7 +76,7 @@ export async function fairness(): Promise<BenchResult[]> {
     { name: 'small', requestsPerSecond: limit },
     { name: 'big', requestsPerSecond: 10 * othersPerSecond },
   ];
-  writeFileSync(manifest, network.manifest({ plans, anonymousPlan: 'small', observability: { logLevel: 'error' } }));
+  writeFileSync(manifest, network.manifest({ plans, anonymousPlan: 'small' }));
   writeFileSync(keyring, JSON.stringify({ keys: [rowOf(busy, 'small'), rowOf(other, 'big')] }));
   const service = await startService(['--manifest', manifest, '--keyring', keyring]);
   const url = `${service.url}/api/v2/getMasterchainInfo`;

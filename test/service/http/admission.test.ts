@@ -163,7 +163,7 @@ describe('limits', () => {
   it("take the caller's address from as many proxies as are trusted, also after that was changed", async () => {
     const { limits } = realLimits(plan({}));
     const listener = await start({ limits });
-    const from = (address: string) => info(listener, { 'x-forwarded-for': address });
+    const from = (client: string) => info(listener, { 'x-forwarded-for': client });
     expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 429]);
     listener.server.setTrustedProxies(1);
     expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 200]);
