@@ -147,6 +147,7 @@ export function createMember(
         { liteServer: name, from: health.phase, to: next.phase, cause: next.cause },
         'lite server changed phase',
       );
+      if (next.cause !== undefined) metrics.ejected(name, next.cause);
     }
     health = next;
     if (isBack) dependencies.onRoom();

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { DepthKind } from './depth.ts';
+import type { Health } from './health.ts';
 import type { MethodClass } from './method-class.ts';
 import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
@@ -36,6 +37,8 @@ export type PoolMetrics = {
   attempt(liteServer: string, outcome: AttemptOutcome, seconds: number): void;
   misbehaviour(liteServer: string, proofCode: string): void;
   read(source: ReadSource | 'negative'): void;
+  /** A lite server was put out, or refused for good. */
+  ejected(liteServer: string, cause: NonNullable<Health['cause']>): void;
   /** An answer from the cache of all pods failed its check and was dropped. */
   badShared(): void;
   /** An early second attempt: sent, its answer taken, or not sent for want of budget. */
@@ -80,6 +83,12 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     name: 'ton_pool_misbehaviours_total',
     help: 'Answers refused because their proof failed, by lite server and failed rule',
     labelNames: ['lite_server', 'rule'],
+    registers,
+  });
+  const ejections = new Counter({
+    name: 'ton_pool_ejections_total',
+    help: 'Times that a lite server was put out, by cause: failures, misbehaviour, other_network (for good)',
+    labelNames: ['lite_server', 'cause'],
     registers,
   });
   const reads = new Counter({
@@ -130,6 +139,7 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     },
     misbehaviour: (liteServer, rule) => misbehaviours.inc({ lite_server: liteServer, rule }),
     read: (source) => reads.inc({ source }),
+    ejected: (liteServer, cause) => ejections.inc({ lite_server: liteServer, cause }),
     hedge: (event) => hedges.inc({ event }),
     retry: (event) => retries.inc({ event }),
     headRefused: () => headsRefused.inc(),

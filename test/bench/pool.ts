@@ -150,6 +150,24 @@ async function measureRegressions(network: Devchain): Promise<BenchResult[]> {
   });
 }
 
+/** From the moment at which every lite server has a block to the one at which the pool serves it, proved. */
+async function measureHead(network: Devchain): Promise<BenchResult[]> {
+  const blocks = 60;
+  return inScene(network, [], async ({ pool }) => {
+    const ms: number[] = [];
+    for (let block = 0; block < blocks; block += 1) {
+      const seqno = network.head().id.seqno + 1;
+      const startedMs = performance.now();
+      network.moveHead(seqno);
+      while (pool.head()!.block.seqno < seqno) await delay(1);
+      ms.push(performance.now() - startedMs);
+      await delay(50);
+    }
+    const name = `a new block served after all have it, lite servers ${farMs} ms away`;
+    return [atMost(`${name}: p50`, median(ms), 'ms', 150), atMost(`${name}: p95`, quantile(ms, 0.95), 'ms', 150)];
+  });
+}
+
 async function measureSharing(network: Devchain): Promise<BenchResult[]> {
   return inScene(network, [], async ({ pool, register }) => {
     const { block } = pool.head()!;
@@ -289,6 +307,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
       measureOneBad,
       measureFourBad,
       measureForgeries,
+      measureHead,
       measureSharing,
       measureRestart,
       measureOverhead,

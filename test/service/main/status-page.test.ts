@@ -17,7 +17,7 @@ const server = (more: Partial<Status['liteServers'][number]> = {}): Status['lite
   inFlightLimit: 32.7,
   lastMisbehaviour: undefined,
   tier: 'shared',
-  role: 'any' as Status['liteServers'][number]['role'],
+  role: 'latest',
   weight: 1,
   misbehaviours: 0,
   recentErrors: [],

@@ -199,6 +199,8 @@ test('a lite server of another network is rejected for good and said so loudly',
   await until(() => pool.ready() && pool.status()[1]!.phase === 'rejected');
   await spoil([1], {});
   expect(await metric(register, 'ton_pool_rejected_lite_servers')).toBe(1);
+  const ejection = { lite_server: 'ls1', cause: 'other_network' };
+  expect(await metric(register, 'ton_pool_ejections_total', ejection)).toBe(1);
   expect(log.filter(({ level, liteServer }) => level === 50 && liteServer === 'ls1')).toHaveLength(1);
   for (let salt = 0; salt < 20; salt += 1) await readAccount(pool, salt);
   expect(await metric(register, 'ton_pool_attempts_total', { lite_server: 'ls1' })).toBe(0);
