@@ -54,56 +54,40 @@ export type Chain = {
   parse(block: ChainBlock): Boc;
 };
 
-/**
- * Rebuilds a recorded chain: checks that every block is what its id says and follows what it says, and applies its update
- * to the state before (after a merge: to both halves' states under `split_state`).
- * @throws DevchainError `recording_invalid`
- */
-export async function buildChain(tape: Tape, slices: Slices): Promise<Chain> {
-  const states = createCellStore();
-  const importState = (zero: ZeroState): ZeroState & { state: number } => {
+/** A chain to which blocks are added, each after those that it is built on. */
+export type GrowingChain = Chain & {
+  /**
+   * Takes a block that follows the last ones, with the state after it.
+   * @throws Error when the block is not what its id says, or the masterchain would have a gap
+   */
+  add(block: TapeBlock, state: number, signatures?: SignatureSet): ChainBlock;
+};
+
+type OpenZeroState = ZeroState & { readonly state: number };
+
+/** Puts the zerostates into a store: a chain that has no block yet. */
+export function createChain(zeros: readonly ZeroState[], states: CellStore = createCellStore()): GrowingChain {
+  const zeroStates = zeros.map((zero): OpenZeroState => {
     const boc = parseBoc(zero.bytes);
     return { ...zero, state: states.import(boc, boc.roots[0]!) };
-  };
-  const zeroStates = [tape.masterchainZeroState, tape.basechainZeroState].map(importState);
-  const blocks = new Map<string, ChainBlock>();
-  const stateAfter = (id: BlockId): number | undefined =>
-    id.seqno === 0
-      ? zeroStates.find((zero) => zero.id.workchain === id.workchain)?.state
-      : blocks.get(keyOf(id))?.state;
-  for (const recorded of tape.blocks) {
-    try {
-      blocks.set(keyOf(recorded.id), buildBlock(states, recorded, stateAfter));
-    } catch (error) {
-      throw recordingInvalid(tape.path, `Block ${blockText(recorded.id)} does not follow from the recording.`, error);
-    }
-    await slices.rest();
-  }
-  return createChain(tape, states, zeroStates, [...blocks.values()]);
-}
-
-function createChain(
-  tape: Tape,
-  states: CellStore,
-  zeroStates: readonly (ZeroState & { state: number })[],
-  blocks: readonly ChainBlock[],
-): Chain {
-  const byId = new Map(blocks.map((block) => [keyOf(block.id), block]));
-  const masterchain = blocks.filter((block) => block.id.workchain === MASTERCHAIN);
-  masterchain.forEach((block, position) => {
-    if (block.id.seqno !== position + 1)
-      throw recordingInvalid(tape.path, 'The masterchain of the recording has a gap.');
   });
+  const byId = new Map<string, ChainBlock>();
+  const masterchain: ChainBlock[] = [];
+  const keyBlocks: number[] = [];
+  const signatures = new Map<number, SignatureSet>();
   const parsed = new Map<ChainBlock, Boc>();
+  const ways = createWays();
   return {
     states,
     zeroStates,
-    lastSeqno: masterchain.length,
+    get lastSeqno() {
+      return masterchain.length;
+    },
     find: (id) => byId.get(keyOf(id)),
     masterchain: (seqno) => masterchain[seqno - 1],
-    along: createWays(blocks),
-    keyBlocks: masterchain.filter((block) => block.header.keyBlock).map((block) => block.id.seqno),
-    signatures: (seqno) => tape.signatures.get(seqno),
+    along: ways.along,
+    keyBlocks,
+    signatures: (seqno) => signatures.get(seqno),
     parse(block) {
       const known = parsed.get(block);
       if (known !== undefined) parsed.delete(block);
@@ -112,16 +96,72 @@ function createChain(
       if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
       return boc;
     },
+    add(made, state, set) {
+      const { id } = made;
+      const isMasterchain = id.workchain === MASTERCHAIN;
+      if (isMasterchain && id.seqno !== masterchain.length + 1) throw new Error('The masterchain has a gap.');
+      const boc = parseBoc(made.bytes);
+      const { header, previous } = readHeader(boc, id);
+      const block = { ...made, header, previous, state, shards: listTops(states, id, state) };
+      byId.set(keyOf(id), block);
+      parsed.set(block, boc);
+      if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
+      ways.add(block);
+      if (isMasterchain) masterchain.push(block);
+      if (isMasterchain && header.keyBlock) keyBlocks.push(id.seqno);
+      if (set !== undefined) signatures.set(id.seqno, set);
+      return block;
+    },
   };
 }
 
-function buildBlock(
-  states: CellStore,
-  recorded: TapeBlock,
-  stateAfter: (id: BlockId) => number | undefined,
-): ChainBlock {
-  const { id } = recorded;
-  const boc = parseBoc(recorded.bytes);
+/**
+ * Rebuilds a recorded chain: checks that every block is what its id says and follows what it says, and applies its update
+ * to the state before (after a merge: to both halves' states under `split_state`).
+ * @throws DevchainError `recording_invalid`
+ */
+export async function buildChain(tape: Tape, slices: Slices): Promise<Chain> {
+  const chain = createChain([tape.masterchainZeroState, tape.basechainZeroState]);
+  for (const recorded of tape.blocks) {
+    const { id } = recorded;
+    try {
+      chain.add(
+        recorded,
+        stateAfter(chain, recorded),
+        id.workchain === MASTERCHAIN ? tape.signatures.get(id.seqno) : undefined,
+      );
+    } catch (error) {
+      throw recordingInvalid(tape.path, `Block ${blockText(id)} does not follow from the recording.`, error);
+    }
+    await slices.rest();
+  }
+  return chain;
+}
+
+/** Applies a block's update to the state before it. */
+function stateAfter(chain: Chain, { id, bytes }: TapeBlock): number {
+  const boc = parseBoc(bytes);
+  const { previous, stateUpdate } = readHeader(boc, id);
+  const { states } = chain;
+  const before = previous.map((one) => {
+    const state = stateOf(chain, one);
+    if (state === undefined) throw new Error(`The state of ${blockText(one)} is not there.`);
+    return state;
+  });
+  const start = before.length === 1 ? before[0]! : addSplitState(states, before[0]!, before[1]!);
+  return applyMerkleUpdate(states, boc, stateUpdate, start);
+}
+
+/** The state after a block or of a zerostate. */
+export function stateOf(chain: Chain, id: BlockId): number | undefined {
+  if (id.seqno > 0) return chain.find(id)?.state;
+  return chain.zeroStates.find((zero) => zero.id.workchain === id.workchain)?.state;
+}
+
+function readHeader(
+  boc: Boc,
+  id: BlockId,
+): { readonly header: BlockInfo; readonly previous: readonly BlockId[]; readonly stateUpdate: number } {
   const root = boc.roots[0]!;
   if (!boc.hashEquals(root, id.rootHash)) throw new Error('The root hash differs.');
   const { info, stateUpdate } = readBlock(boc, root);
@@ -129,15 +169,7 @@ function buildBlock(
   if (header.seqno !== id.seqno || header.workchain !== id.workchain || header.shard !== id.shard) {
     throw new Error('The header names another block.');
   }
-  const previous = previousBlocks(boc, header);
-  const before = previous.map((one) => {
-    const state = stateAfter(one);
-    if (state === undefined) throw new Error(`The state of ${blockText(one)} is not there.`);
-    return state;
-  });
-  const start = before.length === 1 ? before[0]! : addSplitState(states, before[0]!, before[1]!);
-  const state = applyMerkleUpdate(states, boc, stateUpdate, start);
-  return { ...recorded, header, previous, state, shards: listTops(states, id, state) };
+  return { header, previous: previousBlocks(boc, header), stateUpdate };
 }
 
 function listTops(states: CellStore, id: BlockId, state: number): readonly ShardDescr[] {
@@ -145,20 +177,33 @@ function listTops(states: CellStore, id: BlockId, state: number): readonly Shard
 }
 
 /** Lists of a workchain's blocks for each way down its shards that somebody asked for. */
-function createWays(blocks: readonly ChainBlock[]): Chain['along'] {
-  const byShard = Map.groupBy(blocks, ({ id }) => shardKey(id.workchain, id.shard));
-  const shards = [...byShard.values()].map((list) => list[0]!.id);
-  const ways = new Map<string, readonly ChainBlock[]>();
-  return (workchain, prefix) => {
-    const keys = shards
-      .filter((id) => id.workchain === workchain && shardContainsPrefix(id.shard, prefix))
-      .map((id) => shardKey(id.workchain, id.shard));
-    const way = keys.join();
-    const known = ways.get(way);
-    if (known !== undefined) return known;
-    const made = keys.flatMap((key) => byShard.get(key)!).toSorted((one, other) => one.id.seqno - other.id.seqno);
-    ways.set(way, made);
-    return made;
+function createWays(): { along: Chain['along']; add(block: ChainBlock): void } {
+  const byShard = new Map<string, ChainBlock[]>();
+  /** By the names of the shards on the way; a block of a shard that is new may make a way longer, and all are made anew. */
+  const ways = new Map<string, ChainBlock[]>();
+  return {
+    add(block) {
+      const key = shardKey(block.id.workchain, block.id.shard);
+      const known = byShard.get(key);
+      if (known === undefined) {
+        byShard.set(key, [block]);
+        return;
+      }
+      known.push(block);
+      for (const [way, list] of ways) if (way.split(',').includes(key)) list.push(block);
+    },
+    along(workchain, prefix) {
+      const keys = [...byShard]
+        .map(([key, [first]]) => ({ key, id: first!.id }))
+        .filter(({ id }) => id.workchain === workchain && shardContainsPrefix(id.shard, prefix))
+        .map(({ key }) => key);
+      const way = keys.join();
+      const known = ways.get(way);
+      if (known !== undefined) return known;
+      const made = keys.flatMap((key) => byShard.get(key)!).toSorted((one, other) => one.id.seqno - other.id.seqno);
+      ways.set(way, made);
+      return made;
+    },
   };
 }
 

@@ -1,20 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import type { AdnlFaults } from './adnl-faults.ts';
-import type { AdnlServer } from './adnl-server.ts';
-import { createAdnlServer } from './adnl-server.ts';
 import type { Chain, ChainBlock } from './chain.ts';
 import { buildChain } from './chain.ts';
-import { DevchainError } from './errors.ts';
-import type { QueryFaults } from './faults.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
 import type { StartTimer } from './head.ts';
 import { createHead, startTimer } from './head.ts';
+import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.ts';
+import { startLiteServers } from './lite-servers.ts';
 import { createQueryServerMetrics } from './metrics.ts';
-import { createQueryServer } from './query-server.ts';
 import { createSlices } from './slices.ts';
 import { readTape } from './tape.ts';
 
@@ -35,19 +30,6 @@ export type Devchain = {
   close(): Promise<void>;
 };
 
-/** One lite server of the network. */
-export type DevchainLiteServer = {
-  readonly host: string;
-  readonly port: number;
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: Buffer;
-  faults(): QueryFaults & { readonly transport?: AdnlFaults };
-  /** Replaces all faults, of answers and of the transport; `{}` makes the server honest. */
-  setFaults(faults: QueryFaults & { readonly transport?: AdnlFaults }): Promise<void>;
-  /** Resets every open connection to this server. */
-  resetConnections(): void;
-};
-
 export type DevchainOptions = {
   /** Folder with `zerostate-*.boc`, `blocks.jsonl[.gz]`, `signatures.jsonl[.gz]`. */
   readonly recordingDir: string;
@@ -59,14 +41,6 @@ export type DevchainOptions = {
   readonly host?: string;
   /** One for each lite server; default one on a free port. */
   readonly servers?: readonly DevchainServerOptions[];
-};
-
-export type DevchainServerOptions = {
-  /** 0 or absent: a free one. */
-  readonly port?: number;
-  /** Ed25519 seed, 32 bytes; random when absent. */
-  readonly seed?: Buffer;
-  readonly faults?: QueryFaults & { readonly transport?: AdnlFaults };
 };
 
 export type DevchainDependencies = {
@@ -100,20 +74,8 @@ export async function createDevchain(options: DevchainOptions, dependencies: Dev
   const firstSeqno = Math.max(1, chain.lastSeqno - startBehindBlocks);
   const head = createHead({ firstSeqno, lastSeqno: chain.lastSeqno, paceSeconds }, { startTimer: start });
   const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer: start, now };
-  const running: RunningServer[] = [];
-
-  async function closeAll(): Promise<void> {
-    head.close();
-    await Promise.all(running.map((server) => server.close()));
-  }
-
-  try {
-    for (const server of servers) running.push(await startServer(host, server, shared));
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
-  const liteServers = running.map((server) => server.liteServer);
+  const serving = await startLiteServers(host, servers, shared);
+  const { liteServers } = serving;
   return {
     liteServers,
     chain,
@@ -121,60 +83,6 @@ export async function createDevchain(options: DevchainOptions, dependencies: Dev
     onHead: (listener) => head.onMove((seqno) => listener(chain.masterchain(seqno)!)),
     moveHead: (seqno) => head.moveTo(seqno),
     globalConfig: () => buildGlobalConfig(chain.zeroStates[0]!.id, liteServers),
-    close: closeAll,
+    close: () => serving.close(),
   };
-}
-
-type RunningServer = { readonly liteServer: DevchainLiteServer; close(): Promise<void> };
-
-async function startServer(
-  host: string,
-  options: DevchainServerOptions,
-  shared: Parameters<typeof createQueryServer>[0],
-): Promise<RunningServer> {
-  const { port = 0, seed = randomBytes(32), faults = {} } = options;
-  const queries = createQueryServer(shared);
-  const { transport, ...queryFaults } = faults;
-  queries.setFaults(queryFaults);
-  const adnl = await listen(host, port, seed, transport, {
-    logger: shared.logger,
-    handleQuery: (payload, connection) => queries.answer(payload, connection.signal),
-  });
-  return {
-    liteServer: {
-      host,
-      port: adnl.port,
-      publicKey: adnl.publicKeys[0]!,
-      faults: () => ({ ...queries.faults(), transport: adnl.faults() }),
-      async setFaults({ transport: nextTransport = {}, ...next }) {
-        queries.setFaults(next);
-        await adnl.setFaults(nextTransport);
-      },
-      resetConnections: () => adnl.resetConnections(),
-    },
-    async close() {
-      queries.close();
-      await adnl.close();
-    },
-  };
-}
-
-async function listen(
-  host: string,
-  port: number,
-  seed: Buffer,
-  faults: AdnlFaults | undefined,
-  dependencies: Parameters<typeof createAdnlServer>[1],
-): Promise<AdnlServer> {
-  try {
-    return await createAdnlServer({ host, port, seeds: [seed], ...(faults !== undefined && { faults }) }, dependencies);
-  } catch (error) {
-    throw new DevchainError({
-      code: 'listen_failed',
-      message: `A lite server cannot listen on ${host}:${port}.`,
-      data: { host, port },
-      retryable: false,
-      cause: error,
-    });
-  }
 }

@@ -31,11 +31,24 @@ export type MessageInbox = {
   accept(view: View, args: ArgsOf<typeof sendMessage>): SendMsgStatus;
 };
 
-/**
- * Checks what can be checked without running a contract: the form of the message, that its account exists, and that the
- * same bytes did not come within the minute. A recording goes on as it was recorded: an accepted message never shows in it.
- */
-export function createMessageInbox(dependencies: { readonly nowMs: () => number }): MessageInbox {
+/** A message that passed all checks of its form. */
+export type CheckedMessage = {
+  readonly body: Buffer;
+  readonly destination: { readonly workchain: number; readonly id: Buffer };
+};
+
+export type MessageInboxDependencies = {
+  readonly nowMs: () => number;
+  /**
+   * Tries a message and, if its contract accepts it, keeps it for the next block. Without it nothing is tried: a recording goes
+   * on as it was recorded, and an accepted message never shows in it.
+   * @throws DevchainError `query_refused`
+   */
+  readonly take?: (view: View, message: CheckedMessage) => void;
+};
+
+/** Checks the form of a message, that its account exists, that the same bytes did not come within the minute; then tries it. */
+export function createMessageInbox(dependencies: MessageInboxDependencies): MessageInbox {
   const seen = new Set<string>();
   let forgottenAtMs = dependencies.nowMs();
   return {
@@ -46,18 +59,20 @@ export function createMessageInbox(dependencies: { readonly nowMs: () => number 
       }
       const hash = createHash('sha256').update(body).digest('latin1');
       if (seen.has(hash)) throw refusal(serverCode.generic, 'cannot send external message : duplicate message');
-      checkMessage(view, body);
+      const destination = checkMessage(view, body);
+      dependencies.take?.(view, { body, destination });
       seen.add(hash);
       return { status: 1 };
     },
   };
 }
 
-function reject(text: string, code: number = serverCode.generic): never {
+/** Refuses a message as the node does. */
+export function reject(text: string, code: number = serverCode.generic): never {
   throw refusal(code, `cannot apply external message to current state : ${text}`);
 }
 
-function checkMessage(view: View, body: Buffer): void {
+function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
   if (body.length > messageBytesMax) reject('external message too large, rejecting');
   const boc = parse(body);
   if (boc.roots.length !== 1) reject('external message is not a valid bag of cells');
@@ -66,6 +81,7 @@ function checkMessage(view: View, body: Buffer): void {
   const destination = readDestination(boc, root);
   const account = findAccount(view, destination.workchain, destination.id);
   if (account === undefined) reject('Failed to unpack account state');
+  return destination;
 }
 
 /** First four bytes of the three kinds of bags. */

@@ -3,8 +3,8 @@ import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { readValidatorSet } from '../decode/tlb/validator-set.ts';
 import type { ProvedConfig } from './config-proof.ts';
 import { ProofError } from './errors.ts';
-import type { Validator } from './validator-set.ts';
-import { masterchainValidators } from './validator-set.ts';
+import type { Validator } from '../decode/validator-session.ts';
+import { masterchainValidators } from '../decode/validator-session.ts';
 
 const CATCHAIN_CONFIG = 28;
 const CURRENT_VALIDATORS = 34;

@@ -1,9 +1,15 @@
-import { createHash } from 'node:crypto';
 import type { BlockId } from '../decode/block-id.ts';
 import { sameBlock } from '../decode/block-id.ts';
+import {
+  CANDIDATE_EMPTY,
+  CANDIDATE_ORDINARY,
+  nodeIdShort,
+  ordinarySignedBytes,
+  simplexSignedBytes,
+} from '../decode/signed-bytes.ts';
 import { ProofError } from './errors.ts';
-import type { Validator } from './validator-set.ts';
-import { validatorSetHash } from './validator-set.ts';
+import type { Validator } from '../decode/validator-session.ts';
+import { validatorSetHash } from '../decode/validator-session.ts';
 
 /** One signature under a block. */
 export type BlockSignature = {
@@ -43,15 +49,6 @@ export type SignatureBatch = {
 
 /** What the signed block's header says of its session. */
 export type Session = { readonly catchainSeqno: number; readonly validatorSetHash: number };
-
-// Constructor ids as they stand on the wire, low byte first.
-const PUB_ED25519 = Buffer.from('c6b41348', 'hex');
-const TON_BLOCK_ID = Buffer.from('706e0bc5', 'hex');
-const DATA_TO_SIGN = Buffer.from('f83de3a8', 'hex');
-const FINALIZE_VOTE = Buffer.from('05e1a740', 'hex');
-const CANDIDATE_ID = Buffer.from('3fcd91b6', 'hex');
-const CANDIDATE_ORDINARY = Buffer.from('dcbcf9e8', 'hex');
-const CANDIDATE_EMPTY = Buffer.from('33d9b472', 'hex');
 
 const SIGNATURE_BYTES = 64;
 /** `tonNode.blockIdExt`, bare. */
@@ -106,24 +103,14 @@ export function checkSignatureSet(
   return { message: signedBytes(block, set), signers };
 }
 
-/** `node_id_short` of a validator's Ed25519 key: the hash of its boxed `pub.ed25519`. */
-export function nodeIdShort(publicKey: Buffer): Buffer {
-  return createHash('sha256').update(PUB_ED25519).update(publicKey).digest();
-}
-
 /**
  * What the validators signed to make the block final.
  * @throws ProofError `bad_signature_set` when a simplex candidate is for another block
  */
 export function signedBytes(block: BlockId, set: SignatureSet): Buffer {
-  if (set.kind === 'ordinary') return Buffer.concat([TON_BLOCK_ID, block.rootHash, block.fileHash]);
+  if (set.kind === 'ordinary') return ordinarySignedBytes(block);
   requireCandidateOf(block, set.candidate);
-  const slot = Buffer.alloc(4);
-  slot.writeUInt32LE(set.slot);
-  const candidateHash = createHash('sha256').update(set.candidate).digest();
-  const vote = Buffer.concat([FINALIZE_VOTE, CANDIDATE_ID, slot, candidateHash]);
-  // TL `bytes`: a length byte, the vote's 44 bytes, padding to a multiple of four.
-  return Buffer.concat([DATA_TO_SIGN, set.sessionId, Buffer.of(vote.length), vote, Buffer.alloc(3)]);
+  return simplexSignedBytes(set.sessionId, set.slot, set.candidate);
 }
 
 /** Both forms of a candidate start with their id and the block that they make final. */

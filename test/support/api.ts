@@ -69,6 +69,15 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     },
     { logger: silent, register: networkRegister },
   );
+  return { ...(await startApiOver(network, options, networkRegister)), network };
+}
+
+/** The whole service in this process over lite servers that run already; its `close` ends them as well. */
+export async function startApiOver(
+  network: { globalConfig(): object; close(): Promise<void> },
+  options: Omit<ApiUnderTestOptions, 'servers' | 'behindBlocks'> = {},
+  networkRegister: Registry = new Registry(),
+): Promise<Omit<ApiUnderTest, 'network'>> {
   const { key, id, sha256 } = makeKey(randomBytes);
   const lines: string[] = [];
   const register = createRegister({ version: '0.0.0', commit: 'test' });
@@ -95,8 +104,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
     const response = await fetch(`${api.url}/api/v2/${path}`, { ...init, headers: { 'x-api-key': key } });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  const running: ApiUnderTest = {
-    network,
+  const running: Omit<ApiUnderTest, 'network'> = {
     api,
     register,
     networkRegister,
@@ -113,7 +121,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
   return running;
 }
 
-async function untilReady({ api }: ApiUnderTest): Promise<void> {
+async function untilReady({ api }: Pick<ApiUnderTest, 'api'>): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
     if ((await fetch(`${api.internalUrl}/readyz`)).ok) return;
     await new Promise((done) => setTimeout(done, 20));

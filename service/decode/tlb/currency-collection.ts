@@ -44,6 +44,15 @@ export function writeCurrencyCollection(writer: BitWriter, { grams, extra }: Cur
   return writer.coins(grams).maybeRef(extra);
 }
 
+/** The same amount with its dictionary in another store. */
+export function moveCurrencies(
+  target: CellStore,
+  source: CellTable,
+  { grams, extra }: CurrencyCollection,
+): CurrencyCollection {
+  return { grams, extra: extra === undefined ? undefined : target.import(source, extra) };
+}
+
 /** Nanotons alone. */
 export function onlyGrams(grams: bigint): CurrencyCollection {
   return { grams, extra: undefined };

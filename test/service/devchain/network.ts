@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 
-import type { Devchain, DevchainOptions, DevchainServerOptions } from '#service/devchain/devchain.ts';
+import type { Devchain, DevchainOptions } from '#service/devchain/devchain.ts';
+import type { DevchainServerOptions } from '#service/devchain/lite-servers.ts';
 import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';

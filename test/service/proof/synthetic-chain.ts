@@ -1,13 +1,14 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { ForwardLink } from '#service/proof/answers.ts';
 import type { SignatureSet } from '#service/proof/signatures.ts';
-import type { Validator } from '#service/proof/validator-set.ts';
+import type { Validator } from '#service/decode/validator-session.ts';
 import type { KeyObject } from 'node:crypto';
 import { beginCell, Cell, convertToMerkleProof, Dictionary } from '@ton/core';
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
-import { nodeIdShort, signedBytes } from '#service/proof/signatures.ts';
-import { masterchainValidators, validatorSetHash } from '#service/proof/validator-set.ts';
+import { nodeIdShort } from '#service/decode/signed-bytes.ts';
+import { signedBytes } from '#service/proof/signatures.ts';
+import { masterchainValidators, validatorSetHash } from '#service/decode/validator-session.ts';
 
 // A masterchain of headers and configurations: enough for forward links, with as many validators as a test wants.
 

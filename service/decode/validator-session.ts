@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { crc32c } from '../decode/crc32c.ts';
-import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { FULL_SHARD, MASTERCHAIN } from './block-id.ts';
+import { crc32c } from './crc32c.ts';
 
 /** One validator as configuration parameters 34 and 35 list it (`validator#53`, `validator_addr#73`). */
 export type Validator = {
@@ -25,7 +25,7 @@ export function masterchainValidators<V extends Validator>(
 ): readonly V[] {
   const head = list.slice(0, main);
   if (!shuffle) return head;
-  const random = createSetRandom(catchainSeqno);
+  const random = createSetRandom(MASTERCHAIN, FULL_SHARD, catchainSeqno);
   const order: number[] = [];
   for (let place = 0; place < head.length; place++) {
     const other = Number(random(BigInt(place + 1)));
@@ -33,6 +33,37 @@ export function masterchainValidators<V extends Validator>(
     order[other] = place;
   }
   return order.map((place) => head[place]!);
+}
+
+/**
+ * The validators of one session of a shard: `count` of the list, drawn by weight, each with a weight of 1 in the session
+ * (`compute_validator_set` of the node).
+ */
+export function shardValidators(
+  list: readonly Validator[],
+  count: number,
+  { workchain, shard }: { readonly workchain: number; readonly shard: bigint },
+  catchainSeqno: number,
+): Validator[] {
+  const random = createSetRandom(workchain, shard, catchainSeqno);
+  const starts: bigint[] = [];
+  let total = 0n;
+  for (const { weight } of list) {
+    starts.push(total);
+    total += weight;
+  }
+  const chosen: number[] = [];
+  for (let place = 0; place < Math.min(count, list.length); place++) {
+    // A point among the weights that are left: it moves behind each one taken that begins before it.
+    let point = random(total);
+    for (const taken of chosen.toSorted((one, other) => one - other)) {
+      if (point >= starts[taken]!) point += list[taken]!.weight;
+    }
+    const index = starts.findLastIndex((start) => start <= point);
+    chosen.push(index);
+    total -= list[index]!.weight;
+  }
+  return chosen.map((index) => ({ ...list[index]!, weight: 1n }));
 }
 
 /** What the node puts in front of a session's validators before it hashes them. */
@@ -56,10 +87,10 @@ export function validatorSetHash(catchainSeqno: number, validators: readonly Val
 const SEED_BYTES = 32;
 
 /** Numbers in [0, n): the high 64 bits of `draw * n`, draws being the words of SHA-512 over a counting seed. */
-function createSetRandom(catchainSeqno: number): (n: bigint) => bigint {
+function createSetRandom(workchain: number, shard: bigint, catchainSeqno: number): (n: bigint) => bigint {
   const description = Buffer.alloc(SEED_BYTES + 16);
-  description.writeBigUInt64BE(FULL_SHARD, SEED_BYTES);
-  description.writeInt32BE(MASTERCHAIN, SEED_BYTES + 8);
+  description.writeBigUInt64BE(shard, SEED_BYTES);
+  description.writeInt32BE(workchain, SEED_BYTES + 8);
   description.writeUInt32BE(catchainSeqno, SEED_BYTES + 12);
   let words = Buffer.alloc(0);
   let at = 0;

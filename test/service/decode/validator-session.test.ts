@@ -7,8 +7,8 @@ import { merkleProofRoot } from '#service/decode/merkle.ts';
 import { readMasterchainStateDetails, readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { readSessionValidators } from '#service/proof/session-validators.ts';
-import type { Validator } from '#service/proof/validator-set.ts';
-import { masterchainValidators, validatorSetHash } from '#service/proof/validator-set.ts';
+import type { Validator } from '#service/decode/validator-session.ts';
+import { masterchainValidators, validatorSetHash } from '#service/decode/validator-session.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 

@@ -1,0 +1,283 @@
+import { BitWriter } from '#service/decode/bit-writer.ts';
+import { MASTERCHAIN } from '#service/decode/block-id.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import { writeCurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import type { InMsg } from '#service/decode/tlb/in-msg.ts';
+import { storeInMsg } from '#service/decode/tlb/in-msg.ts';
+import type { InternalInfo } from '#service/decode/tlb/message.ts';
+import { readMessage } from '#service/decode/tlb/message.ts';
+import type { MessageMetadata } from '#service/decode/tlb/msg-envelope.ts';
+import { storeMessageEnvelope } from '#service/decode/tlb/msg-envelope.ts';
+import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
+import type { Transaction } from '#service/decode/tlb/transaction.ts';
+import type { BlockAccounts, Execution } from './accounts.ts';
+import type { Descriptors } from './descriptors.ts';
+import type { Work } from './executor.ts';
+import { bocText, importBoc } from './executor.ts';
+import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
+import { createNewMessages } from './new-messages.ts';
+import type { NewMessage } from './new-messages.ts';
+import type { OutQueue, QueuedMessage } from './out-queue.ts';
+import { placeOf } from './out-queue.ts';
+import { PLACE_BITS, between, containsPlace, nextStep } from './routing.ts';
+
+/** The transactions of one block, in the order in which the node makes them. */
+export type BlockRun = {
+  tickTock(kind: 'tick' | 'tock', accounts: readonly Buffer[]): void;
+  /** Brings money to an account out of nowhere; the cell of its `InMsg`. */
+  special(amount: CurrencyCollection, destination: Buffer): number;
+  /** Takes a message out of a queue, this shard's own or another's, to its account or one step on. */
+  arrive(message: QueuedMessage, own: boolean): void;
+  external(message: ExternalMessage): ExternalOutcome;
+  /** Delivers the first new message, or queues it; false when there is none. */
+  deliverNew(): boolean;
+  /** From now on new messages are queued, whoever they are for. */
+  fill(): void;
+  /** Takes the note of a message that was delivered elsewhere out of the queue. */
+  dequeue(message: QueuedMessage, importLt: bigint): void;
+  readonly transactions: number;
+  readonly endLt: bigint;
+  /** The last internal message that was delivered. */
+  readonly lastDelivered: { readonly lt: bigint; readonly hash: Buffer } | undefined;
+  /** Nanotons that were sent to the black hole. */
+  readonly burned: bigint;
+};
+
+export type BlockRunOptions = {
+  readonly shard: ShardIdent;
+  readonly startLt: bigint;
+  readonly firstEndLt: bigint;
+  readonly utime: number;
+  /** `capMsgMetadata`: envelopes say who began a chain of messages. */
+  readonly withMetadata: boolean;
+  /** `capShortDequeue`. */
+  readonly shortDequeue: boolean;
+  readonly blackhole: Buffer | undefined;
+  /** Part of a forward fee that each shard on the way takes, of 65536. */
+  readonly nextFraction: bigint;
+};
+
+export type BlockRunParts = {
+  /** The block's store. */
+  readonly cells: CellStore;
+  readonly states: CellStore;
+  readonly accounts: BlockAccounts;
+  readonly descriptors: Descriptors;
+  readonly queue: OutQueue;
+};
+
+export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): BlockRun {
+  const { shard, startLt, utime } = options;
+  const { cells, states, accounts, descriptors, queue } = parts;
+  const newMessages = createNewMessages();
+  let [endLt, transactions, burned, isFull] = [options.firstEndLt, 0, 0n, false];
+  let lastDelivered: BlockRun['lastDelivered'];
+
+  /** Notes a transaction and the messages that it sent. */
+  function note(done: Extract<Execution, { kind: 'done' }>, metadata: MessageMetadata | undefined): Transaction {
+    const { transaction } = done;
+    transactions++;
+    endLt = later(endLt, done.endLt);
+    for (const { cell, info } of transaction.outMessages) {
+      const hash = cells.hash(cell);
+      if (info.kind === 'externalOut') {
+        descriptors.addOut(hash, { kind: 'external', message: cell, transaction: transaction.cell });
+      } else if (info.kind === 'internal') {
+        const own = options.withMetadata ? metadata : undefined;
+        newMessages.add({ lt: info.createdLt, hash, cell, info, transaction: transaction.cell, metadata: own });
+      }
+    }
+    return transaction;
+  }
+
+  function begin(id: Buffer, lt: bigint): MessageMetadata {
+    return { mode: 0, depth: 0, initiator: { workchain: shard.workchain, id }, initiatorLt: lt };
+  }
+
+  function mustRun(id: Buffer, message: Work['message'], lt: bigint): Extract<Execution, { kind: 'done' }> {
+    const outcome = accounts.run(id, message, lt);
+    if (outcome.kind === 'done') return outcome;
+    throw new Error(`a transaction of ${shard.workchain}:${id.toString('hex')} cannot be made: ${outcome.error}`);
+  }
+
+  function receive(info: InternalInfo, cell: number, afterLt: bigint): Extract<Execution, { kind: 'done' }> {
+    const { id } = info.destination;
+    const isBlackhole = options.blackhole?.equals(id) === true && shard.workchain === MASTERCHAIN;
+    const before = isBlackhole ? accounts.balanceOf(id) : 0n;
+    const done = mustRun(id, { boc: bocText(cells, cell) }, later(startLt, afterLt) + 1n);
+    if (isBlackhole) burned += before + info.value.grams - accounts.balanceOf(id) - done.transaction.totalFees.grams;
+    return done;
+  }
+
+  function deliver(message: { readonly lt: bigint; readonly hash: Buffer }): void {
+    if (lastDelivered !== undefined && !isBefore(lastDelivered, message)) {
+      throw new Error('a message comes after one that was sent later');
+    }
+    lastDelivered = { lt: message.lt, hash: Buffer.from(message.hash) };
+  }
+
+  function enqueue(message: NewMessage): void {
+    const { cell, hash, lt, info, transaction, metadata } = message;
+    const [source, destination] = [placeOf(info.source!), placeOf(info.destination)];
+    const route = nextStep(source, destination, shard);
+    const envelope = storeMessageEnvelope(cells, {
+      ...route,
+      forwardFeeRemaining: info.forwardFee,
+      message: cell,
+      emittedLt: undefined,
+      metadata,
+    });
+    descriptors.addOut(hash, { kind: 'new', envelope, transaction });
+    queue.add({ next: between(source, destination, route.nextBits), hash, lt, enqueuedLt: lt, envelope });
+  }
+
+  function storeEnvelope(cell: number, info: InternalInfo, metadata: MessageMetadata | undefined): number {
+    return storeMessageEnvelope(cells, {
+      currentBits: PLACE_BITS,
+      nextBits: PLACE_BITS,
+      forwardFeeRemaining: info.forwardFee,
+      message: cell,
+      emittedLt: undefined,
+      metadata,
+    });
+  }
+
+  /** Sends a message that is not for this shard one step on. */
+  function passOn(message: QueuedMessage, old: number, own: boolean): void {
+    const { envelope, destination, next } = message;
+    const route = nextStep(next, destination, shard);
+    const transitFee = (envelope.forwardFeeRemaining * options.nextFraction) >> 16n;
+    const outEnvelope = storeMessageEnvelope(cells, {
+      ...envelope,
+      ...route,
+      message: states === cells ? envelope.message : cells.import(states, envelope.message),
+      forwardFeeRemaining: envelope.forwardFeeRemaining - transitFee,
+    });
+    const inMsg: InMsg = { kind: 'transit', envelope: old, outEnvelope, transitFee };
+    descriptors.addIn(inMsg);
+    const imported = storeInMsg(cells, inMsg);
+    descriptors.addOut(message.hash, { kind: own ? 'requeued' : 'transit', envelope: outEnvelope, imported });
+    const stop = between(next, destination, route.nextBits);
+    if (own) queue.remove(message.key);
+    queue.add({ next: stop, hash: message.hash, lt: message.lt, enqueuedLt: startLt, envelope: outEnvelope });
+  }
+
+  return {
+    tickTock(kind, ids) {
+      const lt = kind === 'tick' ? startLt + 1n : later(endLt, startLt + 1n);
+      for (const id of ids) {
+        const done = mustRun(id, kind, lt);
+        note(done, begin(id, done.transaction.lt));
+      }
+    },
+    special(amount, destination) {
+      const cell = storeSpecialMessage(cells, amount, destination, startLt, utime);
+      const { info } = readMessage(cells, cell);
+      const done = receive(info as InternalInfo, cell, startLt);
+      note(done, begin(destination, done.transaction.lt));
+      const metadata = undefined;
+      const envelope = storeEnvelope(cell, info as InternalInfo, metadata);
+      const inMsg: InMsg = { kind: 'immediate', envelope, transaction: done.transaction.cell, forwardFee: 0n };
+      descriptors.addIn(inMsg);
+      return storeInMsg(cells, inMsg);
+    },
+    arrive(message, own) {
+      deliver(message);
+      const envelope = cells.import(states, message.envelopeCell);
+      if (!containsPlace(shard, message.destination)) {
+        passOn(message, envelope, own);
+        return;
+      }
+      const cell = cells.import(states, message.envelope.message);
+      const { metadata, forwardFeeRemaining: forwardFee } = message.envelope;
+      const done = receive(message.info, cell, 0n);
+      note(done, metadata && { ...metadata, depth: metadata.depth + 1 });
+      const inMsg: InMsg = { kind: 'final', envelope, transaction: done.transaction.cell, forwardFee };
+      descriptors.addIn(inMsg);
+      if (!own) return;
+      descriptors.addOut(message.hash, { kind: 'dequeuedImmediately', envelope, reimport: storeInMsg(cells, inMsg) });
+      queue.remove(message.key);
+    },
+    external(message) {
+      const { id } = message.destination;
+      const outcome = accounts.run(id, { boc: message.text }, later(startLt, lastDelivered?.lt ?? 0n) + 1n);
+      if (outcome.kind === 'rejected') return outcome;
+      const transaction = note(outcome, begin(id, outcome.transaction.lt));
+      const cell = importBoc(cells, Buffer.from(message.text, 'base64'));
+      descriptors.addIn({ kind: 'external', message: cell, transaction: transaction.cell });
+      return { kind: 'included', transaction: cells.hash(transaction.cell), lt: transaction.lt };
+    },
+    deliverNew() {
+      const message = newMessages.take();
+      if (message === undefined) return false;
+      const { cell, hash, info, transaction, metadata } = message;
+      if (isFull || !containsPlace(shard, placeOf(info.destination))) {
+        enqueue(message);
+        return true;
+      }
+      deliver(message);
+      const done = receive(info, cell, message.lt);
+      note(done, metadata && { ...metadata, depth: metadata.depth + 1 });
+      const envelope = storeEnvelope(cell, info, metadata);
+      const inMsg: InMsg = {
+        kind: 'immediate',
+        envelope,
+        transaction: done.transaction.cell,
+        forwardFee: info.forwardFee,
+      };
+      descriptors.addIn(inMsg);
+      descriptors.addOut(hash, { kind: 'immediate', envelope, transaction, reimport: storeInMsg(cells, inMsg) });
+      return true;
+    },
+    fill() {
+      isFull = true;
+    },
+    dequeue({ key, hash, envelopeCell, next }, importLt) {
+      queue.remove(key);
+      if (!options.shortDequeue) {
+        descriptors.addOut(hash, { kind: 'dequeued', envelope: cells.import(states, envelopeCell), importLt });
+        return;
+      }
+      const envelopeHash = states.hash(envelopeCell);
+      const { workchain: nextWorkchain, prefix: nextPrefix } = next;
+      descriptors.addOut(hash, { kind: 'dequeuedShort', envelopeHash, nextWorkchain, nextPrefix, importLt });
+    },
+    get transactions() {
+      return transactions;
+    },
+    get endLt() {
+      return endLt;
+    },
+    get lastDelivered() {
+      return lastDelivered;
+    },
+    get burned() {
+      return burned;
+    },
+  };
+}
+
+function later(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+function isBefore(
+  one: { readonly lt: bigint; readonly hash: Buffer },
+  other: { readonly lt: bigint; readonly hash: Buffer },
+): boolean {
+  return one.lt === other.lt ? Buffer.compare(one.hash, other.hash) < 0 : one.lt < other.lt;
+}
+
+/** An internal message from the masterchain's account 0 that does not bounce. */
+function storeSpecialMessage(
+  cells: CellStore,
+  amount: CurrencyCollection,
+  destination: Buffer,
+  lt: bigint,
+  utime: number,
+): number {
+  const writer = new BitWriter().uint(0b0110, 4).uint(0b100, 3).int(MASTERCHAIN, 8).bytes(Buffer.alloc(32));
+  writeCurrencyCollection(writer.uint(0b100, 3).int(MASTERCHAIN, 8).bytes(destination), amount);
+  return writer.uint(0, 8).int(lt, 64).uint(utime, 32).uint(0, 2).finish(cells);
+}

@@ -1,0 +1,56 @@
+import type { InternalInfo } from '#service/decode/tlb/message.ts';
+import type { MessageMetadata } from '#service/decode/tlb/msg-envelope.ts';
+
+/** A message that a transaction of this block sent to an account; cells are the block's. */
+export type NewMessage = {
+  readonly lt: bigint;
+  readonly hash: Buffer;
+  readonly cell: number;
+  readonly info: InternalInfo;
+  readonly transaction: number;
+  readonly metadata: MessageMetadata | undefined;
+};
+
+/** New messages in the order of their delivery: by lt, then by hash. */
+export type NewMessages = {
+  add(message: NewMessage): void;
+  /** The first one, which is taken out. */
+  take(): NewMessage | undefined;
+};
+
+/** A binary heap: a block may make thousands of messages, most of which come in order. */
+export function createNewMessages(): NewMessages {
+  const heap: NewMessage[] = [];
+
+  function swap(one: number, other: number): void {
+    [heap[one], heap[other]] = [heap[other]!, heap[one]!];
+  }
+
+  return {
+    add(message) {
+      let at = heap.push(message) - 1;
+      for (let above = (at - 1) >> 1; at > 0 && isBefore(heap[at]!, heap[above]!); above = (at - 1) >> 1) {
+        swap(at, above);
+        at = above;
+      }
+    },
+    take() {
+      if (heap.length === 0) return undefined;
+      swap(0, heap.length - 1);
+      const first = heap.pop();
+      for (let at = 0; ;) {
+        const [left, right] = [2 * at + 1, 2 * at + 2];
+        let least = at;
+        if (left < heap.length && isBefore(heap[left]!, heap[least]!)) least = left;
+        if (right < heap.length && isBefore(heap[right]!, heap[least]!)) least = right;
+        if (least === at) return first;
+        swap(at, least);
+        at = least;
+      }
+    },
+  };
+}
+
+function isBefore(one: NewMessage, other: NewMessage): boolean {
+  return one.lt === other.lt ? Buffer.compare(one.hash, other.hash) < 0 : one.lt < other.lt;
+}

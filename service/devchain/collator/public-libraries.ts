@@ -1,0 +1,58 @@
+import { BitWriter } from '#service/decode/bit-writer.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import { updateHashmap } from '#service/decode/hashmap-writer.ts';
+import { lookupHashmap, walkHashmap } from '#service/decode/hashmap.ts';
+import type { LibraryChange } from './accounts.ts';
+
+const KEY_BITS = 256;
+
+/** The masterchain's libraries after accounts published or withdrew some: `HashmapE 256 LibDescr`. */
+export function updatePublicLibraries(
+  states: CellStore,
+  root: number | undefined,
+  changes: readonly LibraryChange[],
+): number | undefined {
+  let libraries = root;
+  for (const { id, before, after } of changes) {
+    const [old, now] = [listPublic(states, before), listPublic(states, after)];
+    for (const key of old.keys()) if (!now.has(key)) libraries = publish(states, libraries, key, id, undefined);
+    for (const [key, library] of now) if (!old.has(key)) libraries = publish(states, libraries, key, id, library);
+  }
+  return libraries;
+}
+
+/** `simple_lib$_ public:Bool root:^Cell`: the public ones by hash in hex; one under another hash than its own is none. */
+function listPublic(states: CellStore, root: number | undefined): Map<string, number> {
+  const libraries = new Map<string, number>();
+  walkHashmap(states, root, KEY_BITS, (key, value) => {
+    const isPublic = value.bit();
+    const library = value.ref();
+    if (isPublic && states.hashEquals(library, key)) libraries.set(key.toString('hex'), library);
+  });
+  return libraries;
+}
+
+/** `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)` with one publisher more, or (no `library`) fewer. */
+function publish(
+  states: CellStore,
+  root: number | undefined,
+  hash: string,
+  publisher: Buffer,
+  library: number | undefined,
+): number | undefined {
+  const key = Buffer.from(hash, 'hex');
+  const entry = lookupHashmap(states, root, KEY_BITS, key);
+  entry?.skip(2);
+  const cell = entry?.ref() ?? library!;
+  // The dictionary of publishers stands in the entry itself: a cell of its own makes it one that can be changed.
+  const old = entry === undefined ? undefined : new BitWriter().rest(entry).finish(states);
+  const write = library === undefined ? undefined : (): void => {};
+  const publishers = updateHashmap(states, old, { bits: KEY_BITS }, [{ key: publisher, write }]);
+  const descr = (writer: BitWriter): void => {
+    writer.uint(0, 2).ref(cell).rest(new CellSlice(states, publishers!));
+  };
+  return updateHashmap(states, root, { bits: KEY_BITS }, [
+    { key, write: publishers === undefined ? undefined : descr },
+  ]);
+}

@@ -1,0 +1,148 @@
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import { previousBlocksTuple } from '../tvm/previous-blocks.ts';
+import { encodeStackEntry } from '../tvm/stack-writer.ts';
+import type { GrowingChain, ChainBlock } from './chain.ts';
+import { stateOf } from './chain.ts';
+import type { ChainConfig } from './collator/chain-config.ts';
+import { readChainConfig } from './collator/chain-config.ts';
+import type { BlockTip, CollateWorld, Collated } from './collator/collate.ts';
+import { collate } from './collator/collate.ts';
+import type { Executor } from './collator/executor.ts';
+import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
+import { openMasterchainState } from './collator/masterchain-state.ts';
+import { sessionOf } from './collator/sessions.ts';
+import type { ShardTop } from './collator/shard-list.ts';
+import type { Signer } from './signing.ts';
+import type { Slices } from './slices.ts';
+
+/** A chain that makes its own blocks. */
+export type LiveChain = {
+  readonly chain: GrowingChain;
+  /** Makes the next block of every shard and the masterchain block that takes them in. Steps wait for each other. */
+  step(request: StepRequest): Promise<Step>;
+  /** What contracts see of the blocks up to the newest (`BlockWorld.previousBlocks`). */
+  previousBlocks(): string;
+  /** Resolves when no step is under way. */
+  idle(): Promise<void>;
+};
+
+export type StepRequest = {
+  /** Unix seconds; a step is never before the last one. */
+  readonly utime: number;
+  /** Messages from outside that may be taken, in their order; asked for when the step begins. */
+  readonly externals: () => readonly ExternalMessage[];
+  readonly transactionsMax: number;
+};
+
+export type Step = {
+  /** The new masterchain block. */
+  readonly block: ChainBlock;
+  readonly externals: ReadonlyMap<ExternalMessage, ExternalOutcome>;
+  readonly transactions: number;
+};
+
+export type LiveChainDependencies = {
+  readonly executor: Executor;
+  readonly signer: Signer;
+  /** Bytes that nobody can foresee, or seeded ones in tests. */
+  readonly random: (bytes: number) => Buffer;
+  readonly slices: Slices;
+};
+
+/** Configurations remembered: blocks between two key blocks have the same. */
+const CONFIGS_MAX = 4;
+
+/** @param chain at its newest block, or with zerostates alone */
+export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDependencies): LiveChain {
+  const { executor, signer, random, slices } = dependencies;
+  const { states } = chain;
+  const configs = new Map<number, ChainConfig>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  function configOf(root: number): ChainConfig {
+    const config = configs.get(root) ?? readChainConfig(states, root);
+    configs.delete(root);
+    configs.set(root, config);
+    if (configs.size > CONFIGS_MAX) configs.delete([...configs.keys()][0]!);
+    return config;
+  }
+
+  function idOf(seqno: number): BlockId {
+    return seqno === 0 ? chain.zeroStates[0]!.id : chain.masterchain(seqno)!.id;
+  }
+
+  /** Ids of the masterchain's blocks from one down to the zerostate, at most 16, every `step`-th. */
+  function countDown(from: number, step: number): BlockId[] {
+    const count = Math.min(16, Math.floor(from / step) + 1);
+    return Array.from({ length: count }, (_, index) => idOf(from - index * step));
+  }
+
+  function previousBlocks({ id: { seqno } }: BlockTip): string {
+    const lastKeyBlock = idOf(chain.keyBlocks.findLast((key) => key <= seqno) ?? 0);
+    const blocks = { last: countDown(seqno, 1), lastKeyBlock, lastHundreds: countDown(seqno - (seqno % 100), 100) };
+    return encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
+  }
+
+  function tipOf(id: BlockId): BlockTip {
+    const block = chain.find(id);
+    return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
+  }
+
+  async function make({ utime, externals: list, transactionsMax }: StepRequest): Promise<Step> {
+    const externals = list();
+    const masterchain = tipOf(idOf(chain.lastSeqno));
+    const reference = openMasterchainState(states, masterchain.state);
+    const config = configOf(reference.config.root);
+    const seqno = chain.lastSeqno + 1;
+    const fresh = new Map<BlockId, number>();
+    const world: CollateWorld = {
+      states,
+      executor,
+      configOf,
+      previousBlocks,
+      masterchainState: (one) => stateOf(chain, idOf(one))!,
+      stateOf: (id) => fresh.get(id) ?? stateOf(chain, id)!,
+      rest: () => slices.rest(),
+    };
+    const session = sessionOf(config, { workchain: MASTERCHAIN, shard: 1n << 63n }, reference.catchainSeqno);
+    const creator = session.validators[seqno % session.validators.length]!.publicKey;
+    const shared = { masterchain, creator, transactionsMax, externals: [] };
+    const now = Math.max(utime, reference.utime);
+    const made: Collated[] = [];
+    for (const { block } of reference.shards) {
+      const shard = { workchain: block.workchain, shard: block.shard };
+      const request = { ...shared, shard, previous: [tipOf(block)], tops: [], utime: now, randSeed: random(32) };
+      const messages = externals.filter(({ destination }) => destination.workchain === shard.workchain);
+      const one = await collate({ ...request, externals: messages }, world);
+      fresh.set(one.top.block, one.state);
+      made.push(one);
+    }
+    const tops: ShardTop[] = made.map(({ top }) => top);
+    const place = { workchain: MASTERCHAIN, shard: 1n << 63n };
+    const messages = externals.filter(({ destination }) => destination.workchain === MASTERCHAIN);
+    const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
+    const top = await collate({ ...request, externals: messages }, world);
+    for (const one of made) chain.add({ id: one.id, bytes: one.bytes, masterchainSeqno: seqno }, one.state);
+    const added = { id: top.id, bytes: top.bytes, masterchainSeqno: seqno };
+    const block = chain.add(added, top.state, signer.sign(top.id, session));
+    return {
+      block,
+      externals: new Map([...made, top].flatMap((one) => [...one.externals])),
+      transactions: [...made, top].reduce((sum, one) => sum + one.transactions, 0),
+    };
+  }
+
+  return {
+    chain,
+    step(request) {
+      const next = last.then(() => make(request));
+      last = next.catch(() => undefined);
+      return next;
+    },
+    previousBlocks: () => previousBlocks(tipOf(idOf(chain.lastSeqno))),
+    idle: async () => {
+      await last;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { findShardAccount } from '../decode/tlb/shard-account.ts';
+import { NO_TRANSACTION, writeShardAccount } from '../tvm/shard-account.ts';
+import type { Chain } from './chain.ts';
+import type { Executor } from './collator/executor.ts';
+import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
+import { containsPlace } from './collator/routing.ts';
+import { refusal, serverCode } from './errors.ts';
+import type { CheckedMessage } from './message-queries.ts';
+import { reject } from './message-queries.ts';
+import { openMasterchainState } from './collator/masterchain-state.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import type { ChainBlock } from './chain.ts';
+import { readShardState } from '../decode/tlb/shard-state.ts';
+
+/** Messages from outside that wait for a block. */
+export type Mempool = {
+  /**
+   * Tries a message on the newest state and keeps it.
+   * @throws DevchainError `query_refused` in the node's words
+   */
+  take(message: CheckedMessage): void;
+  /** All that wait, in the order in which they came. */
+  list(): readonly ExternalMessage[];
+  /** Forgets those that a block took or refused; tells how many of each. */
+  settle(outcomes: ReadonlyMap<ExternalMessage, ExternalOutcome>): void;
+  readonly size: number;
+};
+
+/** Messages that wait, at most; the node keeps 8192 before its queue counts as full. */
+const WAITING_MAX = 16_384;
+
+/** Messages to one account that wait, at most: as in the node. */
+const PER_ACCOUNT_MAX = 256;
+
+/** Nothing of a block is known yet when a message is tried: any seed does. */
+const CHECK_SEED = createHash('sha256').update('check').digest();
+
+export type MempoolDependencies = {
+  readonly chain: Chain;
+  /** Not the one that makes blocks: a block may be under way. */
+  readonly executor: Executor;
+  /** What contracts see of earlier blocks (`BlockWorld.previousBlocks`). */
+  readonly previousBlocks: () => string;
+  readonly onOutcome?: (message: ExternalMessage, outcome: ExternalOutcome) => void;
+};
+
+export function createMempool({ chain, executor, previousBlocks, onOutcome }: MempoolDependencies): Mempool {
+  const waiting = new Set<ExternalMessage>();
+  const perAccount = new Map<string, number>();
+
+  function count(message: ExternalMessage, change: 1 | -1): void {
+    const key = accountKey(message.destination);
+    const number = (perAccount.get(key) ?? 0) + change;
+    if (number === 0) perAccount.delete(key);
+    else perAccount.set(key, number);
+  }
+
+  function run({ destination }: CheckedMessage, text: string): void {
+    const { states } = chain;
+    const tip = chain.masterchain(chain.lastSeqno)!;
+    const reference = openMasterchainState(states, tip.state);
+    const home = homeOf(chain, tip, destination);
+    const state = readShardState(states, home.state);
+    const found = findShardAccount(states, state.accounts, destination.id);
+    const account = found
+      ? writeShardAccount(
+          { table: states, cell: found.account },
+          { hash: found.lastTransactionHash, lt: found.lastTransactionLt },
+        )
+      : writeShardAccount(undefined, NO_TRANSACTION);
+    const world = { states, config: reference.config.root, libraries: reference.libraries, randSeed: CHECK_SEED };
+    executor.open({ ...world, utime: state.utime, previousBlocks: previousBlocks() });
+    const work = { account: account.toString('base64'), message: { boc: text }, lt: state.lt + 1n };
+    if (executor.run(work).kind === 'done') return;
+    // The reason is worth a second run, in which the VM says what it did.
+    const outcome = executor.trace(work);
+    if (outcome.kind === 'rejected') reject(refusalText(destination.id, outcome));
+  }
+
+  return {
+    take(message) {
+      const { destination } = message;
+      const text = message.body.toString('base64');
+      if (waiting.size >= WAITING_MAX) throw refusal(serverCode.notReady, 'too many pending external message checks');
+      if ((perAccount.get(accountKey(destination)) ?? 0) >= PER_ACCOUNT_MAX) {
+        reject(`too many external messages to address ${destination.workchain}:${hex(destination.id)}`);
+      }
+      run(message, text);
+      const external: ExternalMessage = { text, destination };
+      waiting.add(external);
+      count(external, 1);
+    },
+    list: () => [...waiting],
+    settle(outcomes) {
+      for (const [message, outcome] of outcomes) {
+        if (waiting.delete(message)) count(message, -1);
+        onOutcome?.(message, outcome);
+      }
+    },
+    get size() {
+      return waiting.size;
+    },
+  };
+}
+
+function homeOf(chain: Chain, tip: ChainBlock, { workchain, id }: CheckedMessage['destination']): ChainBlock {
+  if (workchain === MASTERCHAIN) return tip;
+  const place = { workchain, prefix: id.readBigUInt64BE(0) };
+  const top = tip.shards.find(({ block }) => containsPlace(block, place));
+  return chain.find(top!.block)!;
+}
+
+function accountKey({ workchain, id }: CheckedMessage['destination']): string {
+  return `${workchain}:${id.toString('latin1')}`;
+}
+
+function hex(id: Buffer): string {
+  return id.toString('hex').toUpperCase();
+}
+
+/** As the node tells that a contract did not accept a message. */
+function refusalText(id: Buffer, { exitCode, log }: Extract<ExternalOutcome, { kind: 'rejected' }>): string {
+  const head = 'External message was not accepted\nCannot run message on account: inbound external message rejected by';
+  if (exitCode === undefined) return `${head} account ${hex(id)} before smart-contract execution`;
+  const steps = log.split('\n').filter((line) => line.startsWith('execute ')).length;
+  const gasLeft = Number(log.slice(log.lastIndexOf(GAS_LEFT) + GAS_LEFT.length).split('\n')[0]);
+  const gasUsed = log.includes(GAS_LEFT) ? GAS_CREDIT - gasLeft : 0;
+  const tail = log === '' ? '' : `\nVM Log (truncated):\n...${log.slice(-LOG_CHARACTERS_MAX)}`;
+  return `${head} transaction ${hex(id)}:\nexitcode=${exitCode}, steps=${steps}, gas_used=${gasUsed}${tail}`;
+}
+
+/** What the log says after each instruction. */
+const GAS_LEFT = 'gas remaining: ';
+
+/** Gas that a message from outside may use before a contract accepts it (parameters 20 and 21). */
+const GAS_CREDIT = 10_000;
+
+/** The end of the log is what the node tells. */
+const LOG_CHARACTERS_MAX = 256;

@@ -1,0 +1,240 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
+import type { ChainBlock, GrowingChain } from './chain.ts';
+import { createChain } from './chain.ts';
+import { createExecutor } from './collator/executor.ts';
+import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
+import { buildGlobalConfig } from './global-config.ts';
+import type { GlobalConfig } from './global-config.ts';
+import type { StartTimer } from './head.ts';
+import { startTimer as plainTimer } from './head.ts';
+import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.ts';
+import { startLiteServers } from './lite-servers.ts';
+import type { Step } from './live-chain.ts';
+import { createLiveChain } from './live-chain.ts';
+import { createLiveHead } from './live-head.ts';
+import { createMempool } from './mempool.ts';
+import type { CheckedMessage } from './message-queries.ts';
+import { createMessageInbox } from './message-queries.ts';
+import { createQueryServerMetrics } from './metrics.ts';
+import type { Consensus, ValidatorKey } from './signing.ts';
+import { createSigner, describeValidator, validatorKey } from './signing.ts';
+import { createSlices } from './slices.ts';
+import { genesisWallet } from './zerostate/wallet.ts';
+import { buildZeroStates } from './zerostate/zerostate.ts';
+import type { GenesisAccount } from './zerostate/zerostate.ts';
+
+/** A TON network of one's own: makes real blocks in this process and serves them over ADNL. */
+export type PrivateNetwork = {
+  /** In the order of the options. */
+  readonly liteServers: readonly DevchainLiteServer[];
+  readonly chain: GrowingChain;
+  /** Newest masterchain block. */
+  head(): ChainBlock;
+  /** Runs on every new masterchain block; returns what ends that. */
+  onHead(listener: (head: ChainBlock) => void): () => void;
+  /** Makes a block at once. */
+  step(): Promise<Step>;
+  /** Moves the network's clock on and makes a block. */
+  advance(seconds: number): Promise<Step>;
+  /**
+   * Takes a message from outside as a lite server does.
+   * @param boc a bag of cells
+   * @throws DevchainError `query_refused` in the node's words
+   */
+  send(boc: Buffer): void;
+  /** Messages from outside that wait for a block. */
+  readonly waiting: number;
+  /** Runs for every message from outside that a block took or refused. */
+  onOutcome(listener: (message: ExternalMessage, outcome: ExternalOutcome) => void): () => void;
+  /** Keys by which the masterchain is signed; more may be added before a configuration names them. */
+  readonly validatorKeys: ValidatorKey[];
+  /** A wallet v4r2 with a fortune. */
+  readonly faucet: { readonly id: Buffer; readonly seed: Buffer };
+  /** The ecosystem's configuration file of this network. */
+  globalConfig(): GlobalConfig;
+  /** Ends the blocks, the servers and every connection. */
+  close(): Promise<void>;
+};
+
+export type PrivateNetworkOptions = {
+  /** Time between masterchain blocks; without it there are blocks on demand only. */
+  readonly blockSeconds?: number;
+  /** A block as soon as a message from outside waits. */
+  readonly blockPerMessage?: boolean;
+  /** How many validators; default 1. */
+  readonly validators?: number;
+  readonly consensus?: Consensus;
+  /** Signed 32 bits; default -217. */
+  readonly globalId?: number;
+  /** Unix seconds of the zerostate; default now. */
+  readonly genesisUtime?: number;
+  /** Accounts of the basechain beside the faucet that there are from the start. */
+  readonly accounts?: readonly GenesisAccount[];
+  /** Transactions of one chain's block; messages that come to more wait. Default 1000. */
+  readonly transactionsMax?: number;
+  /** How deep the basechain is split at least and at most; default 0 and 4. */
+  readonly minSplit?: number;
+  readonly maxSplit?: number;
+  /** From a decision to split or merge to its beginning, and how long it may take; default 100 and 100. */
+  readonly splitMergeDelaySeconds?: number;
+  readonly splitMergeIntervalSeconds?: number;
+  /** Address of the lite servers; default 127.0.0.1. */
+  readonly host?: string;
+  /** One for each lite server; default one on a free port. */
+  readonly servers?: readonly DevchainServerOptions[];
+};
+
+export type PrivateNetworkDependencies = {
+  readonly logger: Logger;
+  readonly register: Registry;
+  /** Unix time in milliseconds; `Date.now` when absent. */
+  readonly now?: () => number;
+  readonly startTimer?: StartTimer;
+  /** `node:crypto` when absent. */
+  readonly random?: (bytes: number) => Buffer;
+};
+
+/** Keys of a network of this kind are known to all: it is a toy. */
+function seedOf(name: string): Buffer {
+  return createHash('sha256').update(`tonplane private network: ${name}`).digest();
+}
+
+/** Nanotons that the faucet has: as many as mainnet began with. */
+const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
+
+const DEFAULT_GLOBAL_ID = -217;
+const DEFAULT_TRANSACTIONS_MAX = 1000;
+const VALIDATOR_WEIGHT = 1n << 40n;
+
+/**
+ * Starts a network: makes the zerostates and the first blocks, and resolves when the lite servers listen.
+ * @throws DevchainError `listen_failed`
+ */
+export async function createPrivateNetwork(
+  options: PrivateNetworkOptions,
+  dependencies: PrivateNetworkDependencies,
+): Promise<PrivateNetwork> {
+  const { logger, register, now = Date.now, startTimer = plainTimer, random = randomBytes } = dependencies;
+  const { host = '127.0.0.1', servers = [{}], transactionsMax = DEFAULT_TRANSACTIONS_MAX } = options;
+  const validatorKeys = Array.from({ length: options.validators ?? 1 }, (_, index) =>
+    validatorKey(seedOf(`validator ${index}`)),
+  );
+  const faucet = { seed: seedOf('faucet') };
+  const wallet = genesisWallet(validatorKey(faucet.seed).publicKey, FAUCET_BALANCE);
+  const chain = createChain(startStates(options, validatorKeys, wallet, Math.floor(now() / 1000)));
+  const program = await compileEmulator();
+  const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
+    createExecutor,
+  );
+  const signer = createSigner(
+    options.consensus ?? 'ordinary',
+    (key) => validatorKeys.find(({ publicKey }) => publicKey.equals(key))?.privateKey,
+  );
+  const slices = createSlices(() => performance.now());
+  const live = createLiveChain(chain, { executor: executor!, signer, random, slices });
+  const head = createLiveHead(() => chain.lastSeqno);
+  const listeners = new Set<(message: ExternalMessage, outcome: ExternalOutcome) => void>();
+  const mempool = createMempool({
+    chain,
+    executor: checker!,
+    previousBlocks: () => live.previousBlocks(),
+    onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
+  });
+  let skippedSeconds = 0;
+  let cancelTimer: (() => void) | undefined;
+  let closed = false;
+
+  async function step(): Promise<Step> {
+    const utime = Math.floor(now() / 1000) + skippedSeconds;
+    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax });
+    mempool.settle(made.externals);
+    head.moved();
+    return made;
+  }
+
+  function later(delayMs: number): void {
+    cancelTimer?.();
+    cancelTimer = closed ? undefined : startTimer(() => void tick(), delayMs);
+  }
+
+  async function tick(): Promise<void> {
+    const startedMs = now();
+    try {
+      await step();
+    } catch (error) {
+      logger.error({ err: error }, 'a block of the private network cannot be made');
+    }
+    if (options.blockSeconds !== undefined) {
+      later(Math.max(0, options.blockSeconds * 1000 - (now() - startedMs)));
+    } else if (options.blockPerMessage === true && mempool.size > 0) later(0);
+  }
+
+  const take = (message: CheckedMessage): void => {
+    mempool.take(message);
+    if (options.blockPerMessage === true) later(0);
+  };
+  // The first masterchain block lists the basechain's zerostate, the second one its first block: accounts can be read from there on.
+  await step();
+  await step();
+  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer, now };
+  const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
+  const inbox = createMessageInbox({ nowMs: now, take: (_, message) => take(message) });
+  if (options.blockSeconds !== undefined) later(options.blockSeconds * 1000);
+  return {
+    liteServers: serving.liteServers,
+    chain,
+    head: () => chain.masterchain(chain.lastSeqno)!,
+    onHead: (listener) => head.onMove((seqno) => listener(chain.masterchain(seqno)!)),
+    step,
+    advance(seconds) {
+      skippedSeconds += seconds;
+      return step();
+    },
+    send(body) {
+      inbox.accept({ chain, tip: chain.lastSeqno, nowSeconds: Math.floor(now() / 1000) }, { body });
+    },
+    get waiting() {
+      return mempool.size;
+    },
+    onOutcome(listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    validatorKeys,
+    faucet: { ...faucet, id: wallet.id },
+    globalConfig: () => buildGlobalConfig(chain.zeroStates[0]!.id, serving.liteServers),
+    async close() {
+      closed = true;
+      cancelTimer?.();
+      await serving.close();
+      await live.idle();
+      executor!.close();
+      checker!.close();
+    },
+  };
+}
+
+function startStates(
+  options: PrivateNetworkOptions,
+  keys: readonly ValidatorKey[],
+  wallet: GenesisAccount,
+  nowSeconds: number,
+): Parameters<typeof createChain>[0] {
+  const { masterchain, basechain } = buildZeroStates({
+    globalId: options.globalId ?? DEFAULT_GLOBAL_ID,
+    utime: options.genesisUtime ?? nowSeconds,
+    validators: keys.map((key) => describeValidator(key, VALIDATOR_WEIGHT)),
+    accounts: [wallet, ...(options.accounts ?? [])],
+    minSplit: options.minSplit ?? 0,
+    maxSplit: options.maxSplit ?? 4,
+    splitMergeDelaySeconds: options.splitMergeDelaySeconds ?? 100,
+    splitMergeIntervalSeconds: options.splitMergeIntervalSeconds ?? 100,
+  });
+  return [masterchain, basechain];
+}

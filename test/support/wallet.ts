@@ -1,0 +1,35 @@
+import type { MessageRelaxed } from '@ton/core';
+import { Address, beginCell, external, internal, SendMode, storeMessage } from '@ton/core';
+import { WalletContractV4 } from '@ton/ton';
+import { validatorKey } from '#service/devchain/signing.ts';
+
+/** A wallet v4r2 of a seed, whose messages expire far in the future of any test's clock. */
+export type TestWallet = {
+  readonly address: Address;
+  readonly id: Buffer;
+  /** A message from outside that sends others on; `deploy` brings the wallet's code. */
+  send(seqno: number, messages: readonly MessageRelaxed[], options?: { readonly deploy?: boolean }): Buffer;
+};
+
+const NEVER = 0xffff_ffff;
+
+export function testWallet(seed: Buffer): TestWallet {
+  const { publicKey } = validatorKey(seed);
+  const secretKey = Buffer.concat([seed, publicKey]);
+  const wallet = WalletContractV4.create({ workchain: 0, publicKey });
+  return {
+    address: wallet.address,
+    id: wallet.address.hash,
+    send(seqno, messages, { deploy = false } = {}) {
+      const sendMode = SendMode.PAY_GAS_SEPARATELY;
+      const body = wallet.createTransfer({ seqno, secretKey, messages: [...messages], sendMode, timeout: NEVER });
+      const message = external({ to: wallet.address, body, ...(deploy && { init: wallet.init }) });
+      return beginCell().store(storeMessage(message)).endCell().toBoc();
+    },
+  };
+}
+
+/** A message with nanotons and no body. */
+export function transfer(to: Address | string, value: bigint, bounce = false): MessageRelaxed {
+  return internal({ to: typeof to === 'string' ? Address.parse(to) : to, value, bounce });
+}
