@@ -1,0 +1,288 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+
+import { projectRoot } from '#test/style/sources.ts';
+import { startNetwork, type NetworkProcess } from '#test/support/api-processes.ts';
+import { chartsFolder, dashboards, operatorRules, queriesOf, tonApiRules } from '#test/support/charts.ts';
+import type { ClusterObject } from '#test/support/cluster-client.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { withoutControlPlane } from '#test/support/control-plane-source.ts';
+import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
+import { applyOptionalApis } from '#test/support/optional-apis.ts';
+import { onLoopback } from '#test/support/pod-network.ts';
+import { startPrometheus, withoutPrometheus, type ScrapeTarget } from '#test/support/prometheus.ts';
+import { metricNamesOf, metricOf } from '#test/support/promql.ts';
+
+const [system, own] = ['ton-system', 'ton'];
+const patience = { timeout: 120_000, interval: 200 } as const;
+/** Pods of two Deployments start on a busy machine. */
+const minutes = 240_000;
+
+const chart = (name: string): string => join(chartsFolder, name);
+const run = (entry: string): readonly string[] => ['node', join(projectRoot, entry)];
+const images = [
+  { image: /\/tonplane\/operator:/, entrypoint: run('operator/main.ts') },
+  { image: /\/tonplane\/service:/, entrypoint: run('service/main.ts') },
+  { image: /^redis:/, entrypoint: ['redis-server'], listenArgs: (address: string) => ['--bind', address] },
+];
+
+const missing =
+  withoutHelm('the installed charts') || (await withoutControlPlane('the installed charts', 'controllers', 'ours'));
+
+describe.skipIf(missing)('the charts, installed by Helm,', () => {
+  let cluster: Cluster;
+  let network: NetworkProcess;
+  let helm: Helm;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tonplane-charts-'));
+    [cluster, network] = await Promise.all([startCluster({ images }), startNetwork()]);
+    helm = createHelm(cluster.plane.kubeconfigPath);
+    await applyOptionalApis(cluster.client, ['ServiceMonitor', 'PrometheusRule']);
+    for (const name of [system, own]) {
+      const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+      await cluster.client.create('/api/v1/namespaces', { metadata: { name, labels } });
+    }
+    writeFileSync(join(folder, 'tonapi.yaml'), stringify(tonApiValues()));
+  }, minutes);
+  afterAll(async () => {
+    helm?.close();
+    await cluster?.stop();
+    await network?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  /** A TonApi of the recorded network as values: what a person would write. */
+  function tonApiValues(): object {
+    const { spec } = parse(network.manifest()) as { spec: Record<string, unknown> };
+    const { rateLimits: _, ...given } = spec;
+    const observability = { serviceMonitor: true, prometheusRule: true };
+    return {
+      spec: {
+        ...given,
+        observability,
+        plans: [
+          { name: 'free', requestsPerSecond: 50 },
+          { name: 'pro', requestsPerSecond: 500 },
+        ],
+      },
+      keys: [{ name: 'customer', plan: 'pro' }],
+    };
+  }
+
+  const operatorValues = [
+    '--set',
+    'metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboards.enabled=true',
+  ];
+  const podsOf = async (namespace: string, selector: string): Promise<readonly ClusterObject[]> =>
+    (
+      await cluster.client.list(`/api/v1/namespaces/${namespace}/pods?labelSelector=${encodeURIComponent(selector)}`)
+    ).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const operators = () => podsOf(system, 'app.kubernetes.io/component=operator');
+  const apiPods = () => podsOf(own, 'app.kubernetes.io/component=api');
+  const tonApi = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapis/main`;
+  const readiness = async (): Promise<string> => {
+    const conditions = ((await cluster.client.find(tonApi))?.['status']?.conditions ?? []) as {
+      type: string;
+      reason: string;
+      message: string;
+    }[];
+    const { reason, message } = conditions.find(({ type }) => type === 'Ready') ?? { reason: 'Absent', message: '' };
+    return reason === 'Serving' ? reason : `${reason}: ${message}`;
+  };
+
+  it(
+    'bring up the operator in a restricted namespace, under its own account',
+    async () => {
+      await helm.run(
+        'install',
+        'ton',
+        chart('tonplane'),
+        '--namespace',
+        system,
+        '--wait',
+        '--timeout',
+        '3m',
+        ...operatorValues,
+      );
+      expect(await operators()).toHaveLength(2);
+      expect(await helm.run('test', 'ton', '--namespace', system, '--timeout', '2m')).toContain(
+        'Phase:          Succeeded',
+      );
+    },
+    minutes,
+  );
+
+  it(
+    'bring up an API and a key from values',
+    async () => {
+      await helm.run('install', 'main', chart('tonapi'), '--namespace', own, '--values', join(folder, 'tonapi.yaml'));
+      await expect.poll(readiness, patience).toBe('Serving');
+      const secret = await cluster.client.get(`/api/v1/namespaces/${own}/secrets/customer`);
+      const headers = { 'x-api-key': Buffer.from(secret['data'].key, 'base64').toString() };
+      const url = await cluster.forwarder.url(own, 'main-api', 'http');
+      expect((await fetch(`${url}/api/v2/getMasterchainInfo`, { headers })).status).toBe(200);
+      expect(await helm.run('test', 'main', '--namespace', own, '--timeout', '2m')).toContain(
+        'Phase:          Succeeded',
+      );
+    },
+    minutes,
+  );
+
+  it('give the operator every right that it uses: the API server has refused nothing', async () => {
+    const refused = (await Promise.all((await operators()).map((pod) => metricsOf(pod)))).flatMap((text) =>
+      text.split('\n').filter((line) => /^rest_client_requests_total\{code="40[13]"/.test(line)),
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it.skipIf(withoutPrometheus('rules and dashboards on a real scrape'))(
+    'bring rules and dashboards that a real Prometheus takes, and that name metrics that are there',
+    async () => {
+      const [ofOperators, ofApi] = [await operators(), await apiPods()];
+      const ofTonApi = { namespace: own, tonapi: 'main', network: 'custom' };
+      const made = await cluster.client.get(
+        `/apis/monitoring.coreos.com/v1/namespaces/${own}/prometheusrules/main-api`,
+      );
+      const shipped = await cluster.client.get(
+        `/apis/monitoring.coreos.com/v1/namespaces/${system}/prometheusrules/ton-tonplane`,
+      );
+      const prometheus = await startPrometheus({
+        targets: [
+          ...ofOperators.map((pod) => targetOf(pod, 8080)),
+          ...ofApi.map((pod) => targetOf(pod, 8082, ofTonApi)),
+        ],
+        rules: [...made['spec'].groups, ...shipped['spec'].groups],
+      });
+      try {
+        const count = [...operatorRules(), ...tonApiRules()].flatMap(({ rules }) => rules).length;
+        await expect
+          .poll(async () => (await prometheus.rules()).filter(({ health }) => health === 'ok').length, patience)
+          .toBe(count);
+        await expect
+          .poll(async () => (await prometheus.query('up == 1')).length, patience)
+          .toBe(ofOperators.length + ofApi.length);
+        const firing = (await prometheus.rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
+        expect(firing).toEqual([]);
+        for (const query of dashboards().flatMap(({ dashboard }) => queriesOf(dashboard))) {
+          await expect(prometheus.query(filled(query))).resolves.toBeDefined();
+        }
+      } finally {
+        await prometheus.close();
+      }
+      // A metric without a series yet is named by its TYPE line all the same.
+      const texts = await Promise.all([
+        ...ofOperators.map((pod) => metricsOf(pod)),
+        ...ofApi.map((pod) => metricsOf(pod, 8082)),
+      ]);
+      const known = new Set(
+        texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '')),
+      );
+      const rules = [...operatorRules(), ...tonApiRules()].flatMap((group) => group.rules);
+      for (const { record } of rules) if (record !== undefined) known.add(record);
+      const named = [
+        ...rules.map(({ expr }) => expr),
+        ...dashboards().flatMap(({ dashboard }) => queriesOf(dashboard)),
+      ].flatMap(metricNamesOf);
+      const unknown = [...new Set(named)].filter(
+        (name) => name !== 'ALERTS' && !known.has(name) && !known.has(metricOf(name)),
+      );
+      expect(unknown).toEqual([]);
+    },
+    minutes,
+  );
+
+  it(
+    'are upgraded without touching a pod of an API',
+    async () => {
+      const before = (await apiPods()).map(({ metadata }) => metadata.uid);
+      const [former] = await operators();
+      await helm.run(
+        'upgrade',
+        'ton',
+        chart('tonplane'),
+        '--namespace',
+        system,
+        '--wait',
+        '--timeout',
+        '3m',
+        ...operatorValues,
+        '--set',
+        'operator.logLevel=debug',
+      );
+      await expect
+        .poll(async () => (await operators()).map(({ metadata }) => metadata.uid), patience)
+        .not.toContain(former?.metadata.uid);
+      expect(await operators()).toHaveLength(2);
+      await expect.poll(readiness, patience).toBe('Serving');
+      const after = await apiPods();
+      expect(after.map(({ metadata }) => metadata.uid)).toEqual(before);
+      expect(after.map((pod) => pod['status'].containerStatuses[0].restartCount)).toEqual(after.map(() => 0));
+    },
+    minutes,
+  );
+
+  it(
+    'change an API by values, without a restart for what is hot',
+    async () => {
+      const before = (await apiPods()).map(({ metadata }) => metadata.uid);
+      await helm.run(
+        'upgrade',
+        'main',
+        chart('tonapi'),
+        '--namespace',
+        own,
+        '--values',
+        join(folder, 'tonapi.yaml'),
+        '--set',
+        'spec.plans[0].name=free,spec.plans[0].requestsPerSecond=77,spec.plans[1].name=pro,spec.plans[1].requestsPerSecond=500',
+      );
+      await expect.poll(async () => (await cluster.client.get(tonApi))['spec'].plans[0].requestsPerSecond).toBe(77);
+      const { generation } = (await cluster.client.get(tonApi)).metadata;
+      await expect
+        .poll(async () => (await cluster.client.get(tonApi))['status'].observedGeneration, patience)
+        .toBe(generation);
+      await expect.poll(readiness, patience).toBe('Serving');
+      expect((await apiPods()).map(({ metadata }) => metadata.uid)).toEqual(before);
+    },
+    minutes,
+  );
+
+  it(
+    'go again: the API with all that was made for it, the operator without the definitions',
+    async () => {
+      await helm.run('uninstall', 'main', '--namespace', own, '--wait', '--timeout', '2m');
+      await expect.poll(() => cluster.client.find(tonApi), patience).toBeUndefined();
+      await expect
+        .poll(async () => (await cluster.client.list(`/apis/apps/v1/namespaces/${own}/deployments`)).length, patience)
+        .toBe(0);
+      await helm.run('uninstall', 'ton', '--namespace', system, '--wait', '--timeout', '2m');
+      await expect.poll(async () => (await operators()).length, patience).toBe(0);
+      const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/tonapis.tonplane.dev';
+      expect(await cluster.client.find(definition)).toBeDefined();
+    },
+    minutes,
+  );
+});
+
+/** What Prometheus scrapes of a pod. */
+function targetOf(pod: ClusterObject, port: number, labels: Record<string, string> = {}): ScrapeTarget {
+  return { address: `${onLoopback(pod['status'].podIP)}:${port}`, labels: { ...labels, pod: pod.metadata.name } };
+}
+
+/** A dashboard's query as Grafana sends it. */
+function filled(query: string): string {
+  return query
+    .replaceAll('$__rate_interval', '1m')
+    .replaceAll('$namespace', own)
+    .replaceAll('$tonapi', 'main')
+    .replaceAll('$availability', '99.9');
+}
+
+async function metricsOf(pod: ClusterObject, port = 8080): Promise<string> {
+  return (await fetch(`http://${onLoopback(pod['status'].podIP)}:${port}/metrics`)).text();
+}
