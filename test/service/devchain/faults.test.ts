@@ -52,6 +52,25 @@ describe('a lite server that is told to do wrong', () => {
     await expect(readState(devchain, connect(devchain), masterchainAccount)).rejects.toMatchObject(expected);
   });
 
+  it('has a clock that is wrong', async () => {
+    const devchain = await startNetwork([{}, { faults: { clockSkewSeconds: -3_600 } }]);
+    const [right, wrong] = await Promise.all(
+      [0, 1].map((index) => connect(devchain, index).query(functions.getTime, {}, { timeoutMs })),
+    );
+    expect(right!.now - wrong!.now).toBeGreaterThan(3_590);
+    expect(right!.now - wrong!.now).toBeLessThan(3_610);
+  });
+
+  it('answers with one bit altered', async () => {
+    const devchain = await startNetwork([{}, { faults: { alteredAt: 0.5 } }]);
+    const args = { id: devchain.head().id, mode: 0 };
+    const [right, wrong] = await Promise.all(
+      [0, 1].map((index) => connect(devchain, index).query(functions.getBlockHeader, args, { timeoutMs })),
+    );
+    const bits = [...right!.headerProof].map((byte, at) => byte ^ wrong!.headerProof[at]!).filter((byte) => byte !== 0);
+    expect(bits.map((byte) => byte.toString(2).replaceAll('0', ''))).toEqual(['1']);
+  });
+
   it('says nothing', async () => {
     const devchain = await startNetwork([{ faults: { silent: true } }]);
     const asking = connect(devchain).query(functions.getTime, {}, { timeoutMs: 100 });
