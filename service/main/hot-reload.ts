@@ -59,6 +59,8 @@ export function createHotReload(
   let seen = stampOf(files);
   /** What was told of a refusal; the same is not told again. */
   let refused: string | undefined;
+  /** Read, and refused for what else it depends on. */
+  let waiting: Loaded | undefined;
   metrics.inForce(start.hash);
 
   const refuse = (error: unknown): void => {
@@ -90,11 +92,15 @@ export function createHotReload(
 
   const look = (): void => {
     const stamp = stampOf(files);
-    if (stamp === seen && refused === undefined) return;
-    seen = stamp;
+    if (stamp === seen && waiting === undefined) return;
     try {
-      const next = load();
-      if (isChanged(inForce, next)) take(next);
+      if (stamp !== seen) {
+        seen = stamp;
+        waiting = undefined;
+        waiting = load();
+      }
+      if (waiting !== undefined && isChanged(inForce, waiting)) take(waiting);
+      waiting = undefined;
       refused = undefined;
     } catch (error) {
       refuse(error);

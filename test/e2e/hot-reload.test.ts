@@ -12,7 +12,7 @@ import { startService } from '#test/support/service-process.ts';
 /** A change must be in force this long after its file. */
 const inForceMs = 2000;
 
-const plan = (name: string, requestsPerSecond: number) => ({ name, requestsPerSecond });
+const planOf = (name: string, requestsPerSecond: number) => ({ name, requestsPerSecond });
 
 function keyOf(plan: string): { readonly key: string; readonly row: KeyringRow } {
   const { key, id, sha256 } = makeKey(randomBytes);
@@ -36,12 +36,16 @@ describe('a service whose files change', () => {
     const service = await startService(['--manifest', config.file('tonapi.yaml'), '--keyring', keys.path]);
     expect(await statusOf(service)).toMatchObject({ configHash: hotHashOfManifest(before), keyring: { keys: 1 } });
     const statuses = new Set<number>();
-    let running = true;
-    const load = Array.from({ length: 4 }, async () => {
-      while (running) statuses.add(await ask(service, kept.key));
+    const load = { running: true };
+    const askers = Array.from({ length: 4 }, async () => {
+      while (load.running) statuses.add(await ask(service, kept.key));
     });
-    for (let change = 1; change <= 3; change++) {
-      const spec = { plans: [plan('free', 100_000), plan('pro', change)], observability: { logLevel: 'debug' } };
+    for (let change = 1; change <= 2; change++) {
+      const spec = {
+        plans: [planOf('free', 100_000), planOf('pro', change)],
+        liteServers: ['own', 'other'].slice(change - 1).map((name) => ({ ...network.liteServer, name })),
+        observability: { logLevel: 'debug' },
+      };
       const after = network.manifest(spec);
       config.put({ 'tonapi.yaml': after });
       await expect
@@ -52,11 +56,12 @@ describe('a service whose files change', () => {
     await expect.poll(() => ask(service, added.key), { timeout: inForceMs }).toBe(200);
     keys.put({ '0.json': keyring(kept.row) });
     await expect.poll(() => ask(service, added.key), { timeout: inForceMs }).toBe(401);
-    running = false;
-    await Promise.all(load);
+    load.running = false;
+    await Promise.all(askers);
     expect([...statuses]).toEqual([200]);
+    expect(await statusOf(service)).toMatchObject({ liteServers: [{ name: 'other' }] });
     const metrics = await (await fetch(`${service.internalUrl}/metrics`)).text();
-    expect(metrics).toContain('ton_config_reloads_total{result="applied"} 3');
+    expect(metrics).toContain('ton_config_reloads_total{result="applied"} 2');
     expect((await service.stop('SIGTERM')).code).toBe(0);
     config.remove();
     keys.remove();

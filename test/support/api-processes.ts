@@ -11,6 +11,8 @@ type GlobalConfig = {
 export type NetworkProcess = {
   /** A manifest for the network; `spec` adds to it or replaces what is in it. */
   manifest(spec?: Readonly<Record<string, unknown>>, name?: string): string;
+  /** Its lite server as an entry of a manifest. */
+  readonly liteServer: Readonly<Record<string, unknown>>;
   stop(): Promise<unknown>;
 };
 
@@ -19,8 +21,10 @@ export async function startNetwork(): Promise<NetworkProcess> {
   const answer = await fetch(`${network.internalUrl}/global.config.json`);
   const { liteservers, validator } = (await answer.json()) as GlobalConfig;
   const [liteServer] = liteservers;
+  const own = { name: 'own', address: `127.0.0.1:${liteServer?.port}`, publicKey: liteServer?.id.key };
   const { root_hash: rootHash, file_hash: fileHash } = validator.zero_state;
   return {
+    liteServer: own,
     manifest: (spec = {}, name = 'under-test') =>
       stringify({
         apiVersion: 'tonplane.dev/v1alpha1',
@@ -28,7 +32,7 @@ export async function startNetwork(): Promise<NetworkProcess> {
         metadata: { name },
         spec: {
           network: 'custom',
-          liteServers: [{ name: 'own', address: `127.0.0.1:${liteServer?.port}`, publicKey: liteServer?.id.key }],
+          liteServers: [own],
           zeroState: { rootHash, fileHash },
           plans: [{ name: 'free', requestsPerSecond: 1000 }],
           anonymousPlan: 'free',
