@@ -96,6 +96,7 @@ async function measureFourBad(network: Devchain): Promise<BenchResult[]> {
 
 async function measureForgeries(network: Devchain): Promise<BenchResult[]> {
   const outcome = await inScene(network, forgeries, load);
+  await spoil(network, 0, {});
   const runs = await runForgeries(network);
   const accepted = runs.filter((forged) => forged.outcome === 'accepted').length;
   const kinds = new Set(runs.map(({ functionName }) => functionName)).size;

@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { openPool, startNetwork, until } from './network.ts';
+import { getBlock } from '#service/liteserver/functions.ts';
+import { checkBlockData } from '#service/proof/block-data-proof.ts';
+import { openPool, startNetwork, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { badWays, forgeries, readHeaders, seededRandom, spoil } from './workload.ts';
 
@@ -70,4 +72,20 @@ test('no forgery is accepted while four of five forge, each in another way', { t
   expect(caught.length).toBeGreaterThan(0);
   expect(caught.every(({ misbehaviours }) => misbehaviours === 1)).toBe(true);
   expect(pool.status()[4]).toMatchObject({ phase: 'in', misbehaviours: 0 });
+});
+
+test('a block is read right while four of five send 10 MB that are none', { timeout: 60_000 }, async () => {
+  const { pool } = await openReadyPool();
+  for (let index = 0; index < 4; index += 1) await spoil(network, index, { blockBytes: 10_000_000 });
+  const block = network.head();
+  for (let turn = 0; turn < 4; turn += 1) {
+    const { value, liteServers } = await pool.query(getBlock, { id: block.id }, within(15_000), {
+      check: (answer) => {
+        const root = checkBlockData({ block: block.id }, answer);
+        return root.table.hash(root.cell);
+      },
+    });
+    expect(value).toEqual(block.id.rootHash);
+    expect(liteServers).toEqual([4]);
+  }
 });
