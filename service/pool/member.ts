@@ -276,7 +276,7 @@ export function createMember(
     silent(sinceMs, error) {
       // One that answers other questions meanwhile is not silent; it may only not know how to wait.
       recent.add('timeout', error instanceof Error ? error.message : 'no report of its newest block');
-      if (heardMs >= sinceMs) return failed('report');
+      if (heardMs > sinceMs) return failed('report');
       if (health.phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');
       become(afterSilence(health, now(), jitter(), tuning.health));
     },
