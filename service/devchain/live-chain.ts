@@ -8,9 +8,12 @@ import type { ChainConfig } from './collator/chain-config.ts';
 import { readChainConfig } from './collator/chain-config.ts';
 import type { BlockTip, CollateWorld, Collated } from './collator/collate.ts';
 import { collate } from './collator/collate.ts';
+import type { AccountEdit } from './collator/edits.ts';
 import type { Executor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import { openMasterchainState } from './collator/masterchain-state.ts';
+import { placeOf } from './collator/out-queue.ts';
+import { containsPlace } from './collator/routing.ts';
 import { sessionOf } from './collator/sessions.ts';
 import type { ShardTop } from './collator/shard-list.ts';
 import type { Signer } from './signing.ts';
@@ -33,6 +36,8 @@ export type StepRequest = {
   /** Messages from outside that may be taken, in their order; asked for when the step begins. */
   readonly externals: () => readonly ExternalMessage[];
   readonly transactionsMax: number;
+  /** Accounts that are changed by hand first. */
+  readonly edits?: readonly AccountEdit[];
 };
 
 export type Step = {
@@ -89,7 +94,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
   }
 
-  async function make({ utime, externals: list, transactionsMax }: StepRequest): Promise<Step> {
+  async function make({ utime, externals: list, transactionsMax, edits = [] }: StepRequest): Promise<Step> {
     const externals = list();
     const masterchain = tipOf(idOf(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
@@ -113,8 +118,15 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     for (const { block } of reference.shards) {
       const shard = { workchain: block.workchain, shard: block.shard };
       const request = { ...shared, shard, previous: [tipOf(block)], tops: [], utime: now, randSeed: random(32) };
-      const messages = externals.filter(({ destination }) => destination.workchain === shard.workchain);
-      const one = await collate({ ...request, externals: messages }, world);
+      const messages = externals.filter(({ destination }) => containsPlace(shard, placeOf(destination)));
+      const one = await collate(
+        {
+          ...request,
+          externals: messages,
+          edits: edits.filter(({ workchain, id }) => containsPlace(shard, placeOf({ workchain, id }))),
+        },
+        world,
+      );
       fresh.set(one.top.block, one.state);
       made.push(one);
     }
@@ -122,7 +134,8 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const place = { workchain: MASTERCHAIN, shard: 1n << 63n };
     const messages = externals.filter(({ destination }) => destination.workchain === MASTERCHAIN);
     const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
-    const top = await collate({ ...request, externals: messages }, world);
+    const own = edits.filter(({ workchain }) => workchain === MASTERCHAIN);
+    const top = await collate({ ...request, externals: messages, edits: own }, world);
     for (const one of made) chain.add({ id: one.id, bytes: one.bytes, masterchainSeqno: seqno }, one.state);
     const added = { id: top.id, bytes: top.bytes, masterchainSeqno: seqno };
     const block = chain.add(added, top.state, signer.sign(top.id, session));

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import { createChain } from './chain.ts';
+import type { AccountEdit } from './collator/edits.ts';
 import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import { buildGlobalConfig } from './global-config.ts';
@@ -36,8 +37,8 @@ export type PrivateNetwork = {
   head(): ChainBlock;
   /** Runs on every new masterchain block; returns what ends that. */
   onHead(listener: (head: ChainBlock) => void): () => void;
-  /** Makes a block at once. */
-  step(): Promise<Step>;
+  /** Makes a block at once, before whose transactions accounts may be changed by hand. */
+  step(edits?: readonly AccountEdit[]): Promise<Step>;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
   /**
@@ -148,9 +149,9 @@ export async function createPrivateNetwork(
   let cancelTimer: (() => void) | undefined;
   let closed = false;
 
-  async function step(): Promise<Step> {
+  async function step(edits: readonly AccountEdit[] = []): Promise<Step> {
     const utime = Math.floor(now() / 1000) + skippedSeconds;
-    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax });
+    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax, edits });
     mempool.settle(made.externals);
     head.moved();
     return made;

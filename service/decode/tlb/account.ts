@@ -1,11 +1,13 @@
+import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
+import type { CellStore } from '../cell-store.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
-import { readCurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
-import { readInternalAddress } from './message-address.ts';
+import { readInternalAddress, writeStandardAddress } from './message-address.ts';
 import type { InternalAddress } from './message-address.ts';
-import { readStateInit } from './state-init.ts';
+import { readStateInit, writeStateInit } from './state-init.ts';
 import type { StateInit } from './state-init.ts';
 
 /** An account in a shard state. */
@@ -77,4 +79,43 @@ function readStorageInfo(slice: CellSlice): StorageInfo {
 function readAccountState(slice: CellSlice): AccountState {
   if (slice.bit()) return { kind: 'active', init: readStateInit(slice) };
   return slice.bit() ? { kind: 'frozen', stateHash: slice.hash() } : { kind: 'uninit' };
+}
+
+/** An account to be written; its cells are in the store. What it takes to store it is reckoned. */
+export type NewAccount = Pick<Account, 'lastTransactionLt' | 'balance' | 'state'> & {
+  readonly workchain: number;
+  /** 32 bytes. */
+  readonly id: Buffer;
+  readonly lastPaid: number;
+  readonly duePayment: bigint | undefined;
+};
+
+/** Makes the cell of an account; every cell of `AccountStorage` counts once, as in the node. */
+export function storeAccount(store: CellStore, account: NewAccount): number {
+  const storage = writeCurrencyCollection(new BitWriter().int(account.lastTransactionLt, 64), account.balance);
+  writeAccountState(storage, account.state);
+  const root = storage.finish(store);
+  const { cells, bits } = measure(store, root);
+  const writer = writeStandardAddress(new BitWriter().bit(true), account);
+  writer.varUint(BigInt(cells), 7).varUint(BigInt(bits), 7).uint(0, 3).uint(account.lastPaid, 32);
+  writer.bit(account.duePayment !== undefined);
+  if (account.duePayment !== undefined) writer.coins(account.duePayment);
+  return writer.rest(new CellSlice(store, root)).finish(store);
+}
+
+/** The reverse of `readAccountState`. */
+function writeAccountState(writer: BitWriter, state: AccountState): void {
+  if (state.kind === 'active') writeStateInit(writer.bit(true), state.init);
+  else if (state.kind === 'uninit') writer.uint(0, 2);
+  else writer.uint(1, 2).bytes(state.stateHash);
+}
+
+function measure(store: CellStore, root: number): { readonly cells: number; readonly bits: number } {
+  const seen = new Set([root]);
+  let bits = 0;
+  for (const cell of seen) {
+    bits += store.bitLength(cell);
+    for (let position = 0; position < store.refCount(cell); position++) seen.add(store.ref(cell, position));
+  }
+  return { cells: seen.size, bits };
 }

@@ -1,3 +1,4 @@
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
 
@@ -61,4 +62,12 @@ export function readInternalAddress(slice: CellSlice): InternalAddress {
     throw new DecodeError('bad_tag', 'The address is no account.', { cell: slice.cell, type: 'MsgAddressInt' });
   }
   return address;
+}
+
+/** `addr_std$10` without anycast; the id has 32 bytes. */
+export function writeStandardAddress(
+  writer: BitWriter,
+  { workchain, id }: { readonly workchain: number; readonly id: Buffer },
+): BitWriter {
+  return writer.uint(0b100, 3).int(workchain, 8).bytes(id);
 }

@@ -1,6 +1,7 @@
 import { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellStore } from '../cell-store.ts';
+import { writeStandardAddress } from './message-address.ts';
 
 /** Who began the chain of messages that this one belongs to. */
 export type MessageMetadata = {
@@ -76,5 +77,5 @@ export function storeMessageEnvelope(store: CellStore, envelope: MessageEnvelope
 }
 
 function writeMessageMetadata(writer: BitWriter, { depth, initiator, initiatorLt }: MessageMetadata): void {
-  writer.uint(0, 4).uint(depth, 32).uint(0b100, 3).int(initiator.workchain, 8).bytes(initiator.id).int(initiatorLt, 64);
+  writeStandardAddress(writer.uint(0, 4).uint(depth, 32), initiator).int(initiatorLt, 64);
 }

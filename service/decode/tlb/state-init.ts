@@ -1,3 +1,4 @@
+import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 
 /** What a contract starts from: cells of code and data, and rarer parts. */
@@ -24,4 +25,14 @@ export function readStateInit(slice: CellSlice): StateInit {
     data: slice.maybeRef(),
     libraries: slice.maybeRef(),
   };
+}
+
+/** The reverse of `readStateInit`. */
+export function writeStateInit(writer: BitWriter, init: StateInit): BitWriter {
+  const { fixedPrefixLength, special } = init;
+  writer.bit(fixedPrefixLength !== undefined);
+  if (fixedPrefixLength !== undefined) writer.uint(fixedPrefixLength, 5);
+  writer.bit(special !== undefined);
+  if (special !== undefined) writer.bit(special.tick).bit(special.tock);
+  return writer.maybeRef(init.code).maybeRef(init.data).maybeRef(init.libraries);
 }

@@ -7,7 +7,7 @@ import { storeBlockExtra } from '#service/decode/tlb/block-extra.ts';
 import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import { storeBlockInfo, storeBlockRef, storePreviousBlocks } from '#service/decode/tlb/block-info.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
-import { moveCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import { addCurrencies, moveCurrencies } from '#service/decode/tlb/currency-collection.ts';
 import type { ExtBlockRef } from '#service/decode/tlb/ext-block-ref.ts';
 import {
   storeMasterchainBlockDetails,
@@ -123,7 +123,7 @@ function flowOf(
     feesImported: money.feesImported,
     recovered: money.recovered,
     created: money.created,
-    minted: money.minted,
+    minted: addCurrencies(cells, money.minted, money.edited),
   };
 }
 

@@ -6,6 +6,7 @@ import type { CurrencyCollection } from '#service/decode/tlb/currency-collection
 import type { InMsg } from '#service/decode/tlb/in-msg.ts';
 import { storeInMsg } from '#service/decode/tlb/in-msg.ts';
 import type { InternalInfo } from '#service/decode/tlb/message.ts';
+import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
 import { readMessage } from '#service/decode/tlb/message.ts';
 import type { MessageMetadata } from '#service/decode/tlb/msg-envelope.ts';
 import { storeMessageEnvelope } from '#service/decode/tlb/msg-envelope.ts';
@@ -277,7 +278,8 @@ function storeSpecialMessage(
   lt: bigint,
   utime: number,
 ): number {
-  const writer = new BitWriter().uint(0b0110, 4).uint(0b100, 3).int(MASTERCHAIN, 8).bytes(Buffer.alloc(32));
-  writeCurrencyCollection(writer.uint(0b100, 3).int(MASTERCHAIN, 8).bytes(destination), amount);
+  const writer = new BitWriter().uint(0b0110, 4);
+  for (const id of [Buffer.alloc(32), destination]) writeStandardAddress(writer, { workchain: MASTERCHAIN, id });
+  writeCurrencyCollection(writer, amount);
   return writer.uint(0, 8).int(lt, 64).uint(utime, 32).uint(0, 2).finish(cells);
 }

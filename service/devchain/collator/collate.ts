@@ -17,6 +17,8 @@ import { createBlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
 import { createDescriptors } from './descriptors.ts';
 import type { Executor } from './executor.ts';
+import type { AccountEdit } from './edits.ts';
+import { applyEdits } from './edits.ts';
 import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
 import type { MasterchainState } from './masterchain-state.ts';
 import { endLtOf, openMasterchainState } from './masterchain-state.ts';
@@ -58,6 +60,8 @@ export type CollateRequest = {
   /** After so many transactions new messages are queued and no more are taken from outside. */
   readonly transactionsMax: number;
   /** Says that the next blocks of this shard are of its halves. */
+  /** Accounts of this chain that are changed by hand before all else. */
+  readonly edits: readonly AccountEdit[];
   readonly beforeSplit?: boolean;
   readonly wantSplit?: boolean;
   readonly wantMerge?: boolean;
@@ -109,14 +113,15 @@ export async function collate(request: CollateRequest, world: CollateWorld): Pro
   const cells = createCellStore();
   const reference = openMasterchainState(states, masterchain.state);
   const config = world.configOf(reference.config.root);
-  const before = openPrevious(states, shard, request.previous);
+  const opened = openPrevious(states, shard, request.previous);
   const firstNew = states.size;
+  const { before, gained } = applyEdits(states, opened, request.edits);
   const isMasterchain = shard.workchain === MASTERCHAIN;
   const listed: readonly ListedShard[] = isMasterchain ? listShards(request, reference, config) : reference.shards;
   const feesRoot = isMasterchain ? importFees(cells, states, request, reference, listed) : undefined;
   const lastLt = isMasterchain ? listed.reduce((lt, { endLt }) => (endLt > lt ? endLt : lt), reference.lt) : before.lt;
   const startLt = nextStart(lastLt > reference.lt ? lastLt : reference.lt);
-  const money = moveMoney(cells, states, config, request, feesRoot, reference);
+  const money = moveMoney(cells, states, config, request, feesRoot, reference, gained);
   world.executor.open({
     states,
     config: config.root,
@@ -164,7 +169,15 @@ export async function collate(request: CollateRequest, world: CollateWorld): Pro
   const id: BlockId = { ...shard, seqno: header.seqno, rootHash: cells.hash(root), fileHash };
   const { wantSplit, wantMerge, beforeSplit, minRefMasterchainSeqno } = header;
   const flags = { wantSplit, wantMerge, beforeSplit, minRefMasterchainSeqno };
-  const top = { ...flags, block: id, startLt, endLt: run.endLt, utime, creator: request.creator };
+  const top = {
+    ...flags,
+    block: id,
+    startLt,
+    endLt: run.endLt,
+    utime,
+    creator: request.creator,
+    minted: money.edited.grams,
+  };
   const funds = {
     feesCollected: moveCurrencies(states, cells, next.feesCollected),
     fundsCreated: moveCurrencies(states, cells, money.created),
@@ -225,12 +238,14 @@ function moveMoney(
   { shard }: CollateRequest,
   feesRoot: number | undefined,
   reference: MasterchainState,
+  gained: bigint,
 ): BlockMoney {
   const toMint = config.toMint === undefined ? undefined : cells.import(states, config.toMint);
-  return startMoney(cells, { ...config, toMint }, shard, totalShardFees(cells, feesRoot), {
+  const before = {
     validatorFees: moveCurrencies(cells, states, reference.totalValidatorFees),
     globalBalance: moveCurrencies(cells, states, reference.globalBalance),
-  });
+  };
+  return startMoney(cells, { ...config, toMint }, shard, totalShardFees(cells, feesRoot), before, gained);
 }
 
 function runStart(run: BlockRun, states: CellStore, { request, config, money, before }: BlockParts): SpecialMessages {

@@ -21,7 +21,10 @@ const LEAST_RECOVERED = 1_000_000_000n;
 /** Money that a block makes before any transaction of it. */
 export type BlockMoney = {
   readonly created: CurrencyCollection;
+  /** New extra currencies, which a message brings to their account. */
   readonly minted: CurrencyCollection;
+  /** Put on accounts by hand; stands in the block with what is minted. */
+  readonly edited: CurrencyCollection;
   readonly recovered: CurrencyCollection;
   readonly feesImported: CurrencyCollection;
   /** Fees of the block that are known already: imported and created. */
@@ -36,6 +39,7 @@ export function burnedPart({ burned }: ChainConfig, fees: CurrencyCollection): C
 
 /**
  * @param cells the store of the dictionaries
+ * @param gained what edits put on accounts, or took from them
  * @param before fees that validators have not collected, and all coins that there are, of the masterchain's state
  */
 export function startMoney(
@@ -44,11 +48,21 @@ export function startMoney(
   shard: ShardIdent,
   imported: ShardFees,
   before: { readonly validatorFees: CurrencyCollection; readonly globalBalance: CurrencyCollection },
+  gained: bigint,
 ): BlockMoney {
+  const [added, lost] = gained < 0n ? [0n, -gained] : [gained, 0n];
   if (shard.workchain !== MASTERCHAIN) {
     const fee = shard.workchain === 0 ? config.basechainBlockFee >> BigInt(shardPrefixBits(shard.shard)) : 0n;
-    const none = { minted: NO_CURRENCIES, recovered: NO_CURRENCIES, feesImported: NO_CURRENCIES };
-    return { ...none, created: onlyGrams(fee), feesCollected: onlyGrams(fee), burned: NO_CURRENCIES };
+    const created = onlyGrams(fee);
+    const none = { recovered: NO_CURRENCIES, feesImported: NO_CURRENCIES };
+    return {
+      ...none,
+      created,
+      feesCollected: created,
+      edited: onlyGrams(added),
+      minted: NO_CURRENCIES,
+      burned: onlyGrams(lost),
+    };
   }
   const created = onlyGrams(config.masterchainBlockFee);
   const burned = burnedPart(config, subtractCurrencies(cells, imported.fees, imported.create));
@@ -61,7 +75,8 @@ export function startMoney(
     recovered: isWorth ? due : NO_CURRENCIES,
     feesImported: imported.fees,
     feesCollected,
-    burned,
+    edited: onlyGrams(added),
+    burned: addCurrencies(cells, burned, onlyGrams(lost)),
   };
 }
 

@@ -1,7 +1,5 @@
-import { BitWriter } from '#service/decode/bit-writer.ts';
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
-import { openExtra } from '#service/decode/hashmap-writer.ts';
 import { storeAccountBlocks } from '#service/decode/tlb/account-blocks.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import {
@@ -11,7 +9,6 @@ import {
   onlyGrams,
   subtractCurrencies,
 } from '#service/decode/tlb/currency-collection.ts';
-import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
 import { storeOutMsgQueueInfo } from '#service/decode/tlb/out-msg-queue-info.ts';
 import { storeProcessedInfo } from '#service/decode/tlb/processed-info.ts';
 import { updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
@@ -21,6 +18,7 @@ import { storeShardState, storeShardStateDetails } from '#service/decode/tlb/sha
 import type { BlockParts, FinishedRun } from './block-parts.ts';
 import { referTo } from './block-parts.ts';
 import { storeCurrencyDictionary, totalOf } from './descriptors.ts';
+import { storeShardAccounts } from './edits.ts';
 import type { MasterchainPart } from './masterchain-part.ts';
 import { makeMasterchainPart } from './masterchain-part.ts';
 import { burnedPart } from './money.ts';
@@ -128,9 +126,10 @@ function shift(history: bigint, set: boolean): bigint {
 }
 
 /** What a masterchain block and the shard blocks that it takes in created and minted. */
-function createdOf(cells: CellStore, { money, feesRoot }: BlockParts): CurrencyCollection {
-  const own = addCurrencies(cells, money.created, money.minted);
-  return addCurrencies(cells, own, totalShardFees(cells, feesRoot).create);
+function createdOf(cells: CellStore, { request, money, feesRoot }: BlockParts): CurrencyCollection {
+  const own = addCurrencies(cells, money.created, addCurrencies(cells, money.minted, money.edited));
+  const shards = request.tops.reduce((sum, { minted }) => sum + minted, 0n);
+  return addCurrencies(cells, addCurrencies(cells, own, onlyGrams(shards)), totalShardFees(cells, feesRoot).create);
 }
 
 /** All fees of the block, without the part of them that is burned. */
@@ -154,10 +153,8 @@ function storeAccounts(
   { accounts }: FinishedRun,
 ): { readonly accounts: number; readonly totalBalance: CurrencyCollection } {
   const root = updateShardAccounts(states, before.accountsRoot, accounts.changes);
-  const whole =
-    root === undefined ? { splitDepth: 0, balance: NO_CURRENCIES } : readDepthBalanceInfo(openExtra(states, root, 256));
-  const cell = writeDepthBalanceInfo(new BitWriter().maybeRef(root), whole).finish(states);
-  return { accounts: cell, totalBalance: whole.balance };
+  const { cell, balance } = storeShardAccounts(states, root);
+  return { accounts: cell, totalBalance: balance };
 }
 
 /** Stands behind every message of its lt. */

@@ -21,6 +21,8 @@ export type ShardTop = Pick<
 > & {
   /** Public key of the validator that made it. */
   readonly creator: Buffer;
+  /** Nanotons that the block made out of nothing, beside what blocks create by the configuration. */
+  readonly minted: bigint;
 };
 
 /** What stands for the lowest referenced seqno where there is none. */

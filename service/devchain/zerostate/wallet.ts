@@ -15,5 +15,5 @@ export function genesisWallet(publicKey: Buffer, balance: bigint): GenesisAccoun
   const data = new BitWriter().uint(0, 32).uint(WALLET_ID, 32).bytes(publicKey).bit(false).finish(store);
   // `StateInit` of code and data alone, whose hash is the account's id.
   const init = new BitWriter().uint(0b00, 2).maybeRef(code).maybeRef(data).bit(false).finish(store);
-  return { id: store.hash(init), account: { balance, store, code, data } };
+  return { id: store.hash(init), balance, store, code, data };
 }

@@ -7,6 +7,7 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { openExtra } from '#service/decode/hashmap-writer.ts';
+import { storeAccount } from '#service/decode/tlb/account.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { NO_CURRENCIES, onlyGrams } from '#service/decode/tlb/currency-collection.ts';
 import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
@@ -19,8 +20,6 @@ import { updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
 import { storeShardState, storeShardStateDetails } from '#service/decode/tlb/shard-state.ts';
 import type { ValidatorDescr } from '#service/decode/tlb/validator-set.ts';
 import { masterchainValidators, validatorSetHash } from '#service/decode/validator-session.ts';
-import type { NewAccount } from './account-builder.ts';
-import { storeNewAccount } from './account-builder.ts';
 import { CONFIG_CODE, ELECTOR_CODE } from './contracts.ts';
 import type { GenesisConfigOptions } from './genesis-config.ts';
 import { CONFIG_ID, ELECTOR_ID, storeGenesisConfig } from './genesis-config.ts';
@@ -40,7 +39,16 @@ export type ZeroStateOptions = Omit<GenesisConfigOptions, 'basechain'> & {
 };
 
 /** An account that is there before the first block. */
-export type GenesisAccount = { readonly id: Buffer; readonly account: NewAccount };
+export type GenesisAccount = {
+  readonly id: Buffer;
+  /** Nanotons. */
+  readonly balance: bigint;
+  /** Code and data are cells of `store`. */
+  readonly store: CellStore;
+  readonly code: number;
+  readonly data: number;
+  readonly special?: { readonly tick: boolean; readonly tock: boolean };
+};
 
 /** Nanotons of the network's own contracts. */
 const CONTRACT_BALANCE = 10_000_000_000n;
@@ -53,26 +61,23 @@ export function buildZeroStates(options: ZeroStateOptions): ZeroStates {
   const basechain = writeState(createCellStore(), options, 0, options.accounts);
   const store = createCellStore();
   const config = storeGenesisConfig(store, { ...options, basechain: basechain.id });
-  const own: GenesisAccount[] = [
-    { id: ELECTOR_ID, account: elector(store) },
-    { id: CONFIG_ID, account: configContract(store, config) },
-  ];
-  const total = [...own, ...options.accounts].reduce((sum, { account }) => sum + account.balance, 0n);
+  const own: GenesisAccount[] = [elector(store), configContract(store, config)];
+  const total = [...own, ...options.accounts].reduce((sum, { balance }) => sum + balance, 0n);
   return { basechain, masterchain: writeState(store, options, MASTERCHAIN, own, { config, total }) };
 }
 
 /** No elections, no credits: three empty dictionaries, no grams, no active set. */
-function elector(store: CellStore): NewAccount {
+function elector(store: CellStore): GenesisAccount {
   const data = new BitWriter().uint(0, 3).coins(0n).int(0n, 288).finish(store);
   const init = { code: importCode(store, ELECTOR_CODE), data, special: { tick: true, tock: false } };
-  return { balance: CONTRACT_BALANCE, store, ...init };
+  return { id: ELECTOR_ID, balance: CONTRACT_BALANCE, store, ...init };
 }
 
 /** The configuration, its seqno, no key that could change it, no votes. */
-function configContract(store: CellStore, config: number): NewAccount {
+function configContract(store: CellStore, config: number): GenesisAccount {
   const data = new BitWriter().ref(config).uint(0, 32).bytes(Buffer.alloc(32)).bit(false).finish(store);
   const init = { code: importCode(store, CONFIG_CODE), data, special: { tick: false, tock: true } };
-  return { balance: CONTRACT_BALANCE, store, ...init };
+  return { id: CONFIG_ID, balance: CONTRACT_BALANCE, store, ...init };
 }
 
 function importCode(store: CellStore, text: string): number {
@@ -88,10 +93,10 @@ function writeState(
   masterchain?: { readonly config: number; readonly total: bigint },
 ): ZeroState {
   const { globalId, utime } = options;
-  const changes = accounts.map(({ id, account }) => ({
-    id,
+  const changes = accounts.map((account) => ({
+    id: account.id,
     account: {
-      account: storeNewAccount(store, { workchain, id }, account),
+      account: storeGenesisAccount(store, workchain, account),
       lastTransactionHash: Buffer.alloc(32),
       lastTransactionLt: 0n,
     },
@@ -129,6 +134,21 @@ function writeState(
   const bytes = writeBoc(store, [state], { crc32c: true });
   const fileHash = createHash('sha256').update(bytes).digest();
   return { id: { workchain, shard: FULL_SHARD, seqno: 0, rootHash: store.hash(state), fileHash }, bytes };
+}
+
+/** An account that has had no transaction: as in any zerostate it pays for its storage from its first one on. */
+function storeGenesisAccount(target: CellStore, workchain: number, account: GenesisAccount): number {
+  const { id, balance, store, special } = account;
+  const [code, data] = [target.import(store, account.code), target.import(store, account.data)];
+  return storeAccount(target, {
+    workchain,
+    id,
+    lastPaid: 0,
+    duePayment: undefined,
+    lastTransactionLt: 0n,
+    balance: onlyGrams(balance),
+    state: { kind: 'active', init: { fixedPrefixLength: undefined, special, code, data, libraries: undefined } },
+  });
 }
 
 /** The zerostate counts as a key block: its configuration decides who signs the first blocks. */

@@ -4,8 +4,12 @@ import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import { storeValidatorSet } from '#service/decode/tlb/validator-set.ts';
+import { editAccount, editConfig } from '#service/devchain/account-edits.ts';
 import { stateOf } from '#service/devchain/chain.ts';
+import type { AccountEdit } from '#service/devchain/collator/edits.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
+import { describeValidator, validatorKey } from '#service/devchain/signing.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
@@ -109,4 +113,46 @@ describe('a private network', () => {
     const deploy = all.find(({ account, originalStatus }) => account.equals(wallet.id) && originalStatus === 'uninit');
     expect(deploy?.endStatus).toBe('active');
   });
+
+  it.each<[string, 'ordinary' | 'simplex']>([
+    ['ordinary', 'ordinary'],
+    ['simplex', 'simplex'],
+  ])('is believed across changes of its validators, with %s signatures', async (_, consensus) => {
+    const network = await start({ validators: 4, consensus, genesisUtime: Math.floor(Date.now() / 1000) });
+    for (let round = 1; round <= 3; round++) {
+      await network.step([newValidators(network, round)]);
+      await steps(network, 2);
+    }
+    expect(network.chain.keyBlocks.length).toBe(3);
+    const sets = network.chain.keyBlocks.map((seqno) => network.chain.masterchain(seqno + 1)!.header);
+    expect(new Set(sets.map(({ validatorListHashShort }) => validatorListHashShort)).size).toBe(3);
+    const api = await startApiOver(network);
+    onTestFinished(() => api.close());
+    const { status, body } = await api.get(`getAddressInformation?address=${elector}`);
+    expect([status, body]).toMatchObject([200, { ok: true, result: { state: 'active' } }]);
+  });
+
+  it('has what a developer puts into it, and counts it', async () => {
+    const network = await start();
+    const id = Buffer.alloc(32, 0x77);
+    await network.step([editAccount({ workchain: 0, id }, () => ({ balance: 42_000_000_000n }))]);
+    expect(balanceOf(network, 0, id)).toBe(42_000_000_000n);
+    await network.step([editAccount({ workchain: 0, id }, () => ({ balance: 2_000_000_000n }))]);
+    expect(balanceOf(network, 0, id)).toBe(2_000_000_000n);
+    const elected = Buffer.alloc(32, 0x33);
+    await network.step([editAccount({ workchain: -1, id: elected }, () => ({ balance: 90_000_000_000n }))]);
+    expect(balanceOf(network, -1, elected)).toBeGreaterThan(90_000_000_000n);
+    expect(followMoney(network.chain).filter(({ due, found }) => due !== found)).toEqual([]);
+  });
 });
+
+/** Other keys sign from the block after this edit on. */
+function newValidators(network: PrivateNetwork, round: number): AccountEdit {
+  const keys = Array.from({ length: round + 1 }, (_, index) => validatorKey(Buffer.alloc(32, round * 32 + index)));
+  network.validatorKeys.push(...keys);
+  return editConfig((states) => {
+    const list = keys.map((key, index) => describeValidator(key, BigInt(1 + index)));
+    const term = { utimeSince: 0, utimeUntil: 0xffff_ffff };
+    return new Map([[34, storeValidatorSet(states, { ...term, main: list.length, list })]]);
+  });
+}

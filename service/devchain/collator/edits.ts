@@ -1,0 +1,55 @@
+import { BitWriter } from '#service/decode/bit-writer.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import { openExtra } from '#service/decode/hashmap-writer.ts';
+import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
+import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
+import { findShardAccount, updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
+import type { Before } from './before.ts';
+
+/**
+ * An account put into the state by hand, before a block's transactions: a developer's way to have any balance, code, data or
+ * configuration. No transaction tells of it; money that appears or disappears counts as minted or burned.
+ */
+export type AccountEdit = {
+  readonly workchain: number;
+  readonly id: Buffer;
+  /** Makes the account's new cell from the old one, in the store of states; undefined takes the account away. */
+  readonly edit: (states: CellStore, account: number | undefined) => number | undefined;
+};
+
+/** Cells of the accounts that a state has, as `HashmapAugE` and its root. */
+export type StoredAccounts = {
+  readonly root: number | undefined;
+  readonly cell: number;
+  readonly balance: CurrencyCollection;
+};
+
+/** Writes `ShardAccounts` by the root of its dictionary. */
+export function storeShardAccounts(states: CellStore, root: number | undefined): StoredAccounts {
+  const whole =
+    root === undefined ? { splitDepth: 0, balance: NO_CURRENCIES } : readDepthBalanceInfo(openExtra(states, root, 256));
+  const cell = writeDepthBalanceInfo(new BitWriter().maybeRef(root), whole).finish(states);
+  return { root, cell, balance: whole.balance };
+}
+
+/** The state with edited accounts; its total is still the old one, so that the block can say what changed. */
+export function applyEdits(
+  states: CellStore,
+  before: Before,
+  edits: readonly AccountEdit[],
+): { readonly before: Before; readonly gained: bigint } {
+  if (edits.length === 0) return { before, gained: 0n };
+  const { accountsRoot, accounts } = before;
+  const changes = edits.map(({ id, edit }) => {
+    const found = findShardAccount(states, accounts, id);
+    const account = edit(states, found?.account);
+    const last = found ?? { lastTransactionHash: Buffer.alloc(32), lastTransactionLt: 0n };
+    return { id, account: account === undefined ? undefined : { ...last, account } };
+  });
+  const { root, cell, balance } = storeShardAccounts(states, updateShardAccounts(states, accountsRoot, changes));
+  return {
+    before: { ...before, accounts: cell, accountsRoot: root },
+    gained: balance.grams - before.totalBalance.grams,
+  };
+}
