@@ -76,10 +76,9 @@ export function createChoice({ members, headSeqno, now, random }: ChoiceDependen
       const recent = isRecent(wanted);
       const last = kept.get(wanted.methodClass);
       return selectLiteServer(
-        members.map((member) => ({
-          ...member.candidate(wanted.methodClass, wanted.depth, wanted.isUrgent),
-          permission: permission(member, wanted, recent),
-        })),
+        members.map((member) =>
+          member.candidate(wanted.methodClass, wanted.depth, wanted.isUrgent, permission(member, wanted, recent)),
+        ),
         {
           masterchainSeqno: wanted.masterchainSeqno,
           tried,

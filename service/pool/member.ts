@@ -5,6 +5,7 @@ import { LiteServerError } from '../liteserver/errors.ts';
 import { functionOf, sendMessage } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import { ProofError } from '../proof/errors.ts';
+import type { Permission } from './access.ts';
 import { reachesDepth } from './depth.ts';
 import type { Depth, DepthEdge, DepthKind, DepthNeed } from './depth.ts';
 import type { Tip, TrackedTip, ZeroStateId } from './head.ts';
@@ -51,8 +52,11 @@ export type Member = {
   inFlightLimit(): number;
   /** Takes a place for a read or a message; the function given back frees it. */
   takePlace(): () => void;
-  /** @param isUrgent for what may use the places that are kept free */
-  candidate(methodClass?: MethodClass, need?: DepthNeed, isUrgent?: boolean): Candidate;
+  /**
+   * @param isUrgent for what may use the places that are kept free
+   * @param permission what it is to the caller
+   */
+  candidate(methodClass?: MethodClass, need?: DepthNeed, isUrgent?: boolean, permission?: Permission): Candidate;
   /** What the configuration says of its use. */
   use(): LiteServerUse;
   /** Takes over what the configuration says of its use. */
@@ -197,7 +201,7 @@ export function createMember(
         dependencies.onRoom();
       };
     },
-    candidate(methodClass = 'light', need, isUrgent = false) {
+    candidate(methodClass = 'light', need, isUrgent = false, permission = 'yes') {
       const { weight, cordoned } = use;
       return {
         index,
@@ -205,7 +209,7 @@ export function createMember(
         cordoned,
         tipSeqno: tip?.block.seqno,
         hasRoom: hasRoom(isUrgent),
-        permission: 'yes',
+        permission,
         reaches: reachesDepth(depth, need),
         stalled,
         costMs: costMs(scores.of(methodClass), inFlight * (useDefaults.weight / weight)),
