@@ -7,7 +7,11 @@ export type Certificate = { readonly certificate: string; readonly key: string }
 /** Signs certificates; its own `certificate` is what clients trust. */
 export type Authority = Certificate & {
   /** A certificate for a server or a client; `hosts` are DNS names and IPv4 addresses. */
-  issue(subject: { readonly commonName: string; readonly hosts?: readonly string[] }): Certificate;
+  issue(subject: {
+    readonly commonName: string;
+    readonly organization?: string;
+    readonly hosts?: readonly string[];
+  }): Certificate;
 };
 
 /** Certificates of tests begin a day ago, for clocks that are behind, and outlive every run. */
@@ -30,12 +34,13 @@ export function createAuthority(commonName: string): Authority {
   return {
     certificate,
     key: pemOf(own.privateKey),
-    issue({ commonName: subject, hosts = [] }) {
+    issue({ commonName: subject, organization, hosts = [] }) {
       const pair = keyPair();
       const issued = signed({
         issuer: commonName,
         signer: own.privateKey,
         subject,
+        organization,
         key: pair.publicKey,
         extensions: [
           // extendedKeyUsage: serverAuth, clientAuth.
@@ -66,6 +71,7 @@ function signed(parts: {
   readonly issuer: string;
   readonly signer: KeyObject;
   readonly subject: string;
+  readonly organization?: string | undefined;
   readonly key: KeyObject;
   readonly extensions: readonly Buffer[];
 }): string {
@@ -78,7 +84,7 @@ function signed(parts: {
     ecdsaWithSha256,
     name(parts.issuer),
     sequence(time(Date.now() - dayMs), time(Date.now() + 30 * dayMs)),
-    name(parts.subject),
+    name(parts.subject, parts.organization),
     parts.key.export({ type: 'spki', format: 'der' }),
     element(0xa3, sequence(...parts.extensions)),
   );
@@ -95,8 +101,10 @@ function alternativeName(host: string): Buffer {
   return isIPv4(host) ? element(0x87, Buffer.from(host.split('.').map(Number))) : element(0x82, Buffer.from(host));
 }
 
-function name(commonName: string): Buffer {
-  return sequence(element(0x31, sequence(objectId('2.5.4.3'), element(0x0c, Buffer.from(commonName)))));
+function name(commonName: string, organization?: string): Buffer {
+  const part = (id: string, value: string): Buffer =>
+    element(0x31, sequence(objectId(id), element(0x0c, Buffer.from(value))));
+  return sequence(...(organization === undefined ? [] : [part('2.5.4.10', organization)]), part('2.5.4.3', commonName));
 }
 
 /** UTCTime, right for the years up to 2049. */

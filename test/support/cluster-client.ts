@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Agent, request } from 'undici';
 
+import type { Certificate } from './certificate.ts';
+
 /** An object of Kubernetes as JSON, as far as tests look at every kind alike. */
 export type ClusterObject = {
   readonly apiVersion?: string;
@@ -80,10 +82,16 @@ const retryMs = 200;
 export function createClusterClient(options: {
   readonly server: string;
   readonly authority: string;
-  readonly token: string;
+  readonly token?: string;
+  /** PEM; in place of a token. */
+  readonly certificate?: Certificate;
 }): ClusterClient {
-  const { server, token } = options;
-  const dispatcher = new Agent({ connect: { ca: options.authority }, bodyTimeout: 0 });
+  const { server, token, certificate } = options;
+  const connect = {
+    ca: options.authority,
+    ...(certificate && { cert: certificate.certificate, key: certificate.key }),
+  };
+  const dispatcher = new Agent({ connect, bodyTimeout: 0 });
   type More = {
     readonly contentType?: string;
     readonly headers?: Readonly<Record<string, string>>;
@@ -95,7 +103,7 @@ export function createClusterClient(options: {
       dispatcher,
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
         ...headers,
       },

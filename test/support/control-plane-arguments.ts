@@ -34,6 +34,7 @@ export function apiServerArguments(files: ControlPlaneFiles, etcdUrl: string, po
     `--service-account-key-file=${files.serviceAccountPublicKey}`,
     `--service-account-signing-key-file=${files.serviceAccountKey}`,
     `--token-auth-file=${files.tokens}`,
+    `--client-ca-file=${files.authorityPath}`,
     '--authorization-mode=RBAC',
     '--anonymous-auth=true',
     // Aggregation, for metrics.k8s.io.

@@ -9,6 +9,8 @@ import { createReaper, type Reaper } from './reaper.ts';
 /** The start takes 4 s on two idle cores; a machine that does much else takes many times that. */
 const readyTimeoutMs = 120_000;
 const readyPollMs = 50;
+/** Threads on other cores stop within a tick of the scheduler. */
+const freezeTimeoutMs = 1000;
 
 /** The processes by name, each with its log in the folder. */
 export function createComponents(folder: string) {
@@ -37,7 +39,16 @@ export function createComponents(folder: string) {
         await sleep(readyPollMs);
       }
     },
-    signal: (name: string, signal: NodeJS.Signals): void => void running.get(name)?.kill(signal),
+    /** Stops the process in its tracks; returns when it stands. */
+    freeze(name: string): void {
+      const child = running.get(name);
+      if (child?.pid === undefined) return;
+      const { pid } = child;
+      child.kill('SIGSTOP');
+      const deadline = Date.now() + freezeTimeoutMs;
+      while (!isStopped(pid) && Date.now() < deadline) pauseMs(1);
+    },
+    thaw: (name: string): void => void running.get(name)?.kill('SIGCONT'),
     async kill(name: string): Promise<void> {
       const child = running.get(name);
       running.delete(name);
@@ -48,6 +59,19 @@ export function createComponents(folder: string) {
     },
     close: () => reaper.close(),
   };
+}
+
+/** The third field of /proc/PID/stat is T; where there is no /proc, the signal is taken at its word. */
+function isStopped(pid: number): boolean {
+  try {
+    return / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+function pauseMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function hasEnded(child: ChildProcess): boolean {

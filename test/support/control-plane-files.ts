@@ -14,7 +14,14 @@ export type Kubeconfig = {
     readonly name: string;
     readonly cluster: { readonly server: string; readonly 'certificate-authority-data'?: string };
   }[];
-  readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
+  readonly users: readonly {
+    readonly name: string;
+    readonly user: {
+      readonly token?: string;
+      readonly 'client-certificate-data'?: string;
+      readonly 'client-key-data'?: string;
+    };
+  }[];
   readonly contexts: readonly {
     readonly name: string;
     readonly context: { readonly cluster: string; readonly user: string };

@@ -1,8 +1,12 @@
 import { findControlPlane } from './control-plane-source.ts';
 import { prepareHelm } from './helm.ts';
 
-/** Builds the control plane and Helm before the tests that start one: a build takes longer than any test may. */
+/**
+ * Builds the control plane and Helm before the tests that use them: a build takes longer than any test may. A build that fails (no way to
+ * the Go module proxy) is told, and the tests that need it are skipped, loudly.
+ */
 export default async function setup(): Promise<void> {
-  await findControlPlane({ build: true });
-  await prepareHelm();
+  for (const prepare of [() => findControlPlane({ build: true }), prepareHelm]) {
+    await prepare().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+  }
 }

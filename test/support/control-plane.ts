@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { parse } from 'yaml';
-
+import type { Certificate } from './certificate.ts';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './control-plane-arguments.ts';
 import { createComponents } from './control-plane-components.ts';
 import { adminToken, writeFiles, type Kubeconfig } from './control-plane-files.ts';
+import { readGivenCluster } from './control-plane-given.ts';
 import { findControlPlane, type ControlPlaneSource } from './control-plane-source.ts';
 import { freePort } from './ports.ts';
 
@@ -31,6 +31,8 @@ export type ControlPlane = {
   readonly kubeconfig: Kubeconfig;
   /** The same, in a file that lives as long as the control plane. */
   readonly kubeconfigPath: string;
+  /** A certificate that the API server takes for a user (`commonName`) of a group (`organization`). */
+  issueClientCertificate(subject: { readonly commonName: string; readonly organization: string }): Certificate;
   /** `kill -9`; resolves when the process is gone. */
   killApiServer(): Promise<void>;
   /** Starts a killed API server on the same port and the same etcd; resolves when it is ready. */
@@ -116,6 +118,7 @@ async function startPrograms(source: Programs, options: ControlPlaneOptions): Pr
     authority: files.authority.certificate,
     kubeconfig: files.kubeconfig,
     kubeconfigPath: files.kubeconfigPath,
+    issueClientCertificate: (subject) => files.authority.issue(subject),
     killApiServer: () => components.kill('kube-apiserver'),
     startApiServer,
     async restartApiServer() {
@@ -123,8 +126,8 @@ async function startPrograms(source: Programs, options: ControlPlaneOptions): Pr
       await startApiServer();
     },
     freezeApiServer() {
-      components.signal('kube-apiserver', 'SIGSTOP');
-      return () => components.signal('kube-apiserver', 'SIGCONT');
+      components.freeze('kube-apiserver');
+      return () => components.thaw('kube-apiserver');
     },
     stop,
   };
@@ -153,22 +156,14 @@ function statusOf(url: string, ca: string): Promise<number | undefined> {
 }
 
 /** The cluster of a kubeconfig: its processes are not ours to kill. */
-function givenControlPlane(path: string): ControlPlane {
-  const kubeconfig = parse(readFileSync(path, 'utf8')) as Kubeconfig;
-  const { context } = kubeconfig.contexts.find(({ name }) => name === kubeconfig['current-context']) ?? {};
-  const cluster = kubeconfig.clusters.find(({ name }) => name === context?.cluster)?.cluster;
-  const token = kubeconfig.users.find(({ name }) => name === context?.user)?.user.token;
-  if (cluster === undefined || token === undefined)
-    throw new Error(`${path} must name a cluster and a user with a token`);
+async function givenControlPlane(path: string): Promise<ControlPlane> {
   const notOurs = (): never => {
     throw new Error(`the control plane of ${path} is not ours: ask withoutControlPlane(what, 'ours') first`);
   };
   return {
-    server: cluster.server,
-    adminToken: token,
-    authority: Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64').toString(),
-    kubeconfig,
+    ...(await readGivenCluster(path)),
     kubeconfigPath: path,
+    issueClientCertificate: notOurs,
     killApiServer: notOurs,
     startApiServer: notOurs,
     restartApiServer: notOurs,
