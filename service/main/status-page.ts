@@ -65,12 +65,14 @@ const serverColumns = [
 
 type Cell = string | { readonly number: string } | { readonly mark: 'good' | 'bad'; readonly text: string };
 
+const seqno = (value: number | undefined): string => value?.toString() ?? '–';
+
+const ms = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} ms`);
+
 function serverRow(server: LiteServerStatus): Cell[] {
   const { phase, cause, cordoned, lagBlocks, lagSeconds, p70Ms, depth, misbehaviours, lastMisbehaviour } = server;
   const isGood = phase === 'in' && server.connected;
   const state = [phase, cause, server.connected ? undefined : 'not connected', cordoned ? 'cordoned' : undefined];
-  const seqno = (value: number | undefined): string => value?.toString() ?? '–';
-  const ms = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} ms`);
   return [
     { number: `${server.index}` },
     server.name,

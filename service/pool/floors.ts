@@ -20,7 +20,7 @@ export type Floors = {
    * The head to answer this caller at: the served one, or, where this pod is behind what the caller has seen, a newer one.
    * Rejects with PoolError `no_lite_server` before the first head, and `behind` when no block that new can be had in time.
    */
-  headFor(context: PoolContext): Promise<Head>;
+  readonly headFor: (context: PoolContext) => Promise<Head>;
 };
 
 export type FloorsOptions = {

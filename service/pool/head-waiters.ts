@@ -1,7 +1,7 @@
 /** Those who wait for the served head to reach a seqno. */
 export type HeadWaiters = {
   /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
-  wait(seqno: number, waitMs: number, signal: AbortSignal): Promise<void>;
+  readonly wait: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
   /** The head moved. */
   moved(seqno: number): void;
 };

@@ -11,7 +11,7 @@ export type RecentError = {
 /** The last errors of one lite server, newest first, for the status page. */
 export type RecentErrors = {
   add(outcome: string, text: string): void;
-  list(): readonly RecentError[];
+  readonly list: () => readonly RecentError[];
 };
 
 /** What fits on a page, for each lite server. */

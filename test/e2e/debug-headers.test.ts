@@ -13,8 +13,8 @@ afterAll(() => api.close());
 
 type Debug = Record<(typeof names)[number], string | null> & { status: number; body: unknown };
 
-async function ask(path: string, init: RequestInit = {}, debug = '1'): Promise<Debug> {
-  const headers = { 'x-api-key': api.key, 'x-tonplane-debug': debug, ...init.headers };
+async function ask(path: string, init: Omit<RequestInit, 'headers'> = {}, debug = '1'): Promise<Debug> {
+  const headers = { 'x-api-key': api.key, 'x-tonplane-debug': debug };
   const response = await fetch(`${api.api.url}/api/v2/${path}`, { ...init, headers });
   const told = Object.fromEntries(names.map((name) => [name, response.headers.get(`x-tonplane-${name}`)]));
   return { ...told, status: response.status, body: await response.json() } as Debug;
@@ -22,6 +22,8 @@ async function ask(path: string, init: RequestInit = {}, debug = '1'): Promise<D
 
 const rpc = (body: unknown, debug?: string): Promise<Debug> =>
   ask('jsonRPC', { method: 'POST', body: JSON.stringify(body) }, debug);
+
+const rpcCall = (id: number, method: string, params = {}) => ({ id, jsonrpc: '2.0', method, params });
 
 const head = (): string => `${api.api.pool.head()!.block.seqno}`;
 
@@ -54,12 +56,11 @@ describe('a caller that asks by X-Tonplane-Debug', () => {
   });
 
   test('is told the sum of all calls of a batch, by JSON-RPC too', async () => {
-    const call = (id: number, method: string, params = {}) => ({ id, jsonrpc: '2.0', method, params });
-    const single = await rpc(call(1, 'getMasterchainInfo'));
+    const single = await rpc(rpcCall(1, 'getMasterchainInfo'));
     expect(single).toMatchObject({ status: 200, upstreams: '_', attempts: '0', head: head() });
     const batch = await rpc(
       [1, 2, 3].map((id) =>
-        call(id, 'getBlockHeader', {
+        rpcCall(id, 'getBlockHeader', {
           workchain: -1,
           shard: '-9223372036854775808',
           seqno: Number(head()) - 10 - id,

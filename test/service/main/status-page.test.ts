@@ -12,7 +12,7 @@ const server = (more: Partial<Status['liteServers'][number]> = {}): Status['lite
   lagBlocks: 2,
   lagSeconds: 1.25,
   p70Ms: { light: 3, state: 12.4 },
-  depth: { masterchainBlock: { masterchain: 7, shard: 9 } } as Status['liteServers'][number]['depth'],
+  depth: { masterchainBlock: { masterchain: 7, shard: 9 } },
   inFlight: 4,
   inFlightLimit: 32.7,
   lastMisbehaviour: undefined,

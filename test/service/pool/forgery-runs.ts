@@ -49,7 +49,8 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
 
   /** The operation's answer by a pool of its own, which has nothing in its cache. */
   async function ask(name: string, query: string, faults: Faults): Promise<unknown> {
-    const { pool, close } = openPool(network, { use: [0] });
+    const open = openPool(network, { use: [0] });
+    const { pool } = open;
     try {
       await until(() => pool.ready(), 10_000);
       await liteServer.setFaults(faults);
@@ -57,7 +58,7 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
       return (await liveOf(pool).find(name)!.run(source, within(3_000))).value;
     } finally {
       await liteServer.setFaults({});
-      await close();
+      await open.close();
     }
   }
 

@@ -15,6 +15,12 @@ const missing = skipLoudly(inject('redisUrl') === undefined, {
   why: 'no redis-server',
 });
 
+async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<void> {
+  network.moveHead(seqno);
+  for (let tries = 0; tries < 400 && (api.pool.head()?.block.seqno ?? 0) < seqno; tries += 1) await delay(10);
+  expect(api.pool.head()?.block.seqno).toBe(seqno);
+}
+
 describe.skipIf(missing)(
   'two pods of one API, each over lite servers of its own, with one Redis',
   { timeout: 60_000 },
@@ -53,12 +59,6 @@ describe.skipIf(missing)(
       return body.result.last.seqno;
     }
 
-    async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<void> {
-      network.moveHead(seqno);
-      for (let tries = 0; tries < 400 && (api.pool.head()?.block.seqno ?? 0) < seqno; tries += 1) await delay(10);
-      expect(api.pool.head()?.block.seqno).toBe(seqno);
-    }
-
     const newest = (): number => Math.max(...pods.map(({ network }) => network.head().id.seqno));
 
     test('a caller who saw a block at one waits for it at the other, and is answered at once when it comes', async () => {
@@ -88,9 +88,9 @@ describe.skipIf(missing)(
       const seen = new Map<number, number>();
       let regressions = 0;
       let answers = 0;
-      let isOver = false;
+      const over = new AbortController();
       const moving = (async () => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           const { network } = pods[random() < 0.5 ? 0 : 1];
           const other = newest();
           // Neither runs away from the other: that is what pods of one network do.
@@ -109,7 +109,7 @@ describe.skipIf(missing)(
           }
         }),
       );
-      isOver = true;
+      over.abort();
       await moving;
       expect(regressions).toBe(0);
       expect(answers).toBeGreaterThan(250);

@@ -15,6 +15,13 @@ import type { PoolUnderTest } from '../network.ts';
 
 const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'answers kept in Redis', why: 'no redis-server' });
 
+const away = (pod: PoolUnderTest): Promise<number> => metric(pod.register, 'ton_pool_redis_away');
+
+async function untilAway(pod: PoolUnderTest, isAway: boolean): Promise<void> {
+  for (let tries = 0; tries < 600 && ((await away(pod)) === 1) !== isAway; tries += 1) await delay(10);
+  expect(await away(pod)).toBe(isAway ? 1 : 0);
+}
+
 describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
   let network: Devchain;
   let redis: RedisProcess;
@@ -37,13 +44,6 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     open.push(pod);
     await until(() => pod.pool.ready());
     return pod;
-  }
-
-  const away = (pod: PoolUnderTest): Promise<number> => metric(pod.register, 'ton_pool_redis_away');
-
-  async function untilAway(pod: PoolUnderTest, isAway: boolean): Promise<void> {
-    for (let tries = 0; tries < 600 && ((await away(pod)) === 1) !== isAway; tries += 1) await delay(10);
-    expect(await away(pod)).toBe(isAway ? 1 : 0);
   }
 
   /** A proved account of the masterchain block 100 + n, at most once from memory. */
