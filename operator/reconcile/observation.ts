@@ -1,4 +1,5 @@
-import { configProblems } from '../desired/config-map.ts';
+import { configFile, configProblems, configText } from '../desired/config-map.ts';
+import { childNames } from '../desired/names.ts';
 import type { References } from '../desired/references.ts';
 import { keyringOf } from '../keys/keyring.ts';
 import { secretNameOf } from '../keys/material.ts';
@@ -67,7 +68,7 @@ export async function observe(
       keyringShardsSettled: settled,
       migratedSchema: migratedSchema(tonApi, children),
     },
-    problems: missing.length > 0 ? missing : problemsOf(tonApi, globalConfig),
+    problems: missing.length > 0 ? missing : problemsOf(tonApi, globalConfig, children),
     children,
     pods,
     reports,
@@ -117,11 +118,23 @@ async function readGlobalConfigText(
 }
 
 /** What the pods would refuse is told before they get it. */
-function problemsOf(tonApi: TonApi, globalConfig: string | undefined): Observation['problems'] {
+function problemsOf(
+  tonApi: TonApi,
+  globalConfig: string | undefined,
+  children: readonly KubernetesObject[],
+): Observation['problems'] {
   const reference = tonApi.spec.liteServerConfigRef;
   if (reference?.kind === 'ConfigMap' && globalConfig === undefined) {
     return [{ reason: 'KeyMissing', message: `ConfigMap ${reference.name} has no key ${reference.key}` }];
   }
+  // What was given to the pods was judged before: reading it again at every look would cost more than all the rest.
+  if (isGiven(tonApi, globalConfig, children)) return [];
   const [message] = configProblems(tonApi, globalConfig);
   return message === undefined ? [] : [{ reason: 'InvalidReference', message }];
+}
+
+function isGiven(tonApi: TonApi, globalConfig: string | undefined, children: readonly KubernetesObject[]): boolean {
+  const { config } = childNames(tonApi);
+  const given = children.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
+  return given?.data?.[configFile] === configText(tonApi, globalConfig);
 }
