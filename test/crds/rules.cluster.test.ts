@@ -7,6 +7,7 @@ import { fieldsOf, schemaOf } from '#test/service/crds/definitions.ts';
 import { createClusterClient, ClusterError, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { createNamespace } from '#test/support/namespace.ts';
 import { applyDefinitions } from '#test/support/crds.ts';
 
 import { tonApi, tonApiCases, tonApiKey, tonApiKeyCases, type Change, type RuleCase } from './cases.ts';
@@ -28,19 +29,22 @@ describe.each(kinds)('the cases of $plural', ({ plural, cases }) => {
 describe.skipIf(await withoutControlPlane('the rules of the custom resources'))('a real API server', () => {
   let plane: ControlPlane;
   let client: ClusterClient;
+  let namespace: Awaited<ReturnType<typeof createNamespace>>;
   let objects = 0;
   beforeAll(async () => {
     plane = await startControlPlane({ controllers: false });
     client = createClusterClient({ ...plane, token: plane.adminToken });
     await applyDefinitions(client);
+    namespace = await createNamespace(client, 'crds');
   }, 200_000);
   afterAll(async () => {
+    await namespace?.delete();
     await client?.close();
     await plane?.stop();
   });
 
   describe.each(kinds)('of $plural', ({ plural, build, cases }) => {
-    const path = `/apis/tonplane.dev/v1alpha1/namespaces/default/${plural}`;
+    const path = (): string => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace.name}/${plural}`;
 
     it.each(cases.map((ruleCase, number) => ({ ...ruleCase, number })))(
       'holds rule $number: $message',
@@ -60,17 +64,17 @@ describe.skipIf(await withoutControlPlane('the rules of the custom resources'))(
       },
     );
 
-    const create = (change: Change) => client.create(`${path}?dryRun=All&fieldValidation=Strict`, build(change));
+    const create = (change: Change) => client.create(`${path()}?dryRun=All&fieldValidation=Strict`, build(change));
 
     /** Stores an object and returns what replaces it, dry. */
     async function updateOf(before: Change) {
       const rename: Change = (_, object) => void (object['metadata'] = { name: `stored-${objects}` });
       objects++;
       const stored = build(before, rename);
-      const { metadata } = await client.create(path, stored);
+      const { metadata } = await client.create(path(), stored);
       return (change: Change) => {
         const next = build(change, (_, object) => void (object['metadata'] = metadata));
-        return client.send('PUT', `${path}/${metadata.name}?dryRun=All&fieldValidation=Strict`, next);
+        return client.send('PUT', `${path()}/${metadata.name}?dryRun=All&fieldValidation=Strict`, next);
       };
     }
   });

@@ -4,26 +4,31 @@ import { fieldsOf, pathsOf, sample, schemaOf } from '#test/service/crds/definiti
 import { createClusterClient, type ClusterClient, type ClusterObject } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { createNamespace } from '#test/support/namespace.ts';
 import { applyDefinitions, definitions } from '#test/support/crds.ts';
 
 import { tonApi, tonApiKey } from './cases.ts';
 
 const group = '/apis/tonplane.dev/v1alpha1';
-const inDefault = `${group}/namespaces/default`;
 const plurals: Readonly<Record<string, string>> = { TonApi: 'tonapis', TonApiKey: 'tonapikeys' };
 
 describe.skipIf(await withoutControlPlane('the custom resources'))('the custom resources on a real API server', () => {
   let plane: ControlPlane;
   let client: ClusterClient;
+  let namespace: Awaited<ReturnType<typeof createNamespace>>;
   beforeAll(async () => {
     plane = await startControlPlane({ controllers: false });
     client = createClusterClient({ ...plane, token: plane.adminToken });
     await applyDefinitions(client);
+    namespace = await createNamespace(client, 'crds');
   }, 200_000);
   afterAll(async () => {
+    await namespace?.delete();
     await client?.close();
     await plane?.stop();
   });
+
+  const own = (): string => `${group}/namespaces/${namespace.name}`;
 
   it.each(definitions.map((definition) => definition.metadata.name))(
     'have a definition that is sound: %s',
@@ -42,13 +47,13 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
       const plural = plurals[document['kind'] as string];
       if (plural === undefined) continue;
       await expect(
-        client.create(`${inDefault}/${plural}?dryRun=All&fieldValidation=Strict`, document),
+        client.create(`${own()}/${plural}?dryRun=All&fieldValidation=Strict`, document),
       ).resolves.toBeDefined();
     }
   });
 
   it('show every default of a field whose object is given', async () => {
-    const created = await client.create(`${inDefault}/tonapis?dryRun=All`, tonApi());
+    const created = await client.create(`${own()}/tonapis?dryRun=All`, tonApi());
     const schema = schemaOf('tonapis').properties?.['spec'];
     const present = new Set(pathsOf({ spec: created['spec'] }));
     const expected = fieldsOf(schema ?? {}, 'spec')
@@ -62,7 +67,7 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
 
   it('refuse an unknown field under strict validation', async () => {
     const withTypo = tonApi((spec) => void (spec['replica'] = 3));
-    await expect(client.create(`${inDefault}/tonapis?dryRun=All&fieldValidation=Strict`, withTypo)).rejects.toThrow(
+    await expect(client.create(`${own()}/tonapis?dryRun=All&fieldValidation=Strict`, withTypo)).rejects.toThrow(
       'unknown field "spec.replica"',
     );
   });
@@ -107,7 +112,7 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
     ],
     ['tonapikeys', ['Name', 'Api', 'Plan', 'Key', 'Ready', 'Reason', 'Expires', 'Age'], ['Rotates']],
   ])('print their columns: %s', async (plural, narrow, wide) => {
-    const table = await client.send('GET', `${inDefault}/${plural}`, undefined, undefined, {
+    const table = await client.send('GET', `${own()}/${plural}`, undefined, undefined, {
       accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
     });
     const columns = table['columnDefinitions'] as { name: string; priority: number }[];
@@ -119,15 +124,15 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
 
   it('are selected by network, by API and by plan', async () => {
     await client.create(
-      `${inDefault}/tonapis`,
+      `${own()}/tonapis`,
       tonApi((_, object) => void (object['metadata'] = { name: 'selected' })),
     );
     await client.create(
-      `${inDefault}/tonapikeys`,
+      `${own()}/tonapikeys`,
       tonApiKey((_, object) => void (object['metadata'] = { name: 'selected' })),
     );
     const found = async (plural: string, selector: string) =>
-      (await client.list(`${inDefault}/${plural}?fieldSelector=${encodeURIComponent(selector)}`)).map(
+      (await client.list(`${own()}/${plural}?fieldSelector=${encodeURIComponent(selector)}`)).map(
         ({ metadata }) => metadata.name,
       );
     expect(await found('tonapis', 'spec.network=testnet')).toEqual(['selected']);
@@ -138,9 +143,9 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
   });
 
   it('are scaled as a Deployment is', async () => {
-    const path = `${inDefault}/tonapis/scaled`;
+    const path = `${own()}/tonapis/scaled`;
     await client.create(
-      `${inDefault}/tonapis`,
+      `${own()}/tonapis`,
       tonApi((_, object) => void (object['metadata'] = { name: 'scaled' })),
     );
     expect((await client.get(`${path}/scale`))['spec']).toEqual({ replicas: 2 });
@@ -149,9 +154,9 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
   });
 
   it('keep the status apart: a write to the object does not change it, a write to the status nothing else', async () => {
-    const path = `${inDefault}/tonapis/stated`;
+    const path = `${own()}/tonapis/stated`;
     const object = tonApi((_, each) => void (each['metadata'] = { name: 'stated' }));
-    const created = await client.create(`${inDefault}/tonapis`, { ...object, status: { version: '1' } });
+    const created = await client.create(`${own()}/tonapis`, { ...object, status: { version: '1' } });
     expect(created['status']).toBeUndefined();
     const stated = await client.merge(`${path}/status`, {
       spec: { replicas: 9 },
