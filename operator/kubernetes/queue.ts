@@ -14,7 +14,7 @@ export type Priority = 'live' | 'initial';
  */
 export type Outcome =
   | { readonly type: 'done'; readonly lookAgainMs?: number }
-  | { readonly type: 'terminal' }
+  | { readonly type: 'terminal'; readonly lookAgainMs?: number }
   | { readonly type: 'unfinished' };
 
 /** A set of keys, each looked at by one worker at a time, until it holds. */
@@ -170,7 +170,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      addAfter(key, jittered(terminalLookMs));
+      addAfter(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
       return 'error';
     }
     addAfter(key, outcome.lookAgainMs ?? jittered(lookMs));

@@ -83,6 +83,21 @@ async function carryOut(
   });
 }
 
+/**
+ * Applies; where the server refuses, the lists of the spec are replaced as a whole before: an element of ours whose key somebody changed is another's
+ * element to server-side apply, and ours beside it may be one too many, as two ports of one name.
+ */
+async function applyOver(object: KubernetesObject, { writer }: ActDependencies, bounds: RequestBounds): Promise<void> {
+  try {
+    await writer.apply(object, bounds);
+  } catch (error) {
+    const lists = Object.entries(object.spec ?? {}).filter(([, value]) => Array.isArray(value));
+    if (!isApiError(error, 'refused') || lists.length === 0) throw error;
+    await writer.patch(resourceOf(object), object.metadata, { spec: Object.fromEntries(lists) }, bounds);
+    await writer.apply(object, bounds);
+  }
+}
+
 async function update(
   about: KubernetesObject,
   change: UpdateChange,
@@ -98,7 +113,7 @@ async function update(
     const handover = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: change.handover } };
     await writer.apply(handover, bounds, handoverManager);
   }
-  await writer.apply(object, bounds);
+  await applyOver(object, dependencies, bounds);
   if (!change.adopt) return;
   const note = `${object.kind} ${object.metadata.name} was nobody's and is ours now`;
   await dependencies.events.record(about, { type: 'Normal', reason: 'Adopted', action: 'Adopt', note }, bounds.signal);

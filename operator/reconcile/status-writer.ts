@@ -1,5 +1,6 @@
 import { canonicalJson } from '../desired/canonical.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
+import { isApiError } from '../kubernetes/errors.ts';
 import type { Condition, KubernetesObject } from '../kubernetes/object.ts';
 import type { Writer } from './writer.ts';
 
@@ -30,8 +31,14 @@ export async function writeStatus(
   const { apiVersion, kind, metadata } = of;
   const { name, namespace = '', uid = '' } = metadata;
   // With the UID: a resource of the same name that was made meanwhile does not get this one's status.
-  await writer.applyStatus({ apiVersion, kind, metadata: { name, namespace, uid }, status }, bounds);
-  return true;
+  try {
+    await writer.applyStatus({ apiVersion, kind, metadata: { name, namespace, uid }, status }, bounds);
+    return true;
+  } catch (error) {
+    // Deleted while we looked at it: there is nothing left to say it of.
+    if (isApiError(error, 'not_found', 'conflict')) return false;
+    throw error;
+  }
 }
 
 function comparable({ conditions = [], ...rest }: Status): string {

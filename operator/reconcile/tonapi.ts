@@ -52,6 +52,9 @@ export type TonApiDependencies = ObserveDependencies &
 /** Pods that have not taken over the configuration are asked again this soon. */
 const propagatingMs = 1000;
 
+/** A name that is taken is freed without an event to us: our watches see only what carries our label. */
+const refusedMs = 15_000;
+
 /** Pods are asked for their lite servers and versions this often when nothing happens. */
 const calmMs = 60_000;
 
@@ -73,7 +76,7 @@ export function createTonApiReconciler(
     await dependencies.nudge.pods(after.behind, after.content, bounds);
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
-    if (acted.refusals.length > 0) return { type: 'terminal' };
+    if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: refusedMs };
     const soonest = [
       calmMs,
       seen.lookAgainMs,

@@ -34,6 +34,9 @@ export type TonApiKeyDependencies = {
   readonly tracer: Tracer;
 };
 
+/** A name that is taken is freed without an event to us: our watches see only what carries our label. */
+const refusedMs = 15_000;
+
 /** A key on its way into or out of the pods is looked at this often, where no event tells. */
 const underWayMs = 2000;
 
@@ -90,7 +93,7 @@ export function createTonApiKeyReconciler(
     if (!told && !isOut(tonApiKey)) return { type: 'unfinished' };
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
-    if (ready?.reason === 'NameTaken') return { type: 'terminal' };
+    if (ready?.reason === 'NameTaken') return { type: 'terminal', lookAgainMs: refusedMs };
     const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
     const soonest = [decision.lookAgainMs, isUnderWay ? underWayMs : undefined].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };

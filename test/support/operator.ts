@@ -1,5 +1,10 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { stringify } from 'yaml';
 
 import { startOperator, type Operator } from '#operator/operator.ts';
 import { parseOptions } from '#operator/options.ts';
@@ -15,15 +20,30 @@ export type OperatorUnderTest = Operator & {
   writes(): Promise<Readonly<Record<string, number>>>;
 };
 
-/** Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`. */
+/**
+ * Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`.
+ *
+ * @param token of the one who it is; default: the administrator
+ */
 export async function startOperatorUnderTest(
-  plane: Pick<ControlPlane, 'kubeconfigPath'>,
+  plane: Pick<ControlPlane, 'kubeconfigPath' | 'kubeconfig'>,
   args: readonly string[] = [],
   identity = 'operator-1',
+  token?: string,
 ): Promise<OperatorUnderTest> {
   const register = new Registry();
   const options = parseOptions(
-    ['--kubeconfig', plane.kubeconfigPath, '--host', '127.0.0.1', '--metrics-port', '0', '--health-port', '0', ...args],
+    [
+      '--kubeconfig',
+      token === undefined ? plane.kubeconfigPath : writeKubeconfig(plane, token),
+      '--host',
+      '127.0.0.1',
+      '--metrics-port',
+      '0',
+      '--health-port',
+      '0',
+      ...args,
+    ],
     { POD_NAME: identity, POD_NAMESPACE: 'default' },
   );
   const operator = await startOperator(options, {
@@ -43,4 +63,11 @@ export async function startOperatorUnderTest(
       );
     },
   };
+}
+
+function writeKubeconfig({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>, token: string): string {
+  const users = kubeconfig.users.map(({ name }) => ({ name, user: { token } }));
+  const file = join(mkdtempSync(join(tmpdir(), 'tonplane-operator-')), 'kubeconfig');
+  writeFileSync(file, stringify({ ...kubeconfig, users }), { mode: 0o600 });
+  return file;
 }

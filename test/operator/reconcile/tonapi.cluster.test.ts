@@ -1,49 +1,232 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
-import { applyDefinitions } from '#test/support/crds.ts';
-import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
+import { pathOf, startOperated, tonApi, tonApiPath, type Operated } from '#test/support/operated.ts';
 
-const tonApis = '/apis/tonplane.dev/v1alpha1/namespaces/default/tonapis';
+const patience = { timeout: 30_000, interval: 50 } as const;
 
 describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers'))('the operator', () => {
-  let plane: ControlPlane;
-  let client: ClusterClient;
-  let operator: OperatorUnderTest;
+  let on: Operated;
   beforeAll(async () => {
-    plane = await startControlPlane();
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyDefinitions(client);
-    operator = await startOperatorUnderTest(plane);
+    on = await startOperated();
   }, 200_000);
-  afterAll(async () => {
-    await operator?.close();
-    await client?.close();
-    await plane?.stop();
+  afterAll(() => on?.stop());
+
+  const replicasOf = async (name: string): Promise<unknown> => (await on.child('Deployment', name))?.['spec'].replicas;
+
+  it('makes the children of a TonApi, each owned by it', async () => {
+    const made = await on.apply('main');
+    await on.settled('main');
+    const kinds = [
+      'ConfigMap',
+      'ServiceAccount',
+      'Deployment',
+      'Service',
+      'PodDisruptionBudget',
+      'NetworkPolicy',
+    ] as const;
+    const children = await Promise.all(kinds.map((kind) => on.client.list(pathOf(kind))));
+    const owned = children.flatMap((objects, at) =>
+      objects
+        .filter(({ metadata }) => metadata.ownerReferences?.[0]?.uid === made.metadata.uid)
+        .map(({ metadata }) => `${kinds[at]} ${metadata.name}`),
+    );
+    expect(owned.toSorted()).toEqual(
+      [
+        'ConfigMap main-config',
+        'Deployment main-api',
+        'Deployment main-redis',
+        'NetworkPolicy main-api',
+        'NetworkPolicy main-redis',
+        'PodDisruptionBudget main-api',
+        'Service main-api',
+        'Service main-redis',
+        'ServiceAccount main-pods',
+      ].toSorted(),
+    );
   });
 
-  it('makes the children of a TonApi', async () => {
-    const tonApi = {
-      apiVersion: 'tonplane.dev/v1alpha1',
-      kind: 'TonApi',
-      metadata: { name: 'main', namespace: 'default' },
-      spec: {
-        network: 'mainnet',
-        trust: 'none',
-        liteServers: [{ name: 'a', address: '127.0.0.1:4443', publicKey: `${'A'.repeat(43)}=` }],
-        plans: [{ name: 'free', requestsPerSecond: 1, burst: 1 }],
-        anonymousPlan: 'free',
-        rateLimits: { redis: { embedded: true }, onRedisFailure: 'Local' },
-      },
-    };
-    await client.create(tonApis, tonApi);
-    await expect
-      .poll(() => client.find('/apis/apps/v1/namespaces/default/deployments/main-api'), { timeout: 20_000 })
-      .toBeDefined();
-    await expect
-      .poll(async () => (await client.get(`${tonApis}/main`))['status'], { timeout: 20_000 })
-      .toMatchObject({ observedGeneration: 1 });
+  it('says what it waits for, and since when', async () => {
+    const { Ready, Available, Progressing } = await on.conditions('main');
+    expect(Ready?.reason).toBe('NoReadyPods');
+    expect(Available?.message).toMatch(/no pod is ready; no node has room for it, since 20\d\d-/);
+    expect(Progressing?.reason).toBe('RollingOut');
   });
+
+  it('writes nothing while nothing changes, after a restart of its own, and after one of the API server', async () => {
+    for (let at = 0; at < 10; at += 1) await on.apply(`many-${at}`);
+    for (let at = 0; at < 10; at += 1) await on.settled(`many-${at}`);
+    await on.restartOperator();
+    await expect.poll(() => on.operator.isLeading(), patience).toBe(true);
+    await on.settled('main');
+    expect(await on.operator.writes()).toEqual({});
+    await on.plane.restartApiServer();
+    await on.settled('main');
+    expect(await on.operator.writes()).toEqual({});
+    for (let at = 0; at < 10; at += 1) await on.client.delete(`${tonApiPath}/many-${at}`);
+  }, 120_000);
+
+  it('leaves alone what others add, and undoes what they change', async () => {
+    await on.client.merge(`${pathOf('Deployment')}/main-api`, {
+      metadata: { labels: { team: 'sre', 'app.kubernetes.io/part-of': 'other' }, annotations: { cost: '7' } },
+      spec: { minReadySeconds: 99, paused: true },
+    });
+    await expect
+      .poll(async () => (await on.child('Deployment', 'main-api'))?.['spec'].minReadySeconds, patience)
+      .toBe(5);
+    const { metadata, spec } = (await on.child('Deployment', 'main-api')) ?? { metadata: { name: '' } };
+    expect(metadata.labels).toMatchObject({ team: 'sre', 'app.kubernetes.io/part-of': 'tonplane' });
+    expect(metadata.annotations).toMatchObject({ cost: '7' });
+    expect(spec.paused).toBe(true);
+    await on.client.merge(`${pathOf('Deployment')}/main-api`, { spec: { paused: null } });
+  });
+
+  it('makes again what somebody deletes, also when the label was taken away', async () => {
+    const before = await on.child('Service', 'main-api');
+    await on.client.delete(`${pathOf('Service')}/main-api`);
+    await expect.poll(async () => (await on.child('Service', 'main-api'))?.metadata.uid, patience).toBeDefined();
+    expect((await on.child('Service', 'main-api'))?.metadata.uid).not.toBe(before?.metadata.uid);
+    const label = 'app.kubernetes.io/managed-by';
+    await on.client.merge(`${pathOf('ServiceAccount')}/main-pods`, { metadata: { labels: { [label]: null } } });
+    await expect
+      .poll(async () => (await on.child('ServiceAccount', 'main-pods'))?.metadata.labels?.[label], patience)
+      .toBe('ton-operator');
+  });
+
+  it('hands replicas to an autoscaler and takes them back without ever dipping below the live count', async () => {
+    await on.apply('scaled', { replicas: 4 });
+    await on.settled('scaled');
+    const seen: unknown[] = [];
+    const stop = new AbortController();
+    on.client.follow(
+      `${pathOf('Deployment')}?fieldSelector=metadata.name%3Dscaled-api`,
+      (_type, object) => seen.push(object['spec'].replicas),
+      stop.signal,
+    );
+    const autoscaling = { provider: 'HPA', minReplicas: 2, maxReplicas: 20, targetCPUUtilization: 70 };
+    await on.apply('scaled', { replicas: 4, autoscaling });
+    await expect.poll(() => on.child('HorizontalPodAutoscaler', 'scaled-api'), patience).toBeDefined();
+    await on.settled('scaled');
+    expect(await replicasOf('scaled-api')).toBe(4);
+    await on.client.merge(`${pathOf('Deployment')}/scaled-api/scale`, { spec: { replicas: 9 } });
+    await on.apply('scaled', { replicas: 4, autoscaling, requestTimeout: '11s' });
+    await on.settled('scaled');
+    expect(await replicasOf('scaled-api')).toBe(9);
+    await on.apply('scaled', { replicas: 4 });
+    await expect.poll(() => replicasOf('scaled-api'), patience).toBe(4);
+    await expect.poll(() => on.child('HorizontalPodAutoscaler', 'scaled-api'), patience).toBeUndefined();
+    stop.abort();
+    expect(Math.min(...(seen as number[]))).toBe(4);
+    await on.client.delete(`${tonApiPath}/scaled`);
+  }, 90_000);
+
+  it('touches nothing of a name that is taken, says so, and takes over what it is handed', async () => {
+    const taken = { metadata: { name: 'late-api' }, spec: { ports: [{ name: 'other', port: 99 }] } };
+    await on.client.create(pathOf('Service'), taken);
+    await on.apply('late');
+    await expect.poll(async () => (await on.conditions('late'))['Stalled']?.reason, patience).toBe('NameTaken');
+    expect((await on.conditions('late'))['Ready']?.message).toContain('Service late-api');
+    expect((await on.child('Service', 'late-api'))?.['spec'].ports[0].port).toBe(99);
+    await on.client.merge(`${pathOf('Service')}/late-api`, {
+      metadata: {
+        annotations: { 'tonplane.dev/adopt': 'true' },
+        labels: { 'app.kubernetes.io/managed-by': 'ton-operator' },
+      },
+    });
+    await expect.poll(async () => (await on.conditions('late'))['Stalled'], patience).toBeUndefined();
+    expect((await on.child('Service', 'late-api'))?.metadata.ownerReferences?.[0]?.name).toBe('late');
+    await on.client.delete(`${tonApiPath}/late`);
+  });
+
+  it('waits for what the spec names, and goes on when it is there and as it must be', async () => {
+    const { liteServers: _servers, ...spec } = tonApi('named')['spec'];
+    const named = { ...tonApi('named'), spec: { ...spec, liteServerConfigRef: { name: 'global' } } };
+    await on.client.create(tonApiPath, named);
+    const reason = async (): Promise<string | undefined> =>
+      (await on.conditions('named'))['ReferencesResolved']?.reason;
+    await expect.poll(reason, patience).toBe('ConfigMapNotFound');
+    expect(await on.child('Deployment', 'named-api')).toBeUndefined();
+    await on.client.create(pathOf('ConfigMap'), { metadata: { name: 'global' }, data: { other: 'x' } });
+    await expect.poll(reason, patience).toBe('KeyMissing');
+    await on.client.merge(`${pathOf('ConfigMap')}/global`, { data: { 'global.config.json': '{"liteservers": []}' } });
+    await expect.poll(reason, patience).toBe('InvalidReference');
+    const liteservers = [{ ip: 2130706433, port: 4443, id: { '@type': 'pub.ed25519', key: `${'A'.repeat(43)}=` } }];
+    const state = {
+      workchain: -1,
+      shard: '-9223372036854775808',
+      seqno: 0,
+      root_hash: `${'A'.repeat(43)}=`,
+      file_hash: `${'A'.repeat(43)}=`,
+    };
+    const text = JSON.stringify({ liteservers, validator: { zero_state: state } });
+    await on.client.merge(`${pathOf('ConfigMap')}/global`, { data: { 'global.config.json': text } });
+    await expect.poll(reason, patience).toBe('Resolved');
+    await expect.poll(() => on.child('Deployment', 'named-api'), patience).toBeDefined();
+    await on.client.delete(`${tonApiPath}/named`);
+  });
+
+  it('writes nothing while paused, shows the reason, and catches up afterwards', async () => {
+    await on.annotate('main', { 'tonplane.dev/paused': 'incident 7' });
+    await expect.poll(async () => (await on.conditions('main'))['Paused']?.message, patience).toBe('incident 7');
+    await on.apply('main', { replicas: 5 });
+    await on.settled('main');
+    expect(await replicasOf('main-api')).toBe(2);
+    await on.annotate('main', { 'tonplane.dev/paused': null });
+    await expect.poll(() => replicasOf('main-api'), patience).toBe(5);
+    await expect.poll(async () => (await on.conditions('main'))['Paused'], patience).toBeUndefined();
+  });
+
+  it('shows a plan instead of writing, where one is asked for', async () => {
+    await on.annotate('main', { 'tonplane.dev/plan': 'true' });
+    await on.apply('main', { replicas: 6, requestTimeout: '20s' });
+    const plan = async (): Promise<string> => (await on.child('ConfigMap', 'main-plan'))?.['data']['plan.txt'] ?? '';
+    await expect.poll(plan, patience).toContain('spec.replicas: 5 -> 6');
+    expect(await plan()).toContain('update Deployment main-api (restarts pods');
+    expect(await replicasOf('main-api')).toBe(5);
+    await on.annotate('main', { 'tonplane.dev/plan': null });
+    await expect.poll(() => replicasOf('main-api'), patience).toBe(6);
+    await expect.poll(() => on.child('ConfigMap', 'main-plan'), patience).toBeUndefined();
+  });
+
+  it('restarts pods once for each value of the annotation', async () => {
+    const template = async (): Promise<unknown> =>
+      (await on.child('Deployment', 'main-api'))?.['spec'].template.metadata.annotations;
+    await on.annotate('main', { 'tonplane.dev/restart': 'one' });
+    await expect.poll(template, patience).toMatchObject({ 'tonplane.dev/restart': 'one' });
+    await on.settled('main');
+    const before = await template();
+    await on.annotate('main', { 'tonplane.dev/restart': 'one', look: 'again' });
+    await on.settled('main');
+    expect(await template()).toEqual(before);
+  });
+
+  it('uses an optional API that comes later, without a restart', async () => {
+    await on.apply('main', { observability: { serviceMonitor: true } });
+    await expect
+      .poll(async () => (await on.conditions('main'))['ReferencesResolved']?.message, patience)
+      .toContain('ServiceMonitor');
+    await on.client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'servicemonitors.monitoring.coreos.com' },
+      spec: {
+        group: 'monitoring.coreos.com',
+        scope: 'Namespaced',
+        names: {
+          plural: 'servicemonitors',
+          singular: 'servicemonitor',
+          kind: 'ServiceMonitor',
+          listKind: 'ServiceMonitorList',
+        },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
+      },
+    });
+    const path = '/apis/monitoring.coreos.com/v1/namespaces/default/servicemonitors/main-api';
+    await expect.poll(() => on.client.find(path), { timeout: 50_000, interval: 500 }).toBeDefined();
+  }, 80_000);
 });
