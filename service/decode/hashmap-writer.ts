@@ -36,19 +36,42 @@ export function updateHashmap(
   return edge === undefined ? undefined : close(update, edge, 0);
 }
 
-/** `HashmapE n X` or, with the slice of what to write when it is empty, the root and augmentation of `HashmapAugE n X Y`. */
-export function writeHashmapAugE(
-  writer: BitWriter,
+/** The entries whose keys begin with the first `prefixBits` bits of `prefix`: the root of a dictionary of them alone. */
+export function cutHashmap(
   store: CellStore,
   root: number | undefined,
-  bits: number,
-  writeEmpty: (writer: BitWriter) => void,
-  copyExtra: (writer: BitWriter, extra: CellSlice) => void,
-): BitWriter {
-  writer.maybeRef(root);
-  if (root === undefined) writeEmpty(writer);
-  else copyExtra(writer, openExtra(store, root, bits));
-  return writer;
+  { bits, augmentation }: HashmapShape,
+  prefix: Uint8Array,
+  prefixBits: number,
+): number | undefined {
+  if (root === undefined) return undefined;
+  const update: Update = { store, bits, augmentation, changes: [] };
+  let edge = openEdge(update, root, 0, new Uint8Array((bits + 7) >> 3));
+  for (;;) {
+    const end = Math.min(edge.end, prefixBits);
+    if (sharedBits(edge.path, prefix, 0, end) < end) return undefined;
+    if (end === prefixBits) return close(update, edge, 0);
+    const path = Buffer.from(edge.path);
+    const side = bitOf(prefix, edge.end);
+    if (side === 1) path[edge.end >> 3]! |= 128 >> (edge.end & 7);
+    edge = childOf(update, edge, side, path);
+  }
+}
+
+/** Two dictionaries as one; every key of the left must be before every key of the right. */
+export function joinHashmaps(
+  store: CellStore,
+  left: number | undefined,
+  right: number | undefined,
+  { bits, augmentation }: HashmapShape,
+): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  const update: Update = { store, bits, augmentation, changes: [] };
+  const none = new Uint8Array((bits + 7) >> 3);
+  const [one, other] = [openEdge(update, left, 0, none), openEdge(update, right, 0, none)];
+  const end = sharedBits(one.path, other.path, 0, Math.min(one.end, other.end));
+  if (end === Math.min(one.end, other.end)) throw new Error('the keys of two dictionaries are mixed');
+  return close(update, join(one, other, one.path, end)!, 0);
 }
 
 /** A slice at the augmentation over a whole `HashmapAug` of keys of `bits` bits. */

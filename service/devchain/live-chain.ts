@@ -16,6 +16,7 @@ import { placeOf } from './collator/out-queue.ts';
 import { containsPlace } from './collator/routing.ts';
 import { sessionOf } from './collator/sessions.ts';
 import type { ShardTop } from './collator/shard-list.ts';
+import { planBlocks } from './block-plans.ts';
 import type { Signer } from './signing.ts';
 import type { Slices } from './slices.ts';
 
@@ -36,6 +37,8 @@ export type StepRequest = {
   /** Messages from outside that may be taken, in their order; asked for when the step begins. */
   readonly externals: () => readonly ExternalMessage[];
   readonly transactionsMax: number;
+  /** How deep the basechain should be split: shards want to split or merge until it is. */
+  readonly shardDepth: number;
   /** Accounts that are changed by hand first. */
   readonly edits?: readonly AccountEdit[];
 };
@@ -94,7 +97,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
   }
 
-  async function make({ utime, externals: list, transactionsMax, edits = [] }: StepRequest): Promise<Step> {
+  async function make({ utime, externals: list, transactionsMax, shardDepth, edits = [] }: StepRequest): Promise<Step> {
     const externals = list();
     const masterchain = tipOf(idOf(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
@@ -115,15 +118,20 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const shared = { masterchain, creator, transactionsMax, externals: [] };
     const now = Math.max(utime, reference.utime);
     const made: Collated[] = [];
-    for (const { block } of reference.shards) {
-      const shard = { workchain: block.workchain, shard: block.shard };
-      const request = { ...shared, shard, previous: [tipOf(block)], tops: [], utime: now, randSeed: random(32) };
-      const messages = externals.filter(({ destination }) => containsPlace(shard, placeOf(destination)));
+    for (const plan of planBlocks(reference.shards, now, shardDepth)) {
+      const { shard, previous, ...flags } = plan;
+      const isHere = (address: { workchain: number; id: Buffer }): boolean => containsPlace(shard, placeOf(address));
       const one = await collate(
         {
-          ...request,
-          externals: messages,
-          edits: edits.filter(({ workchain, id }) => containsPlace(shard, placeOf({ workchain, id }))),
+          ...shared,
+          ...flags,
+          shard,
+          previous: previous.map(tipOf),
+          tops: [],
+          utime: now,
+          randSeed: random(32),
+          externals: externals.filter(({ destination }) => isHere(destination)),
+          edits: edits.filter(isHere),
         },
         world,
       );

@@ -47,6 +47,11 @@ export type PrivateNetwork = {
    * @throws DevchainError `query_refused` in the node's words
    */
   send(boc: Buffer): void;
+  /**
+   * Says how deep the basechain should be split. Its shards begin to split or merge when the configured delay is over, and at
+   * most to the configured depths.
+   */
+  setShardDepth(depth: number): void;
   /** Messages from outside that wait for a block. */
   readonly waiting: number;
   /** Runs for every message from outside that a block took or refused. */
@@ -145,13 +150,14 @@ export async function createPrivateNetwork(
     previousBlocks: () => live.previousBlocks(),
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
+  let shardDepth = options.minSplit ?? 0;
   let skippedSeconds = 0;
   let cancelTimer: (() => void) | undefined;
   let closed = false;
 
   async function step(edits: readonly AccountEdit[] = []): Promise<Step> {
     const utime = Math.floor(now() / 1000) + skippedSeconds;
-    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax, edits });
+    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax, shardDepth, edits });
     mempool.settle(made.externals);
     head.moved();
     return made;
@@ -197,6 +203,9 @@ export async function createPrivateNetwork(
     },
     send(body) {
       inbox.accept({ chain, tip: chain.lastSeqno, nowSeconds: Math.floor(now() / 1000) }, { body });
+    },
+    setShardDepth(depth) {
+      shardDepth = depth;
     },
     get waiting() {
       return mempool.size;
