@@ -7,6 +7,8 @@ export type AheadDependencies = {
   readonly members: readonly Member[];
   /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
   readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
+  /** Milliseconds of the pool's clock. */
+  readonly now: () => number;
 };
 
 /**
@@ -14,17 +16,20 @@ export type AheadDependencies = {
  * on that some lite server says it has, proved like a head. Undefined when there is none. Callers who need the same block share
  * one proof.
  */
-export function createAhead({ members, prove }: AheadDependencies) {
+export function createAhead({ timeoutMs }: { readonly timeoutMs: number }, { members, prove, now }: AheadDependencies) {
   const proving = new Map<string, Promise<Head>>();
 
-  return async (seqno: number, context: PoolContext): Promise<Head | undefined> => {
+  // Of none of the callers: one who leaves must not end it for the others.
+  const ownTime = (): PoolContext => ({ deadlineMs: now() + timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
+
+  return async (seqno: number): Promise<Head | undefined> => {
     const tips = members.flatMap((member) => (member.health().phase === 'in' ? (member.tip() ?? []) : []));
     const [tip] = tips
       .filter(({ block }) => block.seqno >= seqno && block.seqno <= seqno + LEAP_BLOCKS_MAX)
       .toSorted((a, b) => a.block.seqno - b.block.seqno);
     if (tip === undefined) return undefined;
     const key = tip.block.rootHash.toString('latin1') + tip.block.fileHash.toString('latin1');
-    const underWay = proving.get(key) ?? prove(tip, { deadlineMs: context.deadlineMs, signal: context.signal });
+    const underWay = proving.get(key) ?? prove(tip, ownTime());
     proving.set(key, underWay);
     try {
       return await underWay;

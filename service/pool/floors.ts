@@ -37,7 +37,7 @@ export type FloorsDependencies = {
   /** Resolves when the served head has the seqno, or when the time is over. */
   readonly whenServed: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
   /** A proved block of this seqno or a later one that some lite server has, though the served head does not; undefined without one. */
-  readonly findAhead: (seqno: number, context: PoolContext) => Promise<Head | undefined>;
+  readonly findAhead: (seqno: number) => Promise<Head | undefined>;
   /** Absent: this pod is alone, and its own head never goes back. */
   readonly shared: SharedFloors | undefined;
   readonly now: () => number;
@@ -84,7 +84,7 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
     await dependencies.whenServed(seqno, waitMs, context.signal);
     const served = needHead();
     if (served.block.seqno >= seqno) return served;
-    const ahead = await dependencies.findAhead(seqno, context);
+    const ahead = await dependencies.findAhead(seqno);
     if (ahead === undefined) throw new PoolError('behind');
     return ahead;
   }

@@ -180,7 +180,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     {
       head: () => keeper.head(),
       whenServed: waiters.wait,
-      findAhead: createAhead({ members, prove }),
+      findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove, now }),
       shared: shared?.floors,
       now,
     },
