@@ -55,20 +55,22 @@ describe.skipIf(await withoutControlPlane('correction of drift', 'ours', 'contro
   });
 
   it('is called a fight when somebody changes one field back again and again, and then slowed down', async () => {
-    const path = `${pathOf('Deployment')}/main-redis`;
+    await on.apply('fought');
+    await on.settled('fought');
+    const path = `${pathOf('Deployment')}/fought-redis`;
     const set = (value: number): Promise<ClusterObject> =>
       on.client.merge(path, { spec: { revisionHistoryLimit: value } });
     const limit = async (): Promise<unknown> =>
-      (await on.child('Deployment', 'main-redis'))?.['spec'].revisionHistoryLimit;
+      (await on.child('Deployment', 'fought-redis'))?.['spec'].revisionHistoryLimit;
     for (let round = 0; round < 6; round += 1) {
       await set(9);
       await expect.poll(limit, patience).toBe(2);
     }
     await set(9);
-    await expect.poll(async () => (await on.conditions('main'))['Progressing']?.reason, patience).toBe('FieldFight');
-    expect((await on.conditions('main'))['Progressing']?.message).toContain('Deployment main-redis');
+    await expect.poll(async () => (await on.conditions('fought'))['Progressing']?.reason, patience).toBe('FieldFight');
+    expect((await on.conditions('fought'))['Progressing']?.message).toContain('Deployment fought-redis');
     expect(await limit()).toBe(9);
-    await on.client.delete(`${tonApiPath}/main`);
+    await on.client.delete(`${tonApiPath}/fought`);
   }, 60_000);
 
   async function owned(kind: ChildKind): Promise<readonly ClusterObject[]> {

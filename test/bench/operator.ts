@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { applyDefinitions } from '#test/support/crds.ts';
+import { pathOf, tonApi, tonApiPath } from '#test/support/operated.ts';
+
+import { median, quantile, type Bench, type BenchResult } from './bench.ts';
+import { startOperatorProcess, type OperatorProcess } from './operator/process.ts';
+
+/** Children of the smallest TonApi, Redis included. */
+const childrenEach = 9;
+
+/** How often the world is asked whether it is as it should be: the error of every time below. */
+const pollMs = 5;
+
+const waitTimeoutMs = 300_000;
+
+type World = { readonly plane: ControlPlane; readonly client: ClusterClient };
+
+export const bench: Bench = {
+  about:
+    'the bundled operator on a real control plane without nodes: times from an edit to its effect, writes at rest, memory, takeover, against the targets of the operator sheet 11',
+  async run(options) {
+    const rest = options.includes('--quick') ? 20 : 600;
+    const many = options.includes('--quick') ? 100 : 1000;
+    const plane = await startControlPlane({ controllers: false });
+    const client = createClusterClient({ ...plane, token: plane.adminToken });
+    await applyDefinitions(client);
+    const world = { plane, client };
+    let operator = await startOperatorProcess(plane, 'first');
+    try {
+      await until(async () => (await operator.metric('leader_election_master_status')) === 1);
+      const results = [
+        ...(await firstHundred(world)),
+        ...(await drift(world)),
+        ...(await atRest(world, operator, rest)),
+      ];
+      results.push(...(await restarts(world, operator, rest)));
+      const handedOver = await takeover(world, operator);
+      operator = handedOver.operator;
+      results.push(...handedOver.results, ...(await fleet(world, operator, many)));
+      return results;
+    } finally {
+      operator.signal('SIGKILL');
+      await client.close();
+      await plane.stop();
+    }
+  },
+};
+
+/** One after the other, a hundred TonApis: from the request to the last child. */
+async function firstHundred({ client }: World): Promise<BenchResult[]> {
+  const times: number[] = [];
+  for (let at = 0; at < 100; at += 1) {
+    const startedMs = performance.now();
+    await client.create(tonApiPath, tonApi(`one-${at}`));
+    await until(async () => (await client.find(`${pathOf('PodDisruptionBudget')}/one-${at}-api`)) !== undefined);
+    times.push((performance.now() - startedMs) / 1000);
+  }
+  return [
+    figure('apply of one TonApi to its last child, p50', median(times), 's', 0.5),
+    figure('apply of one TonApi to its last child, p99', quantile(times, 0.99), 's', 2),
+  ];
+}
+
+async function drift({ client }: World): Promise<BenchResult[]> {
+  const times: number[] = [];
+  for (let at = 0; at < 50; at += 1) {
+    const path = `${pathOf('Deployment')}/one-${at}-api`;
+    const startedMs = performance.now();
+    await client.merge(path, { spec: { minReadySeconds: 77 } });
+    await until(async () => (await client.get(path))['spec'].minReadySeconds === 5);
+    times.push((performance.now() - startedMs) / 1000);
+  }
+  return [figure('foreign edit until it is undone, the longest of 50', Math.max(...times), 's', 2)];
+}
+
+async function atRest({ client }: World, operator: OperatorProcess, seconds: number): Promise<BenchResult[]> {
+  await quiet(operator);
+  const [writes, cpu] = [await operator.metric('ton_operator_writes_total'), operator.cpuSeconds()];
+  await sleep(seconds * 1000);
+  const used = ((operator.cpuSeconds() - cpu) / seconds) * 100;
+  const count = (await client.list(tonApiPath)).length;
+  return [
+    figure(
+      `writes in ${seconds} s at rest with ${count} TonApis`,
+      (await operator.metric('ton_operator_writes_total')) - writes,
+      'writes',
+      0,
+    ),
+    figure(`CPU at rest with ${count} TonApis`, used, '%', 2),
+  ];
+}
+
+/** The API server ends and comes back; then an edit must take effect and nothing else be written. */
+async function restarts({ plane, client }: World, operator: OperatorProcess, rest: number): Promise<BenchResult[]> {
+  const times: number[] = [];
+  const before = await operator.metric('ton_operator_writes_total');
+  const rounds = rest >= 600 ? 20 : 3;
+  for (let round = 0; round < rounds; round += 1) {
+    await plane.restartApiServer();
+    const startedMs = performance.now();
+    await client.merge(`${tonApiPath}/one-0`, { spec: { replicas: 10 + round } });
+    const path = `${pathOf('Deployment')}/one-0-api`;
+    await until(async () => (await client.get(path))['spec'].replicas === 10 + round);
+    times.push((performance.now() - startedMs) / 1000);
+  }
+  await quiet(operator);
+  const written = (await operator.metric('ton_operator_writes_total')) - before;
+  return [
+    figure(`API server killed ${rounds} times: ready until converged, the longest`, Math.max(...times), 's', 10),
+    // Each edit is one write of the Deployment and one of the status.
+    figure(`writes beyond those of the edits meanwhile`, Math.max(0, written - 2 * rounds), 'writes', 0),
+  ];
+}
+
+async function takeover(
+  { plane, client }: World,
+  first: OperatorProcess,
+): Promise<{ results: BenchResult[]; operator: OperatorProcess }> {
+  const path = `${pathOf('Deployment')}/one-1-api`;
+  const edited = async (replicas: number): Promise<void> => {
+    await client.merge(`${tonApiPath}/one-1`, { spec: { replicas } });
+    await until(async () => (await client.get(path))['spec'].replicas === replicas);
+  };
+  const second = await startOperatorProcess(plane, 'second');
+  let startedMs = performance.now();
+  first.signal('SIGTERM');
+  await edited(21);
+  const ordered = (performance.now() - startedMs) / 1000;
+  const third = await startOperatorProcess(plane, 'third');
+  startedMs = performance.now();
+  second.signal('SIGKILL');
+  await edited(22);
+  const crashed = (performance.now() - startedMs) / 1000;
+  await quiet(third);
+  return {
+    results: [
+      figure('leader ends by SIGTERM: until the next one writes', ordered, 's', 3),
+      figure('leader is killed: until the next one writes', crashed, 's', 18),
+      figure(
+        'writes of the new leader beyond that of the edit',
+        (await third.metric('ton_operator_writes_total')) - 2,
+        'writes',
+        0,
+      ),
+    ],
+    operator: third,
+  };
+}
+
+async function fleet({ client }: World, operator: OperatorProcess, count: number): Promise<BenchResult[]> {
+  const startedMs = performance.now();
+  const names = Array.from({ length: count }, (_, at) => `fleet-${at}`);
+  const waiting = [...names];
+  const create = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      await client.create(tonApiPath, tonApi(name));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, create));
+  const editedMs = performance.now();
+  await client.merge(`${tonApiPath}/one-2`, { spec: { replicas: 33 } });
+  await until(async () => (await client.get(`${pathOf('Deployment')}/one-2-api`))['spec'].replicas === 33);
+  const edit = (performance.now() - editedMs) / 1000;
+  await until(
+    async () =>
+      (await client.list(`${pathOf('PodDisruptionBudget')}?labelSelector=app.kubernetes.io/component=api`)).length >=
+      count + 100,
+  );
+  const all = (performance.now() - startedMs) / 1000;
+  await quiet(operator);
+  const cpu = operator.cpuSeconds();
+  await sleep(20_000);
+  return [
+    figure(`${count} TonApis of ${childrenEach} children: until all are made`, all, 's', 120),
+    figure(`an edit while they wait`, edit, 's', 2),
+    figure(`resident memory with ${count + 100} TonApis`, operator.rssMb(), 'MB', 220),
+    figure(`CPU at rest with ${count + 100} TonApis`, ((operator.cpuSeconds() - cpu) / 20) * 100, '%', 2),
+  ];
+}
+
+/** Writes have stood still for a while. */
+async function quiet(operator: OperatorProcess): Promise<void> {
+  let last = -1;
+  for (;;) {
+    const now = await operator.metric('ton_operator_writes_total');
+    if (now === last) return;
+    last = now;
+    await sleep(3000);
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + waitTimeoutMs;
+  while (!(await holds().catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('waited too long');
+    await sleep(pollMs);
+  }
+}
+
+function figure(name: string, value: number, unit: string, most: number): BenchResult {
+  return { name, value, unit, goal: `<= ${most} ${unit}`, met: value <= most };
+}
