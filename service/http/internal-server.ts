@@ -22,6 +22,12 @@ export type InternalPage = {
   readonly contentSecurityPolicy?: string;
 };
 
+/** Answers a POST; what it throws becomes a 500 with its message. */
+export type InternalPost = (body: Buffer) => Promise<InternalPage>;
+
+/** The largest account there may be, as a bag of cells in base64, and what is around it. */
+const postBytesMax = 8 * 1_048_576;
+
 export type InternalServerDependencies = {
   readonly register: Registry;
   /** False while no lite server is usable and while draining. */
@@ -32,6 +38,8 @@ export type InternalServerDependencies = {
   readonly statusPage: () => InternalPage;
   /** Further pages by path, such as `/global.config.json`; made at each request. */
   readonly pages: ReadonlyMap<string, () => InternalPage | Promise<InternalPage>>;
+  /** What may be done, by path: `/dev` of a private network. */
+  readonly posts?: ReadonlyMap<string, InternalPost>;
 };
 
 /**
@@ -40,9 +48,11 @@ export type InternalServerDependencies = {
  */
 export function createInternalServer(
   options: InternalServerOptions,
-  { register, readiness, status, statusPage, pages }: InternalServerDependencies,
+  { register, readiness, status, statusPage, pages, posts = new Map() }: InternalServerDependencies,
 ): InternalServer {
-  const app = fastify({ logger: false, forceCloseConnections: true });
+  const app = fastify({ logger: false, forceCloseConnections: true, bodyLimit: postBytesMax });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
   app.get('/livez', (_request, reply) => sendJson(reply, 200, { alive: true }));
   app.get('/readyz', (_request, reply) => {
@@ -62,9 +72,15 @@ export function createInternalServer(
       return sendPage(reply, await make());
     });
   }
+  for (const [path, run] of posts) {
+    app.post(path, async (request, reply) => {
+      return sendPage(reply, await run(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)));
+    });
+  }
   // Whoever may reach this port may know why.
   app.setErrorHandler((error, _request, reply) => {
-    return sendJson(reply, 500, { error: error instanceof Error ? error.message : String(error) });
+    const tooLarge = error instanceof Error && 'statusCode' in error && error.statusCode === 413;
+    return sendJson(reply, tooLarge ? 413 : 500, { error: error instanceof Error ? error.message : String(error) });
   });
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'Not Found' }));
 

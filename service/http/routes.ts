@@ -9,6 +9,7 @@ import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
 import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
+import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
@@ -30,6 +31,8 @@ export type RoutesDependencies = {
   readonly calls: Calls;
   readonly exchanges: Exchanges;
   readonly metrics: HttpMetrics;
+  /** Further operations by path. */
+  readonly posts: ReadonlyMap<string, PostHandler>;
 };
 
 /** Declares every path of the listener; returns the table of them. A path with a slash at its end is the same path. */
@@ -72,6 +75,13 @@ export function declareRoutes(
   const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
   declare(rpcPath, ['POST'], rpcHandler);
   declare(usagePath, ['GET'], answering('usage', answerUsage));
+  for (const [path, handler] of dependencies.posts) {
+    declare(
+      path,
+      ['POST'],
+      answering(handler.name, (call) => answerPost(call, handler, bodies)),
+    );
+  }
   for (const [path, content] of servicePages(v2)) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';

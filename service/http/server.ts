@@ -16,6 +16,7 @@ import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
 import { errorAnswer, send } from './reply.ts';
+import type { PostHandler } from './post-route.ts';
 import { declareRoutes, rpcPath, type RouteTable } from './routes.ts';
 
 /** The public listener. */
@@ -44,6 +45,8 @@ export type HttpServerDependencies = {
   readonly clock: Clock;
   /** Masterchain seqno that is served, for debugging headers; undefined before the first. */
   readonly headSeqno?: () => number | undefined;
+  /** Operations besides those of the contracts, by path: the faucet of a private network. */
+  readonly posts?: ReadonlyMap<string, PostHandler>;
 };
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
@@ -52,7 +55,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
   const exchanges = createExchanges({ ...dependencies, metrics });
-  const { headSeqno = () => undefined } = dependencies;
+  const { headSeqno = () => undefined, posts = new Map() } = dependencies;
   const calls = createCalls(options, { ...dependencies, headSeqno, exchanges });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
     exchanges.begin(request, reply);
@@ -99,7 +102,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     return send(reply, answer);
   };
 
-  routes = declareRoutes(app, options, { v2, calls, exchanges, metrics });
+  routes = declareRoutes(app, options, { v2, calls, exchanges, metrics, posts });
 
   return {
     async listen() {

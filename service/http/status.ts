@@ -82,6 +82,10 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['operation_not_allowed', [403, 'Operation not allowed']],
   ['limits_unavailable', [503, 'limits are not available']],
   ['rate_limited', [429, 'Ratelimit exceeded']],
+  // The faucet of a private network.
+  ['bad_argument', [422, ownMessage]],
+  ['faucet_busy', [429, ownMessage]],
+  ['transfer_refused', [500, ownMessage]],
   // Time and room.
   ['request_timeout', [504, networkTimeout]],
   ['caller_gone', [callerGoneStatus, 'caller closed the request']],

@@ -6,7 +6,8 @@ import type { Registry } from 'prom-client';
 import type { ServiceConfig } from '../config.ts';
 import type { HttpOptions } from '../http/options.ts';
 import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
-import { createInternalServer, type InternalPage, type Readiness } from '../http/internal-server.ts';
+import { createInternalServer, type InternalPage, type InternalPost, type Readiness } from '../http/internal-server.ts';
+import type { PostHandler } from '../http/post-route.ts';
 import type { KeyRow } from '../limits/keyring.ts';
 import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
@@ -43,6 +44,13 @@ export type ApiOptions = ConfigurationSource & {
   readonly drainMs?: number;
   /** Pages of the internal listener besides its own. */
   readonly pages?: ReadonlyMap<string, () => InternalPage>;
+  /** Operations besides those of the contracts: of the public listener, and of the internal one. */
+  readonly posts?: ReadonlyMap<string, PostHandler>;
+  readonly internalPosts?: ReadonlyMap<string, InternalPost>;
+  /** Address of the internal listener; default: that of the public one. */
+  readonly internalHost?: string;
+  /** What `/status` shows besides its own. */
+  readonly status?: () => Readonly<Record<string, unknown>>;
 };
 
 export type ApiDependencies = {
@@ -82,9 +90,11 @@ export async function startApi(
     register,
     clock,
     headSeqno,
+    ...(options.posts !== undefined && { posts: options.posts }),
   });
   const readiness = (): Readiness => readinessOf(pool, http.status());
   const status = createStatus(config, version, {
+    further: options.status ?? (() => ({})),
     pool,
     trusted,
     readiness,
@@ -93,7 +103,7 @@ export async function startApi(
     keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
   });
   const internal = createInternalServer(
-    { host: config.listen.host, port: config.listen.internalPort },
+    { host: options.internalHost ?? config.listen.host, port: config.listen.internalPort },
     {
       register,
       readiness,
@@ -104,6 +114,7 @@ export async function startApi(
         contentSecurityPolicy: statusPagePolicy,
       }),
       pages: options.pages ?? new Map(),
+      posts: options.internalPosts ?? new Map(),
     },
   );
   const parts = { limits, shared, pool, http, tracing };

@@ -5,7 +5,7 @@ import { redisUrlProblem } from '../limits/redis/connection.ts';
 
 /** What the command line asks for. */
 export type Arguments = {
-  /** `dev`: a recorded network and the API over it in one process; `api`: the API over the lite servers that are named. */
+  /** `dev`: a network of one's own and the API over it in one process; `api`: the API over the lite servers that are named. */
   readonly role: 'dev' | 'api';
   /** TonApi manifest file. */
   readonly manifest: string | undefined;
@@ -23,6 +23,14 @@ export type Arguments = {
   readonly internalPort: number | undefined;
   /** Folder for what is kept over restarts. */
   readonly data: string;
+  /** True when the folder was named: then a private network is kept in it, else it ends with the process. */
+  readonly keepChain: boolean;
+  /** `dev` plays a recording instead of a private network. */
+  readonly recorded: boolean;
+  /** Seconds between masterchain blocks of the private network, or a block for each message. */
+  readonly blockTime: number | 'on-demand';
+  /** Validators of a private network that is new; undefined: 1, or as many as the kept network has. */
+  readonly validators: number | undefined;
   /** Seconds between masterchain blocks of the recording; 0 shows all of it at once. */
   readonly paceSeconds: number;
   /** Folder of the recording that `dev` plays; undefined for the project's own. */
@@ -44,6 +52,9 @@ const options = {
   port: { type: 'string' },
   'internal-port': { type: 'string' },
   data: { type: 'string' },
+  'block-time': { type: 'string' },
+  validators: { type: 'string' },
+  recorded: { type: 'boolean' },
   pace: { type: 'string' },
   recording: { type: 'string' },
   'log-level': { type: 'string' },
@@ -52,9 +63,15 @@ const options = {
 
 export const usage = `usage: npm start -- [options]
 
-Without --manifest or --global-config: plays a recorded TON network and serves the API over it.
+Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
+  --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message
+  --validators N        who sign the masterchain, 1 to 100, default 1
+  --data DIR            keeps the network there; without it the network ends with the process
+
+Plays a recorded TON network instead:
+  --recorded            the project's own recording
+  --recording DIR       another one
   --pace SECONDS        between masterchain blocks, default 1; 0 shows the whole recording at once
-  --recording DIR       another recording than the project's own
 
 Over lite servers of a real network, one of:
   --manifest FILE       a TonApi manifest (YAML or JSON)
@@ -72,6 +89,8 @@ Over lite servers of a real network, one of:
   --redis-file FILE     that holds the URL, as mounted from a Secret
   --log-level LEVEL     debug, info, warn or error
 
+dev fund ADDRESS AMOUNT [--api URL]
+                        sends TON of the faucet of a running private network; dev fund --help tells how
 keys create|list|revoke|rotate --keyring FILE
                         changes a keyring file; keys --help tells how
 `;
@@ -91,6 +110,14 @@ export function parseArguments(args: readonly string[]): Arguments {
     throw refuse('--network: expected none with --manifest, which names its network');
   }
   const real = values.manifest !== undefined || network !== undefined;
+  const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
+  for (const option of ['block-time', 'validators'] as const) {
+    if (values[option] !== undefined && (recorded || real)) {
+      throw refuse(
+        `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
+      );
+    }
+  }
   return {
     role: roleOf(positionals, real),
     manifest: values.manifest,
@@ -103,6 +130,10 @@ export function parseArguments(args: readonly string[]): Arguments {
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
     data: values.data ?? '.tonplane',
+    keepChain: values.data !== undefined,
+    recorded,
+    blockTime: blockTime(values['block-time']),
+    validators: count('--validators', values.validators, VALIDATORS_MAX),
     paceSeconds: seconds('--pace', values.pace) ?? 1,
     recording: values.recording,
     logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const),
@@ -122,7 +153,7 @@ function roleOf(positionals: readonly string[], real: boolean): 'dev' | 'api' {
   if (rest.length > 0 || (role !== 'dev' && role !== 'api')) {
     throw refuse(`expected at most one role (dev or api), got ${positionals.join(' ')}`);
   }
-  if (role === 'dev' && real) throw refuse('dev plays a recording: expected no --manifest, --network');
+  if (role === 'dev' && real) throw refuse('dev runs a network of its own: expected no --manifest, --network');
   if (role === 'api' && !real) throw refuse('api: expected --manifest FILE or --network NAME --global-config FILE');
   return role;
 }
@@ -132,6 +163,25 @@ function integer(option: string, text: string | undefined, max: number): number 
   const value = Number(text);
   if (!/^\d{1,6}$/.test(text) || value > max)
     throw refuse(`${option}: expected a number from 0 to ${max}, got ${text}`);
+  return value;
+}
+
+/** Blocks take some 10 ms each; more signatures make proofs that no test needs. */
+const VALIDATORS_MAX = 100;
+
+function count(option: string, text: string | undefined, max: number): number | undefined {
+  const value = integer(option, text, max);
+  if (value === 0) throw refuse(`${option}: expected a number from 1 to ${max}, got 0`);
+  return value;
+}
+
+function blockTime(text: string | undefined): number | 'on-demand' {
+  if (text === undefined) return 1;
+  const value = Number(text);
+  if (text === 'on-demand') return text;
+  if (!/^\d(\.\d{1,3})?$/.test(text) || value < 0.4 || value > 5) {
+    throw refuse(`--block-time: expected seconds from 0.4 to 5, or on-demand, got ${text}`);
+  }
   return value;
 }
 

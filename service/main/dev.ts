@@ -1,69 +1,59 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
-import { createDevchain } from '../devchain/devchain.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
 import { loadDevKey } from './dev-key.ts';
+import type { DevNetwork } from './dev-network.ts';
+import { startOwnNetwork } from './own-network.ts';
+import { startRecordedNetwork } from './recorded-network.ts';
 import { createStatusLine } from './status-line.ts';
-
-/** The recording that comes with the project, beside the sources as beside the bundle. */
-const ownRecording = resolve(
-  import.meta.dirname,
-  import.meta.url.endsWith('.ts') ? '../..' : '..',
-  'test/vectors/realnet',
-);
-
-/** An account of the recording that has code, data and a moving balance: the elector. */
-const sampleAddress = '-1:3333333333333333333333333333333333333333333333333333333333333333';
 
 /** Ctrl-C must end the process within 2 s, whatever still runs. */
 const drainMs = 500;
 
+/** What may be done at the internal port is for this machine alone. */
+const internalHost = '127.0.0.1';
+
 export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
-/**
- * A TON network in this process and the API over it: the recorded chain is played and served by a lite server over ADNL on
- * loopback, to which the pool connects as to any other.
- */
+/** A TON network in this process and the API over it: to the pool its lite server is as any other, over ADNL on loopback. */
 export async function startDev(
   args: Arguments,
   settings: ProcessSettings,
   { version, logger, register, output }: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
-  output.write('Tonplane: loading the recorded network\n');
-  const devchain = await createDevchain(
-    { recordingDir: args.recording ?? ownRecording, paceSeconds: args.paceSeconds },
-    { logger, register },
-  );
-  const globalConfig = (): string => JSON.stringify(devchain.globalConfig(), undefined, 2);
+  const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
+  const network = await start(args, { logger, register, output });
+  const globalConfig = (): string => JSON.stringify(network.globalConfig(), undefined, 2);
   let api: Api;
   const devKey = loadDevKey(args.data, randomBytes);
   try {
     api = await startApi(
-      configFromGlobalConfig(globalConfig(), 'custom', settings),
+      configFromGlobalConfig(globalConfig(), 'custom', { ...settings, stateDir: network.stateDir }),
       {
         keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
         drainMs,
         pages: new Map([['/global.config.json', () => ({ contentType: 'application/json', body: globalConfig() })]]),
+        posts: network.posts,
+        internalPosts: network.internalPosts,
+        internalHost,
+        status: () => network.status(),
       },
       { version, logger, register },
     );
   } catch (error) {
-    await devchain.close();
+    await network.close();
     throw error;
   }
-  output.write(welcome(api, devKey.key, args));
+  output.write(welcome(api, devKey.key, network));
   const line = createStatusLine(
     { output },
     {
       facts: async () => ({
+        ...network.facts(),
         headSeqno: api.pool.head()?.block.seqno,
-        lastSeqno: devchain.chain.lastSeqno,
-        paceSeconds: args.paceSeconds,
         liteServersUsable: api.pool.status().filter(({ phase }) => phase === 'in').length,
-        liteServers: devchain.liteServers.length,
         requests: await api.requests(),
       }),
     },
@@ -72,28 +62,33 @@ export async function startDev(
     async close() {
       line.close();
       await api.close();
-      await devchain.close();
+      await network.close();
     },
   };
 }
 
-function welcome(api: Api, key: string, args: Arguments): string {
+function welcome(api: Api, key: string, { title, notes, sampleAddress }: DevNetwork): string {
   const base = `${api.url}/api/v2`;
-  const pace = args.paceSeconds === 0 ? 'all at once' : `a block each ${args.paceSeconds} s`;
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: '1',
+    method: 'getAddressBalance',
+    params: { address: sampleAddress },
+  });
   return `
-A recorded TON network, played ${pace}.
+${title}
 
   API        ${base}
   docs       ${api.url}/
   internal   ${api.internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}
              without a limit; without a key: 1 request a second
-
+${notes.map((note) => `  ${note}\n`).join('')}
 Try:
 
 curl -H 'X-API-Key: ${key}' ${base}/getMasterchainInfo
 curl -H 'X-API-Key: ${key}' '${base}/getAddressInformation?address=${sampleAddress}'
-curl -H 'X-API-Key: ${key}' ${base}/jsonRPC -d '{"jsonrpc":"2.0","id":"1","method":"getAddressBalance","params":{"address":"${sampleAddress}"}}'
+curl -H 'X-API-Key: ${key}' ${base}/jsonRPC -d '${body}'
 
 Ctrl-C stops it.
 

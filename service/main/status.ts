@@ -13,6 +13,8 @@ export type StatusSources = {
   readonly http: () => HttpServerStatus;
   /** Of the hot configuration in force. */
   readonly configHash: () => string;
+  /** What the role adds. */
+  readonly further: () => Readonly<Record<string, unknown>>;
   readonly keyring: () => { readonly keys: number; readonly sha256: string | null };
 };
 
@@ -35,6 +37,7 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       trustedKeyBlock: trusted && viewBlock(trusted.newestKeyBlock()),
       liteServers: sources.pool.status(),
       http: sources.http(),
+      ...sources.further(),
     };
   };
 }

@@ -10,10 +10,13 @@ import { runToEnd, startService, type ServiceProcess } from '#test/support/servi
 
 type Envelope = { ok: boolean; result: { last: { seqno: number } } };
 
-describe('npm start', () => {
+describe.each([
+  ['a private network', []],
+  ['a recorded one', ['--recorded']],
+])('npm start with %s', (_, args) => {
   let service: ServiceProcess;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService(args);
   });
   afterAll(() => service.stop('SIGKILL'));
 
@@ -29,7 +32,7 @@ describe('npm start', () => {
     }
   });
 
-  it('plays the recording, so that the head moves', async () => {
+  it('has a head that moves', async () => {
     const { key } = service;
     const first = await seqnoOf(await masterchainInfo({ 'x-api-key': key }));
     await expect
@@ -91,7 +94,7 @@ describe('what is kept over a restart', () => {
     const first = await startService(['--data', folder, '--pace', '0']);
     const trusted = await keyBlockSeqno(first);
     await first.stop();
-    const second = await startService(['--data', folder]);
+    const second = await startService(['--data', folder, '--recorded']);
     expect(second.key).toBe(first.key);
     expect(await keyBlockSeqno(second)).toBe(trusted);
     expect(await seqnoOf(await fetch(`${second.url}/api/v2/getMasterchainInfo`))).toBeGreaterThan(0);

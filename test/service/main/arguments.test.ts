@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ArgumentsError, parseArguments, usage } from '#service/main/arguments.ts';
 
 describe('the command line', () => {
-  it('plays the recorded network when nothing is said', () => {
-    expect(parseArguments([])).toMatchObject({ role: 'dev', data: '.tonplane', paceSeconds: 1, port: undefined });
+  it('runs a private network that is not kept when nothing is said', () => {
+    const expected = { role: 'dev', data: '.tonplane', keepChain: false, recorded: false, blockTime: 1 };
+    expect(parseArguments([])).toMatchObject({ ...expected, validators: undefined, port: undefined });
   });
 
   it.each([
@@ -16,7 +17,12 @@ describe('the command line', () => {
     ],
     [['--port', '0', '--internal-port', '65535'], { role: 'dev', port: 0, internalPort: 65_535 }],
     [['dev', '--pace', '0.25', '--data', 'd'], { role: 'dev', paceSeconds: 0.25, data: 'd' }],
-    [['--pace=0'], { paceSeconds: 0 }],
+    [['--recorded'], { recorded: true, paceSeconds: 1 }],
+    [['--pace=0'], { paceSeconds: 0, recorded: true }],
+    [['--recording', 'dir'], { recording: 'dir', recorded: true }],
+    [['--data', 'dir'], { data: 'dir', keepChain: true }],
+    [['--block-time', '0.4', '--validators', '100'], { blockTime: 0.4, validators: 100 }],
+    [['--block-time', 'on-demand'], { blockTime: 'on-demand' }],
   ])('reads %j', (args, expected) => {
     expect(parseArguments(args)).toMatchObject(expected);
   });
@@ -31,7 +37,14 @@ describe('the command line', () => {
     [['--log-level', 'loud'], '--log-level: expected debug, info, warn, error, got loud'],
     [['serve'], 'expected at most one role (dev or api), got serve'],
     [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
-    [['dev', '--manifest', 'a'], 'dev plays a recording: expected no --manifest, --network'],
+    [['--block-time', '0.39'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 0.39'],
+    [['--block-time', '5.1'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 5.1'],
+    [['--validators', '0'], '--validators: expected a number from 1 to 100, got 0'],
+    [
+      ['--recorded', '--validators', '4'],
+      '--validators: of a private network; expected no --recorded, --recording, --pace, --manifest, --network',
+    ],
+    [['dev', '--manifest', 'a'], 'dev runs a network of its own: expected no --manifest, --network'],
     [['--network', 'mainnet', '--manifest', 'a'], '--network: expected none with --manifest, which names its network'],
   ])('refuses %j and says what was expected', (args, message) => {
     expect(() => parseArguments(args)).toThrow(expect.objectContaining({ code: 'usage', message }));

@@ -1,0 +1,22 @@
+import type { BodyReader } from './body.ts';
+import type { Call } from './calls.ts';
+import { successEnvelope } from './envelope.ts';
+import { parseJson } from './json-body.ts';
+import type { Answer } from './reply.ts';
+
+/** Answers a POST with a JSON body outside the v2 contract, such as the faucet of a private network; errors go through the table as all do. */
+export type PostHandler = {
+  /** What metrics and logs call it. */
+  readonly name: string;
+  /** @param body parsed JSON; `{}` when the body is empty */
+  run(body: unknown, signal: AbortSignal): Promise<unknown>;
+};
+
+export async function answerPost(call: Call, handler: PostHandler, bodies: BodyReader): Promise<Answer> {
+  const { admission, deadline, request, exchange } = call;
+  await admission.enter();
+  const bytes = await bodies.read(request.raw, deadline.signal);
+  await admission.charge(handler.name);
+  const result = await deadline.race(handler.run(bytes.length === 0 ? {} : parseJson(bytes), deadline.signal));
+  return { status: 200, body: successEnvelope(result, exchange.extra()) };
+}

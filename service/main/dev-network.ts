@@ -1,0 +1,26 @@
+import type { PostHandler } from '../http/post-route.ts';
+import type { InternalPost } from '../http/internal-server.ts';
+import type { StatusFacts } from './status-line.ts';
+
+/** The network of the `dev` role, running in this process: a recording that is played, or one that makes its own blocks. */
+export type DevNetwork = {
+  /** What the first line of the welcome says: `A recorded TON network, played all at once.` */
+  readonly title: string;
+  /** Lines of the welcome about what only this network has. */
+  readonly notes: readonly string[];
+  /** An account that has code, data and a moving balance. */
+  readonly sampleAddress: string;
+  /** Folder for what the API keeps of this network over restarts; undefined when the network does not last itself. */
+  readonly stateDir: string | undefined;
+  /** The ecosystem's configuration file of the network. */
+  globalConfig(): object;
+  /** What the status line tells of it. */
+  facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers'>;
+  /** What `/status` shows of it, under `devchain`. */
+  status(): Readonly<Record<string, unknown>>;
+  /** Operations of the public listener that only this network has, by path. */
+  readonly posts: ReadonlyMap<string, PostHandler>;
+  /** The same of the internal listener. */
+  readonly internalPosts: ReadonlyMap<string, InternalPost>;
+  close(): Promise<void>;
+};

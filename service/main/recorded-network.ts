@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { createDevchain } from '../devchain/devchain.ts';
+import type { Arguments } from './arguments.ts';
+import type { DevNetwork } from './dev-network.ts';
+
+/** The recording that comes with the project, beside the sources as beside the bundle. */
+const ownRecording = resolve(
+  import.meta.dirname,
+  import.meta.url.endsWith('.ts') ? '../..' : '..',
+  'test/vectors/realnet',
+);
+
+/** The elector. */
+const sampleAddress = '-1:3333333333333333333333333333333333333333333333333333333333333333';
+
+/** A recorded chain that is played and served by a lite server over ADNL on loopback. */
+export async function startRecordedNetwork(
+  { recording, paceSeconds, data }: Arguments,
+  dependencies: { readonly logger: Logger; readonly register: Registry; readonly output: NodeJS.WritableStream },
+): Promise<DevNetwork> {
+  dependencies.output.write('Tonplane: loading the recorded network\n');
+  const devchain = await createDevchain({ recordingDir: recording ?? ownRecording, paceSeconds }, dependencies);
+  const { lastSeqno } = devchain.chain;
+  return {
+    title: `A recorded TON network, played ${paceSeconds === 0 ? 'all at once' : `a block each ${paceSeconds} s`}.`,
+    notes: [],
+    sampleAddress,
+    stateDir: data,
+    globalConfig: () => devchain.globalConfig(),
+    facts: () => ({ lastSeqno, paceSeconds, liteServers: devchain.liteServers.length }),
+    status: () => ({ devchain: { kind: 'recorded', seqno: devchain.head().id.seqno, lastSeqno } }),
+    posts: new Map(),
+    internalPosts: new Map(),
+    close: () => devchain.close(),
+  };
+}
