@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Agent, type Dispatcher } from 'undici';
 
 /** Who we are at which API server. */
@@ -36,7 +36,7 @@ export async function createCredentials(
   options: { readonly kubeconfig: string | undefined },
   dependencies: { readonly now: () => number },
 ): Promise<Credentials> {
-  const client = await import('@kubernetes/client-node');
+  const client = await import('@kubernetes/client-node/dist/config.js');
   const config = new client.KubeConfig();
   if (options.kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(options.kubeconfig);
