@@ -132,13 +132,18 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     registers,
   });
   registerGauges(registers, readings);
+  const attemptsOf = keptSeries((liteServer: string, outcome: AttemptOutcome) =>
+    attempts.labels({ lite_server: liteServer, outcome }),
+  );
+  const attemptSecondsOf = keptSeries((liteServer: string) => attemptSeconds.labels({ lite_server: liteServer }));
+  const readsOf = keptSeries((source: string) => reads.labels({ source }));
   return {
     attempt(liteServer, outcome, seconds) {
-      attempts.inc({ lite_server: liteServer, outcome });
-      attemptSeconds.observe({ lite_server: liteServer }, seconds);
+      attemptsOf(liteServer, outcome).inc();
+      attemptSecondsOf(liteServer).observe(seconds);
     },
     misbehaviour: (liteServer, rule) => misbehaviours.inc({ lite_server: liteServer, rule }),
-    read: (source) => reads.inc({ source }),
+    read: (source) => readsOf(source).inc(),
     ejected: (liteServer, cause) => ejections.inc({ lite_server: liteServer, cause }),
     hedge: (event) => hedges.inc({ event }),
     retry: (event) => retries.inc({ event }),
@@ -146,6 +151,19 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     waited: (seconds) => waits.observe(seconds),
     shed: (reason) => sheds.inc({ reason }),
     badShared: () => badShared.inc(),
+  };
+}
+
+/** Finds a series by its labels once: looking it up costs more than counting. There are as many as the register holds. */
+function keptSeries<L extends readonly string[], S>(find: (...labels: L) => S): (...labels: L) => S {
+  const found = new Map<string, S>();
+  return (...labels) => {
+    const key = labels.join(' ');
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const series = find(...labels);
+    found.set(key, series);
+    return series;
   };
 }
 

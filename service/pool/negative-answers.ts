@@ -23,6 +23,8 @@ export function createNegativeAnswers({ now }: { now: () => number }): NegativeA
 
   return {
     get(key) {
+      // The hash of a key of some hundred bytes is dearer than a look.
+      if (entries.size === 0) return undefined;
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       if (entry.untilMs > now()) return entry.error;

@@ -36,11 +36,13 @@ const IN_FLIGHT_DOUBLING = 4;
 /** An error costs a second attempt somewhere else: a rate of 10 % doubles the cost. */
 const ERROR_COST = 10;
 
-type ClassRecord = { sketch: LatencySketch; errorRate: number; lastMs: number };
+type ClassRecord = { sketch: LatencySketch; errorRate: number; lastMs: number; score: Score | undefined };
+
+const unknownScore: Score = { p70Ms: undefined, errorRate: 0 };
 
 export function createScores(dependencies: { now: () => number }): Scores {
   const { now } = dependencies;
-  const fresh = (): ClassRecord => ({ sketch: createLatencySketch(), errorRate: 0, lastMs: now() });
+  const fresh = (): ClassRecord => ({ sketch: createLatencySketch(), errorRate: 0, lastMs: now(), score: undefined });
   const records = new Map(methodClasses.map((methodClass) => [methodClass, fresh()]));
 
   return {
@@ -51,12 +53,15 @@ export function createScores(dependencies: { now: () => number }): Scores {
       record.sketch.observe(ms);
       record.errorRate += ERROR_WEIGHT * (Number(failed) - record.errorRate);
       record.lastMs = now();
+      record.score = undefined;
       records.set(methodClass, record);
     },
     of(methodClass) {
       const record = records.get(methodClass);
-      if (record === undefined || now() - record.lastMs > SCORE_OLD_MS) return { p70Ms: undefined, errorRate: 0 };
-      return { p70Ms: record.sketch.quantile(SCORE_QUANTILE), errorRate: record.errorRate };
+      if (record === undefined || now() - record.lastMs > SCORE_OLD_MS) return unknownScore;
+      // Asked for far more often than it changes.
+      record.score ??= { p70Ms: record.sketch.quantile(SCORE_QUANTILE), errorRate: record.errorRate };
+      return record.score;
     },
   };
 }

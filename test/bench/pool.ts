@@ -2,63 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { getAccountState, getBlockHeader, getTime } from '#service/liteserver/functions.ts';
-import { createLiteServer } from '#service/liteserver/liteserver.ts';
+import { getAccountState, getBlockHeader } from '#service/liteserver/functions.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import { checkBlockHeader } from '#service/proof/header-proof.ts';
-import { metric, openPool, until, within } from '#test/service/pool/network.ts';
+import { metric, until, within } from '#test/service/pool/network.ts';
 import { runForgeries } from '#test/service/pool/forgery-runs.ts';
-import type { Faults, PoolUnderTest } from '#test/service/pool/network.ts';
-import { badWays, forgeries, readHeaders, seededRandom, spoil } from '#test/service/pool/workload.ts';
-import type { Outcome } from '#test/service/pool/workload.ts';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
-import { cpuMs, median, quantile, type Bench, type BenchResult } from './bench.ts';
+import type { Faults } from '#test/service/pool/network.ts';
+import { badWays, forgeries, seededRandom, spoil } from '#test/service/pool/workload.ts';
+import { median, quantile, type Bench, type BenchResult } from './bench.ts';
+import { measureHead } from './pool/heads.ts';
+import { loadMinutes, measureMemory } from './pool/memory.ts';
+import { measureOverhead } from './pool/overhead.ts';
 import { startRemoteNetwork } from './pool/remote-network.ts';
-
-const servers = 5;
-
-/** Reads of one scenario: enough for a 99th percentile. */
-const readsEach = 2_000;
-
-/** Answers of lite servers come after this: one of the same continent. */
-const farMs = 20;
-
-const callers = 8;
-
-type Scene = PoolUnderTest & { readonly network: Devchain };
-
-/** One scenario: a pool at the service's own settings over five lite servers that were made good before. */
-async function inScene<T>(
-  network: Devchain,
-  faults: readonly Faults[],
-  work: (scene: Scene) => Promise<T>,
-): Promise<T> {
-  for (let index = 0; index < servers; index += 1) await spoil(network, index, { transport: { delayMs: farMs } });
-  const open = openPool(network, { tuning: tuningDefaults });
-  try {
-    await until(() => open.pool.ready() && open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
-    for (const [index, fault] of faults.entries()) await spoil(network, index, fault);
-    return await work({ ...open, network });
-  } finally {
-    await open.close();
-  }
-}
-
-/** Many reads, with the queries that they took in all. */
-async function load(scene: Scene, reads = readsEach): Promise<Outcome & { queries: number }> {
-  const before = await metric(scene.register, 'ton_pool_attempts_total');
-  const outcome = await readHeaders(
-    { ...scene, random: seededRandom(1) },
-    { callers, timeoutMs: 10_000, isOver: (done) => done >= reads },
-  );
-  return { ...outcome, queries: (await metric(scene.register, 'ton_pool_attempts_total')) - before };
-}
-
-function atMost(name: string, value: number, unit: string, most: number): BenchResult {
-  return { name, value, unit, goal: `<= ${most} ${unit}`, met: value <= most };
-}
+import { atMost, callers, inScene, load, servers } from './pool/scene.ts';
 
 async function measureOneBad(network: Devchain): Promise<BenchResult[]> {
   // The first reads of a process are slow whatever the lite servers do: they would flatter the comparison.
@@ -151,24 +108,6 @@ async function measureRegressions(network: Devchain): Promise<BenchResult[]> {
   });
 }
 
-/** From the moment at which every lite server has a block to the one at which the pool serves it, proved. */
-async function measureHead(network: Devchain): Promise<BenchResult[]> {
-  const blocks = 60;
-  return inScene(network, [], async ({ pool }) => {
-    const ms: number[] = [];
-    for (let block = 0; block < blocks; block += 1) {
-      const seqno = network.head().id.seqno + 1;
-      const startedMs = performance.now();
-      network.moveHead(seqno);
-      while (pool.head()!.block.seqno < seqno) await delay(1);
-      ms.push(performance.now() - startedMs);
-      await delay(50);
-    }
-    const name = `a new block served after all have it, lite servers ${farMs} ms away`;
-    return [atMost(`${name}: p50`, median(ms), 'ms', 150), atMost(`${name}: p95`, quantile(ms, 0.95), 'ms', 150)];
-  });
-}
-
 async function measureSharing(network: Devchain): Promise<BenchResult[]> {
   return inScene(network, [], async ({ pool, register }) => {
     const { block } = pool.head()!;
@@ -217,105 +156,28 @@ async function measureRestart(network: Devchain): Promise<BenchResult[]> {
   });
 }
 
-/** CPU of the smallest query through the pool, less that of the same query at a lite server; short turns are compared in pairs. */
-async function measureOverhead(network: Devchain): Promise<BenchResult[]> {
-  const queries = 500;
-  const pairs = 20;
-  const good = Array.from({ length: servers }, () => ({}));
-  return inScene(network, good, async ({ pool }) => {
-    const { host, port, publicKey } = network.liteServers[0]!;
-    const logger = pino({ level: 'silent' });
-    const bare = createLiteServer({ name: 'bare', host, port, publicKey }, { logger, register: new Registry() });
-    const askBare = async (): Promise<void> => {
-      for (let turn = 0; turn < queries; turn += 1) await bare.query(getTime, {}, { timeoutMs: 5_000 });
-    };
-    const askPool = async (): Promise<void> => {
-      for (let turn = 0; turn < queries; turn += 1) await pool.query(getTime, {}, within(5_000));
-    };
-    await askBare();
-    await askPool();
-    const bareUs: number[] = [];
-    const overUs: number[] = [];
-    for (let pair = 0; pair < pairs; pair += 1) {
-      const oneUs = (await cpuMs(queries, askBare)) * 1_000;
-      bareUs.push(oneUs);
-      overUs.push((await cpuMs(queries, askPool)) * 1_000 - oneUs);
-    }
-    await bare.close();
-    return [
-      {
-        ...atMost('pool overhead over a bare query, CPU', median(overUs), 'us', 60),
-        baseline: { name: 'bare query', value: median(bareUs) },
-      },
-    ];
-  });
-}
-
-const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-
-/** Real load of the long run. */
-const loadMinutes = 10;
-
-/**
- * Reads from all callers while the chain moves on and lite servers fail and recover, none from the cache. RSS is the median of the
- * last tenth of the time against that of the third one: by then caches, pools of buffers and compiled code have their size.
- */
-async function measureMemory(network: Devchain, minutes: number): Promise<BenchResult[]> {
-  const good = Array.from({ length: servers }, () => ({}));
-  return inScene(network, good, async (scene) => {
-    const endMs = performance.now() + minutes * 60_000;
-    const samples: { readonly ms: number; readonly bytes: number }[] = [];
-    const random = seededRandom(3);
-    const isOver = (): boolean => performance.now() >= endMs;
-    const disturbing = (async () => {
-      while (!isOver()) {
-        samples.push({ ms: performance.now(), bytes: process.memoryUsage().rss });
-        const faults = random() < 0.6 ? {} : badWays[Math.floor(random() * badWays.length)]!;
-        await spoil(network, Math.floor(random() * (servers - 1)), faults);
-        network.moveHead(network.head().id.seqno + 1);
-        await delay(1_000);
-      }
-    })();
-    const { ms, failed, wrong } = await readHeaders(
-      { ...scene, random: seededRandom(4) },
-      { callers, timeoutMs: 10_000, isOver },
-    );
-    await disturbing;
-    await Promise.all(good.map((faults, index) => spoil(network, index, faults)));
-    await delay(12_000);
-    const rssBetween = (fromMs: number, toMs: number): number =>
-      median(samples.filter((sample) => sample.ms >= fromMs && sample.ms < toMs).map(({ bytes }) => bytes));
-    const partMs = minutes * 6_000;
-    const before = rssBetween(endMs - 8 * partMs, endMs - 7 * partMs);
-    const after = rssBetween(endMs - partMs, endMs);
-    const name = `${minutes} min of load, ${ms.length} reads`;
-    const grown = atMost(`${name}: growth of RSS after warm-up`, (after / before - 1) * 100, '%', 5);
-    return [
-      { ...grown, baseline: { name: 'RSS in MB', value: before / 2 ** 20 } },
-      atMost(`${name}: failed or wrong`, failed.length + wrong, 'reads', 0),
-      // Of each lite server the wait for its next block, its watchdog and its line's; nothing of the reads that are over.
-      atMost(`${name}: timers left while idle`, timers(), 'timers', 4 * servers),
-    ];
-  });
-}
+/** The scenarios by the name that `--only NAME` gives. */
+const measures: Readonly<Record<string, (network: Devchain) => Promise<BenchResult[]>>> = {
+  'one-bad': measureOneBad,
+  'four-bad': measureFourBad,
+  forgeries: measureForgeries,
+  head: measureHead,
+  sharing: measureSharing,
+  restart: measureRestart,
+  overhead: measureOverhead,
+  memory: (network) => measureMemory(network, 1),
+  regressions: measureRegressions,
+};
 
 async function run(options: readonly string[]): Promise<BenchResult[]> {
   const network = await startRemoteNetwork(servers);
   try {
     if (options.includes('--long')) return await measureMemory(network, loadMinutes);
+    const wanted = options.includes('--only') ? options.slice(options.indexOf('--only') + 1) : Object.keys(measures);
     const results: BenchResult[] = [];
-    for (const measure of [
-      measureOneBad,
-      measureFourBad,
-      measureForgeries,
-      measureHead,
-      measureSharing,
-      measureRestart,
-      measureOverhead,
-      (one: Devchain) => measureMemory(one, 1),
-      measureRegressions,
-    ]) {
-      results.push(...(await measure(network)));
+    for (const name of wanted) {
+      const measure = measures[name];
+      if (measure !== undefined) results.push(...(await measure(network)));
     }
     return results;
   } finally {
@@ -325,6 +187,6 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
 
 export const bench: Bench = {
   about:
-    'reads through the pool while lite servers fail, against the same reads while all are well; --long: ten minutes of load',
+    'reads through the pool while lite servers fail, against the same reads while all are well; --only NAME...: these scenarios; --long: ten minutes of load',
   run,
 };
