@@ -40,6 +40,8 @@ export function addMerkleUpdate(target: CellStore, from: PartialTree, to: Partia
  * The Merkle update from one state to the next, both in `states`: shows what is new, and of the old state the ways to what is
  * kept.
  * @param firstNew cells from this index on did not exist when the old state was the newest
+ * @param anew older cells that are shown too, where they stand: the reference node prunes what it took over from the old state as
+ * it was, not what it wrote again and found to be the same
  */
 export function addStateUpdate(
   target: CellStore,
@@ -47,11 +49,14 @@ export function addStateUpdate(
   oldRoot: number,
   newRoot: number,
   firstNew: number,
+  anew: ReadonlySet<number> = new Set(),
 ): number {
   const kept = new Set<number>();
+  const isNew = (cell: number): boolean => cell >= firstNew || anew.has(cell);
   walk(states, newRoot, (cell) => {
-    if (cell >= firstNew) return true;
-    kept.add(cell);
+    if (isNew(cell)) return true;
+    // A cell without references is never pruned: nobody has to look for it.
+    if (states.refCount(cell) > 0) kept.add(cell);
     return false;
   });
   const { ways, found } = findWays(states, oldRoot, kept);
@@ -66,7 +71,7 @@ export function addStateUpdate(
     });
   }
   const from = { source: states, root: oldRoot, opened: (cell: number) => ways.has(cell) };
-  const to = { source: states, root: newRoot, opened: (cell: number) => cell >= firstNew || shown.has(cell) };
+  const to = { source: states, root: newRoot, opened: (cell: number) => isNew(cell) || shown.has(cell) };
   return addMerkleUpdate(target, from, to);
 }
 

@@ -13,6 +13,8 @@ import {
   storeMasterchainBlockDetails,
   storeMasterchainBlockExtra,
 } from '#service/decode/tlb/masterchain-block-extra.ts';
+import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { ValueFlow } from '#service/decode/tlb/value-flow.ts';
 import { storeValueFlow } from '#service/decode/tlb/value-flow.ts';
 import type { FinishedAccounts } from './accounts.ts';
@@ -56,8 +58,8 @@ export type FinishedRun = {
 /** Cells of the `InMsg` that brought fees and new currencies to their accounts. */
 export type SpecialMessages = { readonly recovered: number | undefined; readonly minted: number | undefined };
 
-/** The node that this chain's blocks say they are made by: the version is that of the recorded node's blocks. */
-const SOFTWARE_VERSION = 15;
+/** The node that this chain's blocks say they are made by: what it supports, whatever the configuration enables. */
+const SOFTWARE = { version: 15, capabilities: 1006n };
 
 /** Capability bit: headers say which software made them. */
 const REPORT_VERSION = 8n;
@@ -98,10 +100,24 @@ export function storeWholeBlock(
     globalId: reference.globalId,
     info: storeBlockInfo(cells, header),
     valueFlow: storeValueFlow(cells, flow),
-    stateUpdate: addStateUpdate(cells, states, before.root, next.state, parts.firstNew),
+    stateUpdate: addStateUpdate(
+      cells,
+      states,
+      before.root,
+      next.state,
+      parts.firstNew,
+      writtenAnew(states, next.state),
+    ),
     extra: storeBlockExtra(cells, { inMsgDescr, outMsgDescr, accountBlocks, randSeed, createdBy, custom }),
   });
   return { root, header };
+}
+
+/** Cells of a state that every block writes, whether they changed or not. */
+function writtenAnew(states: CellStore, root: number): ReadonlySet<number> {
+  const { outMsgQueueInfo, accounts, details, custom } = readShardState(states, root);
+  const inner = custom === undefined ? [] : [custom, readMasterchainStateExtra(states, custom).details];
+  return new Set([outMsgQueueInfo, accounts, details, ...inner]);
 }
 
 function flowOf(
@@ -153,10 +169,7 @@ function headerOf(cells: CellStore, parts: BlockParts, { run }: FinishedRun, nex
     catchainSeqno,
     minRefMasterchainSeqno: next.minRefMasterchainSeqno,
     prevKeyBlockSeqno: reference.afterKeyBlock ? masterchain.id.seqno : (reference.lastKeyBlock?.seqno ?? 0),
-    software:
-      (config.capabilities & REPORT_VERSION) === 0n
-        ? undefined
-        : { version: SOFTWARE_VERSION, capabilities: config.capabilities },
+    software: (config.capabilities & REPORT_VERSION) === 0n ? undefined : SOFTWARE,
     masterRef: notMaster ? storeBlockRef(cells, referTo(masterchain)) : undefined,
     prevRef: storePreviousBlocks(cells, previous.map(referTo)),
     prevVertRef: undefined,

@@ -17,6 +17,7 @@ import type { Descriptors } from './descriptors.ts';
 import type { Work } from './executor.ts';
 import { bocText, importBoc } from './executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
+import type { Arrival } from './neighbors.ts';
 import { createNewMessages } from './new-messages.ts';
 import type { NewMessage } from './new-messages.ts';
 import type { OutQueue, QueuedMessage } from './out-queue.ts';
@@ -28,8 +29,8 @@ export type BlockRun = {
   tickTock(kind: 'tick' | 'tock', accounts: readonly Buffer[]): void;
   /** Brings money to an account out of nowhere; the cell of its `InMsg`. */
   special(amount: CurrencyCollection, destination: Buffer): number;
-  /** Takes a message out of a queue, this shard's own or another's, to its account or one step on. */
-  arrive(message: QueuedMessage, own: boolean): void;
+  /** Takes a message out of a queue, this shard's own or another's, to its account or one step on; one already taken is only noted. */
+  arrive(arrival: Arrival): void;
   external(message: ExternalMessage): ExternalOutcome;
   /** Delivers the first new message, or queues it; false when there is none. */
   deliverNew(): boolean;
@@ -38,6 +39,8 @@ export type BlockRun = {
   /** Takes the note of a message that was delivered elsewhere out of the queue. */
   dequeue(message: QueuedMessage, importLt: bigint): void;
   readonly transactions: number;
+  /** Of all transactions but the turns of special accounts. */
+  readonly gas: number;
   readonly endLt: bigint;
   /** The last internal message that was delivered. */
   readonly lastDelivered: { readonly lt: bigint; readonly hash: Buffer } | undefined;
@@ -72,13 +75,15 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
   const { shard, startLt, utime } = options;
   const { cells, states, accounts, descriptors, queue } = parts;
   const newMessages = createNewMessages();
-  let [endLt, transactions, burned, isFull] = [options.firstEndLt, 0, 0n, false];
+  let [endLt, transactions, gas, burned, isFull] = [options.firstEndLt, 0, 0, 0n, false];
   let lastDelivered: BlockRun['lastDelivered'];
 
   /** Notes a transaction and the messages that it sent. */
   function note(done: Extract<Execution, { kind: 'done' }>, metadata: MessageMetadata | undefined): Transaction {
     const { transaction } = done;
+    const { descr } = transaction;
     transactions++;
+    if (descr.kind === 'ordinary' && descr.compute.kind === 'vm') gas += descr.compute.gasUsed;
     endLt = later(endLt, done.endLt);
     for (const { cell, info } of transaction.outMessages) {
       const hash = cells.hash(cell);
@@ -183,8 +188,9 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
       descriptors.addIn(inMsg);
       return storeInMsg(cells, inMsg);
     },
-    arrive(message, own) {
+    arrive({ message, own, taken }) {
       deliver(message);
+      if (taken) return;
       const envelope = cells.import(states, message.envelopeCell);
       if (!containsPlace(shard, message.destination)) {
         passOn(message, envelope, own);
@@ -246,6 +252,9 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     },
     get transactions() {
       return transactions;
+    },
+    get gas() {
+      return gas;
     },
     get endLt() {
       return endLt;

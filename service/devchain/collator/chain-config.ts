@@ -6,6 +6,8 @@ import { readCatchainConfig } from '#service/decode/tlb/config-28.ts';
 import { findConfigParam } from '#service/decode/tlb/config-params.ts';
 import type { ValidatorSet } from '#service/decode/tlb/validator-set.ts';
 import { readValidatorSet } from '#service/decode/tlb/validator-set.ts';
+import type { BlockLimits } from './block-load.ts';
+import { readBlockLimits } from './block-load.ts';
 
 /** What a block is made by, out of the configuration that the newest masterchain state holds. */
 export type ChainConfig = {
@@ -26,6 +28,8 @@ export type ChainConfig = {
   readonly workchains: ReadonlyMap<number, Workchain>;
   readonly catchain: CatchainConfig;
   readonly validators: ValidatorSet;
+  /** Of blocks of the masterchain and of shards. */
+  readonly limits: { readonly masterchain: BlockLimits; readonly shards: BlockLimits };
   /** Part of a forward fee that each shard on a message's way takes, of 65536 (parameter 25). */
   readonly nextFraction: bigint;
   /** Accounts that run without gas fees, and by tick and tock, in the order of their ids. */
@@ -63,6 +67,10 @@ export function readChainConfig(states: CellStore, root: number): ChainConfig {
   const validators = findConfigParam(states, root, 35) ?? findConfigParam(states, root, 34);
   const catchain = findConfigParam(states, root, 28);
   if (validators === undefined || catchain === undefined) throw new Error('the configuration has no validators');
+  const [masterchainLimits, shardLimits] = [22, 23].map((param) => findConfigParam(states, root, param));
+  if (masterchainLimits === undefined || shardLimits === undefined) {
+    throw new Error('the configuration has no limits of blocks');
+  }
   return {
     root,
     feeCollector: address(3, 1),
@@ -76,6 +84,10 @@ export function readChainConfig(states: CellStore, root: number): ChainConfig {
     workchains: readWorkchains(states, open(12)),
     catchain: readCatchainConfig(states, catchain),
     validators: readValidatorSet(states, validators),
+    limits: {
+      masterchain: readBlockLimits(states, masterchainLimits),
+      shards: readBlockLimits(states, shardLimits),
+    },
     nextFraction: readNextFraction(open(25)),
     specials: readSpecials(states, open(31)),
   };

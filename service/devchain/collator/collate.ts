@@ -9,7 +9,6 @@ import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { moveCurrencies } from '#service/decode/tlb/currency-collection.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import { openAccounts } from './accounts.ts';
-import type { Before } from './before.ts';
 import type { BlockParts, SpecialMessages } from './block-parts.ts';
 import { storeWholeBlock } from './block-parts.ts';
 import type { BlockRun } from './block-run.ts';
@@ -52,6 +51,8 @@ export type CollateRequest = {
   readonly tops: readonly ShardTop[];
   /** Messages from outside, in the order in which they are tried. */
   readonly externals: readonly ExternalMessage[];
+  /** More of them, which came when all messages of those before were delivered: the node goes on until the block's time is over. */
+  readonly laterExternals?: readonly (readonly ExternalMessage[])[];
   /** Unix seconds; must be above those of the previous block and of the masterchain's. */
   readonly utime: number;
   readonly randSeed: Buffer;
@@ -59,9 +60,9 @@ export type CollateRequest = {
   readonly creator: Buffer;
   /** After so many transactions new messages are queued and no more are taken from outside. */
   readonly transactionsMax: number;
-  /** Says that the next blocks of this shard are of its halves. */
   /** Accounts of this chain that are changed by hand before all else. */
   readonly edits: readonly AccountEdit[];
+  /** Says that the next blocks of this shard are of its halves. */
   readonly beforeSplit?: boolean;
   readonly wantSplit?: boolean;
   readonly wantMerge?: boolean;
@@ -248,9 +249,10 @@ function moveMoney(
   return startMoney(cells, { ...config, toMint }, shard, totalShardFees(cells, feesRoot), before, gained);
 }
 
-function runStart(run: BlockRun, states: CellStore, { request, config, money, before }: BlockParts): SpecialMessages {
+function runStart(run: BlockRun, states: CellStore, parts: BlockParts): SpecialMessages {
+  const { request, config, money } = parts;
   if (request.shard.workchain !== MASTERCHAIN) return { recovered: undefined, minted: undefined };
-  run.tickTock('tick', turnsOf(states, before, config, 'tick'));
+  run.tickTock('tick', turnsOf(states, parts, 'tick'));
   const { recovered, minted } = money;
   return {
     recovered: recovered.grams > 0n ? run.special(recovered, config.feeCollector!) : undefined,
@@ -258,15 +260,21 @@ function runStart(run: BlockRun, states: CellStore, { request, config, money, be
   };
 }
 
-function runEnd(run: BlockRun, states: CellStore, { request, config, before }: BlockParts): void {
+function runEnd(run: BlockRun, states: CellStore, parts: BlockParts): void {
   run.fill();
-  if (request.shard.workchain === MASTERCHAIN) run.tickTock('tock', turnsOf(states, before, config, 'tock'));
+  if (parts.request.shard.workchain === MASTERCHAIN) run.tickTock('tock', turnsOf(states, parts, 'tock'));
   while (run.deliverNew());
 }
 
-/** The special accounts whose turn it is at the start or the end of a masterchain block. */
-function turnsOf(states: CellStore, before: Before, { specials }: ChainConfig, kind: 'tick' | 'tock'): Buffer[] {
-  return specials.filter((id) => {
+/**
+ * The special accounts whose turn it is at the start or the end of a masterchain block; the contract of the configuration is one
+ * whether or not the configuration lists it.
+ */
+function turnsOf(states: CellStore, { before, config, reference }: BlockParts, kind: 'tick' | 'tock'): Buffer[] {
+  const { specials } = config;
+  const { address } = reference.config;
+  const all = specials.some((id) => id.equals(address)) ? specials : [...specials, address];
+  return all.filter((id) => {
     const found = findShardAccount(states, before.accounts, id);
     const state = found && readAccount(states, found.account)?.state;
     return state?.kind === 'active' && state.init.special?.[kind] === true;
@@ -275,25 +283,27 @@ function turnsOf(states: CellStore, before: Before, { specials }: ChainConfig, k
 
 async function runMessages(
   run: BlockRun,
-  { externals, transactionsMax }: CollateRequest,
+  { externals, laterExternals = [], transactionsMax }: CollateRequest,
   arrivals: ReturnType<typeof listArrivals>,
   rest: CollateWorld['rest'],
 ): Promise<{ outcomes: Map<ExternalMessage, ExternalOutcome>; tookAll: boolean }> {
   const outcomes = new Map<ExternalMessage, ExternalOutcome>();
   let taken = 0;
-  for (const { message, own } of arrivals) {
+  for (const arrival of arrivals) {
     if (run.transactions >= transactionsMax) break;
-    run.arrive(message, own);
+    run.arrive(arrival);
     taken++;
     await rest();
   }
   const tookAll = taken === arrivals.length;
   if (!tookAll) return { outcomes, tookAll };
-  for (const message of externals) {
-    if (run.transactions >= transactionsMax) break;
-    outcomes.set(message, run.external(message));
-    await rest();
+  for (const wave of [externals, ...laterExternals]) {
+    for (const message of wave) {
+      if (run.transactions >= transactionsMax) break;
+      outcomes.set(message, run.external(message));
+      await rest();
+    }
+    while (run.transactions < transactionsMax && run.deliverNew()) await rest();
   }
-  while (run.transactions < transactionsMax && run.deliverNew()) await rest();
   return { outcomes, tookAll };
 }

@@ -21,8 +21,13 @@ export type Neighbor = {
   readonly own: boolean;
 };
 
-/** A message with the neighbor that has it. */
-export type Arrival = { readonly message: QueuedMessage; readonly own: boolean };
+/** A message in a neighbor's queue for the shard. */
+export type Arrival = {
+  readonly message: QueuedMessage;
+  readonly own: boolean;
+  /** The shard took it in an earlier block, which its neighbor has not seen yet: nothing is to be done with it. */
+  readonly taken: boolean;
+};
 
 /**
  * Every chain that a block sees: the masterchain, the listed shards, and its own as it was left by the block before. A split or a
@@ -72,7 +77,7 @@ export function listDelivered(
   );
 }
 
-/** Messages in all queues whose next stop is in the shard and that it has not taken yet, in the order of their delivery. */
+/** Messages in all queues whose next stop is in the shard, in the order of their delivery. */
 export function listArrivals(
   states: CellStore,
   shard: ShardIdent,
@@ -82,9 +87,11 @@ export function listArrivals(
 ): Arrival[] {
   return neighbors
     .flatMap(({ queue, own }) =>
-      listQueue(states, queue, shard)
-        .filter((message) => !isProcessed(processed, message, endLt))
-        .map((message) => ({ message, own })),
+      listQueue(states, queue, shard).map((message) => ({
+        message,
+        own,
+        taken: isProcessed(processed, message, endLt),
+      })),
     )
     .toSorted(({ message: one }, { message: other }) =>
       one.lt === other.lt ? Buffer.compare(one.hash, other.hash) : one.lt < other.lt ? -1 : 1,

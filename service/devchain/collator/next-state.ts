@@ -15,6 +15,8 @@ import { updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
 import type { ListedShard } from '#service/decode/tlb/shard-descr.ts';
 import { totalShardFees } from '#service/decode/tlb/shard-fees.ts';
 import { storeShardState, storeShardStateDetails } from '#service/decode/tlb/shard-state.ts';
+import type { BlockLoad } from './block-load.ts';
+import { isHeavy, isLight } from './block-load.ts';
 import type { BlockParts, FinishedRun } from './block-parts.ts';
 import { referTo } from './block-parts.ts';
 import { storeCurrencyDictionary, totalOf } from './descriptors.ts';
@@ -46,6 +48,9 @@ export type NextState = {
 
 /** Capability bit: states say how long their queues are. */
 const STORE_QUEUE_SIZE = 64n;
+
+/** Average size of a cell in a block's file. */
+const CELL_BYTES = 50;
 
 /** Makes the state after a block. */
 export function storeNextState(
@@ -80,6 +85,8 @@ export function storeNextState(
   const minRefMasterchainSeqno = Math.min(referenceSeqno, leastProcessed, isMasterchain ? leastListed : NO_SEQNO);
   const withSize = (config.capabilities & STORE_QUEUE_SIZE) !== 0n;
   const validatorFees = addCurrencies(states, before.totalValidatorFees, moveCurrencies(states, cells, fees.collected));
+  const limits = isMasterchain ? config.limits.masterchain : config.limits.shards;
+  const load = loadOf(cells, parts, finished);
   const state = storeShardState(states, {
     globalId: before.globalId,
     ...shard,
@@ -97,8 +104,8 @@ export function storeNextState(
     beforeSplit: request.beforeSplit === true,
     accounts,
     details: storeShardStateDetails(states, {
-      overloadHistory: shift(before.overloadHistory, request.wantSplit === true),
-      underloadHistory: shift(before.underloadHistory, finished.run.transactions === 0),
+      overloadHistory: shift(before.overloadHistory, isHeavy(limits, load)),
+      underloadHistory: shift(before.underloadHistory, isLight(limits, load, finished.queue.size)),
       totalBalance,
       totalValidatorFees: subtractCurrencies(states, validatorFees, moveCurrencies(states, cells, money.recovered)),
       libraries: isMasterchain
@@ -123,6 +130,11 @@ export function storeNextState(
 
 function shift(history: bigint, set: boolean): bigint {
   return BigInt.asUintN(64, (history << 1n) | (set ? 1n : 0n));
+}
+
+/** The block is not written yet: its cells so far are some nine tenths of it. */
+function loadOf(cells: CellStore, { startLt }: BlockParts, { run }: FinishedRun): BlockLoad {
+  return { bytes: cells.size * CELL_BYTES, gas: run.gas, ltDelta: Number(run.endLt - startLt) };
 }
 
 /** What a masterchain block and the shard blocks that it takes in created and minted. */
