@@ -21,6 +21,7 @@ import { createDriftLog } from './reconcile/drift-log.ts';
 import { createReconcileMetrics } from './reconcile/metrics.ts';
 import { createPodNudge } from './reconcile/pod-nudge.ts';
 import { createPodReports, type PodFetch } from './reconcile/pod-reports.ts';
+import { createReadyTimes } from './reconcile/ready-times.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
 import { createRevocations } from './reconcile/revocations.ts';
 import { createRolloutQueue } from './reconcile/rollout-queue.ts';
@@ -82,7 +83,8 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
   const consent = createConsent({ client, clock });
   const keyrings = createKeyrings({ caches });
   const rollouts = createRolloutQueue(options.rollouts, { clock, onTurn: (key) => tonApis.add(key, 'live') });
-  const shared = { client, caches, consent, keyrings, writer, events, metrics, clock, tracer };
+  const readyTimes = createReadyTimes({ clock, metrics });
+  const shared = { readyTimes, client, caches, consent, keyrings, writer, events, metrics, clock, tracer };
 
   const queueOf = (name: string, process: Parameters<typeof createQueue>[1]['process']): Queue =>
     createQueue(
@@ -103,7 +105,6 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
       nudge: createPodNudge({ enabled: options.nudgePods }, { writer, logger }),
       drift: createDriftLog({ now: clock.now }),
       onKeyringAcknowledged: (tonApi) => addKeysOf(keyOf(tonApi)),
-      logger,
     }),
   );
   const tonApiKeys = queueOf(

@@ -1,5 +1,4 @@
 import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
-import type { Logger } from 'pino';
 
 import { contentHash } from '../desired/canonical.ts';
 import { hotHash } from '../desired/config-map.ts';
@@ -26,6 +25,7 @@ import { observe, type Observation, type ObserveDependencies } from './observati
 import { planObject, planSummary } from './plan.ts';
 import type { PodNudge } from './pod-nudge.ts';
 import type { PodReport } from './pod-reports.ts';
+import type { ReadyTimes } from './ready-times.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
@@ -42,10 +42,10 @@ export type TonApiDependencies = ObserveDependencies &
     readonly drift: DriftLog;
     readonly nudge: PodNudge;
     readonly keyrings: Keyrings;
+    readonly readyTimes: ReadyTimes;
     /** All pods have taken over another keyring: keys that wait for it can go on. */
     readonly onKeyringAcknowledged: (tonApi: TonApi) => void;
     readonly metrics: ReconcileMetrics;
-    readonly logger: Logger;
     readonly tracer: Tracer;
   };
 
@@ -100,6 +100,7 @@ export function createTonApiReconciler(
     const status = summarize(tonApi, observed, clock.unixMs());
     const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
     note(tonApi, status, live);
+    dependencies.readyTimes.note(tonApi, status.conditions);
     if (written) await tellTransitions(tonApi, status, bounds);
     const ready = observed.pods.filter(isReadyPod);
     const reportOf = (pod: KubernetesObject): PodReport | undefined => seen.reports.get(pod.metadata.uid ?? '');

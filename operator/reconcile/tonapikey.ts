@@ -14,6 +14,7 @@ import { conditionOf } from '../status/conditions.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
 import type { ReconcileMetrics } from './metrics.ts';
+import type { ReadyTimes } from './ready-times.ts';
 import type { Revocations } from './revocations.ts';
 import { spanning } from './spans.ts';
 import { writeStatus } from './status-writer.ts';
@@ -25,6 +26,7 @@ export type TonApiKeyDependencies = {
   readonly caches: Caches;
   readonly consent: Consent;
   readonly keyrings: Keyrings;
+  readonly readyTimes: ReadyTimes;
   readonly revocations: Revocations;
   readonly writer: Writer;
   readonly events: Events;
@@ -131,6 +133,7 @@ export function createTonApiKeyReconciler(
   }
 
   async function tell(tonApiKey: TonApiKey, status: TonApiKeyStatus, bounds: RequestBounds): Promise<void> {
+    dependencies.readyTimes.note(tonApiKey, status.conditions);
     const before = conditionOf(tonApiKey.status?.conditions, 'Ready');
     if (!(await writeStatus(tonApiKey, status, writer, bounds))) return;
     const now = conditionOf(status.conditions, 'Ready');
