@@ -113,8 +113,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     },
 
     async run({ exchange, deadline, admission, caller, notes }, operation, source, mark) {
-      const asked: ReadonlySet<number>[] = [];
-      const noteAsked = (liteServers: ReadonlySet<number>): void => void asked.push(liteServers);
+      const told = notes.begin();
       try {
         const { atMs: deadlineMs, signal } = deadline;
         const access = admission.grants();
@@ -123,8 +122,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           signal,
           span: exchange.span,
           caller,
-          observe: notes.observe,
-          noteAsked,
+          observe: told.observe,
           ...(access && { access }),
         };
         const answer = await deadline.race(operation.run(source, context));
@@ -134,7 +132,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           body: successEnvelope(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
         };
       } catch (error) {
-        exchange.liteServers = [...new Set(asked.flatMap((liteServers) => [...liteServers]))];
+        exchange.liteServers = told.asked();
         return fail(exchange, error, { mark, refusalStatus: operation.refusalStatus });
       }
     },

@@ -17,8 +17,6 @@ export type ReadContext = {
   readonly caller?: string;
   /** Is told what was done for the request. */
   readonly observe?: (event: ReadEvent) => void;
-  /** Told of the lite servers that each read asks; the set grows with each: what a failure can tell of its making. */
-  readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };
 
 /** A value read from lite servers, with what it took. */

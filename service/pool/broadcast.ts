@@ -64,7 +64,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     return new Promise((resolve, reject) => {
       const tried = new Set<number>();
       const wanted = wantedFor(context);
-      context.noteAsked?.(tried);
+      context.observe?.({ kind: 'asked', liteServers: tried });
       const errors: unknown[] = [];
       const running = new Set<Send>();
       let decided = false;

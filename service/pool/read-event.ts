@@ -12,6 +12,8 @@ export type ReadEvent =
       /** Lite servers asked; for a joined read those that the read under way asked. */
       readonly attempts: number;
     }
+  /** A read begins: the set grows with each lite server that it asks, whatever comes of it, and also where it joins another read. */
+  | { readonly kind: 'asked'; readonly liteServers: ReadonlySet<number> }
   /** The masterchain block that the request is answered at. */
   | { readonly kind: 'head'; readonly seqno: number }
   /** Must be over before the answer leaves; never rejects, and takes at most some milliseconds. */

@@ -42,8 +42,6 @@ export type PoolContext = {
   readonly caller?: string;
   /** Is told what was done for the request. */
   readonly observe?: (event: ReadEvent) => void;
-  /** Told of the lite servers that a read asks; the set grows with each. Also where the read fails, and where it joins another. */
-  readonly noteAsked?: (liteServers: ReadonlySet<number>) => void;
 };
 
 /** The attempt whose answer is checked; a check that asks for more does so under this, since a read may have several waiters. */
@@ -182,7 +180,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       isUrgent,
     };
     // An answer is good for all; that there is none, only for those who may ask the same lite servers.
-    const flightKey = `${choice.forbidden(wanted)} ${key}`;
+    const flightKey = shareAs === undefined ? key : `${choice.forbidden(wanted)} ${key}`;
     const refusal = negatives.get(flightKey);
     if (refusal !== undefined) {
       metrics.read('negative');
@@ -206,7 +204,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       },
     };
     const tried = askedFor.get(flightKey) ?? new Set<number>();
-    context.noteAsked?.(tried);
+    context.observe?.({ kind: 'asked', liteServers: tried });
     const work = async (signal: AbortSignal): Promise<Landed<T>> => {
       askedFor.set(flightKey, tried);
       try {

@@ -10,7 +10,7 @@ export function scriptSend(refusal?: Error): LiveSend & { readonly sent: Externa
     sent,
     async send(boc, context): Promise<LiveAnswer<ExternalMessage>> {
       const message = readExternalMessage(boc);
-      context.noteAsked?.(new Set([3, 0, 7]));
+      context.observe?.({ kind: 'asked', liteServers: new Set([3, 0, 7]) });
       if (refusal !== undefined) throw refusal;
       sent.push(message);
       return { value: message, liteServers: [3, 0, 7], cached: false };
