@@ -1,26 +1,8 @@
-import type { BlockList } from 'node:net';
-
+import type { KeyTerms } from './key-terms.ts';
+import { readTerms } from './key-terms.ts';
 import { idLength } from './keys.ts';
 
-/** What a key may do. Keys with equal terms may share one object. */
-export type KeyTerms = {
-  /** Name of the plan. */
-  readonly plan: string;
-  /** Keys of one owner share one budget; a key without owner has its own. */
-  readonly owner?: string;
-  /** Networks the key is issued for; every network when absent. */
-  readonly networks?: readonly string[];
-  /** Unix milliseconds from which the key is unknown; never when absent. */
-  readonly notAfterMs?: number;
-  /** Operations the key may call; all when absent. */
-  readonly allowedMethods?: ReadonlySet<string>;
-  /** Addresses the key may be used from; all when absent. */
-  readonly allowedSources?: BlockList;
-  /** In place of the plan's; whole numbers. */
-  readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number };
-};
-
-/** Keys by id, about 70 bytes each besides their terms: a million as objects would be half a gigabyte. */
+/** Keys by id. */
 export type KeyTable = {
   readonly size: number;
   /** Place of a key; -1 when it is not there. */
@@ -33,21 +15,47 @@ export type KeyTable = {
   readonly plans: ReadonlyMap<string, readonly number[]>;
 };
 
+/**
+ * A table as it crosses the border of a thread: about 70 bytes a key in a few buffers, which change hands without a copy. A million keys as objects would
+ * be half a gigabyte, and work for the garbage collector.
+ */
+export type PackedKeys = {
+  readonly size: number;
+  /** 12 bytes a key. */
+  readonly ids: Uint8Array<ArrayBuffer>;
+  /** 32 bytes a key. */
+  readonly hashes: Uint8Array<ArrayBuffer>;
+  /** Open addressing, at most half full; 0 is free, else index + 1. */
+  readonly slots: Int32Array<ArrayBuffer>;
+  /** Which of the texts are each key's terms. */
+  readonly termsOf: Uint32Array<ArrayBuffer>;
+  /** JSON of rows without id and hash, one after the other, and where each ends. */
+  readonly termTexts: Uint8Array<ArrayBuffer>;
+  readonly termEnds: Uint32Array<ArrayBuffer>;
+  readonly plans: ReadonlyMap<string, readonly number[]>;
+};
+
+/** Terms of a table that is being built: their place among its texts, and the plan they name. */
+export type BuiltTerms = { readonly place: number; readonly plan: string };
+
 export type KeyTableBuilder = {
+  /** Keeps a row's text without id and hash, which was found good. */
+  addTerms(text: string, plan: string): BuiltTerms;
   /**
    * Adds a key read from a file: `id` 12 base-62 digits, `sha256` 64 hex digits, each at its place in `bytes` and checked before. A key that is there
    * already, with the same hash and from an earlier part, is left as it is. False when it cannot be: the id is taken.
    */
-  add(bytes: Buffer, idAt: number, sha256At: number, terms: KeyTerms): boolean;
+  add(bytes: Buffer, idAt: number, sha256At: number, terms: BuiltTerms): boolean;
   /** What follows is of another part: shards that change hands may hold a key twice for a while. */
   nextPart(): void;
-  build(): KeyTable;
+  build(): PackedKeys;
 };
 
 export const hashBytes = 32;
 
 /** Enough for most keyrings at once; doubled when full. */
 const firstCapacity = 1024;
+const firstTermBytes = 1024;
 
 /** Value of a hex digit by its code; 255 for what is none. */
 export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
@@ -58,91 +66,133 @@ export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
 /** @param keysAtLeast so many fit without growing, which holds up requests for as long as it takes */
 export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuilder {
   let capacity = Math.max(firstCapacity, keysAtLeast);
-  let ids = Buffer.allocUnsafeSlow(capacity * idLength);
-  let hashes = Buffer.allocUnsafeSlow(capacity * hashBytes);
-  /** Open addressing, at most half full; 0 is free, else index + 1. */
+  let ids = new Uint8Array(capacity * idLength);
+  let hashes = new Uint8Array(capacity * hashBytes);
   let slots = new Int32Array(slotsFor(capacity));
-  /** Terms in the order of their first keys, and the place among them of each key's: pointers by the million would be work for the garbage collector. */
-  const terms: KeyTerms[] = [];
   let termsOf = new Uint32Array(capacity);
+  let termTexts = new Uint8Array(firstTermBytes);
+  let termEnds = new Uint32Array(firstCapacity);
+  let termCount = 0;
   let size = 0;
   const plans = new Map<string, number[]>();
   let partStart = 0;
 
-  /** The slot that holds the id found in `bytes`, or the free one where it belongs. */
-  const slotOf = (bytes: Uint8Array, at: number): number => {
-    const mask = slots.length - 1;
-    let slot = hashOf(bytes, at) & mask;
-    for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
-      if (isSame(ids, (entry - 1) * idLength, bytes, at)) break;
-      slot = (slot + 1) & mask;
-    }
-    return slot;
-  };
-
   const grow = (): void => {
     capacity *= 2;
-    ids = Buffer.concat([ids], capacity * idLength);
-    hashes = Buffer.concat([hashes], capacity * hashBytes);
+    ids = longer(ids, capacity * idLength);
+    hashes = longer(hashes, capacity * hashBytes);
+    termsOf = longer(termsOf, capacity);
     slots = new Int32Array(slotsFor(capacity));
-    const before = termsOf;
-    termsOf = new Uint32Array(capacity);
-    termsOf.set(before);
-    for (let index = 0; index < size; index++) slots[slotOf(ids, index * idLength)] = index + 1;
+    for (let index = 0; index < size; index++) slots[slotOf(slots, ids, ids, index * idLength)] = index + 1;
   };
 
-  const sha256At = (index: number): Buffer => hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
+  const hashAt = (index: number): Uint8Array => hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
 
   return {
-    add(bytes, idAt, hexAt, keyTerms) {
+    addTerms(text, plan) {
+      const start = termEnds[termCount - 1] ?? 0;
+      const end = start + Buffer.byteLength(text);
+      while (end > termTexts.length) termTexts = longer(termTexts, 2 * termTexts.length);
+      if (termCount === termEnds.length) termEnds = longer(termEnds, 2 * termCount);
+      bufferOver(termTexts).write(text, start);
+      termEnds[termCount] = end;
+      return { place: termCount++, plan };
+    },
+    add(bytes, idAt, hexAt, { place, plan }) {
       if (size === capacity) grow();
-      const slot = slotOf(bytes, idAt);
+      const slot = slotOf(slots, ids, bytes, idAt);
       const index = size;
       const end = (index + 1) * hashBytes;
       for (let at = index * hashBytes, hex = hexAt; at < end; at++, hex += 2) {
         hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
       }
       const there = (slots[slot] ?? 0) - 1;
-      if (there >= 0) return there < partStart && sha256At(there).equals(sha256At(index));
+      if (there >= 0) return there < partStart && Buffer.compare(hashAt(there), hashAt(index)) === 0;
       for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
-      if (terms.at(-1) !== keyTerms) terms.push(keyTerms);
-      termsOf[index] = terms.length - 1;
+      termsOf[index] = place;
       size++;
-      noteExample(plans, keyTerms.plan, index);
+      noteExample(plans, plan, index);
       slots[slot] = index + 1;
       return true;
     },
     nextPart() {
       partStart = size;
     },
-    build: () => ({
-      size,
-      indexOf(id) {
-        for (let at = 0; at < idLength; at++) wanted[at] = id.charCodeAt(at);
-        return (slots[slotOf(wanted, 0)] ?? 0) - 1;
-      },
-      idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
-      sha256At,
-      plans,
-      termsAt(index) {
-        const found = index >= 0 && index < size ? terms[termsOf[index] ?? -1] : undefined;
-        if (found === undefined) throw new RangeError('no key at this place');
-        return found;
-      },
-    }),
+    build: () => ({ size, ids, hashes, slots, termsOf, termTexts, termEnds, plans }),
   };
+}
+
+/** The buffers of a table, to be handed over. */
+export function buffersOf({ ids, hashes, slots, termsOf, termTexts, termEnds }: PackedKeys): ArrayBuffer[] {
+  return [ids, hashes, slots, termsOf, termTexts, termEnds].map(({ buffer }) => buffer);
+}
+
+/** Terms that were read last: the callers of a busy minute. */
+const termsKept = 16_384;
+
+/** Finds keys where they are packed; terms are read when they are first asked for, since most keys do not ask. */
+export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed }: PackedKeys): KeyTable {
+  const [ids, hashes, texts] = [bufferOver(packed.ids), bufferOver(packed.hashes), bufferOver(packed.termTexts)];
+  const terms = new Map<number, KeyTerms>();
+
+  const read = (place: number): KeyTerms => {
+    const text = texts.toString('utf8', termEnds[place - 1] ?? 0, termEnds[place]);
+    const found = readTerms(JSON.parse(text) as Record<string, unknown>, '', []);
+    if (terms.size >= termsKept) terms.clear();
+    terms.set(place, found);
+    return found;
+  };
+
+  return {
+    size,
+    indexOf(id) {
+      for (let at = 0; at < idLength; at++) wanted[at] = id.charCodeAt(at);
+      return (slots[slotOf(slots, ids, wanted, 0)] ?? 0) - 1;
+    },
+    idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
+    sha256At: (index) => hashes.subarray(index * hashBytes, (index + 1) * hashBytes),
+    plans,
+    termsAt(index) {
+      const place = index >= 0 && index < size ? termsOf[index] : undefined;
+      if (place === undefined) throw new RangeError('no key at this place');
+      return terms.get(place) ?? read(place);
+    },
+  };
+}
+
+/** The slot that holds the id found in `bytes`, or the free one where it belongs. */
+function slotOf(slots: Int32Array, ids: Uint8Array, bytes: Uint8Array, at: number): number {
+  const mask = slots.length - 1;
+  let slot = hashOf(bytes, at) & mask;
+  for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
+    if (isSame(ids, (entry - 1) * idLength, bytes, at)) break;
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+function bufferOver(bytes: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function longer<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(values: T, length: number): T {
+  const grown = new (values.constructor as new (length: number) => T)(length);
+  grown.set(values);
+  return grown;
 }
 
 /** The id that is looked for: nothing is allocated for a look. */
 const wanted = new Uint8Array(idLength);
 
-/** Keys of a plan that are named when the plan does not exist. */
+/** Keys of a plan that are named when the plan does not exist, and plans of which there are such: many more than a manifest has. */
 const examplesMax = 20;
+const plansMax = 1024;
 
 function noteExample(plans: Map<string, number[]>, plan: string, index: number): void {
   const examples = plans.get(plan);
-  if (examples === undefined) plans.set(plan, [index]);
-  else if (examples.length < examplesMax) examples.push(index);
+  if (examples === undefined) {
+    if (plans.size < plansMax) plans.set(plan, [index]);
+  } else if (examples.length < examplesMax) examples.push(index);
 }
 
 function slotsFor(capacity: number): number {

@@ -1,6 +1,22 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-import type { KeyTerms } from './key-table.ts';
+/** What a key may do. Keys with equal terms may share one object. */
+export type KeyTerms = {
+  /** Name of the plan. */
+  readonly plan: string;
+  /** Keys of one owner share one budget; a key without owner has its own. */
+  readonly owner?: string;
+  /** Networks the key is issued for; every network when absent. */
+  readonly networks?: readonly string[];
+  /** Unix milliseconds from which the key is unknown; never when absent. */
+  readonly notAfterMs?: number;
+  /** Operations the key may call; all when absent. */
+  readonly allowedMethods?: ReadonlySet<string>;
+  /** Addresses the key may be used from; all when absent. */
+  readonly allowedSources?: BlockList;
+  /** In place of the plan's; whole numbers. */
+  readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number };
+};
 
 /** Longest name of a plan, owner, network or operation. */
 const nameLengthMax = 253;

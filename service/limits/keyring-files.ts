@@ -1,16 +1,13 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gunzip, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 
 import { LimitsError } from './errors.ts';
-import type { KeyTable } from './key-table.ts';
+import type { PackedKeys } from './key-table.ts';
 import { createKeyringReader, type KeyringReader } from './keyring-reader.ts';
 
-/** Keys of all files of a keyring; `sha256` is that of what they hold, in hex, null where there is no file. */
-export type Loaded = { readonly table: KeyTable; readonly sha256: string | null };
+/** Keys of all files of a keyring; `sha256` is that of what they hold, in hex. */
+export type ReadKeyring = { readonly keys: PackedKeys; readonly sha256: string };
 
 /** A million rows fit; more is not a keyring. */
 const bytesMax = 256 * 1024 * 1024;
@@ -18,10 +15,10 @@ const bytesMax = 256 * 1024 * 1024;
 /** Secrets hold about 8,000 keys each (operator reference 5.2): those of a million keys, and their doubles while shards change hands. */
 const filesMax = 512;
 
-/** Read at once: 2 ms of work, after which requests have their turn. */
+/** Read at once. */
 const chunkBytes = 128 * 1024;
 
-/** A Secret holds 1 MiB at most; what is packed in it, a few times that. Unpacked whole, in a thread. */
+/** A Secret holds 1 MiB at most; what is packed in it, a few times that. Unpacked whole. */
 const unpackedBytesMax = 32 * 1024 * 1024;
 
 type KeyringFile = { readonly path: string; readonly bytes: number; readonly stamp: string };
@@ -68,43 +65,29 @@ export function stampOf(path: string): string {
     .join('\n');
 }
 
-/** Reads a keyring at once, as at the start. Throws LimitsError `keyring_invalid`. */
-export function readKeyringNow(path: string): Loaded & { readonly stamp: string } {
+/** Bytes to be read, about: those of a packed file count as what is in it. Throws what the file system throws. */
+export function bytesOf(path: string): number {
+  return expectedBytes(filesOf(path));
+}
+
+/** Reads a keyring: 1.5 us a key. Throws LimitsError `keyring_invalid`. */
+export function readKeyring(path: string): ReadKeyring {
   try {
-    const stamp = stampOf(path);
     const files = filesOf(path);
     refuseTooMuch(files);
     const reader = createKeyringReader(expectedBytes(files));
     for (const file of files) {
       if (isPacked(file.path)) feedUnpacked(reader, gunzipSync(readFileSync(file.path), unpacking));
-      else feedNow(reader, file.path);
+      else feedPlain(reader, file.path);
       reader.endFile();
     }
-    return { ...reader.end(), stamp };
+    return reader.end();
   } catch (error) {
     throw error instanceof LimitsError ? error : unreadable(error);
   }
 }
 
-/** Reads a keyring in slices, between which requests have their turn. Rejects with LimitsError `keyring_invalid`. */
-export async function readKeyringInTurns(path: string): Promise<Loaded> {
-  const files = filesOf(path);
-  refuseTooMuch(files);
-  const reader = createKeyringReader(expectedBytes(files));
-  for (const file of files) {
-    const handle = await open(file.path, 'r');
-    try {
-      if (isPacked(file.path)) await feedPackedInTurns(reader, handle);
-      else await feedInTurns(reader, handle);
-    } finally {
-      await handle.close();
-    }
-    reader.endFile();
-  }
-  return reader.end();
-}
-
-function feedNow(reader: KeyringReader, path: string): void {
+function feedPlain(reader: KeyringReader, path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     const chunk = Buffer.alloc(chunkBytes);
@@ -116,25 +99,7 @@ function feedNow(reader: KeyringReader, path: string): void {
   }
 }
 
-async function feedInTurns(reader: KeyringReader, handle: FileHandle): Promise<void> {
-  const chunk = Buffer.alloc(chunkBytes);
-  for (;;) {
-    const { bytesRead } = await handle.read(chunk);
-    if (bytesRead === 0) return;
-    reader.feed(chunk.subarray(0, bytesRead));
-    await nextTurn();
-  }
-}
-
 const unpacking = { maxOutputLength: unpackedBytesMax };
-
-async function feedPackedInTurns(reader: KeyringReader, handle: FileHandle): Promise<void> {
-  const bytes = await promisify(gunzip)(await handle.readFile(), unpacking);
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    reader.feed(bytes.subarray(at, at + chunkBytes));
-    await nextTurn();
-  }
-}
 
 function feedUnpacked(reader: KeyringReader, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; at += chunkBytes) reader.feed(bytes.subarray(at, at + chunkBytes));

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 
 import { LimitsError } from './errors.ts';
 import { keyringRowFields } from '../config/keyring-row.ts';
-import { createKeyTableBuilder, hashBytes, hexValues, type KeyTable, type KeyTerms } from './key-table.ts';
+import {
+  createKeyTableBuilder,
+  hashBytes,
+  hexValues,
+  type BuiltTerms,
+  type KeyTableBuilder,
+  type PackedKeys,
+} from './key-table.ts';
 import { isRecord, readTerms } from './key-terms.ts';
 import { idLength, isDigit62 } from './keys.ts';
 import { createRowScanner, head } from './row-scanner.ts';
@@ -12,7 +19,7 @@ export type KeyringReader = {
   feed(bytes: Buffer): void;
   /** What was fed since the last call is a whole file. Throws LimitsError `keyring_invalid` with the problems found, at most 20. */
   endFile(): void;
-  end(): { readonly table: KeyTable; readonly sha256: string };
+  end(): { readonly keys: PackedKeys; readonly sha256: string };
 };
 
 /** The first problems tell what is wrong; a million would not. */
@@ -31,18 +38,24 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
   const builder = createKeyTableBuilder(Math.ceil(bytesExpected / rowBytesMin));
   const problems: string[] = [];
   const digest = createHash('sha256');
-  const terms = createTermsReader(problems);
+  const terms = createTermsReader(builder, problems);
   let unreadable = false;
   let rows = 0;
 
-  const add = (bytes: Buffer, idAt: number, sha256At: number, path: string, termsOf: () => KeyTerms): void => {
+  const add = (
+    bytes: Buffer,
+    idAt: number,
+    sha256At: number,
+    path: string,
+    termsOf: () => BuiltTerms | undefined,
+  ): void => {
     const before = problems.length;
     const goodId = isAll(bytes, idAt, idLength, isDigit62);
     const goodHash = isAll(bytes, sha256At, 2 * hashBytes, isHexDigit);
     if (!goodId) problems.push(`${path}.id: expected 12 base-62 digits`);
     if (!goodHash) problems.push(`${path}.sha256: expected 64 hex digits`);
     const found = termsOf();
-    if (!goodId || !goodHash || problems.length > before) return;
+    if (!goodId || !goodHash || found === undefined || problems.length > before) return;
     if (!builder.add(bytes, idAt, sha256At, found)) {
       problems.push(`key id ${bytes.toString('latin1', idAt, idAt + idLength)} is there twice`);
     }
@@ -92,36 +105,37 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
       scanner.feed(bytes);
     },
     endFile,
-    end: () => ({ table: builder.build(), sha256: digest.digest('hex') }),
+    end: () => ({ keys: builder.build(), sha256: digest.digest('hex') }),
   };
 }
 
-/** Reads terms; rows of one text have one object of terms. */
-function createTermsReader(problems: string[]) {
-  const known = new Map<string, KeyTerms>();
-  let last: { readonly tail: Buffer; readonly terms: KeyTerms } | undefined;
+/** Reads terms, undefined when they are not good; rows of one text share theirs. */
+function createTermsReader(builder: KeyTableBuilder, problems: string[]) {
+  const known = new Map<string, BuiltTerms>();
+  let last: { readonly tail: Buffer; readonly terms: BuiltTerms } | undefined;
 
-  const fromFields = (fields: Readonly<Record<string, unknown>>, path: string): KeyTerms => {
-    const found = readTerms(fields, path, problems);
+  const fromFields = (fields: Readonly<Record<string, unknown>>, path: string): BuiltTerms | undefined => {
+    const before = problems.length;
+    const { plan } = readTerms(fields, path, problems);
     if (!Object.keys(fields).every((name) => fieldNames.has(name))) {
       problems.push(`${path}.*: expected only the fields ${keyringRowFields.join(', ')}`);
     }
-    return found;
+    if (problems.length > before) return undefined;
+    const text = JSON.stringify({ ...fields, id: undefined, sha256: undefined });
+    const terms = known.get(text) ?? builder.addTerms(text, plan);
+    if (known.size < knownTermsMax) known.set(text, terms);
+    return terms;
   };
 
   return {
     fromFields,
     /** Terms of a row whose fields but id and hash are at `from` up to `to`. */
-    fromTail(bytes: Buffer, from: number, to: number, path: string): KeyTerms {
+    fromTail(bytes: Buffer, from: number, to: number, path: string): BuiltTerms | undefined {
       if (last?.tail.length === to - from && last.tail.compare(bytes, from, to) === 0) return last.terms;
-      const text = bytes.toString('utf8', from, to);
-      let terms = known.get(text);
-      if (terms === undefined) {
-        const before = problems.length;
-        terms = fromFields(JSON.parse(`{${text}`) as Record<string, unknown>, path);
-        if (problems.length > before) return terms;
-        if (known.size < knownTermsMax) known.set(text, terms);
-      }
+      const text = `{${bytes.toString('utf8', from, to)}`;
+      const terms = known.get(text) ?? fromFields(JSON.parse(text) as Record<string, unknown>, path);
+      if (terms === undefined) return undefined;
+      if (known.size < knownTermsMax) known.set(text, terms);
       last = { tail: Buffer.from(bytes.subarray(from, to)), terms };
       return terms;
     },

@@ -1,6 +1,6 @@
 import type { PricedPlan } from './callers.ts';
 import { LimitsError } from './errors.ts';
-import type { KeyTerms } from './key-table.ts';
+import type { KeyTerms } from './key-terms.ts';
 import { planProblems, type Keyring } from './keyring.ts';
 import type { PlanCounts } from './metrics.ts';
 import { grantsOf, type LimitPlan, type PlanOptions } from './options.ts';

@@ -11,6 +11,10 @@ export type LimitsParts = {
   readonly shared: SharedLimits | undefined;
 };
 
+/** Beside the sources, or beside the bundle. */
+const keyringWorkerPath = import.meta.url.endsWith('.ts') ? '../limits/keyring-worker.ts' : './keyring-worker.js';
+const keyringWorkerUrl = new URL(keyringWorkerPath, import.meta.url);
+
 /** Who may ask for what: the keys, and the limits that hold for them. */
 export function startLimits(config: ServiceConfig, options: ApiOptions, dependencies: ApiDependencies): LimitsParts {
   const { logger, register } = dependencies;
@@ -20,6 +24,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
       rows: options.keys ?? [],
       plans: new Set(config.plans.map(({ name }) => name)),
       pollMs: keyringPollMs,
+      workerUrl: keyringWorkerUrl,
     },
     { logger, register },
   );

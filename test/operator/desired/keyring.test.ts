@@ -11,7 +11,7 @@ import { shardCapacity } from '#operator/desired/mounts.ts';
 import { storedKeyring } from '#operator/keys/stored-keyring.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { KeyringRow } from '#operator/service-config.ts';
-import { readKeyringNow } from '#service/limits/keyring-files.ts';
+import { readKeyring } from '#service/limits/keyring-files.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 describe('the keyring', () => {
@@ -38,7 +38,7 @@ describe('the keyring', () => {
     const secrets = secretsOf(rows);
     expect(secrets).toHaveLength(4);
     const read = mounted(secrets);
-    expect(read.table.size).toBe(rows.length);
+    expect(read.keys.size).toBe(rows.length);
     expect(read.sha256).toBe(storedKeyring(secrets).sha256);
     for (const secret of secrets) expect(JSON.stringify(secret).length).toBeLessThan(1024 * 1024);
   });
@@ -53,7 +53,7 @@ describe('the keyring', () => {
       const { ids } = storedKeyring(mix.filter((secret) => secret !== undefined));
       for (const { id } of rows.slice(0, 8000)) expect(ids.has(id)).toBe(true);
     }
-    expect(mounted(growing).table.size).toBe(rows.length);
+    expect(mounted(growing).keys.size).toBe(rows.length);
     const { length } = secretsOf(rows, 2);
     expect(length).toBe(2);
     expect(storedKeyring(secretsOf(rows, 2).slice(0, 1)).ids.size).toBeLessThan(rows.length);
@@ -108,7 +108,7 @@ function mounted(secrets: readonly KubernetesObject[]) {
       const name = `${metadata.name.slice(metadata.name.lastIndexOf('-') + 1)}.json.gz`;
       writeFileSync(join(folder, name), Buffer.from(data?.['keyring.json.gz'] ?? '', 'base64'));
     }
-    return readKeyringNow(folder);
+    return readKeyring(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -9,6 +9,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { LimitsError } from '#service/limits/errors.ts';
+import { openKeyTable } from '#service/limits/key-table.ts';
 import { createKeyringReader } from '#service/limits/keyring-reader.ts';
 import { createKeyring, keyringPollMs, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
@@ -178,7 +179,7 @@ describe('a keyring', () => {
         const reader = createKeyringReader();
         for (let at = 0; at < bytes.length; at += length) reader.feed(bytes.subarray(at, at + length));
         reader.endFile();
-        const { table } = reader.end();
+        const table = openKeyTable(reader.end().keys);
         const owners = made.map(({ id }) => table.termsAt(table.indexOf(id)).owner);
         expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));
       }
@@ -214,6 +215,53 @@ describe('a keyring', () => {
     await keyring.reload();
     expect([keyring.size, keyring.find(moving.key, noonMs)?.terms.plan]).toEqual([1, 'free']);
     mounted.remove();
+  });
+
+  /** Rows by the thousand, more than are read without a thread, after those given. */
+  const large = (...first: object[]): string => {
+    const others = Array.from({ length: 5000 }, (_, index) => entryOf({ ...makeKey(randomBytes), id: idAt(index) }));
+    return JSON.stringify({ keys: [...first, ...others] });
+  };
+
+  it.each([
+    ['a file', (text: string) => ({ 'keyring.json': text })],
+    ['shards, some of them packed', (text: string) => ({ '0.json': gzipSync(text), '1.json': shard() })],
+  ])('that is large follows %s by a thread, while the event loop turns', async (_what, filesFor) => {
+    const [kept, added] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const mounted = mountFolder(filesFor(large(entryOf(kept))));
+    const keyring = createKeyring({ file: mounted.path });
+    mounted.put(filesFor(large(entryOf(kept, { owner: 'acme', allowedSources: ['10.0.0.0/8'] }), entryOf(added))));
+    let inForce = false;
+    let turns = 0;
+    void keyring.reload().then(() => (inForce = true));
+    for (; !inForce; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(turns).toBeGreaterThan(3);
+    expect([keyring.size, keyring.version]).toEqual([5002, 1]);
+    expect(keyring.find(added.key, noonMs)?.terms).toEqual({ plan: 'pro' });
+    expect(keyring.find(kept.key, noonMs)?.terms.owner).toBe('acme');
+    expect(keyring.find(kept.key, noonMs)?.terms.allowedSources?.check('10.1.2.3')).toBe(true);
+    mounted.remove();
+  });
+
+  it('that is large is refused by the thread with its problems, and the keys before it stay', async () => {
+    const made = makeKey(randomBytes);
+    const logged: object[] = [];
+    const logger = pino({ base: null }, { write: (line) => void logged.push(JSON.parse(line) as object) });
+    const keyring = createKeyring({ file: fileOf(large(entryOf(made))) }, { logger, register: new Registry() });
+    fileOf(large({ ...entryOf(made), id: 'short' }));
+    await keyring.reload();
+    expect(logged).toMatchObject([{ problems: ['keys[0].id: expected 12 base-62 digits'] }]);
+    expect(keyring.find(made.key, noonMs)).toBeDefined();
+  });
+
+  it('closed while a thread reads, ends it and keeps what it had', async () => {
+    const made = makeKey(randomBytes);
+    const keyring = createKeyring({ file: fileOf(large(entryOf(made))) });
+    fileOf(large());
+    const reading = keyring.reload();
+    keyring.close();
+    await reading;
+    expect([keyring.size, keyring.version]).toEqual([5001, 0]);
   });
 
   it('is refused when two shards have one id for two keys', () => {
