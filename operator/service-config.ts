@@ -12,4 +12,4 @@ export {
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
 export { durationMs } from '../service/config/duration.ts';
-export { readGlobalConfig, type GlobalConfig } from '../service/config/global-config.ts';
+export { readGlobalConfig } from '../service/config/global-config.ts';

@@ -35,14 +35,9 @@ export const trafficLabel = `${group}/traffic`;
 /** Label on Secrets of keys and other children: name of the TonApi that they belong to. */
 export const tonApiLabel = `${group}/tonapi`;
 
-/** Name of a child: the TonApi's name (at most 40 characters) and what it is for, within the 63 of a label value. */
-export function childName(tonApi: TonApi, suffix: string): string {
-  return `${tonApi.metadata.name}-${suffix}`;
-}
-
-/** Names of all children with a fixed name. */
+/** Names of all children: the TonApi's name (at most 40 characters) and what it is for, within the 63 of a label value. */
 export function childNames(tonApi: TonApi) {
-  const name = (suffix: string): string => childName(tonApi, suffix);
+  const name = (suffix: string): string => `${tonApi.metadata.name}-${suffix}`;
   return {
     api: name('api'),
     canary: name('api-canary'),

@@ -32,7 +32,7 @@ export function buildCanaryService(
 }
 
 /** True while a canary is tried; one that was given up has no pods. */
-export function hasCanaryTraffic({ rollout }: Pick<References, 'rollout'>): boolean {
+function hasCanaryTraffic({ rollout }: Pick<References, 'rollout'>): boolean {
   return (rollout.canary?.weight ?? 0) > 0;
 }
 

@@ -1,5 +1,5 @@
 import { childAnnotations, childNames } from '../desired/names.ts';
-import { stages, type DesiredObject, type Stage } from '../desired/references.ts';
+import type { DesiredObject, Stage } from '../desired/references.ts';
 import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi } from '../resource.ts';
 import { judgeAdoption } from './adoption.ts';
@@ -160,10 +160,4 @@ function masked(kind: string, field: FieldChange): FieldChange {
 
 function mask(value: unknown): unknown {
   return value === undefined ? undefined : '(secret)';
-}
-
-/** Stages that have changes, in order. */
-export function changedStages(changes: readonly Change[]): Stage[] {
-  const found = new Set(changes.map((change) => ('desired' in change ? change.desired.stage : change.stage)));
-  return stages.filter((stage) => found.has(stage));
 }

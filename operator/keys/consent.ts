@@ -1,9 +1,4 @@
-import type { TonApi, TonApiKey } from '../resource.ts';
-
-/** Key of the TonApi that a key is for. */
-export function tonApiOf({ metadata, spec }: TonApiKey): { readonly namespace: string; readonly name: string } {
-  return { namespace: spec.apiRef.namespace ?? metadata.namespace ?? '', name: spec.apiRef.name };
-}
+import type { TonApi } from '../resource.ts';
 
 /**
  * Whether a TonApi lets keys of a namespace point at it (operator sheet 2.2): its own always, others as its `keys` say.

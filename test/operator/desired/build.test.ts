@@ -119,6 +119,15 @@ describe('the configuration that pods mount', () => {
     expect(hotHash(sample(name, { trustedProxies: 9 }), { globalConfig: known })).not.toBe(hotHashOfManifest(text));
   });
 
+  it('has a hash that pods of every release make alike: a running fleet is judged by it', () => {
+    const spec = sample('smallest', {
+      plans: [{ name: 'free', requestsPerSecond: 1, archive: false }],
+      trustedProxies: 0,
+    }).spec;
+    const pinned = '2bea63d947fe9d353283485f3168d15b50731b95e7f64531c37f88f98bcc928a';
+    expect(hotHash({ ...sample('smallest'), spec }, { globalConfig })).toBe(pinned);
+  });
+
   it('does not change with what only says how pods are run', () => {
     const changed = configData({
       replicas: 7,
