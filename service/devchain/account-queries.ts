@@ -37,9 +37,32 @@ export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typ
   });
 }
 
-function readAccount(view: View, id: BlockId, account: Args['account'], writeState: (cell: number) => Buffer): Answer {
+/** Where an account is and what proves it, with the account's own cell in the chain's states. */
+export type LocatedAccount = Omit<Answer, 'state'> & { readonly cell: number | undefined };
+
+/**
+ * Finds an account for another query than those of states.
+ * @param name of the query, in the words of its refusals
+ */
+export function locateAccount(view: View, id: BlockId, account: Args['account'], name: string): LocatedAccount {
+  let found: number | undefined;
+  const write = (cell: number): Buffer => {
+    found = cell;
+    return Buffer.alloc(0);
+  };
+  const { id: reference, shardBlock, shardProof, proof } = readAccount(view, id, account, write, name);
+  return { id: reference, shardBlock, shardProof, proof, cell: found };
+}
+
+function readAccount(
+  view: View,
+  id: BlockId,
+  account: Args['account'],
+  writeState: (cell: number) => Buffer,
+  name = 'getAccountState',
+): Answer {
   const prefix = account.id.readBigUInt64BE(0);
-  checkReference(id, account.workchain, prefix);
+  checkReference(id, account.workchain, prefix, name);
   if (id.workchain !== MASTERCHAIN)
     return inBlock(view, id, needBlock(view, id), Buffer.alloc(0), account.id, writeState);
   const reference = id.seqno === latestSeqno ? tipBlock(view) : needMasterchainBlock(view, id);
@@ -56,12 +79,12 @@ function readAccount(view: View, id: BlockId, account: Args['account'], writeSta
   return inBlock(view, reference.id, needBlock(view, top), shardProof, account.id, writeState);
 }
 
-function checkReference(id: BlockId, workchain: number, prefix: bigint): void {
+function checkReference(id: BlockId, workchain: number, prefix: bigint, name: string): void {
   if (id.workchain !== MASTERCHAIN && id.workchain !== workchain) {
-    throw refusal(serverCode.fatal, 'reference block for a getAccountState() must belong to the masterchain');
+    throw refusal(serverCode.fatal, `reference block for a ${name}() must belong to the masterchain`);
   }
   if (id.seqno !== latestSeqno && !isValidId(id)) {
-    throw refusal(serverCode.fatal, 'reference block id for a getAccountState() is invalid');
+    throw refusal(serverCode.fatal, `reference block id for a ${name}() is invalid`);
   }
   if (id.workchain === workchain && !shardContainsPrefix(id.shard, prefix)) {
     throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the reference block');

@@ -9,6 +9,7 @@ import type { StartTimer } from './head.ts';
 import { createHead, startTimer } from './head.ts';
 import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.ts';
 import { startLiteServers } from './lite-servers.ts';
+import { createMethodRunner } from './method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
 import { createSlices } from './slices.ts';
 import { readTape } from './tape.ts';
@@ -73,7 +74,15 @@ export async function createDevchain(options: DevchainOptions, dependencies: Dev
   const chain = dependencies.chain ?? (await loadChain(options.recordingDir));
   const firstSeqno = Math.max(1, chain.lastSeqno - startBehindBlocks);
   const head = createHead({ firstSeqno, lastSeqno: chain.lastSeqno, paceSeconds }, { startTimer: start });
-  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer: start, now };
+  const shared = {
+    chain,
+    head,
+    logger,
+    metrics: createQueryServerMetrics(register),
+    startTimer: start,
+    now,
+    methods: createMethodRunner(),
+  };
   const serving = await startLiteServers(host, servers, shared);
   const { liteServers } = serving;
   return {

@@ -1,7 +1,5 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
-import { previousBlocksTuple } from '../tvm/previous-blocks.ts';
-import { encodeStackEntry } from '../tvm/stack-writer.ts';
 import type { GrowingChain, ChainBlock } from './chain.ts';
 import { stateOf } from './chain.ts';
 import type { ChainConfig } from './collator/chain-config.ts';
@@ -17,6 +15,7 @@ import { containsPlace } from './collator/routing.ts';
 import { sessionOf } from './collator/sessions.ts';
 import type { ShardTop } from './collator/shard-list.ts';
 import { planBlocks } from './block-plans.ts';
+import { seenBlocks } from './seen-blocks.ts';
 import type { Signer } from './signing.ts';
 import type { Slices } from './slices.ts';
 
@@ -80,18 +79,6 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return seqno === 0 ? chain.zeroStates[0]!.id : chain.masterchain(seqno)!.id;
   }
 
-  /** Ids of the masterchain's blocks from one down to the zerostate, at most 16, every `step`-th. */
-  function countDown(from: number, step: number): BlockId[] {
-    const count = Math.min(16, Math.floor(from / step) + 1);
-    return Array.from({ length: count }, (_, index) => idOf(from - index * step));
-  }
-
-  function previousBlocks({ id: { seqno } }: BlockTip): string {
-    const lastKeyBlock = idOf(chain.keyBlocks.findLast((key) => key <= seqno) ?? 0);
-    const blocks = { last: countDown(seqno, 1), lastKeyBlock, lastHundreds: countDown(seqno - (seqno % 100), 100) };
-    return encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
-  }
-
   function tipOf(id: BlockId): BlockTip {
     const block = chain.find(id);
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
@@ -108,7 +95,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
       states,
       executor,
       configOf,
-      previousBlocks,
+      previousBlocks: ({ id }) => seenBlocks(chain, id.seqno),
       masterchainState: (one) => stateOf(chain, idOf(one))!,
       stateOf: (id) => fresh.get(id) ?? stateOf(chain, id)!,
       rest: () => slices.rest(),
@@ -161,7 +148,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
       last = next.catch(() => undefined);
       return next;
     },
-    previousBlocks: () => previousBlocks(tipOf(idOf(chain.lastSeqno))),
+    previousBlocks: () => seenBlocks(chain, chain.lastSeqno),
     idle: async () => {
       await last;
     },

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
-import { BOC_MAGIC, parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { shardContainsPrefix } from '../decode/shard.ts';
 import type { ShardAccount } from '../decode/tlb/shard-account.ts';
@@ -11,6 +10,7 @@ import type { ArgsOf } from '../liteserver/functions.ts';
 import type { sendMessage } from '../liteserver/functions.ts';
 import type { SendMsgStatus } from '../liteserver/tl/lite-api.ts';
 import { refusal, serverCode } from './errors.ts';
+import { parseForeignBag } from './foreign-bag.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
 import { openState } from './walk.ts';
@@ -74,7 +74,8 @@ export function reject(text: string, code: number = serverCode.generic): never {
 
 function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
   if (body.length > messageBytesMax) reject('external message too large, rejecting');
-  const boc = parse(body);
+  const boc = parseForeignBag(body);
+  if ('problem' in boc) return reject(boc.problem);
   if (boc.roots.length !== 1) reject('external message is not a valid bag of cells');
   const root = boc.roots[0]!;
   if (boc.depth(root) >= messageDepthMax) reject('external message is too deep');
@@ -82,21 +83,6 @@ function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
   const account = findAccount(view, destination.workchain, destination.id);
   if (account === undefined) reject('Failed to unpack account state');
   return destination;
-}
-
-/** First four bytes of the three kinds of bags. */
-const bagMagics: readonly number[] = Object.values(BOC_MAGIC);
-
-function parse(body: Buffer): Boc {
-  if (body.length < 4) {
-    reject(`cannot deserialize bag-of-cells: not enough bytes (${body.length} present, 10 required)`);
-  }
-  if (!bagMagics.includes(body.readUInt32BE(0))) reject('cannot deserialize bag-of-cells: invalid header, error 0');
-  try {
-    return parseBoc(body, { rootLevelMax: 3 });
-  } catch (error) {
-    return reject(`cannot deserialize bag-of-cells: ${(error as Error).message}`);
-  }
 }
 
 /** `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt import_fee:Grams`. */

@@ -20,6 +20,7 @@ import { createLiveHead } from './live-head.ts';
 import { createMempool } from './mempool.ts';
 import type { CheckedMessage } from './message-queries.ts';
 import { createMessageInbox } from './message-queries.ts';
+import { createMethodRunner } from './method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
 import type { Consensus, ValidatorKey } from './signing.ts';
 import { createSigner, describeValidator, validatorKey } from './signing.ts';
@@ -187,7 +188,7 @@ export async function createPrivateNetwork(
   // The first masterchain block lists the basechain's zerostate, the second one its first block: accounts can be read from there on.
   await step();
   await step();
-  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer, now };
+  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer, now, methods: createMethodRunner() };
   const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
   const inbox = createMessageInbox({ nowMs: now, take: (_, message) => take(message) });
   if (options.blockSeconds !== undefined) later(options.blockSeconds * 1000);

@@ -11,6 +11,8 @@ import { answerLibraries, answerLibrariesWithProof } from './library-queries.ts'
 import { answerListing, answerListingExt } from './listing-queries.ts';
 import { answerLookup, answerLookupWithProof } from './lookup-queries.ts';
 import type { MessageInbox } from './message-queries.ts';
+import { answerRunMethod } from './method-queries.ts';
+import type { MethodRunner } from './method-runner.ts';
 import {
   answerBlockQueueSize,
   answerDispatchQueueInfo,
@@ -22,19 +24,19 @@ import { answerValidatorStats } from './statistics-queries.ts';
 import { answerOneTransaction, answerTransactions } from './transaction-queries.ts';
 import type { View } from './view.ts';
 
-type Handler = (view: View, request: Buffer, inbox: MessageInbox) => Buffer;
+/** What answers need beside the chain. */
+export type QueryTools = { readonly inbox: MessageInbox; readonly methods: MethodRunner };
+
+type Handler = (view: View, request: Buffer, tools: QueryTools) => Buffer;
 
 function handle<Args, Answer>(
   fn: LiteServerFunction<Args, Answer>,
-  answer: (view: View, args: Args, inbox: MessageInbox) => Answer,
+  answer: (view: View, args: Args, tools: QueryTools) => Answer,
 ): [number, Handler] {
-  return [fn.id, (view, request, inbox) => fn.encodeAnswer(answer(view, fn.decodeArgs(request), inbox))];
+  return [fn.id, (view, request, tools) => fn.encodeAnswer(answer(view, fn.decodeArgs(request), tools))];
 }
 
-/**
- * Everything that a recording can answer. runSmcMethod is not here: it needs the virtual machine, so these servers say of it
- * what an older node says of any function that it does not know.
- */
+/** Everything that a node answers; what it answers only when told to on its command line is refused. */
 const handlers: ReadonlyMap<number, Handler> = new Map([
   handle(functions.getMasterchainInfo, answerMasterchainInfo),
   handle(functions.getMasterchainInfoExt, answerMasterchainInfoExt),
@@ -43,9 +45,10 @@ const handlers: ReadonlyMap<number, Handler> = new Map([
   handle(functions.getBlock, answerBlock),
   handle(functions.getState, answerState),
   handle(functions.getBlockHeader, answerBlockHeader),
-  handle(functions.sendMessage, (view, args, inbox) => inbox.accept(view, args)),
+  handle(functions.sendMessage, (view, args, { inbox }) => inbox.accept(view, args)),
   handle(functions.getAccountState, answerAccountState),
   handle(functions.getAccountStatePrunned, answerAccountStatePruned),
+  handle(functions.runSmcMethod, (view, args, { methods }) => answerRunMethod(view, args, methods)),
   handle(functions.getShardInfo, answerShardInfo),
   handle(functions.getAllShardsInfo, answerAllShardsInfo),
   handle(functions.getOneTransaction, answerOneTransaction),
@@ -74,12 +77,12 @@ const handlers: ReadonlyMap<number, Handler> = new Map([
  * The answer to a function's bytes (no envelope, no prefix).
  * @throws DevchainError `query_refused` for what `liteServer.error` answers
  */
-export function answerQuery(view: View, request: Buffer, inbox: MessageInbox): Buffer {
+export function answerQuery(view: View, request: Buffer, tools: QueryTools): Buffer {
   if (request.length < 4) throw refusal(serverCode.generic, 'Not enough data to read at 0');
   const handler = handlers.get(request.readUInt32LE(0));
   if (handler === undefined) throw refusal(serverCode.unknownQuery, 'unknown query');
   try {
-    return handler(view, request, inbox);
+    return handler(view, request, tools);
   } catch (error) {
     if (error instanceof TlError) throw refusal(serverCode.generic, error.message);
     throw error;

@@ -11,6 +11,7 @@ import type { QueryFaults } from './faults.ts';
 import type { Head, StartTimer } from './head.ts';
 import { createMessageInbox } from './message-queries.ts';
 import type { MessageInboxDependencies } from './message-queries.ts';
+import type { MethodRunner } from './method-runner.ts';
 import type { QueryServerMetrics } from './metrics.ts';
 import { answerQuery } from './queries.ts';
 import type { View } from './view.ts';
@@ -34,12 +35,14 @@ export type QueryServerDependencies = {
   readonly startTimer: StartTimer;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Runs get-methods; may be shared by all servers of a network. */
+  readonly methods: MethodRunner;
   /** Tries messages from outside, on a chain that goes on (`MessageInboxDependencies`). */
   readonly take?: MessageInboxDependencies['take'];
 };
 
 export function createQueryServer(dependencies: QueryServerDependencies): QueryServer {
-  const { chain, head, logger, metrics, now } = dependencies;
+  const { chain, head, logger, metrics, now, methods } = dependencies;
   const inbox = createMessageInbox({ nowMs: now, ...(dependencies.take !== undefined && { take: dependencies.take }) });
   let faults: QueryFaults = {};
   let queries = 0;
@@ -66,7 +69,8 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
     }
     const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0) };
     refuseByFaults(acting, view, request);
-    return faultyAnswer(acting, view, request, (one) => answerQuery(one, request, inbox));
+    if (functionOf(request)?.name === 'runSmcMethod') await methods.ready();
+    return faultyAnswer(acting, view, request, (one) => answerQuery(one, request, { inbox, methods }));
   }
 
   return {

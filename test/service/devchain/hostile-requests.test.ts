@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { isRefusal } from '#service/devchain/errors.ts';
 import { createMessageInbox } from '#service/devchain/message-queries.ts';
+import { createMethodRunner } from '#service/devchain/method-runner.ts';
 import { answerQuery } from '#service/devchain/queries.ts';
 import { liteServerFunctions } from '#service/liteserver/functions.ts';
 import { chain } from '#test/service/devchain/network.ts';
@@ -12,11 +13,14 @@ const seed = 20_261_121;
 
 const id32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
+const methods = createMethodRunner();
+await methods.ready();
+
 /** True when the server answered or refused; anything else is thrown. */
 function survives(request: Buffer): boolean {
   const view = { chain, tip: Math.ceil(chain.lastSeqno / 2), nowSeconds: 0 };
   try {
-    return answerQuery(view, request, createMessageInbox({ nowMs: () => 0 })).length >= 4;
+    return answerQuery(view, request, { inbox: createMessageInbox({ nowMs: () => 0 }), methods }).length >= 4;
   } catch (error) {
     if (isRefusal(error)) return true;
     throw error;

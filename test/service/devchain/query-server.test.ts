@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createHead, startTimer } from '#service/devchain/head.ts';
 import { createQueryServerMetrics } from '#service/devchain/metrics.ts';
+import { createMethodRunner } from '#service/devchain/method-runner.ts';
 import { createQueryServer } from '#service/devchain/query-server.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import { encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
@@ -17,7 +18,15 @@ const nowMs = (): number => nowSeconds * 1000;
 async function ask(payload: Buffer): Promise<Buffer | null> {
   const head = createHead({ firstSeqno: 5, lastSeqno: 10, paceSeconds: 3600 }, { startTimer });
   const metrics = createQueryServerMetrics(new Registry());
-  const server = createQueryServer({ chain, head, logger: silent, metrics, startTimer, now: nowMs });
+  const server = createQueryServer({
+    chain,
+    head,
+    logger: silent,
+    metrics,
+    startTimer,
+    now: nowMs,
+    methods: createMethodRunner(),
+  });
   const answer = await server.answer(payload, noSignal);
   server.close();
   head.close();
@@ -35,11 +44,6 @@ describe('what a lite server takes', () => {
 
   it.each<[string, Buffer, object]>([
     ['a function of a later node', Buffer.from('0123456789abcdef', 'hex'), { code: 621, text: 'unknown query' }],
-    [
-      'a get-method, which needs the virtual machine',
-      Buffer.from('d25dc65c', 'hex'),
-      { code: 621, text: 'unknown query' },
-    ],
     ['nothing', Buffer.alloc(0), { code: 0, text: 'Not enough data to read at 0' }],
   ])('is refused as the node does it, when it is %s', async (_, request, error) => {
     expect(errorAnswer((await ask(encodeEnvelope(request)))!)).toEqual(error);
