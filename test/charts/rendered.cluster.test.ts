@@ -96,7 +96,7 @@ describe.skipIf(withoutHelm('the charts') || (await withoutControlPlane('the cha
         resources.includes('pods'),
       ),
     );
-    expect(new Set(pods.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
+    expect(new Set(pods.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']));
   });
 
   it.each([

@@ -69,8 +69,12 @@ capabilities:
 {{/* The operator's rules in the namespaces that it looks at: what it does there, and no more. */}}
 {{- define "tonplane.rules" -}}
 - apiGroups: [tonplane.dev]
-  resources: [tonapis, tonapikeys]
-  verbs: [get, list, watch, patch]
+  resources: [tonapis]
+  verbs: [list, watch]
+# A key has a finalizer, a TonApi has none.
+- apiGroups: [tonplane.dev]
+  resources: [tonapikeys]
+  verbs: [list, watch, patch]
 - apiGroups: [tonplane.dev]
   resources: [tonapis/status, tonapikeys/status]
   verbs: [patch]
@@ -113,7 +117,7 @@ capabilities:
 {{- end }}
 - apiGroups: ['']
   resources: [pods]
-  verbs: [get, list, watch{{ if .Values.operator.nudgePods }}, patch{{ end }}]
+  verbs: [list, watch{{ if .Values.operator.nudgePods }}, patch{{ end }}]
 # Labels of a namespace decide whether its TonApiKeys may point at a TonApi elsewhere.
 - apiGroups: ['']
   resources: [namespaces]
