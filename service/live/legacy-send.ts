@@ -16,10 +16,11 @@ export type LegacySend = {
   /** Writes the message and sends it. Rejects as `LiveSend.send` does. */
   sendQuery(query: ExternalQuery, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
   /**
-   * Sends a message now and again every 5 seconds for a minute, whatever comes of it; returns at once.
+   * Sends a message now and again every 5 seconds for a minute, whatever comes of it, to lite servers that the caller may use; returns
+   * at once, and goes on when the caller has left.
    * Throws LiveError `bad_message`; PoolError `no_lite_server` when as many messages as are borne are being sent so.
    */
-  sendRepeatedly(boc: Buffer): LiveAnswer<ExternalMessage>;
+  sendRepeatedly(boc: Buffer, context: ReadContext): LiveAnswer<ExternalMessage>;
 };
 
 /** How often and how long a message is sent again, as the old service does. */
@@ -28,6 +29,12 @@ const DURATION_MS = 60_000;
 
 /** Messages sent again at a time: of 64 KiB at the most, 16 MB; 50 sends a second. */
 const REPEATED_MAX = 256;
+
+type Repeated = {
+  readonly boc: Buffer;
+  readonly rights: Pick<ReadContext, 'access' | 'caller'>;
+  readonly endMs: number;
+};
 
 export type LegacySendDependencies = {
   readonly pool: Pick<Pool, 'broadcast'>;
@@ -41,19 +48,20 @@ export function createLegacySend({ pool, accounts, send, now }: LegacySendDepend
   let repeated = 0;
 
   /** One send of many; true when there is no use in another one. */
-  async function sendOnce(boc: Buffer): Promise<boolean> {
+  async function sendOnce({ boc, rights }: Repeated): Promise<boolean> {
     try {
-      await pool.broadcast(boc, { deadlineMs: now() + EVERY_MS, signal: AbortSignal.timeout(EVERY_MS) });
+      const time = { deadlineMs: now() + EVERY_MS, signal: AbortSignal.timeout(EVERY_MS) };
+      await pool.broadcast(boc, { ...rights, ...time });
       return false;
     } catch (error) {
       return error instanceof PoolError && error.code === 'closed';
     }
   }
 
-  async function repeat(boc: Buffer, endMs: number): Promise<void> {
-    const isOver = await sendOnce(boc);
-    if (isOver || now() + EVERY_MS >= endMs) repeated -= 1;
-    else setTimeout(() => void repeat(boc, endMs), EVERY_MS).unref();
+  async function repeat(message: Repeated): Promise<void> {
+    const isOver = await sendOnce(message);
+    if (isOver || now() + EVERY_MS >= message.endMs) repeated -= 1;
+    else setTimeout(() => void repeat(message), EVERY_MS).unref();
   }
 
   return {
@@ -63,11 +71,13 @@ export function createLegacySend({ pool, accounts, send, now }: LegacySendDepend
       return send.send(writeExternalMessage(account, { ...content, ...state }), context);
     },
 
-    sendRepeatedly(boc) {
+    sendRepeatedly(boc, { access, caller }) {
       const message = readExternalMessage(boc);
       if (repeated >= REPEATED_MAX) throw new PoolError('no_lite_server');
       repeated += 1;
-      void repeat(message.boc, now() + DURATION_MS);
+      // What the caller may do outlasts its request; its time, its trace and its notes do not.
+      const rights = { ...(access && { access }), ...(caller !== undefined && { caller }) };
+      void repeat({ boc: message.boc, rights, endMs: now() + DURATION_MS });
       return { value: message, liteServers: [], cached: false };
     },
   };

@@ -127,7 +127,8 @@ export function legacyOperations({ send, legacySend, fees }: LegacyDependencies)
       summary: 'Sends a message now and again every 5 seconds for a minute; answers at once.',
       parameters: { boc },
       result: done,
-      handle: async (values) => mapAnswer(legacySend.sendRepeatedly(values.boc), () => ({ '@type': 'ok' as const })),
+      handle: async (values, context) =>
+        mapAnswer(legacySend.sendRepeatedly(values.boc, context), () => ({ '@type': 'ok' as const })),
     }),
   ];
 }

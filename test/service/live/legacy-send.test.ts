@@ -5,6 +5,7 @@ import type { LiveAccount } from '#service/live/accounts.ts';
 import { createLegacySend } from '#service/live/legacy-send.ts';
 import { createLiveSend } from '#service/live/send.ts';
 import { PoolError } from '#service/pool/errors.ts';
+import type { PoolContext } from '#service/pool/reads.ts';
 
 const code = beginCell().storeUint(1, 9).storeRef(beginCell().endCell()).endCell();
 const data = beginCell().storeUint(5, 32).endCell();
@@ -77,7 +78,7 @@ describe('a message that is sent again and again', () => {
     'is sent every 5 seconds for a minute, answered with %s',
     async (refusal) => {
       const { sent, legacy } = startSending({ refusal });
-      expect(legacy.sendRepeatedly(message.toBoc()).value.hash).toEqual(message.hash());
+      expect(legacy.sendRepeatedly(message.toBoc(), context).value.hash).toEqual(message.hash());
       expect(sent).toHaveLength(1);
       await vi.advanceTimersByTimeAsync(30_001);
       expect(sent).toHaveLength(7);
@@ -87,24 +88,54 @@ describe('a message that is sent again and again', () => {
     },
   );
 
+  it('goes each time where the plan of its caller allows, on its own time', async () => {
+    const contexts: PoolContext[] = [];
+    const pool = {
+      async broadcast(_message: Buffer, given: PoolContext) {
+        contexts.push(given);
+        return { liteServers: [2], known: false };
+      },
+    };
+    const legacy = createLegacySend({
+      pool,
+      accounts: { readAccount: () => Promise.reject(new Error('not asked')) },
+      send: createLiveSend({ pool }),
+      now: () => performance.now(),
+    });
+    const access = { liteServerTiers: ['shared'], archive: false };
+    const request = new AbortController();
+    legacy.sendRepeatedly(message.toBoc(), { ...context, signal: request.signal, access, caller: 'key one' });
+    request.abort();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(contexts).toHaveLength(12);
+    for (const given of contexts) {
+      expect(given).toMatchObject({ access, caller: 'key one' });
+      expect(given.signal).not.toBe(request.signal);
+    }
+  });
+
   it('is not sent any more once the pool is closed', async () => {
     const { sent, legacy } = startSending({ refusal: new PoolError('closed') });
-    legacy.sendRepeatedly(message.toBoc());
+    legacy.sendRepeatedly(message.toBoc(), context);
     await vi.advanceTimersByTimeAsync(600_000);
     expect(sent).toHaveLength(1);
   });
 
   it('is refused while too many are being sent, and taken when some have ended', async () => {
     const { legacy } = startSending();
-    for (let count = 0; count < 256; count++) legacy.sendRepeatedly(message.toBoc());
-    expect(() => legacy.sendRepeatedly(message.toBoc())).toThrow(expect.objectContaining({ code: 'no_lite_server' }));
+    for (let count = 0; count < 256; count++) legacy.sendRepeatedly(message.toBoc(), context);
+    expect(() => legacy.sendRepeatedly(message.toBoc(), context)).toThrow(
+      expect.objectContaining({ code: 'no_lite_server' }),
+    );
     await vi.advanceTimersByTimeAsync(60_001);
-    expect(() => legacy.sendRepeatedly(message.toBoc())).not.toThrow();
+    expect(() => legacy.sendRepeatedly(message.toBoc(), context)).not.toThrow();
   });
 
   it('must be a message', () => {
     const { sent, legacy } = startSending();
-    expect(() => legacy.sendRepeatedly(code.toBoc())).toThrow(expect.objectContaining({ code: 'bad_message' }));
+    expect(() => legacy.sendRepeatedly(code.toBoc(), context)).toThrow(
+      expect.objectContaining({ code: 'bad_message' }),
+    );
     expect(sent).toEqual([]);
   });
 });
