@@ -12,6 +12,7 @@ import { createElector, type Elector } from './kubernetes/elector.ts';
 import { createClientMetrics } from './kubernetes/metrics.ts';
 import type { OperatorOptions } from './options.ts';
 import { fetchFromPod } from './pod-fetch.ts';
+import { createTraceRule } from './trace-rule.ts';
 import type { PodFetch } from './reconcile/pod-reports.ts';
 
 /** The operator, running. */
@@ -41,7 +42,8 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   const { logger, register, version, commit } = dependencies;
   const clock = systemClock;
   const resource = { 'service.name': 'ton-operator', 'service.version': version };
-  const tracing = await createTracing({ tracing: options.tracing, resource }, { logger });
+  const keep = createTraceRule(Math.random);
+  const tracing = await createTracing({ tracing: options.tracing, resource, keep }, { logger });
   const { tracer } = tracing;
   const credentials = await createCredentials(options, { now: clock.now });
   let elector: Elector | undefined;

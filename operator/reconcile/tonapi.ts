@@ -72,6 +72,7 @@ export function createTonApiReconciler(
     );
     const changes = await spanning(tracer, 'diff', () => plan(tonApi, seen, decision, dependencies, bounds));
     const acted = await carryOut(tonApi, changes, dependencies, bounds);
+    trace.getActiveSpan()?.setAttribute('ton.writes', acted.writes);
     const after = await spanning(tracer, 'status', () => tell(tonApi, seen, decision, acted, bounds));
     await dependencies.nudge.pods(after.behind, after.content, bounds);
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')

@@ -2,6 +2,8 @@ import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 
+import { createTail, type KeepTrace } from './tail.ts';
+
 export type TracingOptions = {
   /** Null: no traces, and nothing of the SDK is loaded. */
   readonly tracing: {
@@ -10,6 +12,8 @@ export type TracingOptions = {
     /** Share of traces begun here that are kept, 0..1; a caller's own decision is followed. */
     readonly sampleRatio: number;
   } | null;
+  /** Asked of each trace when it has ended; default: every trace that was sampled is kept. */
+  readonly keep?: KeepTrace;
   /** `service.name`, `service.version` and further attributes of every span's resource. */
   readonly resource: Readonly<Record<string, string>>;
 };
@@ -70,18 +74,17 @@ export async function createTracing(
     toString: () => sampler.toString(),
   };
   const exporter = reporting(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), dependencies.logger);
+  const batches = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: spansMax,
+    scheduledDelayMillis: batchDelayMs,
+    exportTimeoutMillis: exportTimeoutMs,
+  });
   const sdk = new NodeSDK({
     autoDetectResources: false,
     resource: resourceFromAttributes({ ...options.resource }),
     sampler: new ParentBasedSampler({ root }),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter,
-        maxQueueSize: spansMax,
-        scheduledDelayMillis: batchDelayMs,
-        exportTimeoutMillis: exportTimeoutMs,
-      }),
-    ],
+    spanProcessors: [options.keep === undefined ? batches : createTail(batches, options.keep)],
     // Given and empty: left out, the SDK would look for collectors of metrics and logs in the environment.
     metricReaders: [],
     logRecordProcessors: [],

@@ -1,0 +1,35 @@
+/** What the rule looks at of a span, as OpenTelemetry has it. */
+export type EndedSpan = {
+  readonly name: string;
+  readonly status: { readonly code: number };
+  readonly duration: readonly [seconds: number, nanoseconds: number];
+  readonly attributes: Readonly<Record<string, unknown>>;
+};
+
+/** OpenTelemetry's status code of an error. */
+const errorCode = 2;
+
+/** A look that takes longer is worth looking at. */
+const slowSeconds = 1;
+
+/** Share kept of looks that found nothing to do. */
+const calmShare = 0.01;
+
+/**
+ * Which traces are kept (operator sheet 6.3): those with an error, those that took more than a second, those that wrote something; of the rest one in a
+ * hundred. Requests outside of a look, as watches and the Lease, are of interest when they fail.
+ */
+export function createTraceRule(random: () => number): (spans: readonly EndedSpan[]) => boolean {
+  return (spans) => {
+    const root = spans.at(-1);
+    if (root === undefined) return false;
+    if (spans.some(({ status }) => status.code === errorCode)) return true;
+    if (!root.name.startsWith('reconcile ')) return false;
+    return root.duration[0] >= slowSeconds || spans.some(isWrite) || random() < calmShare;
+  };
+}
+
+function isWrite({ attributes }: EndedSpan): boolean {
+  const method = attributes['http.request.method'];
+  return typeof method === 'string' && method !== 'GET';
+}
