@@ -5,6 +5,7 @@ import { ArgumentsError, parseArguments, type Arguments } from './main/arguments
 import { configurationFiles, loadConfiguration, processSettings } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
+import { runFund } from './main/fund.ts';
 import { runKeys } from './main/keys.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
@@ -14,6 +15,10 @@ async function main(): Promise<void> {
   const [role, ...rest] = process.argv.slice(2);
   if (role === 'keys') {
     process.stdout.write(await runKeys(rest, Date.now(), process.env));
+    return;
+  }
+  if (role === 'dev' && rest[0] === 'fund') {
+    process.stdout.write(await runFund(rest.slice(1)));
     return;
   }
   const args = parseArguments(process.argv.slice(2));

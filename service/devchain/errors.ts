@@ -8,6 +8,12 @@ export type DevchainErrorData = {
   query_refused: { readonly serverCode: number };
   /** The server cannot listen where it was told to. */
   listen_failed: { readonly host: string; readonly port: number };
+  /** What a developer asks of the network cannot be: the field says what to change. */
+  bad_argument: { readonly field: string };
+  /** The faucet has more to do than it may have. */
+  faucet_busy: { readonly retryAfterSeconds: number };
+  /** The faucet's own wallet refused to send. */
+  transfer_refused: Record<string, never>;
 };
 
 export type DevchainErrorCode = keyof DevchainErrorData;
@@ -21,6 +27,16 @@ export class DevchainError<Code extends DevchainErrorCode = DevchainErrorCode> e
 /** The recording at `path` cannot be served. */
 export function recordingInvalid(path: string, message: string, cause?: unknown): DevchainError<'recording_invalid'> {
   return new DevchainError({ code: 'recording_invalid', message, data: { path }, retryable: false, cause });
+}
+
+/** A developer's request names something that cannot be. */
+export function badArgument(field: string, problem: string): DevchainError<'bad_argument'> {
+  return new DevchainError({
+    code: 'bad_argument',
+    message: `${field}: ${problem}`,
+    data: { field },
+    retryable: false,
+  });
 }
 
 /** Codes of the node's refusals (`ErrorCode` and plain `td::Status` errors, lite server sheet 6). */

@@ -38,8 +38,8 @@ export type StepRequest = {
   readonly transactionsMax: number;
   /** How deep the basechain should be split: shards want to split or merge until it is. */
   readonly shardDepth: number;
-  /** Accounts that are changed by hand first. */
-  readonly edits?: readonly AccountEdit[];
+  /** Accounts that are changed by hand first; asked for when the step begins. */
+  readonly edits?: () => readonly AccountEdit[];
 };
 
 export type Step = {
@@ -84,8 +84,8 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
   }
 
-  async function make({ utime, externals: list, transactionsMax, shardDepth, edits = [] }: StepRequest): Promise<Step> {
-    const externals = list();
+  async function make({ utime, transactionsMax, shardDepth, ...asked }: StepRequest): Promise<Step> {
+    const [externals, edits] = [asked.externals(), asked.edits?.() ?? []];
     const masterchain = tipOf(idOf(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
     const config = configOf(reference.config.root);

@@ -25,6 +25,7 @@ import { createQueryServerMetrics } from './metrics.ts';
 import type { Consensus, ValidatorKey } from './signing.ts';
 import { createSigner, describeValidator, validatorKey } from './signing.ts';
 import { createSlices } from './slices.ts';
+import { hasMessagesOnTheWay } from './snapshots.ts';
 import { genesisWallet } from './zerostate/wallet.ts';
 import { buildZeroStates } from './zerostate/zerostate.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
@@ -40,8 +41,15 @@ export type PrivateNetwork = {
   onHead(listener: (head: ChainBlock) => void): () => void;
   /** Makes a block at once, before whose transactions accounts may be changed by hand. */
   step(edits?: readonly AccountEdit[]): Promise<Step>;
+  /**
+   * As `step`, with changes that depend on the newest block: they are asked for when no other block is under way.
+   * @returns how many accounts were changed
+   */
+  change(edits: () => readonly AccountEdit[]): Promise<number>;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
+  /** The network's clock, in Unix seconds; that of the newest block when it is ahead. */
+  utime(): number;
   /**
    * Takes a message from outside as a lite server does.
    * @param boc a bag of cells
@@ -156,13 +164,23 @@ export async function createPrivateNetwork(
   let cancelTimer: (() => void) | undefined;
   let closed = false;
 
-  async function step(edits: readonly AccountEdit[] = []): Promise<Step> {
-    const utime = Math.floor(now() / 1000) + skippedSeconds;
-    const made = await live.step({ utime, externals: () => mempool.list(), transactionsMax, shardDepth, edits });
+  const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
+  const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
+
+  async function makeBlock(edits: () => readonly AccountEdit[]): Promise<Step> {
+    const made = await live.step({
+      utime: utime(),
+      externals: () => mempool.list(),
+      transactionsMax,
+      shardDepth,
+      edits,
+    });
     mempool.settle(made.externals);
     head.moved();
     return made;
   }
+
+  const step = (edits: readonly AccountEdit[] = []): Promise<Step> => makeBlock(() => edits);
 
   function later(delayMs: number): void {
     cancelTimer?.();
@@ -178,7 +196,7 @@ export async function createPrivateNetwork(
     }
     if (options.blockSeconds !== undefined) {
       later(Math.max(0, options.blockSeconds * 1000 - (now() - startedMs)));
-    } else if (options.blockPerMessage === true && mempool.size > 0) later(0);
+    } else if (options.blockPerMessage === true && (mempool.size > 0 || hasMessagesOnTheWay(chain, newest()))) later(0);
   }
 
   const take = (message: CheckedMessage): void => {
@@ -195,13 +213,23 @@ export async function createPrivateNetwork(
   return {
     liteServers: serving.liteServers,
     chain,
-    head: () => chain.masterchain(chain.lastSeqno)!,
+    head: newest,
     onHead: (listener) => head.onMove((seqno) => listener(chain.masterchain(seqno)!)),
     step,
+    async change(edits) {
+      let changed = 0;
+      await makeBlock(() => {
+        const list = edits();
+        changed = list.length;
+        return list;
+      });
+      return changed;
+    },
     advance(seconds) {
       skippedSeconds += seconds;
       return step();
     },
+    utime: () => Math.max(utime(), newest().header.utime),
     send(body) {
       inbox.accept({ chain, tip: chain.lastSeqno, nowSeconds: Math.floor(now() / 1000) }, { body });
     },

@@ -89,7 +89,7 @@ Over lite servers of a real network, one of:
   --redis-file FILE     that holds the URL, as mounted from a Secret
   --log-level LEVEL     debug, info, warn or error
 
-dev fund ADDRESS AMOUNT [--api URL]
+dev fund ADDRESS AMOUNT
                         sends TON of the faucet of a running private network; dev fund --help tells how
 keys create|list|revoke|rotate --keyring FILE
                         changes a keyring file; keys --help tells how

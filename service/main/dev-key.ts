@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { keyHash, makeKey, parseKey, type NewKey } from '../limits/keys.ts';
 
-const fileName = 'dev.key';
+/** In the folder of what is kept over restarts. */
+export const keyFileName = 'dev.key';
 
 /**
  * The key of the dev role: the one kept in `folder` by an earlier start, else a new one, kept there for the next, readable
@@ -12,7 +13,7 @@ const fileName = 'dev.key';
  * @param randomBytes source of randomness, `crypto.randomBytes`
  */
 export function loadDevKey(folder: string, randomBytes: (length: number) => Buffer): NewKey {
-  const path = join(folder, fileName);
+  const path = join(folder, keyFileName);
   const kept = readKept(path);
   if (kept !== undefined) return kept;
   const made = makeKey(randomBytes);

@@ -14,11 +14,13 @@ export type DevNetwork = {
   readonly stateDir: string | undefined;
   /** The ecosystem's configuration file of the network. */
   globalConfig(): object;
+  /** Newest masterchain block that its lite server has. */
+  headSeqno(): number;
   /** What the status line tells of it. */
   facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers'>;
   /** What `/status` shows of it, under `devchain`. */
   status(): Readonly<Record<string, unknown>>;
-  /** Operations of the public listener that only this network has, by path. */
+  /** Operations of the public listener that only this network has, by path; each is answered when the API serves what it did. */
   readonly posts: ReadonlyMap<string, PostHandler>;
   /** The same of the internal listener. */
   readonly internalPosts: ReadonlyMap<string, InternalPost>;

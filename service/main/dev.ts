@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
@@ -15,6 +16,10 @@ const drainMs = 500;
 /** What may be done at the internal port is for this machine alone. */
 const internalHost = '127.0.0.1';
 
+/** The API follows its lite server within milliseconds; a machine that is too busy for that must not hold an answer for ever. */
+const servedWithinMs = 5000;
+const servedEveryMs = 5;
+
 export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
 /** A TON network in this process and the API over it: to the pool its lite server is as any other, over ADNL on loopback. */
@@ -27,6 +32,14 @@ export async function startDev(
   const network = await start(args, { logger, register, output });
   const globalConfig = (): string => JSON.stringify(network.globalConfig(), undefined, 2);
   let api: Api;
+  /** Waits until the API is where the network is: what a developer did is seen by the next read. */
+  const served = async (): Promise<void> => {
+    const seqno = network.headSeqno();
+    for (let waitedMs = 0; waitedMs < servedWithinMs; waitedMs += servedEveryMs) {
+      if ((api.pool.head()?.block.seqno ?? 0) >= seqno) return;
+      await sleep(servedEveryMs);
+    }
+  };
   const devKey = loadDevKey(args.data, randomBytes);
   try {
     api = await startApi(
@@ -35,8 +48,15 @@ export async function startDev(
         keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
         drainMs,
         pages: new Map([['/global.config.json', () => ({ contentType: 'application/json', body: globalConfig() })]]),
-        posts: network.posts,
-        internalPosts: network.internalPosts,
+        posts: new Map(
+          [...network.posts].map(([path, handler]) => [
+            path,
+            { name: handler.name, run: (body, signal) => handler.run(body, signal).finally(served) },
+          ]),
+        ),
+        internalPosts: new Map(
+          [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
+        ),
         internalHost,
         status: () => network.status(),
       },

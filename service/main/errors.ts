@@ -2,7 +2,8 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * Why the service does not start: `port_in_use`, `address_unusable` (the host is not one of this machine, or the port needs
- * rights that the process lacks), `file_unreadable`, `folder_unusable`, `redis_url_invalid`, `other_network` (a changed configuration is of another network).
+ * rights that the process lacks), `file_unreadable`, `folder_unusable`, `redis_url_invalid`, `other_network` (a changed configuration is of another network);
+ * and why a command for a running network fails: `network_unreachable`, `fund_refused`.
  */
 export type StartErrorCode =
   | 'port_in_use'
@@ -10,7 +11,9 @@ export type StartErrorCode =
   | 'file_unreadable'
   | 'folder_unusable'
   | 'redis_url_invalid'
-  | 'other_network';
+  | 'other_network'
+  | 'network_unreachable'
+  | 'fund_refused';
 
 /** The service cannot start, or go on, as it was told; the message says which option to change. */
 export class StartError extends TonplaneError<StartErrorCode, Readonly<Record<string, string | number>>> {}

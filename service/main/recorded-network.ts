@@ -31,6 +31,7 @@ export async function startRecordedNetwork(
     sampleAddress,
     stateDir: data,
     globalConfig: () => devchain.globalConfig(),
+    headSeqno: () => devchain.head().id.seqno,
     facts: () => ({ lastSeqno, paceSeconds, liteServers: devchain.liteServers.length }),
     status: () => ({ devchain: { kind: 'recorded', seqno: devchain.head().id.seqno, lastSeqno } }),
     posts: new Map(),

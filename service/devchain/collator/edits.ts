@@ -4,6 +4,7 @@ import { openExtra } from '#service/decode/hashmap-writer.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
 import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
+import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { findShardAccount, updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
 import type { Before } from './before.ts';
 
@@ -16,6 +17,8 @@ export type AccountEdit = {
   readonly id: Buffer;
   /** Makes the account's new cell from the old one, in the store of states; undefined takes the account away. */
   readonly edit: (states: CellStore, account: number | undefined) => number | undefined;
+  /** What becomes its last transaction; left out, the one it had. */
+  readonly last?: Pick<ShardAccount, 'lastTransactionHash' | 'lastTransactionLt'>;
 };
 
 /** Cells of the accounts that a state has, as `HashmapAugE` and its root. */
@@ -33,6 +36,8 @@ export function storeShardAccounts(states: CellStore, root: number | undefined):
   return { root, cell, balance: whole.balance };
 }
 
+const noTransaction = { lastTransactionHash: Buffer.alloc(32), lastTransactionLt: 0n };
+
 /** The state with edited accounts; its total is still the old one, so that the block can say what changed. */
 export function applyEdits(
   states: CellStore,
@@ -41,11 +46,11 @@ export function applyEdits(
 ): { readonly before: Before; readonly gained: bigint } {
   if (edits.length === 0) return { before, gained: 0n };
   const { accountsRoot, accounts } = before;
-  const changes = edits.map(({ id, edit }) => {
+  const changes = edits.map(({ id, edit, last: given }) => {
     const found = findShardAccount(states, accounts, id);
     const account = edit(states, found?.account);
-    const last = found ?? { lastTransactionHash: Buffer.alloc(32), lastTransactionLt: 0n };
-    return { id, account: account === undefined ? undefined : { ...last, account } };
+    const { lastTransactionHash, lastTransactionLt } = given ?? found ?? noTransaction;
+    return { id, account: account === undefined ? undefined : { account, lastTransactionHash, lastTransactionLt } };
   });
   const { root, cell, balance } = storeShardAccounts(states, updateShardAccounts(states, accountsRoot, changes));
   return {

@@ -5,7 +5,7 @@ import { WALLET_V4R2_CODE } from './contracts.ts';
 import type { GenesisAccount } from './zerostate.ts';
 
 /** What wallets of the basechain are told apart by when one key has several. */
-const WALLET_ID = 698_983_191;
+export const WALLET_ID = 698_983_191;
 
 /** A wallet v4r2 that is there from the start and belongs to a key. */
 export function genesisWallet(publicKey: Buffer, balance: bigint): GenesisAccount {

@@ -1,0 +1,74 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import { shardContainsPrefix } from '../decode/shard.ts';
+import type { ShardAccount } from '../decode/tlb/shard-account.ts';
+import { findShardAccount, walkShardAccounts } from '../decode/tlb/shard-account.ts';
+import { readShardState } from '../decode/tlb/shard-state.ts';
+import type { Chain, ChainBlock } from './chain.ts';
+import { stateOf } from './chain.ts';
+import { openBefore } from './collator/before.ts';
+import type { AccountEdit } from './collator/edits.ts';
+
+/** An account as a masterchain block has it; undefined when it does not exist. */
+export function accountAt(
+  chain: Chain,
+  top: ChainBlock,
+  { workchain, id }: { readonly workchain: number; readonly id: Buffer },
+): ShardAccount | undefined {
+  const home = statesAt(chain, top).find(
+    (one) => one.workchain === workchain && shardContainsPrefix(one.shard, id.readBigUInt64BE(0)),
+  );
+  return home && findShardAccount(chain.states, readShardState(chain.states, home.state).accounts, id);
+}
+
+/** True when a masterchain block's state, or a shard's that it lists, has a message on its way. */
+export function hasMessagesOnTheWay(chain: Chain, top: ChainBlock): boolean {
+  return statesAt(chain, top).some(({ state }) => openBefore(chain.states, state).queue !== undefined);
+}
+
+/**
+ * What takes every account back to where it was after an earlier masterchain block: TON has no way back, so this is a block like
+ * any other, whose state has the old accounts again.
+ */
+export function editsBackTo(chain: Chain, top: ChainBlock, earlier: ChainBlock): AccountEdit[] {
+  const [now, then] = [listAccounts(chain, top), listAccounts(chain, earlier)];
+  const edits: AccountEdit[] = [];
+  for (const [key, { workchain, id }] of new Map([...now, ...then])) {
+    const [current, old] = [now.get(key)?.account, then.get(key)?.account];
+    if (current !== undefined && old !== undefined && isSame(current, old)) continue;
+    edits.push({ workchain, id, edit: () => old?.account, ...(old !== undefined && { last: old }) });
+  }
+  return edits;
+}
+
+type Listed = { readonly workchain: number; readonly id: Buffer; readonly account: ShardAccount };
+
+function listAccounts(chain: Chain, top: ChainBlock): Map<string, Listed> {
+  const { states } = chain;
+  const found = new Map<string, Listed>();
+  for (const { workchain, state } of statesAt(chain, top)) {
+    walkShardAccounts(states, readShardState(states, state).accounts, (id, account) => {
+      found.set(`${workchain}:${id.toString('latin1')}`, { workchain, id: Buffer.from(id), account });
+    });
+  }
+  return found;
+}
+
+function isSame(one: ShardAccount, other: ShardAccount): boolean {
+  return one.account === other.account && one.lastTransactionHash.equals(other.lastTransactionHash);
+}
+
+/** The states of all chains that a masterchain block knows, its own first. */
+function statesAt(
+  chain: Chain,
+  { id, state, shards }: ChainBlock,
+): (Pick<BlockId, 'workchain' | 'shard'> & { readonly state: number })[] {
+  return [
+    { workchain: MASTERCHAIN, shard: id.shard, state },
+    ...shards.map(({ block }) => ({
+      workchain: block.workchain,
+      shard: block.shard,
+      state: stateOf(chain, block)!,
+    })),
+  ];
+}
