@@ -1,35 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
-
-type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string };
-type ExportRequest = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
-
-/** An OTLP collector that keeps what it is sent. */
-function startCollector(): Promise<{ server: Server; url: string; spans: Span[] }> {
-  const spans: Span[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as ExportRequest;
-      spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-      response.setHeader('content-type', 'application/json').end('{}');
-    });
-  });
-  return new Promise((done) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      done({ server, url: `http://127.0.0.1:${port}`, spans });
-    });
-  });
-}
+import { startCollector, type Collector, type Span } from '#test/support/collector.ts';
 
 describe('with a collector configured', () => {
-  let collector: Awaited<ReturnType<typeof startCollector>>;
+  let collector: Collector;
   let service: ApiUnderTest;
 
   beforeAll(async () => {
@@ -38,7 +13,7 @@ describe('with a collector configured', () => {
   });
   afterAll(async () => {
     await service.close();
-    collector.server.close();
+    await collector.close();
   });
 
   it('one trace follows a request through limit, pool attempt, lite-server query and proof', async () => {

@@ -23,19 +23,19 @@ export type OperatorUnderTest = Operator & {
 /**
  * Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`.
  *
- * @param token of the one who it is; default: the administrator
+ * @param more.token of the one who it is; default: the administrator
  */
 export async function startOperatorUnderTest(
   plane: Pick<ControlPlane, 'kubeconfigPath' | 'kubeconfig'>,
   args: readonly string[] = [],
   identity = 'operator-1',
-  token?: string,
+  more: { readonly token?: string; readonly environment?: Readonly<Record<string, string>> } = {},
 ): Promise<OperatorUnderTest> {
   const register = new Registry();
   const options = parseOptions(
     [
       '--kubeconfig',
-      token === undefined ? plane.kubeconfigPath : writeKubeconfig(plane, token),
+      more.token === undefined ? plane.kubeconfigPath : writeKubeconfig(plane, more.token),
       '--host',
       '127.0.0.1',
       '--metrics-port',
@@ -44,7 +44,7 @@ export async function startOperatorUnderTest(
       '0',
       ...args,
     ],
-    { POD_NAME: identity, POD_NAMESPACE: 'default' },
+    { ...more.environment, POD_NAME: identity, POD_NAMESPACE: 'default' },
   );
   const operator = await startOperator(options, {
     version: '0.1.0',

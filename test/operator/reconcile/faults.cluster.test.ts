@@ -70,7 +70,9 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
       await on.client.create(pathOf('ServiceAccount'), account);
       const path = `${pathOf('ServiceAccount')}/nobody/token`;
       const { status } = await on.client.create(path, { spec: { expirationSeconds: 3600 } });
-      const stranger = await startOperatorUnderTest(on.plane, [], 'stranger', (status as { token: string }).token);
+      const stranger = await startOperatorUnderTest(on.plane, [], 'stranger', {
+        token: (status as { token: string }).token,
+      });
       others.push(stranger);
       const reasons = async (): Promise<string> =>
         (await fetch(`http://127.0.0.1:${stranger.healthPort}/readyz`)).text();
