@@ -257,6 +257,31 @@ describe.skipIf(missing)('the rights that the chart gives', () => {
     );
     expect(given.filter((right) => !used.has(right) && !asked.test(right) && !later.test(right))).toEqual([]);
   });
+
+  it(
+    'are enough also where they are given for one namespace alone',
+    async () => {
+      await helm.run('uninstall', 'ton', '--namespace', system, '--wait', '--timeout', '2m');
+      const narrow = ['--namespace', system, '--set', `replicas=1,crds.enabled=false,namespaces={${customers}}`];
+      await helm.run('install', 'ton', join(chartsFolder, 'tonplane'), ...narrow, '--wait', '--timeout', '3m');
+      const before = audit.requests(account).length;
+      const paths = [customers, own].map((namespace) => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace}/tonapis`);
+      const object = { apiVersion: 'tonplane.dev/v1alpha1', kind: 'TonApi', metadata: { name: 'third' }, spec };
+      for (const path of paths) await cluster.client.create(path, object);
+      const reasons = async (): Promise<(string | undefined)[]> => {
+        const found = await Promise.all(paths.map((path) => cluster.client.get(`${path}/third`)));
+        return found.map(
+          ({ status }) => (status?.conditions ?? []).find(({ type }: { type: string }) => type === 'Ready')?.reason,
+        );
+      };
+      // The one in the other namespace is nobody's.
+      await expect.poll(reasons, patience).toEqual(['Serving', undefined]);
+      const requests = audit.requests(account).slice(before);
+      expect(requests.length).toBeGreaterThan(10);
+      expect(requests.filter(({ status }) => status === 403)).toEqual([]);
+    },
+    minutes,
+  );
 });
 
 /** True when every field of `part` is in `whole` with the same value. */
