@@ -123,7 +123,7 @@ function worldOf(view: View, block: ChainBlock, account: Account) {
 /** The tuple of what the contract knows when it starts, in register 7. */
 function initialC7(view: View, block: ChainBlock, account: Account, world: World, isFull: boolean): Buffer {
   const { states } = view.chain;
-  const int = (value: bigint | number): StackEntry => ({ type: 'int', value: BigInt(value) });
+
   const store = createCellStore();
   const address = writeStandardAddress(new BitWriter(), account.address).finish(store);
   const { extra } = account.balance;
@@ -141,4 +141,8 @@ function initialC7(view: View, block: ChainBlock, account: Account, world: World
     isFull ? { type: 'cell', table: states, cell: world.config } : { type: 'null' },
   ];
   return encodeStackEntry({ type: 'tuple', items: [{ type: 'tuple', items }] });
+}
+
+function int(value: bigint | number): StackEntry {
+  return { type: 'int', value: BigInt(value) };
 }
