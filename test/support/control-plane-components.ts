@@ -15,7 +15,7 @@ const freezeTimeoutMs = 1000;
 /** The processes by name, each with its log in the folder. */
 export function createComponents(folder: string) {
   const running = new Map<string, ChildProcess>();
-  const reaper: Reaper = createReaper();
+  const reaper: Reaper = createReaper(folder);
   const tail = (name: string): string => readFileSync(join(folder, `${name}.log`), 'utf8').slice(-3000);
   return {
     start(name: string, { program, args }: Launch, flags: readonly string[]): void {

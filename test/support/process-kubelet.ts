@@ -47,7 +47,7 @@ export async function createProcessKubelet(options: ProcessKubeletOptions): Prom
   const { client, node: number = 0, refreshMs = 1000 } = options;
   const node = `node-${number}`;
   const root = mkdtempSync(join(tmpdir(), 'tonplane-kubelet-'));
-  const reaper = createReaper();
+  const reaper = createReaper(root);
   const closing = new AbortController();
   const running = new Map<string, RunningPod>();
   const configs = new Map<string, ClusterObject>();

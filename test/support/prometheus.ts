@@ -75,7 +75,7 @@ export async function startPrometheus(options: {
     ],
     { cwd: folder, stdio: 'ignore' },
   );
-  const reaper = createReaper();
+  const reaper = createReaper(folder);
   if (child.pid !== undefined) reaper.add(child.pid);
   const close = async (): Promise<void> => {
     await end(child);

@@ -6,7 +6,7 @@ export type Reaper = {
   add(pid: number): void;
   /** Takes an ended process off the list, before its id can be used again. */
   drop(pid: number): void;
-  /** Kills what is still on the list. */
+  /** Kills what is still on the list, and takes the folder away. */
   close(): void;
 };
 
@@ -19,11 +19,19 @@ while read -r word pid; do
   if [ "$word" = add ]; then pids="$rest $pid"; else pids=$rest; fi
 done
 for each in $pids; do kill -KILL "$each" 2>/dev/null; done
+[ -z "$1" ] || rm -rf -- "$1"
 `;
 
-/** Starts a shell of its own session: Ctrl-C at the tests does not reach it, the end of its input does. */
-export function createReaper(): Reaper {
-  const child = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+/**
+ * Starts a shell of its own session: Ctrl-C at the tests does not reach it, the end of its input does.
+ *
+ * @param folder goes with the processes
+ */
+export function createReaper(folder = ''): Reaper {
+  const child = spawn('/bin/sh', ['-c', script, 'reaper', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   child.unref();
   // A reaper that was itself killed has nothing more to do; the owner still ends its processes the plain way.
   child.stdin.on('error', () => undefined);
