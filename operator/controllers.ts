@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { ports } from './desired/deployment.ts';
+import { childNames } from './desired/names.ts';
 import type { KubernetesClient } from './kubernetes/client.ts';
 import type { Clock } from './kubernetes/clock.ts';
 import type { Discovery } from './kubernetes/discovery.ts';
@@ -24,12 +25,14 @@ import { createPodReports, type PodFetch } from './reconcile/pod-reports.ts';
 import { createReadyTimes } from './reconcile/ready-times.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
 import { createRevocations } from './reconcile/revocations.ts';
+import { isReplacing } from './reconcile/rollout.ts';
 import { createRolloutQueue } from './reconcile/rollout-queue.ts';
 import { createKeyrings } from './reconcile/keyrings.ts';
 import { createTonApiReconciler } from './reconcile/tonapi.ts';
 import { createTonApiKeyReconciler } from './reconcile/tonapikey.ts';
 import { createWriter } from './reconcile/writer.ts';
 import { releaseOf } from './release.ts';
+import type { TonApi } from './resource.ts';
 
 /** Both controllers over their caches: warm from the start, at work once they are told to. */
 export type Controllers = {
@@ -82,9 +85,18 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
   const events = createEvents({ client, clock, logger, instance: options.identity });
   const consent = createConsent({ client, clock });
   const keyrings = createKeyrings({ caches });
-  const rollouts = createRolloutQueue(options.rollouts, { clock, onTurn: (key) => tonApis.add(key, 'live') });
+  const rollouts = createRolloutQueue(options.rollouts, {
+    clock,
+    replacing: () => caches.tonApis().filter(isReplacingPods).map(keyOf),
+    onTurn: (key) => tonApis.add(key, 'live'),
+  });
   const readyTimes = createReadyTimes({ clock, metrics });
   const shared = { readyTimes, client, caches, consent, keyrings, writer, events, metrics, clock, tracer };
+
+  function isReplacingPods(tonApi: TonApi): boolean {
+    const deployment = caches.child('Deployment', `${tonApi.metadata.namespace}/${childNames(tonApi).api}`);
+    return deployment !== undefined && isReplacing(deployment);
+  }
 
   const queueOf = (name: string, process: Parameters<typeof createQueue>[1]['process']): Queue =>
     createQueue(

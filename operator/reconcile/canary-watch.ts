@@ -6,6 +6,7 @@ import type { TonApi } from '../resource.ts';
 import { decideCanary, defaultMaxErrorRatio, type CanaryDecision } from '../rollout/canary.ts';
 import { addLook, emptyWindow, type Counts, type ErrorWindow } from '../rollout/error-window.ts';
 import { durationMs } from '../service-config.ts';
+import { exceededDeadline } from '../status/pods.ts';
 import { podAddress, type PodFetch } from './pod-reports.ts';
 import { isRollingOut } from './rollout.ts';
 
@@ -108,10 +109,7 @@ function stateOf(canary: KubernetesObject | undefined): CanaryState | undefined 
 
 function podsState(canary: KubernetesObject | undefined): 'starting' | 'ready' | 'failed' {
   if (canary === undefined) return 'starting';
-  const conditions = (canary.status?.['conditions'] ?? []) as readonly { type: string; reason?: string }[];
-  if (conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded')) {
-    return 'failed';
-  }
+  if (exceededDeadline(canary)) return 'failed';
   return isRollingOut(canary) ? 'starting' : 'ready';
 }
 

@@ -10,8 +10,6 @@ export type Turn =
 export type RolloutQueue = {
   /** Asks for a turn, and keeps the place in the line until it comes. */
   ask(key: ObjectKey): Turn;
-  /** A rollout that runs already, as after a restart of the operator: it counts, whether there was a turn or not. */
-  occupy(key: ObjectKey): void;
   /** The rollout is over, or none is wanted any more. */
   leave(key: ObjectKey): void;
   waiting(): number;
@@ -23,9 +21,17 @@ export type RolloutQueueOptions = {
   readonly delayMs: number;
 };
 
+export type RolloutQueueDependencies = {
+  readonly clock: Clock;
+  /** TonApis whose pods are being replaced, whoever gave them the turn: an operator that starts in the middle of a rollout did not. */
+  readonly replacing: () => Iterable<ObjectKey>;
+  /** It is the TonApi's turn to ask again. */
+  readonly onTurn: (key: ObjectKey) => void;
+};
+
 export function createRolloutQueue(
   { concurrencyMax, delayMs }: RolloutQueueOptions,
-  { clock, onTurn }: { readonly clock: Clock; readonly onTurn: (key: ObjectKey) => void },
+  { clock, replacing, onTurn }: RolloutQueueDependencies,
 ): RolloutQueue {
   const rolling = new Set<ObjectKey>();
   const line = new Set<ObjectKey>();
@@ -33,6 +39,12 @@ export function createRolloutQueue(
   let cancelCall: (() => void) | undefined;
 
   const isOpen = (): boolean => rolling.size < concurrencyMax && clock.now() >= notBeforeMs;
+
+  function othersAtWork(key: ObjectKey): number {
+    const others = new Set([...rolling, ...replacing()]);
+    others.delete(key);
+    return others.size;
+  }
 
   /** Tells the first in the line to ask again, now or when the pause is over. */
   function callNext(): void {
@@ -48,21 +60,18 @@ export function createRolloutQueue(
       if (rolling.has(key)) return { granted: true };
       line.add(key);
       const position = [...line].indexOf(key) + 1;
-      if (position > 1 || !isOpen()) return { granted: false, position, waiting: line.size };
+      if (position > 1 || !isOpen() || othersAtWork(key) >= concurrencyMax) {
+        return { granted: false, position, waiting: line.size };
+      }
       line.delete(key);
       rolling.add(key);
       callNext();
       return { granted: true };
     },
-    occupy(key) {
-      line.delete(key);
-      rolling.add(key);
-    },
     leave(key) {
-      const waited = line.delete(key);
+      line.delete(key);
       if (rolling.delete(key)) notBeforeMs = clock.now() + delayMs;
-      else if (!waited) return;
-      callNext();
+      if (line.size > 0) callNext();
     },
     waiting: () => line.size,
   };

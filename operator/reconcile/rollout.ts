@@ -4,6 +4,7 @@ import { compareFields } from '../diff/compare.ts';
 import { nameOf } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
+import { exceededDeadline } from '../status/pods.ts';
 
 type Template = Readonly<Record<string, unknown>>;
 
@@ -51,6 +52,17 @@ export function isRollingOut({ metadata, spec, status }: KubernetesObject): bool
     number(replicas) > number(updatedReplicas) ||
     number(availableReplicas) < number(updatedReplicas)
   );
+}
+
+/**
+ * True while pods of an older template are still there and go one after the other. One that is stuck does not count: it would hold up all others for a
+ * mistake in its own manifest; a release that is stuck keeps the turn that it was given.
+ */
+export function isReplacing(workload: KubernetesObject): boolean {
+  const { metadata, status } = workload;
+  const { observedGeneration, replicas, updatedReplicas } = status ?? {};
+  const unseen = number(observedGeneration) < (metadata.generation ?? 0) && number(replicas) > 0;
+  return (unseen || number(replicas) > number(updatedReplicas)) && !exceededDeadline(workload);
 }
 
 function number(value: unknown): number {

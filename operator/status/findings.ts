@@ -4,7 +4,7 @@ import type { TonApi } from '../resource.ts';
 import type { MigrationState } from '../rollout/migration.ts';
 import { ordinal, type Finding } from './conditions.ts';
 import type { Observed } from './observed.ts';
-import { isReadyPod, waitingReason } from './pods.ts';
+import { exceededDeadline, isReadyPod, waitingReason } from './pods.ts';
 
 type Found = Omit<Finding, 'type'>;
 
@@ -150,8 +150,3 @@ function stuck(pods: Observed['pods']): Found {
 }
 
 const underWay: Found = { status: 'True', reason: 'RollingOut', message: 'replaces pods', waits: true };
-
-function exceededDeadline({ status }: KubernetesObject): boolean {
-  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly reason?: string }[];
-  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
-}

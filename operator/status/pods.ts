@@ -38,6 +38,12 @@ export function middleLiteServers(says: readonly PodSays[]): { usable: number; t
   return counts.toSorted((a, b) => a.usable - b.usable)[Math.floor((counts.length - 1) / 2)];
 }
 
+/** True when the new pods of a Deployment did not become ready in their time. */
+export function exceededDeadline({ status }: KubernetesObject): boolean {
+  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly reason?: string }[];
+  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
+}
+
 function conditionStatus(status: KubernetesObject['status'], type: string): string | undefined {
   const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[];
   return conditions.find((condition) => condition.type === type)?.status;
