@@ -131,12 +131,15 @@ return answers
 
 /**
  * Says that a pod is there and counts those seen within the last 5 s.
- * KEYS[1] sorted set of pods by second, ARGV[1] the pod.
+ * KEYS[1] sorted set of pods by second, ARGV[1] the pod. Beside the pods is when the set was made, in microseconds and so behind all of them.
+ * Answers the number of pods and, as text, when the set was made: another time means that Redis has lost what it held, or that no pod was there.
  */
 export const presenceScript = `
-local now = tonumber(redis.call('TIME')[1])
+local time = redis.call('TIME')
+local now = tonumber(time[1])
+redis.call('ZADD', KEYS[1], 'NX', string.format('%.0f', now * 1000000 + tonumber(time[2])), '!since')
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 5)
 redis.call('EXPIRE', KEYS[1], 60)
-return redis.call('ZCARD', KEYS[1])
+return {redis.call('ZCARD', KEYS[1]) - 1, redis.call('ZSCORE', KEYS[1], '!since')}
 `;

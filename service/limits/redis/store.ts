@@ -4,7 +4,9 @@ import { revokedSet } from '../keys.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import { connectRedis, type Connection } from './connection.ts';
 import { createQuestions, evaluate, isReply, scriptOf, type Questions, type SharedScript } from './questions.ts';
+import { createRevocations } from './revocations.ts';
 import { presenceScript } from './script.ts';
+import { createStalls, type Mark } from './stalls.ts';
 
 /** The Redis that all pods share, and whether it can be relied on now. */
 export type Store = {
@@ -12,7 +14,10 @@ export type Store = {
   readonly here: boolean;
   /** Pods seen within the last seconds of the store's presence; at least 1. */
   readonly pods: number;
-  /** Ids of keys that were revoked; final for as long as this process runs. */
+  /**
+   * Ids of keys that were revoked, until they are taken out of the set: their rows are gone, or they are in force again. What a Redis knew that has
+   * lost its data stays revoked for as long as this process runs.
+   */
   readonly isRevoked: (keyId: string) => boolean;
   /** A way to ask by one script; what is asked rejects when the store is away or takes too long. */
   questions(script: SharedScript): Questions;
@@ -42,6 +47,9 @@ export type StoreDependencies = {
 /** A Redis in the same cluster answers within a millisecond; one that takes longer than this costs requests more than it gives. */
 const slowMs = 100;
 
+/** How often it is looked at what is late. */
+const watchMs = slowMs / 4;
+
 /** With the time to be slow this finds a frozen Redis within 0.3 s, and one that is back within 0.6 s. */
 const probeMs = 200;
 
@@ -57,20 +65,22 @@ const countsKept = 5;
 /** Quick probes in a row that bring the store back. */
 const quickProbesMin = 2;
 
-type Pending = { readonly sentMs: number; readonly fail: (error: Error) => void };
+type Pending = Mark & { readonly fail: (error: Error) => void };
 
 export function createStore(options: StoreOptions, { logger, metrics, random }: StoreDependencies): Store {
   const presence = scriptOf(presenceScript);
-  const podsKey = `pods:${options.api}`;
   const revokedKey = revokedSet(options.api);
-  const revoked = new Set<string>();
+  // In one slot of a cluster: what loses one loses both.
+  const podsKey = `pods:{${revokedKey}}`;
+  const revocations = createRevocations(metrics.revoked);
+  const stalls = createStalls(watchMs);
   const pending = new Set<Pending>();
   let here = false;
   let pods = 1;
   let counts: number[] = [];
   let quick = 0;
   let rounds = 0;
-  let probeSentMs = 0;
+  let probe: Mark | undefined;
   let closed = false;
 
   const leave = (why: string): void => {
@@ -93,7 +103,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
   /** Holds an answer to its time. Its failure is that of the store. */
   const timely = <T>(answer: Promise<T>): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const entry: Pending = { sentMs: performance.now(), fail: reject };
+    const entry: Pending = { ...stalls.mark(), fail: reject };
     pending.add(entry);
     void follow(answer, entry).then(resolve, reject);
     return promise;
@@ -118,35 +128,33 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
 
   const isLate = (): boolean => {
     const [oldest] = pending;
-    return oldest !== undefined && performance.now() - oldest.sentMs > slowMs;
+    return oldest !== undefined && stalls.since(oldest) > slowMs;
   };
 
   const watch = setInterval(() => {
+    stalls.tick();
     if (isLate()) afterReading(() => isLate() && leave('slow'));
-  }, slowMs / 4);
+  }, watchMs);
 
   /** What every pod does once a second: says it is there, counts the others, learns what was revoked. */
   const round = async (): Promise<void> => {
-    const [count, ids] = await Promise.all([
-      evaluate(client, presence, [podsKey], [options.pod]),
+    // In this order: ids that are lost between the two are still known here when the loss is told.
+    const [ids, answer] = await Promise.all([
       client.smembers(revokedKey),
+      evaluate(client, presence, [podsKey], [options.pod]),
     ]);
-    counts = [Number(count), ...counts].slice(0, countsKept);
+    const [count, age] = answer as readonly [number, string];
+    counts = [count, ...counts].slice(0, countsKept);
     pods = Math.max(1, ...counts);
-    for (const id of ids) {
-      if (revoked.has(id)) continue;
-      revoked.add(id);
-      metrics.revoked();
-    }
+    revocations.set(ids, age);
   };
 
-  const probe = async (): Promise<void> => {
-    const nowMs = performance.now();
-    if (probeSentMs !== 0) {
-      const sentMs = probeSentMs;
-      if (nowMs - sentMs > slowMs) afterReading(() => probeSentMs === sentMs && leave('slow'));
-      if (nowMs - probeSentMs > lostMs && client.status === 'ready') {
-        probeSentMs = 0;
+  const probeNow = async (): Promise<void> => {
+    if (probe !== undefined) {
+      const asked = probe;
+      if (stalls.since(asked) > slowMs) afterReading(() => probe === asked && leave('slow'));
+      if (stalls.since(asked) > lostMs && client.status === 'ready') {
+        probe = undefined;
         client.disconnect(true);
       }
       return;
@@ -155,29 +163,29 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
       leave('no connection');
       return;
     }
-    probeSentMs = nowMs;
+    const asked = (probe = stalls.mark());
     try {
       await (rounds++ % roundProbes === 0 || !here ? round() : client.ping());
-      if (performance.now() - nowMs > slowMs) leave('slow');
+      if (stalls.since(asked) > slowMs) leave('slow');
       else if (++quick >= quickProbesMin) comeBack();
     } catch (error) {
       leave(error instanceof Error ? error.name : 'failed');
     } finally {
-      probeSentMs = 0;
+      probe = undefined;
     }
   };
 
-  const ticker = setInterval(() => void probe(), probeMs);
+  const ticker = setInterval(() => void probeNow(), probeMs);
   const connect = (url: string): Connection => {
     const made = connectRedis({ url, retryMs: () => 100 + random() * 200 });
     made.on('ready', () => {
       // A new connection is a good probe: a start does not wait for two.
       quick = 1;
-      void probe();
+      void probeNow();
     });
     made.on('close', () => {
       if (made !== client) return;
-      probeSentMs = 0;
+      probe = undefined;
       leave('connection closed');
     });
     // Told by `leave`; without a listener the client would print it.
@@ -194,7 +202,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     get pods() {
       return pods;
     },
-    isRevoked: (keyId) => revoked.has(keyId),
+    isRevoked: revocations.has,
     questions(script) {
       const { ask } = createQuestions(script, () => client, timely);
       return { ask: (key, argument) => (here ? ask(key, argument) : away()) };
@@ -203,7 +211,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     setUrl(url) {
       const old = client;
       client = connect(url);
-      probeSentMs = 0;
+      probe = undefined;
       leave('another URL');
       old.disconnect();
     },

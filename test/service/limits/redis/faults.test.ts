@@ -75,6 +75,18 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     proxy.close();
   });
 
+  it('flushed, still refuse what was revoked before', async () => {
+    const { pods, keys, ids, api, close } = await startPods(1, { url: redis.url });
+    const [pod] = pods as [SharedPod];
+    await redis.command('SADD', `revoked:${api}`, ids[0] ?? '');
+    await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ code: 'unknown_key' });
+    await redis.command('FLUSHALL');
+    // Two rounds of looking at what was revoked.
+    await sleep(2500);
+    expect(await askWith(keys[0])(pod)).toMatchObject({ code: 'unknown_key' });
+    await close();
+  });
+
   it('flushed under load, scripts included, go on sharing', async () => {
     const { pods, keys, close } = await startPods(2, { url: redis.url });
     const loading = load(pods, 1500, () => 1, askWith(keys[0]));

@@ -90,13 +90,17 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('refuse a revoked key on every pod within 2 s', async () => {
+  it('refuse a revoked key on every pod within 2 s, and take it again once it is out of the set', async () => {
     const { pods, keys, ids, api, close } = await startPods(2, { url });
     expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
     const client = new Redis(url);
     await client.sadd(`revoked:${api}`, ids[0] ?? '');
     for (const pod of pods) {
       await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ code: 'unknown_key' });
+    }
+    await client.srem(`revoked:${api}`, ids[0] ?? '');
+    for (const pod of pods) {
+      await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ allowed: true });
     }
     client.disconnect();
     await close();
