@@ -14,8 +14,11 @@ const WAIT_TIMED_OUT = 652;
 /** A lite server that refused to wait is asked without waiting for this long, then tried again. */
 const POLL_ONLY_MS = 10_000;
 
-/** Least time between two waits that bring a block: no network makes them faster, a lite server that says so is not asked faster. */
+/** Least time between two waits: no network makes blocks faster, a lite server that says so is not asked faster. */
 const REPORT_GAP_MS = 20;
+
+/** A wait that ended without a block took at least this part of its time: else the lite server does not wait. */
+const WAITED_PART = 0.5;
 
 /** A timer that fires this much late is no clock to judge a lite server by. */
 const LATE_TIMER_MS = 200;
@@ -76,7 +79,7 @@ export function createHeadFollower(
     }
   }
 
-  /** True when it waited for a newer block and has it: then the next wait may follow at once. */
+  /** True when it waited, for a newer block or in vain: then the next wait follows at once, so that no block comes between two of them. */
   async function report(): Promise<boolean> {
     const tip = member.tip();
     const seqno = tip === undefined ? 0 : tip.block.seqno + 1;
@@ -100,7 +103,7 @@ export function createHeadFollower(
       // A timer that came late means that this process stood still, and its answers wait to be read.
       if (isTimeout(error) && tookMs < timeoutMs + LATE_TIMER_MS) member.silent(startedMs, error);
       else onError(error, waits);
-      return false;
+      return waits && isWaitOver(error) && tookMs >= tuning.waitMs * WAITED_PART;
     }
   }
 
@@ -124,7 +127,7 @@ export function createHeadFollower(
 
   function onError(error: unknown, waited: boolean): void {
     const serverCode = error instanceof LiteServerError ? error.data.serverCode : undefined;
-    if (waited && serverCode === WAIT_TIMED_OUT) return member.succeeded('report');
+    if (waited && isWaitOver(error)) return member.succeeded('report');
     if (waited && serverCode !== undefined) pollOnlyUntilMs = now() + POLL_ONLY_MS;
     member.judged('report', judge(error), error);
   }
@@ -145,6 +148,10 @@ export function createHeadFollower(
       await done;
     },
   };
+}
+
+function isWaitOver(error: unknown): boolean {
+  return error instanceof LiteServerError && error.data.serverCode === WAIT_TIMED_OUT;
 }
 
 function isTimeout(error: unknown): boolean {

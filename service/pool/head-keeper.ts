@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import { blockText, sameBlock } from '../decode/block-id.ts';
 import { ProofError } from '../proof/errors.ts';
-import { headCandidates } from './head.ts';
+import { headCandidates, leadingTips } from './head.ts';
 import type { Head, Tip } from './head.ts';
 import type { Member } from './member.ts';
 import type { PoolMetrics } from './metrics.ts';
@@ -14,8 +14,11 @@ import { judge } from './verdict.ts';
 /** Blocks proved at a time: the newest candidate and, when its proof is slow, the ones below it. */
 const PROVING_MAX = 4;
 
-/** Blocks remembered as not proved: one a lite server is plenty. */
-const REFUSED_MAX = 64;
+/** Of them, blocks that few lite servers have yet: a place is left for the one that is served next. */
+const LEADING_MAX = 2;
+
+/** Blocks remembered as proved, and as not: one a lite server is plenty. */
+const REMEMBERED_MAX = 64;
 
 /** The block is right, but the state hash told with it is not that of its header. */
 const wrongStateHash = new ProofError('hash_mismatch', { subject: 'masterchainInfo.stateRootHash' });
@@ -33,6 +36,8 @@ export type HeadKeeperDependencies = {
   readonly members: readonly Member[];
   /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
   readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
+  /** To be over before anybody is answered at the block; never rejects. Absent: there is nobody to tell. */
+  readonly announce?: ((seqno: number) => Promise<void>) | undefined;
   /** Called after every new head. */
   readonly onHead?: () => void;
   readonly metrics: PoolMetrics;
@@ -48,44 +53,80 @@ export function createHeadKeeper(
   const { tuning } = options;
   const stop = new AbortController();
   const proving = new Map<string, { sinceMs: number; done: Promise<void> }>();
-  const refusedUntilMs = new Map<string, number>();
+  /** Proved, and not served yet. */
+  const proved = new Map<string, Head>();
+  const refusals = new Map<string, { readonly untilMs: number; readonly isEarly: boolean }>();
+  let announcedSeqno = 0;
   let head: Head | undefined;
 
   function consider(): void {
     if (stop.signal.aborted) return;
     const tips = members.flatMap((member) => (hasVoice(member) ? (member.tip() ?? []) : []));
-    const servedSeqno = head?.block.seqno ?? 0;
-    for (const tip of headCandidates({ tips, servedSeqno, nowMs: now(), unproved: options.unproved })) {
-      const key = tip.block.rootHash.toString('latin1') + tip.block.fileHash.toString('latin1');
-      if ((refusedUntilMs.get(key) ?? 0) > now()) continue;
+    const servedSeqno = (): number => head?.block.seqno ?? 0;
+    serveOne(headCandidates({ tips, servedSeqno: servedSeqno(), nowMs: now(), unproved: options.unproved }));
+    // What one lite server has now the others have in a moment: proved by then, it is served at once.
+    if (head !== undefined) leadingTips({ tips, servedSeqno: servedSeqno(), nowMs: now() }).forEach(prepare);
+  }
+
+  function refusalOf(key: string) {
+    const refusal = refusals.get(key);
+    return refusal !== undefined && refusal.untilMs > now() ? refusal : undefined;
+  }
+
+  /** The newest one that is proved, or proves quickly. */
+  function serveOne(candidates: readonly Tip[]): void {
+    for (const tip of candidates) {
+      const key = keyOf(tip);
+      const ready = proved.get(key);
+      if (ready !== undefined) return void serve(ready);
+      if (refusalOf(key)?.isEarly === false) continue;
       const underWay = proving.get(key);
       if (underWay === undefined) {
-        if (proving.size < PROVING_MAX) proving.set(key, { sinceMs: now(), done: proveTip(key, tip) });
+        if (proving.size < PROVING_MAX) startProof(key, tip, false);
         return;
       }
       if (now() - underWay.sinceMs < tuning.slowAfterMs) return;
     }
   }
 
-  async function proveTip(key: string, tip: Tip): Promise<void> {
+  function prepare(tip: Tip): void {
+    const key = keyOf(tip);
+    const isKnown = proved.has(key) || proving.has(key) || refusalOf(key) !== undefined;
+    if (!isKnown && proving.size < LEADING_MAX) startProof(key, tip, true);
+  }
+
+  function startProof(key: string, tip: Tip, isEarly: boolean): void {
+    proving.set(key, { sinceMs: now(), done: proveTip(key, tip, isEarly) });
+  }
+
+  async function proveTip(key: string, tip: Tip, isEarly: boolean): Promise<void> {
     try {
       const timeoutMs = head === undefined ? tuning.firstProveTimeoutMs : tuning.proveTimeoutMs;
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]);
-      publish(await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal, isUrgent: true }));
+      remember(proved, key, await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal, isUrgent: true }));
     } catch (error) {
-      if (!stop.signal.aborted) refuse(key, tip, error);
+      if (!stop.signal.aborted) refuse(key, tip, error, isEarly);
     }
     proving.delete(key);
     consider();
   }
 
-  function publish(proved: Head): void {
-    if (stop.signal.aborted || proved.block.seqno <= (head?.block.seqno ?? 0)) return;
-    if (head === undefined) logger.info({ block: blockText(proved.block) }, 'first masterchain head');
-    head = proved;
+  async function serve(next: Head): Promise<void> {
+    const { seqno } = next.block;
+    if (seqno <= announcedSeqno) return;
+    announcedSeqno = seqno;
+    if (dependencies.announce !== undefined) await dependencies.announce(seqno);
+    publish(next);
+  }
+
+  function publish(next: Head): void {
+    if (stop.signal.aborted || next.block.seqno <= (head?.block.seqno ?? 0)) return;
+    if (head === undefined) logger.info({ block: blockText(next.block) }, 'first masterchain head');
+    head = next;
+    for (const [key, { block }] of proved) if (block.seqno <= next.block.seqno) proved.delete(key);
     dependencies.onHead?.();
-    for (const member of reporters(proved)) {
-      if (!member.tip()?.stateRootHash.equals(proved.stateRootHash))
+    for (const member of reporters(next)) {
+      if (!member.tip()?.stateRootHash.equals(next.stateRootHash))
         member.judged('report', judge(wrongStateHash), wrongStateHash);
     }
   }
@@ -98,11 +139,14 @@ export function createHeadKeeper(
   }
 
   /** A block that fails its own proof was made up by those who reported it. */
-  function refuse(key: string, tip: Tip, error: unknown): void {
-    metrics.headRefused();
-    remember(refusedUntilMs, key, now() + tuning.refusedMs);
-    logger.warn({ block: blockText(tip.block), err: error }, 'reported masterchain block is not proved and not served');
+  function refuse(key: string, tip: Tip, error: unknown, wasEarly: boolean): void {
     const verdict = judge(error);
+    // That few lite servers have it yet is why it could not be had: once more have it, it is tried again at once.
+    const isEarly = wasEarly && verdict.health !== 'misbehaved';
+    remember(refusals, key, { untilMs: now() + tuning.refusedMs, isEarly });
+    if (isEarly) return;
+    metrics.headRefused();
+    logger.warn({ block: blockText(tip.block), err: error }, 'reported masterchain block is not proved and not served');
     if (verdict.health !== 'misbehaved') return;
     for (const member of reporters(tip)) member.judged('report', verdict, error);
   }
@@ -122,8 +166,12 @@ export function hasVoice(member: Pick<Member, 'health' | 'use'>): boolean {
   return member.health().phase === 'in' && hasNewest(member.use().slices);
 }
 
-function remember(map: Map<string, number>, key: string, value: number): void {
+function keyOf({ block }: Tip): string {
+  return block.rootHash.toString('latin1') + block.fileHash.toString('latin1');
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > REFUSED_MAX && oldest !== undefined) map.delete(oldest);
+  if (map.size > REMEMBERED_MAX && oldest !== undefined) map.delete(oldest);
 }

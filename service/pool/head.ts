@@ -67,6 +67,22 @@ export function headCandidates({ tips, servedSeqno, nowMs, unproved }: HeadQuest
   return candidates.toSorted((a, b) => b.block.seqno - a.block.seqno);
 }
 
+/** Blocks past the served one that are proved before half of the lite servers have them; what is further has no hurry. */
+export const LEAD_BLOCKS_MAX = 3;
+
+/**
+ * Blocks that are likely to become the served head soon, newest first: just above the served one, and told by one lite server that has a
+ * voice at least.
+ */
+export function leadingTips({ tips, servedSeqno, nowMs }: Omit<HeadQuestion, 'unproved'>): Tip[] {
+  const leading = tipsWithVoice(tips, nowMs).filter(
+    ({ block: { seqno } }) => seqno > servedSeqno && seqno <= servedSeqno + LEAD_BLOCKS_MAX,
+  );
+  return leading
+    .filter((tip, index) => leading.findIndex((other) => sameBlock(other.block, tip.block)) === index)
+    .toSorted((a, b) => b.block.seqno - a.block.seqno);
+}
+
 function tipsWithVoice(tips: readonly TrackedTip[], nowMs: number): readonly TrackedTip[] {
   const moving = tips.filter((tip) => nowMs - tip.changedMs < STUCK_MS);
   return moving.length > 0 ? moving : tips;

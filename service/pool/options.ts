@@ -58,7 +58,7 @@ export type PoolTuning = {
   readonly waitMs: number;
   /** Time on top of `waitMs` until a wait counts as unanswered; both together are how long a silent lite server stays in. */
   readonly waitMarginMs: number;
-  /** Pause between two reports of a lite server that does not wait, or answers a wait without a newer block. */
+  /** Pause between two reports of a lite server that does not wait, or answers a wait at once without a newer block. */
   readonly pollMs: number;
   /** A reported block has this long to be proved. */
   readonly proveTimeoutMs: number;

@@ -180,7 +180,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     {
       head: () => keeper.head(),
       whenServed: waiters.wait,
-      findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove, now }),
+      findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
       shared: shared?.floors,
       now,
     },
@@ -190,7 +190,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove, onHead, metrics, logger, now },
+    { members, prove, announce: shared?.floors.announce, onHead, metrics, logger, now },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {
@@ -232,9 +232,14 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       }),
       accept(block, context),
     ]);
-    // Before any caller is answered at it: the other pods must know that there is such a head.
-    await shared?.floors.announce(block.seqno);
     return { ...header.value, init: options.zeroState };
+  }
+
+  /** For callers who are answered at it, though it is not the served head: the other pods must know first that there is such a block. */
+  async function proveAndAnnounce(tip: Tip, context: PoolContext): Promise<Head> {
+    const head = await prove(tip, context);
+    await shared?.floors.announce(head.block.seqno);
+    return head;
   }
 
   function onHead(): void {

@@ -8,6 +8,7 @@ import { blockText, FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts'
 import type { Head, Tip } from '#service/pool/head.ts';
 import { createHeadKeeper } from '#service/pool/head-keeper.ts';
 import type { Member } from '#service/pool/member.ts';
+import { PoolError } from '#service/pool/errors.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
 import type { PoolContext } from '#service/pool/reads.ts';
 import { ProofError } from '#service/proof/errors.ts';
@@ -111,6 +112,38 @@ describe('the served head', () => {
     await report(0, tip(10));
     await report(0, tip(11));
     expect(deadlines).toEqual([1_000 + tuningDefaults.firstProveTimeoutMs, 1_000 + tuningDefaults.proveTimeoutMs]);
+  });
+
+  test('a block is proved when the first has it, and served without another proof when half have it', async () => {
+    const { keeper, report, asked } = keeperOver(3);
+    for (const index of [0, 1, 2]) await report(index, tip(10));
+    await report(0, tip(11));
+    expect(asked.map(({ block }) => block.seqno)).toEqual([10, 11]);
+    expect(keeper.head()?.block.seqno).toBe(10);
+    await report(1, tip(11));
+    expect(keeper.head()?.block.seqno).toBe(11);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('one that could not be had from the first is asked for again as soon as half have it, and not before', async () => {
+    let reachable = 10;
+    const { keeper, report, asked, members } = keeperOver(3, async ({ block }) => {
+      if (block.seqno > reachable) throw new PoolError('no_lite_server');
+    });
+    for (const index of [0, 1, 2]) await report(index, tip(10));
+    for (let turn = 0; turn < 5; turn += 1) await report(0, tip(11));
+    expect(asked).toHaveLength(2);
+    reachable = 11;
+    await report(1, tip(11));
+    expect(keeper.head()?.block.seqno).toBe(11);
+    expect(members.map((member) => member.health().phase)).toEqual(['in', 'in', 'in']);
+  });
+
+  test('one that is far above the served one is not proved before half have it', async () => {
+    const { report, asked } = keeperOver(3);
+    for (const index of [0, 1, 2]) await report(index, tip(10));
+    await report(0, tip(14));
+    expect(asked).toHaveLength(1);
   });
 
   test('a block that was refused is not tried again at once', async () => {
