@@ -49,7 +49,7 @@ describe.skipIf(await withoutControlPlane('upgrades of the operator', 'ours', 'c
     );
 
     it(
-      'replaces pods of one TonApi after the other, and tells each its place in the line',
+      'replaces pods of one TonApi after the other, also when the operator is restarted meanwhile, and tells each its place',
       async () => {
         const before = await cluster.deployment('one-api');
         await upgrade('--max-concurrent-rollouts', '1');
@@ -62,6 +62,8 @@ describe.skipIf(await withoutControlPlane('upgrades of the operator', 'ours', 'c
           return now;
         };
         await expect.poll(look, patience).toContain('WaitingForRolloutSlot');
+        await expect.poll(look, patience).toContain('RollingOut');
+        await upgrade('--max-concurrent-rollouts', '1');
         await expect.poll(look, patience).toEqual(['RolledOut', 'RolledOut', 'RolledOut']);
         expect(await imagesNow()).toEqual(['release:good-2', 'release:good-2', 'release:good-2']);
         const atOnce = seen.map((now) => now.filter((reason) => reason === 'RollingOut').length);
