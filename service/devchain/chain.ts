@@ -1,5 +1,5 @@
 import type { BlockId } from '../decode/block-id.ts';
-import { MASTERCHAIN, blockText } from '../decode/block-id.ts';
+import { MASTERCHAIN, blockText, sameBlock } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
@@ -97,22 +97,46 @@ export function createChain(zeros: readonly ZeroState[], states: CellStore = cre
       return boc;
     },
     add(made, state, set) {
-      const { id } = made;
+      const id = ownId(made.id);
       const isMasterchain = id.workchain === MASTERCHAIN;
       if (isMasterchain && id.seqno !== masterchain.length + 1) throw new Error('The masterchain has a gap.');
       const boc = parseBoc(made.bytes);
       const { header, previous } = readHeader(boc, id);
-      const block = { ...made, header, previous, state, shards: listTops(states, id, state) };
+      const known = (one: BlockId): BlockId =>
+        (byId.get(keyOf(one)) ?? zeroStates.find((zero) => sameBlock(zero.id, one)))?.id ?? ownId(one);
+      const shards = listTops(states, id, state).map((shard) => ({ ...shard, block: known(shard.block) }));
+      const block = { ...made, id, header, previous: previous.map(known), state, shards };
       byId.set(keyOf(id), block);
       parsed.set(block, boc);
       if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
       ways.add(block);
       if (isMasterchain) masterchain.push(block);
       if (isMasterchain && header.keyBlock) keyBlocks.push(id.seqno);
-      if (set !== undefined) signatures.set(id.seqno, set);
+      if (set !== undefined) signatures.set(id.seqno, ownSignatures(set));
       return block;
     },
   };
+}
+
+/**
+ * Short buffers are cut from pages of 8 KiB, and what keeps one keeps its page: whatever stays as long as the chain has memory
+ * of its own.
+ */
+function own(bytes: Buffer): Buffer {
+  return Buffer.from(new Uint8Array(bytes).buffer);
+}
+
+function ownId(id: BlockId): BlockId {
+  return { ...id, rootHash: own(id.rootHash), fileHash: own(id.fileHash) };
+}
+
+function ownSignatures(set: SignatureSet): SignatureSet {
+  const signatures = set.signatures.map(({ nodeIdShort, signature }) => ({
+    nodeIdShort: own(nodeIdShort),
+    signature: own(signature),
+  }));
+  if (set.kind === 'ordinary') return { ...set, signatures };
+  return { ...set, signatures, sessionId: own(set.sessionId), candidate: own(set.candidate) };
 }
 
 /**
@@ -138,8 +162,8 @@ export async function buildChain(tape: Tape, slices: Slices): Promise<Chain> {
   return chain;
 }
 
-/** Applies a block's update to the state before it. */
-function stateAfter(chain: Chain, { id, bytes }: TapeBlock): number {
+/** Applies a block's update to the state before it: the root of the state after it. Throws when the block does not follow. */
+export function stateAfter(chain: Chain, { id, bytes }: TapeBlock): number {
   const boc = parseBoc(bytes);
   const { previous, stateUpdate } = readHeader(boc, id);
   const { states } = chain;

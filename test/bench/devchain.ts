@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import { validatorKey } from '#service/devchain/signing.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
@@ -41,7 +43,12 @@ async function sendRound(
   return { transactions, checkMs, blockMs };
 }
 
+/** Bytes in use after garbage is collected. */
 function usedBytes(): number {
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
