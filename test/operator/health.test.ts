@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+
+import { createPages, probePage } from '#operator/health.ts';
+
+describe('pages', () => {
+  it('answer what they are asked, and nothing else', async () => {
+    let reasons = ['caches are being filled'];
+    const pages = createPages(
+      { host: '127.0.0.1', port: 0 },
+      {
+        pages: {
+          '/readyz': () => probePage(reasons),
+          '/broken': () => {
+            throw new Error('a bug');
+          },
+        },
+      },
+    );
+    const at = `http://127.0.0.1:${await pages.listen()}`;
+    const status = async (path: string, method = 'GET'): Promise<number> =>
+      (await fetch(`${at}${path}`, { method })).status;
+    expect(await status('/readyz')).toBe(503);
+    expect(await (await fetch(`${at}/readyz?verbose`)).json()).toEqual({ ok: false, reasons });
+    reasons = [];
+    expect(await status('/readyz')).toBe(200);
+    expect(await status('/readyz', 'POST')).toBe(404);
+    expect(await status('/constructor')).toBe(404);
+    expect(await status('/broken')).toBe(500);
+    await pages.close();
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+
+import { OptionsError } from '#operator/errors.ts';
+import { parseOptions } from '#operator/options.ts';
+
+describe('the command line of the operator', () => {
+  it('needs nothing in a pod', () => {
+    const options = parseOptions([], { POD_NAME: 'operator-x', POD_NAMESPACE: 'ton-system' });
+    expect(options).toMatchObject({
+      command: 'run',
+      identity: 'operator-x',
+      namespace: 'ton-system',
+      namespaces: undefined,
+      concurrency: 4,
+      rollouts: { concurrencyMax: 1, delayMs: 0, upgradePolicy: 'Rolling' },
+      nudgePods: true,
+      metricsPort: 8080,
+      healthPort: 8081,
+      tracing: null,
+    });
+  });
+
+  it('takes every flag', () => {
+    const options = parseOptions(
+      [
+        '--namespaces=a,b,a',
+        '--max-concurrent-rollouts=3',
+        '--rollout-delay=1m30s',
+        '--upgrade-policy=OnChange',
+        '--no-pod-nudge',
+        '--image=x:1',
+      ],
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
+    );
+    expect(options).toMatchObject({
+      namespaces: ['a', 'b'],
+      rollouts: { concurrencyMax: 3, delayMs: 90_000, upgradePolicy: 'OnChange' },
+      nudgePods: false,
+      image: 'x:1',
+      tracing: { endpoint: 'http://collector:4318' },
+    });
+  });
+
+  it.each([
+    [['plan', '-f', 'x.yaml'], 'x.yaml'],
+    [['plan'], undefined],
+    [['--plan-only'], undefined],
+  ])('plans with %j', (args, file) => {
+    expect(parseOptions(args, {})).toMatchObject({ command: 'plan', file });
+  });
+
+  it.each([
+    [['sing'], 'expected nothing or plan, got sing'],
+    [['--file', 'x'], '--file: only with plan'],
+    [['--namespaces', 'a,B'], '--namespaces: expected names with commas between, got B'],
+    [['--concurrency', '0'], '--concurrency: expected a number from 1 to 64, got 0'],
+    [['--rollout-delay', 'soon'], '--rollout-delay: expected a duration as 30s or 5m, got soon'],
+    [['--upgrade-policy', 'Never'], '--upgrade-policy: expected Rolling or OnChange, got Never'],
+    [['--colour'], "Unknown option '--colour'"],
+  ])('refuses %j in a sentence', (args, message) => {
+    expect(() => parseOptions(args, {})).toThrow(message);
+    expect(() => parseOptions(args, {})).toThrow(OptionsError);
+  });
+
+  it('tells how it is used when asked', () => {
+    expect(() => parseOptions(['--help'], {})).toThrow('usage: ton-operator');
+  });
+});
