@@ -1,12 +1,8 @@
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
-
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getTime } from '#service/liteserver/functions.ts';
-import { createLiteServer } from '#service/liteserver/liteserver.ts';
 import { within } from '#test/service/pool/network.ts';
 import { cpuMs, median, type BenchResult } from '../bench.ts';
-import { atMost, inScene, servers } from './scene.ts';
+import { atMost, inScene, openBare, servers } from './scene.ts';
 
 /** CPU of the smallest query through the pool, less that of the same query at a lite server; short turns are compared in pairs. */
 export async function measureOverhead(network: Devchain): Promise<BenchResult[]> {
@@ -14,9 +10,7 @@ export async function measureOverhead(network: Devchain): Promise<BenchResult[]>
   const pairs = 20;
   const good = Array.from({ length: servers }, () => ({}));
   return inScene(network, good, async ({ pool }) => {
-    const { host, port, publicKey } = network.liteServers[0]!;
-    const logger = pino({ level: 'silent' });
-    const bare = createLiteServer({ name: 'bare', host, port, publicKey }, { logger, register: new Registry() });
+    const bare = openBare(network);
     const askBare = async (): Promise<void> => {
       for (let turn = 0; turn < queries; turn += 1) await bare.query(getTime, {}, { timeoutMs: 5_000 });
     };

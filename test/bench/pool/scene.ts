@@ -1,5 +1,11 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
 import type { Devchain } from '#service/devchain/devchain.ts';
+import { createLiteServer } from '#service/liteserver/liteserver.ts';
+import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
+import type { PoolTuning } from '#service/pool/options.ts';
 import { metric, openPool, until } from '#test/service/pool/network.ts';
 import type { Faults, PoolUnderTest } from '#test/service/pool/network.ts';
 import { readHeaders, seededRandom, spoil } from '#test/service/pool/workload.ts';
@@ -24,9 +30,10 @@ export async function inScene<T>(
   network: Devchain,
   faults: readonly Faults[],
   work: (scene: Scene) => Promise<T>,
+  tuning: Partial<PoolTuning> = {},
 ): Promise<T> {
   for (let index = 0; index < servers; index += 1) await spoil(network, index, { transport: { delayMs: farMs } });
-  const open = openPool(network, { tuning: tuningDefaults });
+  const open = openPool(network, { tuning: { ...tuningDefaults, ...tuning } });
   try {
     await until(() => open.pool.ready() && open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
     for (const [index, fault] of faults.entries()) await spoil(network, index, fault);
@@ -34,6 +41,13 @@ export async function inScene<T>(
   } finally {
     await open.close();
   }
+}
+
+/** The last of the lite servers, asked without a pool between. */
+export function openBare(network: Devchain): LiteServer {
+  const { host, port, publicKey } = network.liteServers[servers - 1]!;
+  const logger = pino({ level: 'silent' });
+  return createLiteServer({ name: 'bare', host, port, publicKey }, { logger, register: new Registry() });
 }
 
 /** Many reads, with the queries that they took in all. */

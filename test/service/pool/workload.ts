@@ -24,26 +24,34 @@ export type Outcome = {
   wrong: number;
   /** Heads that were older than one seen before. */
   regressions: number;
-  /** Time of each read, in milliseconds. */
+  /** Time of each read, in milliseconds, where asked for. */
   readonly ms: number[];
+  reads: number;
 };
 
 /**
- * Verified reads of block headers anywhere in the chain, several at a time, none from the cache, until `isOver`. Each caller also
- * looks at the head before each read.
+ * Verified reads of block headers anywhere in the chain, several at a time, from the cache only where `isCached`, until `isOver`. Each
+ * caller also looks at the head before each read.
  */
 export async function readHeaders(
   scene: { pool: Pool; network: Devchain; random: () => number },
-  options: { callers: number; timeoutMs: number; pauseMs?: number; isOver: (reads: number) => boolean },
+  options: {
+    callers: number;
+    timeoutMs: number;
+    pauseMs?: number;
+    isCached?: boolean;
+    isTimed?: boolean;
+    isOver: (reads: number) => boolean;
+  },
 ): Promise<Outcome> {
   const { pool, network, random } = scene;
-  const outcome: Outcome = { failed: [], wrong: 0, regressions: 0, ms: [] };
-  let reads = 0;
+  const outcome: Outcome = { failed: [], wrong: 0, regressions: 0, ms: [], reads: 0 };
+  const sharing = options.isCached === true ? { shareAs: 'header', immutable: true } : {};
 
   async function call(): Promise<void> {
     let seenSeqno = 0;
-    while (!options.isOver(reads)) {
-      reads += 1;
+    while (!options.isOver(outcome.reads)) {
+      outcome.reads += 1;
       const { seqno } = pool.head()!.block;
       if (seqno < seenSeqno) outcome.regressions += 1;
       seenSeqno = seqno;
@@ -51,13 +59,14 @@ export async function readHeaders(
       const startedMs = performance.now();
       try {
         const { value } = await pool.query(getBlockHeader, { id: expected.id, mode: 0 }, within(options.timeoutMs), {
+          ...sharing,
           check: (answer) => checkBlockHeader({ block: expected.id }, answer),
         });
         if (value.info.utime !== expected.header.utime) outcome.wrong += 1;
       } catch (error) {
         outcome.failed.push(String((error as { code?: string }).code ?? error));
       }
-      outcome.ms.push(performance.now() - startedMs);
+      if (options.isTimed !== false) outcome.ms.push(performance.now() - startedMs);
       if (options.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, options.pauseMs));
     }
   }
