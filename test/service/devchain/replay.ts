@@ -1,0 +1,211 @@
+import type { BlockId } from '#service/decode/block-id.ts';
+import { blockText } from '#service/decode/block-id.ts';
+import type { Boc } from '#service/decode/boc.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { applyMerkleUpdate } from '#service/decode/merkle.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import { readBlock } from '#service/decode/tlb/block.ts';
+import { readBlockExtra } from '#service/decode/tlb/block-extra.ts';
+import { masterBlock, previousBlocks, readBlockInfo } from '#service/decode/tlb/block-info.ts';
+import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import { NO_CURRENCIES, addCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import { readMasterchainBlockExtra } from '#service/decode/tlb/masterchain-block-extra.ts';
+import type { ShardDescr } from '#service/decode/tlb/shard-descr.ts';
+import { listShards } from '#service/decode/tlb/shard-descr.ts';
+import { addSplitState } from '#service/decode/tlb/shard-state.ts';
+import type { ChainBlock, GrowingChain } from '#service/devchain/chain.ts';
+import { createChain, stateOf } from '#service/devchain/chain.ts';
+import { openAccounts } from '#service/devchain/collator/accounts.ts';
+import type { ChainConfig } from '#service/devchain/collator/chain-config.ts';
+import { readChainConfig } from '#service/devchain/collator/chain-config.ts';
+import type { BlockTip, CollateRequest, CollateWorld, Collated } from '#service/devchain/collator/collate.ts';
+import { collate } from '#service/devchain/collator/collate.ts';
+import { createExecutor } from '#service/devchain/collator/executor.ts';
+import type { ExternalMessage } from '#service/devchain/collator/external-message.ts';
+import { openMasterchainState } from '#service/devchain/collator/masterchain-state.ts';
+import { openPrevious } from '#service/devchain/collator/previous.ts';
+import type { ShardTop } from '#service/devchain/collator/shard-list.ts';
+import type { Tape, TapeBlock } from '#service/devchain/tape.ts';
+import { compileEmulator, createEmulator } from '#service/tvm/emulator.ts';
+import { previousBlocksTuple } from '#service/tvm/previous-blocks.ts';
+import { encodeStackEntry } from '#service/tvm/stack-writer.ts';
+import { previousBlocksOf } from '#test/service/tvm/recorded-world.ts';
+import { flowOf } from './money.ts';
+
+/** A recorded block, and the block that our collator made of the same things, or why it made none. */
+export type Replayed = {
+  readonly chain: GrowingChain;
+  readonly block: ChainBlock;
+  readonly made: Collated | Error;
+  /** Executes each recorded transaction by itself, on the account as the one before left it: names those with another hash. */
+  executeAlone(): string[];
+};
+
+/** What the collator is asked for, and the parts of the recorded block. */
+type Question = { readonly request: CollateRequest; readonly stateUpdate: number; readonly boc: Boc };
+
+/**
+ * Makes every block of a recording again: on the recorded states, from the messages from outside that it took, with its time, seed,
+ * maker and plans to split and merge.
+ */
+export async function* replay(tape: Tape): AsyncGenerator<Replayed> {
+  const chain = createChain([tape.masterchainZeroState, tape.basechainZeroState]);
+  const executor = createExecutor(await createEmulator(await compileEmulator()));
+  const makers = new Map<ChainBlock, Buffer>();
+  const configs = new Map<number, ChainConfig>();
+  const { states } = chain;
+  const masterchainId = (seqno: number): BlockId =>
+    seqno === 0 ? chain.zeroStates[0]!.id : chain.masterchain(seqno)!.id;
+  const world: CollateWorld = {
+    states,
+    executor,
+    configOf(root) {
+      const config = configs.get(root) ?? readChainConfig(states, root);
+      configs.set(root, config);
+      return config;
+    },
+    previousBlocks: ({ id }) =>
+      encodeStackEntry(previousBlocksTuple(previousBlocksOf(chain, id.seqno))).toString('base64'),
+    masterchainState: (seqno) => stateOf(chain, masterchainId(seqno))!,
+    stateOf: (id) => stateOf(chain, id)!,
+    rest: () => undefined,
+  };
+  try {
+    for (const recorded of tape.blocks) {
+      const { request, boc, stateUpdate } = questionOf(chain, recorded, makers);
+      const made = await collate(request, world).catch((error: Error) => error);
+      const [left, right] = request.previous.map(({ state }) => state);
+      const start = right === undefined ? left! : addSplitState(states, left!, right);
+      const block = chain.add(recorded, applyMerkleUpdate(states, boc, stateUpdate, start));
+      makers.set(block, request.creator);
+      const executeAlone = (): string[] => executeTransactions(boc, request, world);
+      yield { chain, block, made, executeAlone };
+    }
+  } finally {
+    executor.close();
+  }
+}
+
+function executeTransactions(
+  boc: Boc,
+  { shard, previous, masterchain, utime, randSeed }: CollateRequest,
+  world: CollateWorld,
+): string[] {
+  const { states, executor, previousBlocks: write } = world;
+  const { config, libraries } = openMasterchainState(states, masterchain.state);
+  executor.open({ states, config: config.root, libraries, utime, randSeed, previousBlocks: write(masterchain) });
+  const cells = createCellStore();
+  const accounts = openAccounts({ states, cells, accounts: openPrevious(states, shard, previous).accounts }, executor);
+  const wrong: string[] = [];
+  for (const { cell, account, inMessage, descr, lt } of readBlockTransactions(boc, boc.roots[0]!)) {
+    const turn = descr.kind === 'tickTock' && descr.isTock ? 'tock' : 'tick';
+    const message = inMessage === undefined ? turn : { boc: writeBoc(boc, [inMessage.cell]).toString('base64') };
+    const done = accounts.run(account, message, lt);
+    const isSame = done.kind === 'done' && cells.hashEquals(done.transaction.cell, boc.hash(cell));
+    if (!isSame) wrong.push(`${shard.workchain}:${account.toString('hex')} ${lt}`);
+  }
+  return wrong;
+}
+
+function tipOf(chain: GrowingChain, id: BlockId): BlockTip {
+  return { id, endLt: chain.find(id)?.header.endLt ?? 0n, state: stateOf(chain, id)! };
+}
+
+function questionOf(chain: GrowingChain, { bytes }: TapeBlock, makers: ReadonlyMap<ChainBlock, Buffer>): Question {
+  const boc = parseBoc(bytes);
+  const { info, extra, stateUpdate } = readBlock(boc, boc.roots[0]!);
+  const header = readBlockInfo(boc, info);
+  const { randSeed, createdBy: creator, custom } = readBlockExtra(boc, extra);
+  const previous = previousBlocks(boc, header).map((one) => tipOf(chain, one));
+  const masterchain = header.masterRef === undefined ? previous[0]! : tipOf(chain, masterBlock(boc, header)!);
+  const { beforeSplit, wantSplit, wantMerge, utime, workchain, shard } = header;
+  const [first = [], ...later] = wavesOf(boc, workchain, header.startLt);
+  return {
+    boc,
+    stateUpdate,
+    request: {
+      shard: { workchain, shard },
+      previous,
+      masterchain,
+      tops:
+        custom === undefined
+          ? []
+          : topsOf(chain, listShards(boc, readMasterchainBlockExtra(boc, custom).shardHashes), masterchain, makers),
+      externals: first,
+      laterExternals: later,
+      utime,
+      randSeed,
+      creator,
+      transactionsMax: Number.POSITIVE_INFINITY,
+      edits: [],
+      beforeSplit,
+      wantSplit,
+      wantMerge,
+    },
+  };
+}
+
+/**
+ * Messages from outside in waves: one that came after others' messages were delivered has an lt above theirs. Where the account's own
+ * last transaction decides the lt it counts to the wave of that.
+ */
+function wavesOf(boc: Boc, workchain: number, startLt: bigint): readonly (readonly ExternalMessage[])[] {
+  const transactions = readBlockTransactions(boc, boc.roots[0]!).toSorted((one, other) => (one.lt < other.lt ? -1 : 1));
+  const lasts = new Map<string, { readonly endLt: bigint; readonly wave: bigint }>();
+  const waves = new Map<bigint, ExternalMessage[]>();
+  for (const { inMessage, account, lt, outMessageCount } of transactions) {
+    const key = account.toString('hex');
+    const last = lasts.get(key);
+    let wave = last?.wave ?? startLt;
+    if (inMessage?.info.kind === 'externalIn') {
+      if (lt - 1n > startLt && lt > (last?.endLt ?? 0n)) wave = lt - 1n;
+      const message = {
+        text: writeBoc(boc, [inMessage.cell]).toString('base64'),
+        destination: { workchain, id: account },
+      };
+      waves.set(wave, [...(waves.get(wave) ?? []), message]);
+    } else if (inMessage?.info.kind === 'internal' && inMessage.info.createdLt > wave) wave = inMessage.info.createdLt;
+    lasts.set(key, { endLt: lt + BigInt(outMessageCount) + 1n, wave });
+  }
+  return [...waves].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, wave]) => wave);
+}
+
+/** The shard blocks that a masterchain block takes in: the newest of each shard, with the money of all since the last one. */
+function topsOf(
+  chain: GrowingChain,
+  shards: readonly ShardDescr[],
+  masterchain: BlockTip,
+  makers: ReadonlyMap<ChainBlock, Buffer>,
+): ShardTop[] {
+  const { states } = chain;
+  const known = openMasterchainState(states, masterchain.state).shards.map(({ block }) => blockText(block));
+  return shards
+    .filter(({ block }) => block.seqno > 0 && !known.includes(blockText(block)))
+    .map(({ block }) => {
+      const blocks: ChainBlock[] = [];
+      for (let one = chain.find(block); one !== undefined && !known.includes(blockText(one.id));) {
+        blocks.push(one);
+        one = chain.find(one.previous[0]!);
+      }
+      const flows = blocks.map((one) => flowOf(chain, one));
+      const sum = (parts: readonly CurrencyCollection[]): CurrencyCollection =>
+        parts.reduce((total, part) => addCurrencies(states, total, part), NO_CURRENCIES);
+      const { header } = blocks[0]!;
+      return {
+        block,
+        startLt: header.startLt,
+        endLt: header.endLt,
+        beforeSplit: header.beforeSplit,
+        wantSplit: header.wantSplit,
+        wantMerge: header.wantMerge,
+        minRefMasterchainSeqno: header.minRefMasterchainSeqno,
+        utime: header.utime,
+        feesCollected: sum(flows.map(({ feesCollected }) => feesCollected)),
+        fundsCreated: sum(flows.map(({ created }) => created)),
+        creator: makers.get(blocks[0]!)!,
+        minted: 0n,
+      };
+    });
+}
