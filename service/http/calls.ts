@@ -14,6 +14,7 @@ import { successEnvelope, type RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
+import { createPacing } from './pacing.ts';
 import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
 import { errorAnswer, type Answer } from './reply.ts';
 
@@ -26,6 +27,8 @@ export type Call = {
   readonly deadline: Deadline;
   /** Key id, or address as limits count it: whose turn it is when work waits, and who is never shown an older head than before. */
   readonly caller: string;
+  /** The caller's address as limits count it. */
+  readonly address: string;
   readonly notes: ReadNotes;
 };
 
@@ -55,6 +58,7 @@ export type CallsDependencies = {
 export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
   const { exchanges, limits, logger, clock } = dependencies;
   const deadlines = new Set<Deadline>();
+  const pacing = createPacing(clock.nowMs);
   let { trustedProxies } = options;
 
   const callerOf = (request: FastifyRequest): Caller => {
@@ -76,7 +80,8 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
     const notes = createReadNotes(dependencies.headSeqno);
-    return { request, query, exchange, deadline, admission, caller: nameOf(caller), notes };
+    const address = addressSubject(caller.clientAddress);
+    return { request, query, exchange, deadline, admission, caller: nameOf(caller, address), address, notes };
   };
 
   const fail = (
@@ -102,6 +107,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       reply.raw.once('close', onClose);
       try {
         const answer = await work(call).catch((error: unknown) => fail(exchange, error));
+        if (refusalStatuses.has(answer.status)) await pacing.wait(paced(call, answer), deadline.signal);
         await call.notes.settled();
         return withHeaders(answer, { ...admission.headers(), ...debugged(call) });
       } finally {
@@ -149,9 +155,17 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
   };
 }
 
+/** 401 and 429: of callers who may ask as often as they like and get nothing but these. */
+const refusalStatuses: ReadonlySet<number> = new Set([401, 429]);
+
+/** Whose refusals count together: whoever guesses keys has a new one for each. */
+function paced({ caller, address }: Call, { status }: Answer): string {
+  return status === 401 ? address : caller;
+}
+
 /** Who asks, as limits name them, and nothing secret: the id of a key, else the address or its network. */
-function nameOf({ key, clientAddress: address }: Caller): string {
-  return key === undefined ? addressSubject(address) : `key ${parseKey(key)?.id ?? ''}`;
+function nameOf({ key }: Caller, address: string): string {
+  return key === undefined ? address : `key ${parseKey(key)?.id ?? ''}`;
 }
 
 function debugged({ request, notes }: Call): Readonly<Record<string, string>> {

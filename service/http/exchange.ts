@@ -54,7 +54,8 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const { operation, errorCode: code } = exchange;
     metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
     endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
-    if (!logger.isLevelEnabled(status >= 500 ? 'warn' : 'info')) return settle();
+    const level = levelOf(status);
+    if (!logger.isLevelEnabled(level)) return settle();
     const line = {
       method: request.method,
       url: redactUrl(request.url),
@@ -66,8 +67,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
       bytes,
       ...(isSpanContextValid(exchange.span.spanContext()) && { traceId: exchange.span.spanContext().traceId }),
     };
-    if (status >= 500) logger.warn(line, 'request');
-    else logger.info(line, 'request');
+    logger[level](line, 'request');
     settle();
   };
 
@@ -110,4 +110,10 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     },
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))),
   };
+}
+
+/** A client far over its limit must not fill the log: refusals for that are counted, and told with the level `debug`. */
+function levelOf(status: number): 'debug' | 'info' | 'warn' {
+  if (status >= 500) return 'warn';
+  return status === 429 ? 'debug' : 'info';
 }
