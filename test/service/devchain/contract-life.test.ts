@@ -6,12 +6,10 @@ import { lookupHashmap } from '#service/decode/hashmap.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
-import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import { listExtraCurrencies, storeExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
 import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { readShardState, readShardStateDetails } from '#service/decode/tlb/shard-state.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
-import { updateHashmap } from '#service/decode/hashmap-writer.ts';
-import { uintKey } from '#service/decode/hashmap.ts';
 import { BitWriter } from '#service/decode/bit-writer.ts';
 import { editConfig } from '#service/devchain/account-edits.ts';
 import { stateOf } from '#service/devchain/chain.ts';
@@ -113,8 +111,7 @@ describe('contracts on a private network', async () => {
     const minter = Address.parse(`-1:${'55'.repeat(32)}`);
     await network.step([
       editConfig((states) => {
-        const write = (writer: BitWriter): void => void writer.varUint(12_345n, 32);
-        const dictionary = updateHashmap(states, undefined, { bits: 32 }, [{ key: uintKey(100, 32), write }]);
+        const dictionary = storeExtraCurrencies(states, [{ id: 100, amount: 12_345n }]);
         return new Map([[7, new BitWriter().maybeRef(dictionary).finish(states)]]);
       }),
     ]);
