@@ -8,6 +8,10 @@ export type DevchainErrorData = {
   query_refused: { readonly serverCode: number };
   /** The server cannot listen where it was told to. */
   listen_failed: { readonly host: string; readonly port: number };
+  /** The kept network's file does not hold together; it is left as it is. */
+  kept_network_invalid: { readonly path: string };
+  /** Another process runs the network of the folder. */
+  network_in_use: { readonly folder: string };
   /** What a developer asks of the network cannot be: the field says what to change. */
   bad_argument: { readonly field: string };
   /** The faucet has more to do than it may have. */
@@ -27,6 +31,16 @@ export class DevchainError<Code extends DevchainErrorCode = DevchainErrorCode> e
 /** The recording at `path` cannot be served. */
 export function recordingInvalid(path: string, message: string, cause?: unknown): DevchainError<'recording_invalid'> {
   return new DevchainError({ code: 'recording_invalid', message, data: { path }, retryable: false, cause });
+}
+
+/** The network kept at `path` cannot go on. */
+export function keptNetworkInvalid(
+  path: string,
+  problem: string,
+  cause?: unknown,
+): DevchainError<'kept_network_invalid'> {
+  const message = `the network kept in ${path} cannot be read: ${problem} Move the file away to begin a new network.`;
+  return new DevchainError({ code: 'kept_network_invalid', message, data: { path }, retryable: false, cause });
 }
 
 /** A developer's request names something that cannot be. */

@@ -9,6 +9,7 @@ import { collate } from './collator/collate.ts';
 import type { AccountEdit } from './collator/edits.ts';
 import type { Executor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
+import type { KeptStep } from './kept-network.ts';
 import { openMasterchainState } from './collator/masterchain-state.ts';
 import { placeOf } from './collator/out-queue.ts';
 import { containsPlace } from './collator/routing.ts';
@@ -55,6 +56,8 @@ export type LiveChainDependencies = {
   /** Bytes that nobody can foresee, or seeded ones in tests. */
   readonly random: (bytes: number) => Buffer;
   readonly slices: Slices;
+  /** Keeps the blocks of a step before anybody sees them; what it throws undoes the step. */
+  readonly keep?: (step: KeptStep) => void;
 };
 
 /** Configurations remembered: blocks between two key blocks have the same. */
@@ -62,7 +65,7 @@ const CONFIGS_MAX = 4;
 
 /** @param chain at its newest block, or with zerostates alone */
 export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDependencies): LiveChain {
-  const { executor, signer, random, slices } = dependencies;
+  const { executor, signer, random, slices, keep } = dependencies;
   const { states } = chain;
   const configs = new Map<number, ChainConfig>();
   let last: Promise<unknown> = Promise.resolve();
@@ -131,11 +134,12 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
     const own = edits.filter(({ workchain }) => workchain === MASTERCHAIN);
     const top = await collate({ ...request, externals: messages, edits: own }, world);
-    for (const one of made) chain.add({ id: one.id, bytes: one.bytes, masterchainSeqno: seqno }, one.state);
-    const added = { id: top.id, bytes: top.bytes, masterchainSeqno: seqno };
-    const block = chain.add(added, top.state, signer.sign(top.id, session));
+    const signatures = signer.sign(top.id, session);
+    const all = [...made, top].map(({ id, bytes, state }) => ({ id, bytes, masterchainSeqno: seqno, state }));
+    keep?.({ blocks: all, signatures });
+    const added = all.map(({ state, ...one }) => chain.add(one, state, one.id === top.id ? signatures : undefined));
     return {
-      block,
+      block: added.at(-1)!,
       externals: new Map([...made, top].flatMap((one) => [...one.externals])),
       transactions: [...made, top].reduce((sum, one) => sum + one.transactions, 0),
     };

@@ -16,12 +16,14 @@ import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.t
 import { startLiteServers } from './lite-servers.ts';
 import type { Step } from './live-chain.ts';
 import { createLiveChain } from './live-chain.ts';
+import type { KeptNetwork } from './kept-network.ts';
 import { createLiveHead } from './live-head.ts';
 import { createMempool } from './mempool.ts';
 import type { CheckedMessage } from './message-queries.ts';
 import { createMessageInbox } from './message-queries.ts';
 import { createMethodRunner } from './method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
+import { createNetworkMetrics } from './network-metrics.ts';
 import type { Consensus, ValidatorKey } from './signing.ts';
 import { createSigner, describeValidator, validatorKey } from './signing.ts';
 import { createSlices } from './slices.ts';
@@ -104,6 +106,8 @@ export type PrivateNetworkOptions = {
 };
 
 export type PrivateNetworkDependencies = {
+  /** Where the network goes on from and is kept; without it the network ends with the process. The caller closes it after the network. */
+  readonly kept?: KeptNetwork;
   readonly logger: Logger;
   readonly register: Registry;
   /** Unix time in milliseconds; `Date.now` when absent. */
@@ -135,22 +139,22 @@ export async function createPrivateNetwork(
 ): Promise<PrivateNetwork> {
   const { logger, register, now = Date.now, startTimer = plainTimer, random = randomBytes } = dependencies;
   const { host = '127.0.0.1', servers = [{}], transactionsMax = DEFAULT_TRANSACTIONS_MAX } = options;
-  const validatorKeys = Array.from({ length: options.validators ?? 1 }, (_, index) =>
-    validatorKey(seedOf(`validator ${index}`)),
-  );
+  const { kept } = dependencies;
+  const { validators = 1, consensus = 'ordinary' } = kept?.origin ?? options;
+  const validatorKeys = Array.from({ length: validators }, (_, index) => validatorKey(seedOf(`validator ${index}`)));
   const faucet = { seed: seedOf('faucet') };
   const wallet = genesisWallet(validatorKey(faucet.seed).publicKey, FAUCET_BALANCE);
-  const chain = createChain(startStates(options, validatorKeys, wallet, Math.floor(now() / 1000)));
+  const zeroStates = kept?.origin?.zeroStates ?? startStates(options, validatorKeys, wallet, Math.floor(now() / 1000));
+  const chain = createChain(zeroStates);
   const program = await compileEmulator();
   const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
     createExecutor,
   );
   const signer = createSigner(
-    options.consensus ?? 'ordinary',
+    consensus,
     (key) => validatorKeys.find(({ publicKey }) => publicKey.equals(key))?.privateKey,
   );
   const slices = createSlices(() => performance.now());
-  const live = createLiveChain(chain, { executor: executor!, signer, random, slices });
   const head = createLiveHead(() => chain.lastSeqno);
   const listeners = new Set<(message: ExternalMessage, outcome: ExternalOutcome) => void>();
   const mempool = createMempool({
@@ -159,8 +163,20 @@ export async function createPrivateNetwork(
     previousBlocks: () => live.previousBlocks(),
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
+  const metrics = createNetworkMetrics(register, () => mempool.size);
+  if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates });
+  else await kept.replay(chain, slices, (part) => metrics.loaded(part));
+  metrics.loaded(1);
+  const live = createLiveChain(chain, {
+    executor: executor!,
+    signer,
+    random,
+    slices,
+    keep: (one) => kept?.append(one),
+  });
   let shardDepth = options.minSplit ?? 0;
-  let skippedSeconds = 0;
+  /** A kept network may have been moved on in time. */
+  let skippedSeconds = Math.max(0, (chain.masterchain(chain.lastSeqno)?.header.utime ?? 0) - Math.floor(now() / 1000));
   let cancelTimer: (() => void) | undefined;
   let closed = false;
 
@@ -168,6 +184,7 @@ export async function createPrivateNetwork(
   const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
 
   async function makeBlock(edits: () => readonly AccountEdit[]): Promise<Step> {
+    const stopTimer = metrics.time();
     const made = await live.step({
       utime: utime(),
       externals: () => mempool.list(),
@@ -175,6 +192,7 @@ export async function createPrivateNetwork(
       shardDepth,
       edits,
     });
+    stopTimer(made);
     mempool.settle(made.externals);
     head.moved();
     return made;
@@ -204,9 +222,16 @@ export async function createPrivateNetwork(
     if (options.blockPerMessage === true) later(0);
   };
   // The first masterchain block lists the basechain's zerostate, the second one its first block: accounts can be read from there on.
-  await step();
-  await step();
-  const shared = { chain, head, logger, metrics: createQueryServerMetrics(register), startTimer, now, methods: createMethodRunner() };
+  while (chain.lastSeqno < 2) await step();
+  const shared = {
+    chain,
+    head,
+    logger,
+    metrics: createQueryServerMetrics(register),
+    startTimer,
+    now,
+    methods: createMethodRunner(),
+  };
   const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
   const inbox = createMessageInbox({ nowMs: now, take: (_, message) => take(message) });
   if (options.blockSeconds !== undefined) later(options.blockSeconds * 1000);

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
@@ -5,31 +7,53 @@ import { formatRawAddress } from '../decode/address.ts';
 import { createDevMethods, fund } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
 import { createFaucet } from '../devchain/faucet.ts';
+import { loadedMetric } from '../devchain/network-metrics.ts';
+import type { KeptNetwork } from '../devchain/kept-network.ts';
+import { openKeptNetwork } from '../devchain/kept-network.ts';
+import type { PrivateNetwork } from '../devchain/private-network.ts';
 import { createPrivateNetwork } from '../devchain/private-network.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
+import { StartError } from './errors.ts';
+
+export type OwnNetworkDependencies = {
+  readonly logger: Logger;
+  readonly register: Registry;
+  readonly output: NodeJS.WritableStream;
+};
 
 /** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
 export async function startOwnNetwork(
-  { blockTime, validators }: Arguments,
-  dependencies: { readonly logger: Logger; readonly register: Registry; readonly output: NodeJS.WritableStream },
+  { blockTime, validators, keepChain, data }: Arguments,
+  { logger, register, output }: OwnNetworkDependencies,
 ): Promise<DevNetwork> {
   const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
-  const network = await createPrivateNetwork(
-    { ...pace, ...(validators !== undefined && { validators }) },
-    { logger: dependencies.logger, register: dependencies.register },
-  );
+  const kept = keepChain ? openKeptNetwork(join(data, 'network'), { logger }) : undefined;
+  const stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
+  let network: PrivateNetwork;
+  try {
+    refuseOtherValidators(kept, validators);
+    network = await createPrivateNetwork(
+      { ...pace, ...(validators !== undefined && { validators }) },
+      { logger, register, ...(kept !== undefined && { kept }) },
+    );
+  } catch (error) {
+    kept?.close();
+    throw error;
+  } finally {
+    stopTelling?.();
+  }
   const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
   const rpc = createDevRpc(createDevMethods({ network, faucet }));
   const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
   return {
-    title: `A private TON network, ${blocks}.`,
+    title: `A private TON network, ${blocks}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON}, or: npm start -- dev fund ADDRESS AMOUNT',
       'dev        POST /dev at the internal port: JSON-RPC methods dev_*, see the README',
     ],
     sampleAddress: formatRawAddress({ workchain: 0, id: network.faucet.id }),
-    stateDir: undefined,
+    stateDir: kept && data,
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,
     facts: () => ({ lastSeqno: undefined, paceSeconds: 0, liteServers: network.liteServers.length }),
@@ -44,11 +68,40 @@ export async function startOwnNetwork(
     }),
     posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
     internalPosts: new Map([['/dev', async (body) => ({ contentType: 'application/json', body: await rpc(body) })]]),
-    close: () => network.close(),
+    async close() {
+      await network.close();
+      kept?.close();
+    },
   };
 }
 
 /** A body that is no object has no fields: the first one that is missing is told. */
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+/** The validators of a network stand in its first state: they are not changed by a word on the command line. */
+function refuseOtherValidators(kept: KeptNetwork | undefined, validators: number | undefined): void {
+  const there = kept?.origin?.validators;
+  if (there === undefined || validators === undefined || validators === there) return;
+  throw new StartError({
+    code: 'other_network',
+    message: `--validators: the network in --data was made with ${there}; expected ${there} or none, got ${validators}`,
+    data: { option: '--validators', validators, there },
+    retryable: false,
+  });
+}
+
+/** A long chain takes a while to load: tells how far it is. */
+const tellEveryMs = 1000;
+
+function tellProgress(register: Registry, output: NodeJS.WritableStream): () => void {
+  output.write('Tonplane: loading the kept network\n');
+  const timer = setInterval(() => void tell(), tellEveryMs);
+  const tell = async (): Promise<void> => {
+    const loaded = await register.getSingleMetric(loadedMetric)?.get();
+    const part = loaded?.values[0]?.value ?? 0;
+    output.write(`Tonplane: ${Math.floor(part * 100)} % of the kept network is loaded\n`);
+  };
+  return () => clearInterval(timer);
 }

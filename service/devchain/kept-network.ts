@@ -1,0 +1,210 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+
+import type { BlockId } from '../decode/block-id.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
+import type { GrowingChain } from './chain.ts';
+import { stateAfter } from './chain.ts';
+import { keptNetworkInvalid } from './errors.ts';
+import { lockFolder } from './folder-lock.ts';
+import { openRecordFile } from './record-file.ts';
+import type { Consensus } from './signing.ts';
+import type { Slices } from './slices.ts';
+import type { SignatureSet, TapeBlock, ZeroState } from './tape.ts';
+
+/** What a network was made with. */
+export type NetworkOrigin = {
+  readonly validators: number;
+  readonly consensus: Consensus;
+  /** Of the masterchain and the basechain. */
+  readonly zeroStates: readonly ZeroState[];
+};
+
+/** The blocks of one step: the shards', in an order in which each follows what it is built on, then the masterchain's. */
+export type KeptStep = { readonly blocks: readonly TapeBlock[]; readonly signatures: SignatureSet };
+
+/** A network in a folder: what it began with, and every block, in a file that only grows. */
+export type KeptNetwork = {
+  /** Undefined in a folder that is new. */
+  readonly origin: NetworkOrigin | undefined;
+  /** Writes the beginning of a new network. */
+  begin(origin: NetworkOrigin): void;
+  /**
+   * Puts all kept blocks into a chain that has none, and rebuilds the states.
+   * @param onProgress the part that is done, 0 to 1
+   * @throws DevchainError `kept_network_invalid`
+   */
+  replay(chain: GrowingChain, slices: Slices, onProgress: (done: number) => void): Promise<void>;
+  /** Keeps a step; it is on its way to the disk when this returns, and outlives the process. */
+  append(step: KeptStep): void;
+  close(): void;
+};
+
+/** Changes with the form of the records. */
+const FORMAT = 1;
+
+/**
+ * Opens the network of a folder, or makes the folder; only one process may.
+ * @throws DevchainError `network_in_use`, `kept_network_invalid`, or the system's error
+ */
+export function openKeptNetwork(folder: string, { logger }: { readonly logger: Logger }): KeptNetwork {
+  mkdirSync(folder, { recursive: true });
+  const lock = lockFolder(folder);
+  const path = join(folder, 'blocks.bin');
+  const file = openRecordFile(path);
+  const records = file.records();
+  const close = (): void => {
+    file.close();
+    lock.release();
+  };
+  try {
+    const first = records.next();
+    const origin = first.done === true ? undefined : readOrigin(path, first.value.payload);
+    return {
+      origin,
+      begin: (given) => file.append(writeOrigin(given)),
+      async replay(chain, slices, onProgress) {
+        const from = chain.lastSeqno;
+        for (const { payload, done } of records) {
+          addStep(path, chain, readStep(payload));
+          onProgress(done);
+          await slices.rest();
+        }
+        if (file.cutBytes > 0) {
+          const fields = { file: path, bytes: file.cutBytes, lastSeqno: chain.lastSeqno };
+          logger.warn(fields, 'the last block was not written to its end: what there was of it is cut off');
+        }
+        logger.info({ file: path, blocks: chain.lastSeqno - from }, 'the kept network is loaded');
+      },
+      append: (step) => file.append(writeStep(step)),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function addStep(path: string, chain: GrowingChain, { blocks, signatures }: KeptStep): void {
+  for (const block of blocks) {
+    try {
+      const own = block.id.workchain === MASTERCHAIN ? signatures : undefined;
+      chain.add(block, stateAfter(chain, block), own);
+    } catch (error) {
+      throw keptNetworkInvalid(path, `The step after block ${chain.lastSeqno} does not follow from it.`, error);
+    }
+  }
+}
+
+// A record is the length of a JSON text, the text, and the bytes that it tells the lengths of. Buffers in it stand as hex.
+
+function writeRecord(facts: object, parts: readonly Buffer[]): Buffer {
+  const text = Buffer.from(
+    JSON.stringify(facts, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString(16) : asHex(value))),
+  );
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(text.length);
+  return Buffer.concat([length, text, ...parts]);
+}
+
+/** `JSON.stringify` has made objects of buffers before it asks. */
+function asHex(value: unknown): unknown {
+  const isBuffer = typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
+  return isBuffer && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;
+}
+
+function readRecord(payload: Buffer): { readonly facts: unknown; readonly take: (bytes: number) => Buffer } {
+  let at = 4 + payload.readUInt32LE(0);
+  const facts: unknown = JSON.parse(payload.toString('utf8', 4, at));
+  return {
+    facts,
+    // A copy: the chain keeps blocks, and would keep the whole record with each.
+    take: (bytes) => Buffer.from(payload.subarray(at, (at += bytes))),
+  };
+}
+
+type BlockFacts = {
+  readonly workchain: number;
+  readonly shard: string;
+  readonly seqno: number;
+  readonly rootHash: string;
+  readonly fileHash: string;
+  readonly bytes: number;
+};
+
+function describe(id: BlockId, bytes: Buffer): object {
+  return { ...id, bytes: bytes.length };
+}
+
+function readId({ workchain, shard, seqno, rootHash, fileHash }: BlockFacts): BlockId {
+  return {
+    workchain,
+    shard: BigInt(`0x${shard}`),
+    seqno,
+    rootHash: Buffer.from(rootHash, 'hex'),
+    fileHash: Buffer.from(fileHash, 'hex'),
+  };
+}
+
+function writeOrigin({ validators, consensus, zeroStates }: NetworkOrigin): Buffer {
+  const zeros = zeroStates.map(({ id, bytes }) => describe(id, bytes));
+  return writeRecord(
+    { format: FORMAT, validators, consensus, zeros },
+    zeroStates.map(({ bytes }) => bytes),
+  );
+}
+
+type OriginFacts = Omit<NetworkOrigin, 'zeroStates'> & { readonly format: number; readonly zeros: BlockFacts[] };
+
+function readOrigin(path: string, payload: Buffer): NetworkOrigin {
+  const { facts, take } = readRecord(payload);
+  const { format, validators, consensus, zeros } = facts as OriginFacts;
+  if (format !== FORMAT)
+    throw keptNetworkInvalid(path, `It has format ${format}; this release reads format ${FORMAT}.`);
+  return { validators, consensus, zeroStates: zeros.map((zero) => ({ id: readId(zero), bytes: take(zero.bytes) })) };
+}
+
+type SetFacts = {
+  readonly kind: 'ordinary' | 'simplex';
+  readonly catchainSeqno: number;
+  readonly validatorSetHash: number;
+  readonly signatures: readonly { readonly nodeIdShort: string; readonly signature: string }[];
+  readonly sessionId?: string;
+  readonly slot?: number;
+  readonly candidate?: string;
+};
+
+type StepFacts = { readonly masterchainSeqno: number; readonly blocks: BlockFacts[]; readonly set: SetFacts };
+
+function writeStep({ blocks, signatures: set }: KeptStep): Buffer {
+  const { masterchainSeqno } = blocks[0]!;
+  return writeRecord(
+    { masterchainSeqno, blocks: blocks.map(({ id, bytes }) => describe(id, bytes)), set },
+    blocks.map(({ bytes }) => bytes),
+  );
+}
+
+function readStep(payload: Buffer): KeptStep {
+  const { facts, take } = readRecord(payload);
+  const { masterchainSeqno, blocks, set } = facts as StepFacts;
+  return {
+    blocks: blocks.map((one) => ({ id: readId(one), bytes: take(one.bytes), masterchainSeqno })),
+    signatures: readSet(set),
+  };
+}
+
+function readSet({ kind, catchainSeqno, validatorSetHash, signatures, ...rest }: SetFacts): SignatureSet {
+  const shared = {
+    catchainSeqno,
+    validatorSetHash,
+    signatures: signatures.map(({ nodeIdShort, signature }) => ({
+      nodeIdShort: Buffer.from(nodeIdShort, 'hex'),
+      signature: Buffer.from(signature, 'hex'),
+    })),
+  };
+  if (kind === 'ordinary') return { kind, ...shared };
+  const { sessionId = '', slot = 0, candidate = '' } = rest;
+  return { kind, ...shared, sessionId: Buffer.from(sessionId, 'hex'), slot, candidate: Buffer.from(candidate, 'hex') };
+}

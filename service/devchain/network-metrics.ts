@@ -1,0 +1,71 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+import type { ExternalOutcome } from './collator/external-message.ts';
+import type { Step } from './live-chain.ts';
+
+/** How far a kept network is loaded: what the terminal tells too. */
+export const loadedMetric = 'ton_devchain_loaded_ratio';
+
+export type NetworkMetrics = {
+  /** Starts the clock of a step; the returned function notes what it made. */
+  time(): (step: Step) => void;
+  /** Part of the kept network that is loaded, 0 to 1. */
+  loaded(part: number): void;
+};
+
+/** Metrics of a network that makes its own blocks. */
+export function createNetworkMetrics(register: Registry, waiting: () => number): NetworkMetrics {
+  const registers = [register];
+  const seconds = new Histogram({
+    name: 'ton_devchain_step_seconds',
+    help: 'Time to make the blocks of all chains up to the next masterchain block.',
+    // An empty step takes some 10 ms; 1,000 transactions a few seconds; 0.4 s is the shortest time between blocks.
+    buckets: [0.01, 0.03, 0.1, 0.2, 0.4, 1, 3, 10],
+    registers,
+  });
+  const blocks = new Counter({
+    name: 'ton_devchain_blocks_total',
+    help: 'Masterchain blocks that the private network made since the start.',
+    registers,
+  });
+  const transactions = new Counter({
+    name: 'ton_devchain_transactions_total',
+    help: 'Transactions in the blocks of the private network.',
+    registers,
+  });
+  const messages = new Counter<'outcome'>({
+    name: 'ton_devchain_messages_total',
+    help: 'Messages from outside that a block took or refused.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const loaded = new Gauge({
+    name: loadedMetric,
+    help: 'Part of the kept private network that is loaded; 1 when it runs.',
+    registers,
+  });
+  register.registerMetric(
+    new Gauge({
+      name: 'ton_devchain_waiting_messages',
+      help: 'Messages from outside that wait for a block.',
+      registers: [],
+      collect() {
+        this.set(waiting());
+      },
+    }),
+  );
+  return {
+    time() {
+      const stop = seconds.startTimer();
+      return (step) => {
+        stop();
+        blocks.inc();
+        transactions.inc(step.transactions);
+        for (const { kind } of step.externals.values())
+          messages.inc({ outcome: kind satisfies ExternalOutcome['kind'] });
+      };
+    },
+    loaded: (part) => loaded.set(part),
+  };
+}
