@@ -1,10 +1,16 @@
 import type { BlockId } from '../decode/block-id.ts';
 
+/** What `JSON.stringify` writes as it is: a number of JavaScript would lose digits, and some clients take no text for it. */
+type ExactNumber = { readonly rawJSON: string };
+
+/** Of ECMAScript 2026, which the compiler's library does not describe yet. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): ExactNumber };
+
 type BlockJson = {
   readonly '@type': 'tonNode.blockIdExt';
   readonly workchain: number;
-  /** Signed 64 bits, as text: a number would lose digits on its way through JavaScript. */
-  readonly shard: string;
+  /** Signed 64 bits: in JSON text a number with all its digits. */
+  readonly shard: ExactNumber;
   readonly seqno: number;
   readonly root_hash: string;
   readonly file_hash: string;
@@ -56,7 +62,7 @@ function blockJson({ workchain, shard, seqno, rootHash, fileHash }: BlockId): Bl
   return {
     '@type': 'tonNode.blockIdExt',
     workchain,
-    shard: BigInt.asIntN(64, shard).toString(),
+    shard: rawJSON(BigInt.asIntN(64, shard).toString()),
     seqno,
     root_hash: rootHash.toString('base64'),
     file_hash: fileHash.toString('base64'),

@@ -91,12 +91,12 @@ describe('the development chain', () => {
     );
     expect(config.validator.zero_state).toMatchObject({
       workchain: -1,
-      shard: '-9223372036854775808',
       seqno: 0,
       root_hash: zeroState.rootHash.toString('base64'),
       file_hash: zeroState.fileHash.toString('base64'),
     });
     expect(config.validator.init_block).toEqual(config.validator.zero_state);
+    expect(JSON.stringify(config.validator.zero_state)).toContain('"shard":-9223372036854775808,');
   });
 
   it('keeps a key that it is given', async () => {

@@ -180,6 +180,8 @@ function topsOf(
   makers: ReadonlyMap<ChainBlock, Buffer>,
 ): ShardTop[] {
   const { states } = chain;
+  const sum = (parts: readonly CurrencyCollection[]): CurrencyCollection =>
+    parts.reduce((total, part) => addCurrencies(states, total, part), NO_CURRENCIES);
   const known = openMasterchainState(states, masterchain.state).shards.map(({ block }) => blockText(block));
   return shards
     .filter(({ block }) => block.seqno > 0 && !known.includes(blockText(block)))
@@ -190,8 +192,6 @@ function topsOf(
         one = chain.find(one.previous[0]!);
       }
       const flows = blocks.map((one) => flowOf(chain, one));
-      const sum = (parts: readonly CurrencyCollection[]): CurrencyCollection =>
-        parts.reduce((total, part) => addCurrencies(states, total, part), NO_CURRENCIES);
       const { header } = blocks[0]!;
       return {
         block,

@@ -1,47 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { storeValidatorSet } from '#service/decode/tlb/validator-set.ts';
-import { editConfig } from '#service/devchain/account-edits.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import type { Consensus } from '#service/devchain/signing.ts';
-import { describeValidator, validatorKey } from '#service/devchain/signing.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { testWallet, transfer } from '#test/support/wallet.ts';
+import { live, receivers } from './lively.ts';
 import type { Tonlib } from './tonlib.ts';
 import { installTonlib, startTonlib } from './tonlib.ts';
 
 const installed = await installTonlib();
 const missing = 'missing' in installed;
-
-const receivers = ['00', '50', '90', 'c0'].map((byte) => `0:${byte.padEnd(64, '7')}`);
-const VALUE = 1_000_000_000n;
-
-/** Two changes of validators, a split in four and a merge, with messages between all shards. */
-async function live(network: PrivateNetwork): Promise<void> {
-  const faucet = testWallet(network.faucet.seed);
-  for (let step = 0; step < 40; step++) {
-    if (step === 5) network.setShardDepth(2);
-    if (step === 22) network.setShardDepth(1);
-    if (step % 4 === 0) {
-      network.send(
-        faucet.send(
-          step / 4,
-          receivers.map((to) => transfer(to, VALUE)),
-        ),
-      );
-    }
-    await network.step(step % 15 === 10 ? [newValidators(network, step)] : []);
-  }
-}
-
-function newValidators(network: PrivateNetwork, round: number): ReturnType<typeof editConfig> {
-  const keys = [0, 1, 2].map((index) => validatorKey(Buffer.alloc(32, round * 4 + index)));
-  network.validatorKeys.push(...keys);
-  const list = keys.map((key) => describeValidator(key, 7n));
-  const term = { utimeSince: 0, utimeUntil: 0xffff_ffff, main: list.length };
-  return editConfig((states) => new Map([[34, storeValidatorSet(states, { ...term, list })]]));
-}
 
 describe.skipIf(
   skipLoudly(missing, { what: 'tonlib against a private network', why: missing ? installed.missing : '' }),
