@@ -54,6 +54,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
     client,
     clock,
     logger,
+    ignoredGroups: options.ignoredApis,
     onChange: (served) => controllers?.setServed(served),
   });
   const parts = createControllers(options, {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { OptionsError, usageError } from './errors.ts';
+import { optionalGroups } from './kubernetes/resources.ts';
 import { durationMs } from './service-config.ts';
 
 /** What the operator is told by its command line and environment. */
@@ -25,6 +26,8 @@ export type OperatorOptions = {
   readonly redisImage: string;
   readonly prometheusUrl: string | undefined;
   readonly monitoringNamespace: string | undefined;
+  /** Groups of optional APIs that are left alone though the cluster has them: their rights were not given. */
+  readonly ignoredApis: readonly string[];
   readonly runbookUrl: string | undefined;
   readonly host: string;
   /** 0 takes a free one. */
@@ -58,6 +61,7 @@ const flags = {
   'redis-image': { type: 'string' },
   'prometheus-url': { type: 'string' },
   'monitoring-namespace': { type: 'string' },
+  'ignore-apis': { type: 'string' },
   'runbook-url': { type: 'string' },
   host: { type: 'string' },
   'metrics-port': { type: 'string' },
@@ -83,6 +87,7 @@ const usage = `usage: ton-operator [options]            runs the operator
   --redis-image IMAGE            of the embedded Redis
   --prometheus-url URL           where KEDA asks for request rates
   --monitoring-namespace NAME    that may scrape the pods; default: any
+  --ignore-apis GROUP,GROUP      optional APIs to leave alone, as keda.sh
   --runbook-url URL              base of the pages that alerts link to
   --host ADDRESS                 to listen on, default 0.0.0.0
   --metrics-port N               default 8080; 0 takes a free one
@@ -125,6 +130,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     redisImage: values['redis-image'] ?? defaultRedisImage,
     prometheusUrl: values['prometheus-url'],
     monitoringNamespace: values['monitoring-namespace'],
+    ignoredApis: groupsOf(values['ignore-apis']),
     runbookUrl: values['runbook-url'],
     host: values.host ?? '0.0.0.0',
     metricsPort: integer('--metrics-port', values['metrics-port'], 0, 65_535) ?? 8080,
@@ -149,6 +155,15 @@ function namespacesOf(text: string | undefined): readonly string[] | undefined {
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
   if (wrong !== undefined) throw usageError(`--namespaces: expected names with commas between, got ${wrong}`);
   return names;
+}
+
+/** Groups of optional APIs, each once. */
+function groupsOf(text: string | undefined): readonly string[] {
+  if (text === undefined || text === '') return [];
+  const groups = [...new Set(text.split(',').map((group) => group.trim()))];
+  const wrong = groups.find((group) => !optionalGroups.includes(group));
+  if (wrong !== undefined) throw usageError(`--ignore-apis: expected ${optionalGroups.join(', ')}, got ${wrong}`);
+  return groups;
 }
 
 function integer(flag: string, text: string | undefined, min: number, max: number): number | undefined {

@@ -53,7 +53,13 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
   const tracer = trace.getTracer('ton-operator');
   const client = createClient({ credentials, metrics: createClientMetrics(register), tracer, now: clock.now });
   const bounds = { signal: AbortSignal.timeout(planTimeoutMs) };
-  const discovery = await createDiscovery({ client, clock, logger, onChange: ignore });
+  const discovery = await createDiscovery({
+    client,
+    clock,
+    logger,
+    ignoredGroups: options.ignoredApis,
+    onChange: ignore,
+  });
   const caches = createCaches(
     { namespaces: options.namespaces, served: discovery.served() },
     {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { KubernetesClient } from './client.ts';
 import { pause, type Clock } from './clock.ts';
-import { optionalKinds, resources, type OptionalKind } from './resources.ts';
+import { groupOf, optionalKinds, resources, type OptionalKind } from './resources.ts';
 
 /** Which optional APIs the cluster serves, looked at again and again. */
 export type Discovery = {
@@ -14,6 +14,8 @@ export type DiscoveryDependencies = {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Groups that are not used though they are there. */
+  readonly ignoredGroups: readonly string[];
   /** Called after a change, and not for the first look. */
   readonly onChange: (served: ReadonlySet<OptionalKind>) => void;
 };
@@ -26,16 +28,17 @@ const lookMs = 30_000;
 
 /** Looks once and then goes on looking. @throws ApiError when the first look fails */
 export async function createDiscovery(dependencies: DiscoveryDependencies): Promise<Discovery> {
-  const { client, clock, logger, onChange } = dependencies;
+  const { client, clock, logger, ignoredGroups, onChange } = dependencies;
+  const kinds = optionalKinds.filter((kind) => !ignoredGroups.includes(groupOf(kind)));
   const stop = new AbortController();
-  let served = await look(client, stop.signal);
+  let served = await look(client, kinds, stop.signal);
 
   async function run(): Promise<void> {
     for (;;) {
       await pause(clock, lookMs, stop.signal);
       if (stop.signal.aborted) return;
       try {
-        const found = await look(client, stop.signal);
+        const found = await look(client, kinds, stop.signal);
         if (found.symmetricDifference(served).size === 0) continue;
         served = found;
         logger.info({ served: [...served] }, 'the optional APIs changed');
@@ -56,8 +59,12 @@ export async function createDiscovery(dependencies: DiscoveryDependencies): Prom
   };
 }
 
-async function look(client: KubernetesClient, signal: AbortSignal): Promise<ReadonlySet<OptionalKind>> {
-  const versions = [...new Set(optionalKinds.map((kind) => resources[kind].apiVersion))];
+async function look(
+  client: KubernetesClient,
+  kinds: readonly OptionalKind[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<OptionalKind>> {
+  const versions = [...new Set(kinds.map((kind) => resources[kind].apiVersion))];
   const lists = await Promise.all(versions.map((version) => client.read(`/apis/${version}`, { signal })));
   const plurals = new Set(
     lists.flatMap((list, at) => {
@@ -65,7 +72,5 @@ async function look(client: KubernetesClient, signal: AbortSignal): Promise<Read
       return found.map(({ name }) => `${versions[at]}/${name}`);
     }),
   );
-  return new Set(
-    optionalKinds.filter((kind) => plurals.has(`${resources[kind].apiVersion}/${resources[kind].plural}`)),
-  );
+  return new Set(kinds.filter((kind) => plurals.has(`${resources[kind].apiVersion}/${resources[kind].plural}`)));
 }

@@ -46,6 +46,14 @@ export type ResourceKind = keyof typeof resources;
 export const optionalKinds = ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule', 'ScaledObject'] as const;
 export type OptionalKind = (typeof optionalKinds)[number];
 
+/** Groups of those APIs. */
+export const optionalGroups: readonly string[] = [...new Set(optionalKinds.map((kind) => groupOf(kind)))];
+
+/** API group of an optional kind. */
+export function groupOf(kind: OptionalKind): string {
+  return resources[kind].apiVersion.split('/')[0] ?? '';
+}
+
 /** The resource of an object of ours. */
 export function resourceOf({ kind }: Pick<KubernetesObject, 'kind'>): Resource {
   const found = (resources as Readonly<Record<string, Resource>>)[kind];

@@ -29,6 +29,7 @@ describe('the command line of the operator', () => {
         '--upgrade-policy=OnChange',
         '--no-pod-nudge',
         '--image=x:1',
+        '--ignore-apis=keda.sh',
       ],
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
     );
@@ -37,6 +38,7 @@ describe('the command line of the operator', () => {
       rollouts: { concurrencyMax: 3, delayMs: 90_000, upgradePolicy: 'OnChange' },
       nudgePods: false,
       image: 'x:1',
+      ignoredApis: ['keda.sh'],
       tracing: { endpoint: 'http://collector:4318' },
     });
   });
@@ -56,6 +58,10 @@ describe('the command line of the operator', () => {
     [['--concurrency', '0'], '--concurrency: expected a number from 1 to 64, got 0'],
     [['--rollout-delay', 'soon'], '--rollout-delay: expected a duration as 30s or 5m, got soon'],
     [['--upgrade-policy', 'Never'], '--upgrade-policy: expected Rolling or OnChange, got Never'],
+    [
+      ['--ignore-apis', 'apps'],
+      '--ignore-apis: expected gateway.networking.k8s.io, monitoring.coreos.com, keda.sh, got apps',
+    ],
     [['--colour'], "Unknown option '--colour'"],
   ])('refuses %j in a sentence', (args, message) => {
     expect(() => parseOptions(args, {})).toThrow(message);
