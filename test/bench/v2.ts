@@ -25,11 +25,23 @@ import {
   type ServerSettings,
 } from './v2/contender.ts';
 
-/** Long enough for a thousand requests of the slowest server; three blocks come in it. */
-const loadMs = 3000;
+/** CPU time that a server has for a load: long enough for a thousand requests of the slowest one; three blocks come in it. */
+const loadCpuMs = 4000;
 
-/** The pace of the network's masterchain. */
-const blockMs = 1000;
+/**
+ * The pace of the network's masterchain is a block a second. A server that has one core to itself spends a second of its time in that; by this time of
+ * its own each server gets its blocks, so that one which is given less of a busy machine does not get more of them for the same work.
+ */
+const blockCpuMs = 1000;
+
+/** How often it is looked at what a server has spent. */
+const lookMs = 20;
+
+/** A server that waits more than it works has had enough after this. */
+const loadMsMax = 30_000;
+
+/** Requests before the measured ones, so that what is compiled is compiled. */
+const warmUpMs = 500;
 
 /** Blocks at which single reads are timed. */
 const blocks = 20;
@@ -84,14 +96,29 @@ function createHead(lite: ChildProcess, first: number, last: number): Head {
   };
 }
 
-/** A load while blocks come at the network's pace. */
+/** A load while a block comes with each second of the server's own time. */
 async function loadOnMovingHead(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
-  const timer = setInterval(() => head.move(), blockMs);
+  const before = contender.cpuMs();
+  const startedMs = performance.now();
+  let spentMs = 0;
+  let moved = 0;
+  const timer = setInterval(() => {
+    spentMs = contender.cpuMs() - before;
+    if (spentMs < loadCpuMs && spentMs >= (moved + 1) * blockCpuMs) {
+      moved++;
+      head.move();
+    }
+  }, lookMs);
   try {
-    return await load(contender, scenario, loadMs);
+    return await load(contender, scenario, () => spentMs >= loadCpuMs || performance.now() - startedMs > loadMsMax);
   } finally {
     clearInterval(timer);
   }
+}
+
+function warmUp(contender: Contender, scenario: Scenario): Promise<Load> {
+  const startedMs = performance.now();
+  return load(contender, scenario, () => performance.now() - startedMs > warmUpMs);
 }
 
 const perCore = ({ requests, cpuMs }: Load): number => requests / (cpuMs / 1000);
@@ -163,6 +190,7 @@ async function startPython(globalConfig: string): Promise<Contender> {
     name: 'Python server',
     url: peer.url,
     key: '',
+    cpuMs: () => groupCpuMs(peer.group),
     usage: async () => ({ cpuMs: groupCpuMs(peer.group) }),
     close: () => peer.close(),
   };
@@ -202,12 +230,12 @@ async function measureLoads(
   const delays: number[] = [];
   let cachedMs = 0;
   for (const scenario of scenarios) {
-    await load(service, scenario, 500);
+    await warmUp(service, scenario);
     const ours = await loadOnMovingHead(service, scenario, head);
     delays.push(ours.loopDelayMs ?? 0);
     if (scenario === scenarios[0]) cachedMs = ours.cpuMs / ours.requests;
     for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
-      await load(peer, scenario, 500);
+      await warmUp(peer, scenario);
       results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
     }
     if (peers.every((one) => !isServedBy(one, scenario))) {

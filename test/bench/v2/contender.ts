@@ -25,6 +25,8 @@ export type Contender = {
   readonly url: string;
   readonly key: string;
   usage(): Promise<Usage>;
+  /** CPU time of the server since its start, as the system counts it: in steps of 10 ms. */
+  readonly cpuMs: () => number;
   close(): Promise<void>;
 };
 
@@ -41,6 +43,7 @@ export async function startContender(
     name,
     url,
     key,
+    cpuMs: () => cpuMsOf(statOf(String(child.pid))),
     usage: async () => {
       child.send('usage');
       return (await nextMessage(child)) as Usage;
@@ -73,7 +76,11 @@ export function groupCpuMs(group: number): number {
     .filter((entry) => /^\d+$/.test(entry))
     .map((pid) => statOf(pid))
     .filter((fields) => Number(fields[2]) === group)
-    .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * tickMs, 0);
+    .reduce((sum, fields) => sum + cpuMsOf(fields), 0);
+}
+
+function cpuMsOf(fields: readonly string[]): number {
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** Fields behind the name of the process, which may hold spaces. */
@@ -108,14 +115,14 @@ export type Load = {
 /** Callers beside each other, each on a connection of its own. */
 const connections = 16;
 
-/** Asks as fast as the answers come, for so long. */
-export async function load(contender: Contender, scenario: Scenario, durationMs: number): Promise<Load> {
+/** Asks as fast as the answers come, until it is enough. */
+export async function load(contender: Contender, scenario: Scenario, isEnough: () => boolean): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const before = await contender.usage();
   const startedMs = performance.now();
   const times: number[] = [];
   const callers = Array.from({ length: connections }, async () => {
-    while (performance.now() - startedMs < durationMs) {
+    while (!isEnough()) {
       const sentMs = performance.now();
       await fetchOnce(contender, agent, scenario.next(randomInt));
       times.push(performance.now() - sentMs);
