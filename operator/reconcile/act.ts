@@ -1,4 +1,5 @@
 import { handoverManager } from '../desired/names.ts';
+import type { Stage } from '../desired/references.ts';
 import type { Change, UpdateChange } from '../diff/diff.ts';
 import { driftManagers } from '../diff/drift.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
@@ -41,24 +42,45 @@ export async function act(
   const refusals: Refusal[] = [];
   const waits: number[] = [];
   let writes = 0;
-  let refusedStage: string | undefined;
-  for (const change of changes) {
-    const stage = 'desired' in change ? change.desired.stage : change.stage;
+  let refusedStage: Stage | undefined;
+  for (const batch of batchesOf(changes)) {
+    const [{ stage }] = batch;
     if (refusedStage !== undefined && stage !== refusedStage) break;
-    const waitMs = isDrift(change) ? dependencies.drift.waitMs(change.live.metadata.uid ?? '') : 0;
-    if (waitMs > 0) {
-      waits.push(waitMs);
-      continue;
-    }
-    const refusal = await carryOut(about, change, dependencies, bounds);
-    if (refusal === undefined) {
-      writes += 1;
-      continue;
-    }
-    refusals.push(refusal);
-    refusedStage = stage;
+    const due = batch.filter(({ change }) => {
+      const waitMs = isDrift(change) ? dependencies.drift.waitMs(change.live.metadata.uid ?? '') : 0;
+      if (waitMs > 0) waits.push(waitMs);
+      return waitMs === 0;
+    });
+    // All have ended before the first error is thrown: nothing of this look runs on into the next.
+    const results = await Promise.allSettled(due.map(({ change }) => carryOut(about, change, dependencies, bounds)));
+    const refused = results.map(valueOf).filter((refusal) => refusal !== undefined);
+    writes += results.length - refused.length;
+    refusals.push(...refused);
+    if (refused.length > 0) refusedStage = stage;
   }
   return { writes, refusals, lookAgainMs: waits.length === 0 ? undefined : Math.min(...waits) };
+}
+
+type Staged = { readonly stage: Stage; readonly change: Change };
+
+/** Writes at once: new objects of one stage, which do not know each other; everything else one by one, in order. */
+const batchMax = 8;
+
+function batchesOf(changes: readonly Change[]): [Staged, ...Staged[]][] {
+  const batches: [Staged, ...Staged[]][] = [];
+  for (const change of changes) {
+    const staged = { stage: 'desired' in change ? change.desired.stage : change.stage, change };
+    const last = batches.at(-1);
+    const fits = last?.[0].stage === staged.stage && last.length < batchMax;
+    if (fits && change.action === 'create' && last[0].change.action === 'create') last.push(staged);
+    else batches.push([staged]);
+  }
+  return batches;
+}
+
+function valueOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
 }
 
 function isDrift(change: Change): change is UpdateChange {

@@ -6,6 +6,7 @@ import { applyDefinitions } from '#test/support/crds.ts';
 import { pathOf, tonApi, tonApiPath } from '#test/support/operated.ts';
 
 import { median, quantile, type Bench, type BenchResult } from './bench.ts';
+import { measurePods, type PodFigures } from './operator/pods.ts';
 import { startOperatorProcess, type OperatorProcess } from './operator/process.ts';
 
 /** Children of the smallest TonApi, Redis included. */
@@ -14,7 +15,7 @@ const childrenEach = 9;
 /** How often the world is asked whether it is as it should be: the error of every time below. */
 const pollMs = 5;
 
-const waitTimeoutMs = 300_000;
+const waitTimeoutMs = 900_000;
 
 /** Writes that took effect. */
 const done = 'result="ok"';
@@ -23,10 +24,11 @@ type World = { readonly plane: ControlPlane; readonly client: ClusterClient };
 
 export const bench: Bench = {
   about:
-    'the bundled operator on a real control plane without nodes: times from an edit to its effect, writes at rest, memory, takeover, against the targets of the operator sheet 11',
+    'the operator on a real control plane: times from an edit to its effect, writes at rest, memory, takeover, and what callers of real pods see, against the targets of the operator sheet 11',
   async run(options) {
     const rest = options.includes('--quick') ? 20 : 600;
     const many = options.includes('--quick') ? 100 : 1000;
+    const ofPods = options.includes('--no-pods') ? [] : podResults(await measurePods(5000));
     const plane = await startControlPlane({ controllers: false });
     const client = createClusterClient({ ...plane, token: plane.adminToken });
     await applyDefinitions(client);
@@ -45,7 +47,7 @@ export const bench: Bench = {
       results.push(...handedOver.results, ...(await fleet(world, operator, many)));
       const [edit, last] = await editAtStart(world, operator, many);
       operator = last;
-      results.push(edit);
+      results.push(edit, ...ofPods);
       return results;
     } finally {
       operator.signal('SIGKILL');
@@ -54,6 +56,17 @@ export const bench: Bench = {
     }
   },
 };
+
+function podResults(seen: PodFigures): BenchResult[] {
+  const { configSeconds, revokedSeconds, rotation, rollout } = seen;
+  return [
+    figure('a plan changed: until every pod has it', configSeconds, 's', 5),
+    figure('a key put out of force: until no pod takes it', revokedSeconds, 's', 2),
+    figure(`requests refused of ${rotation.asked} while a key rotates`, rotation.refused, 'requests', 0),
+    figure(`requests failed of ${rollout.asked} while an image is rolled out`, rollout.failed, 'requests', 0),
+    figure('containers started again by all of it', seen.restarts, 'containers', 0),
+  ];
+}
 
 /** One after the other, a hundred TonApis: from the request to the last child. */
 async function firstHundred({ client }: World): Promise<BenchResult[]> {

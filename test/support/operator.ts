@@ -13,8 +13,12 @@ import { fetchFromPod } from '#operator/pod-fetch.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { onLoopback } from './pod-network.ts';
 
-/** An operator of this process on a control plane, with its metrics. */
-export type OperatorUnderTest = Operator & {
+/**
+ * An operator of this process on a control plane, with its metrics. One that loses its Lease, as on a machine that is busy for ten seconds, ends and
+ * is started again, as its Deployment would.
+ */
+export type OperatorUnderTest = Pick<Operator, 'isLeading' | 'close'> & {
+  readonly healthPort: number;
   readonly register: Registry;
   /** Writes to the API server so far, by `kind verb`. */
   writes(): Promise<Readonly<Record<string, number>>>;
@@ -31,7 +35,6 @@ export async function startOperatorUnderTest(
   identity = 'operator-1',
   more: { readonly token?: string; readonly environment?: Readonly<Record<string, string>> } = {},
 ): Promise<OperatorUnderTest> {
-  const register = new Registry();
   const options = parseOptions(
     [
       '--kubeconfig',
@@ -46,18 +49,41 @@ export async function startOperatorUnderTest(
     ],
     { ...more.environment, POD_NAME: identity, POD_NAMESPACE: 'default' },
   );
-  const operator = await startOperator(options, {
-    version: '0.1.0',
-    commit: 'test',
-    logger: pino({ level: process.env['TEST_LOGS'] ?? 'silent' }),
-    register,
-    fetchPage: (address, ...rest) => fetchFromPod(onLoopback(address), ...rest),
-  });
+  const start = async () => {
+    const register = new Registry();
+    const operator = await startOperator(options, {
+      version: '0.1.0',
+      commit: 'test',
+      logger: pino({ level: process.env['TEST_LOGS'] ?? 'silent' }),
+      register,
+      fetchPage: (address, ...rest) => fetchFromPod(onLoopback(address), ...rest),
+    });
+    return { operator, register };
+  };
+  let current = await start();
+  let closed = false;
+  const supervise = async (): Promise<void> => {
+    await current.operator.lost;
+    if (closed) return;
+    await current.operator.close();
+    current = await start();
+    void supervise();
+  };
+  void supervise();
   return {
-    ...operator,
-    register,
+    get healthPort() {
+      return current.operator.healthPort;
+    },
+    get register() {
+      return current.register;
+    },
+    isLeading: () => current.operator.isLeading(),
+    async close() {
+      closed = true;
+      await current.operator.close();
+    },
     async writes() {
-      const metric = await register.getSingleMetric('ton_operator_writes_total')?.get();
+      const metric = await current.register.getSingleMetric('ton_operator_writes_total')?.get();
       return Object.fromEntries(
         (metric?.values ?? []).map(({ labels, value }) => [`${labels['kind']} ${labels['verb']}`, value]),
       );
