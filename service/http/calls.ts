@@ -27,8 +27,7 @@ export type Call = {
   readonly deadline: Deadline;
   /** Key id, or address as limits count it: whose turn it is when work waits, and who is never shown an older head than before. */
   readonly caller: string;
-  /** The caller's address as limits count it. */
-  readonly address: string;
+  readonly clientAddress: string;
   readonly notes: ReadNotes;
 };
 
@@ -80,8 +79,16 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
     const notes = createReadNotes(dependencies.headSeqno);
-    const address = addressSubject(caller.clientAddress);
-    return { request, query, exchange, deadline, admission, caller: nameOf(caller, address), address, notes };
+    return {
+      request,
+      query,
+      exchange,
+      deadline,
+      admission,
+      caller: nameOf(caller),
+      clientAddress: caller.clientAddress,
+      notes,
+    };
   };
 
   const fail = (
@@ -159,13 +166,13 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
 const refusalStatuses: ReadonlySet<number> = new Set([401, 429]);
 
 /** Whose refusals count together: whoever guesses keys has a new one for each. */
-function paced({ caller, address }: Call, { status }: Answer): string {
-  return status === 401 ? address : caller;
+function paced({ caller, clientAddress: address }: Call, { status }: Answer): string {
+  return status === 401 ? addressSubject(address) : caller;
 }
 
 /** Who asks, as limits name them, and nothing secret: the id of a key, else the address or its network. */
-function nameOf({ key }: Caller, address: string): string {
-  return key === undefined ? address : `key ${parseKey(key)?.id ?? ''}`;
+function nameOf({ key, clientAddress: address }: Caller): string {
+  return key === undefined ? addressSubject(address) : `key ${parseKey(key)?.id ?? ''}`;
 }
 
 function debugged({ request, notes }: Call): Readonly<Record<string, string>> {

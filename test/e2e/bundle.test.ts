@@ -1,16 +1,26 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import { expect, it } from 'vitest';
 
+import { makeKey } from '#service/limits/keys.ts';
+import { mountFolder } from '#test/support/mounted-folder.ts';
 import { startService } from '#test/support/service-process.ts';
 
 const projectRoot = resolve(import.meta.dirname, '../..');
 
-it('the bundle of the image starts, proves its head in a thread, runs get-methods in another, and serves the documentation', async () => {
+/** So many keys that a thread reads them when they change. */
+const keys = Array.from({ length: 5000 }, () => makeKey(randomBytes));
+
+const keyringOf = (some: typeof keys): string =>
+  JSON.stringify({ keys: some.map(({ id, sha256 }) => ({ id, sha256: sha256.toString('hex'), plan: 'unlimited' })) });
+
+it('the bundle of the image starts, has threads that prove its head, run get-methods and read keys, and serves the documentation', async () => {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: projectRoot });
-  const service = await startService([], { entry: join(projectRoot, 'dist/main.js') });
+  const keyring = mountFolder({ 'keyring.json': keyringOf(keys.slice(1)) });
+  const service = await startService(['--keyring', keyring.path], { entry: join(projectRoot, 'dist/main.js') });
   const headers = { 'x-api-key': service.key };
   const address = '-1:3333333333333333333333333333333333333333333333333333333333333333';
   const read = await fetch(`${service.url}/api/v2/getAddressBalance?address=${address}`, { headers });
@@ -18,7 +28,12 @@ it('the bundle of the image starts, proves its head in a thread, runs get-method
   const call = { method: 'POST', headers, body: JSON.stringify({ address, method: 'active_election_id', stack: [] }) };
   const run = await fetch(`${service.url}/api/v2/runGetMethod`, call);
   expect(await run.json()).toMatchObject({ ok: true, result: { exit_code: 0, stack: [['num', '0x0']] } });
+  keyring.put({ 'keyring.json': keyringOf(keys) });
+  const added = { headers: { 'x-api-key': keys[0]?.key ?? '' } };
+  const status = async () => (await fetch(`${service.url}/api/v2/getMasterchainInfo`, added)).status;
+  await expect.poll(status, { timeout: 5000 }).toBe(200);
   const page = await fetch(`${service.url}/api/v2/docs/swagger-ui-bundle.js`);
   expect(page.status).toBe(200);
   expect((await service.stop('SIGTERM')).code).toBe(0);
+  keyring.remove();
 });

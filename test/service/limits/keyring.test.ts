@@ -25,6 +25,12 @@ const shard = (...keys: object[]): string => JSON.stringify({ keys });
 
 const idAt = (index: number): string => index.toString(36).padStart(12, '0');
 
+/** Rows by the thousand, more than are read without a thread, after those given. */
+const large = (...first: object[]): string => {
+  const others = Array.from({ length: 5000 }, (_, index) => entryOf({ ...makeKey(randomBytes), id: idAt(index) }));
+  return JSON.stringify({ keys: [...first, ...others] });
+};
+
 function problemsOf(run: () => unknown): readonly string[] {
   try {
     run();
@@ -216,12 +222,6 @@ describe('a keyring', () => {
     expect([keyring.size, keyring.find(moving.key, noonMs)?.terms.plan]).toEqual([1, 'free']);
     mounted.remove();
   });
-
-  /** Rows by the thousand, more than are read without a thread, after those given. */
-  const large = (...first: object[]): string => {
-    const others = Array.from({ length: 5000 }, (_, index) => entryOf({ ...makeKey(randomBytes), id: idAt(index) }));
-    return JSON.stringify({ keys: [...first, ...others] });
-  };
 
   it.each([
     ['a file', (text: string) => ({ 'keyring.json': text })],
