@@ -149,9 +149,11 @@ async function millionKeys(): Promise<BenchResult[]> {
   ];
 }
 
+/** `--only fairness` leaves out the rest. */
 export const bench: Bench = {
   about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others`,
-  async run() {
+  async run(options) {
+    if (options.join(' ').includes('--only fairness')) return fairness();
     const redis = await startRedis();
     const results: BenchResult[] = [];
     for (const each of cases) {

@@ -13,6 +13,7 @@ const startTimeoutMs = 60_000;
 export type ServiceProcess = {
   readonly url: string;
   readonly internalUrl: string;
+  readonly pid: number | undefined;
   /** Development key; empty in the `api` role. */
   readonly key: string;
   stdout(): string;
@@ -55,6 +56,7 @@ export async function startService(
     if (at !== undefined && (await isReady(at.internalUrl))) {
       return {
         ...at,
+        pid: child.pid,
         key: /key +(ton_\w+)/.exec(stdout)?.[1] ?? '',
         stdout: () => output().stdout,
         stderr: () => output().stderr,
