@@ -1,0 +1,70 @@
+import type { Address, Builder, MessageRelaxed, SimpleLibrary } from '@ton/core';
+import {
+  Cell,
+  Dictionary,
+  beginCell,
+  contractAddress,
+  loadSimpleLibrary,
+  storeMessageRelaxed,
+  storeSimpleLibrary,
+} from '@ton/core';
+
+import { MULTISIG_CODE, MULTISIG_ORDER_LIBRARY, VESTING_CODE } from './contracts.ts';
+import type { Deployed } from './wallets.ts';
+import { contractOf } from './wallets.ts';
+
+/** A multisig of which two of its signers must agree. */
+export function multisig(signers: readonly Address[]): Deployed {
+  const list = Dictionary.empty(Dictionary.Keys.Uint(8), Dictionary.Values.Address());
+  signers.forEach((signer, index) => list.set(index, signer));
+  const signerList = beginCell().storeDictDirect(list);
+  const data = beginCell().storeUint(0, 256).storeUint(2, 8).storeRef(signerList).storeUint(signers.length, 8);
+  return contractOf(MULTISIG_CODE, data.storeBit(false).storeBit(false).endCell());
+}
+
+/** To a multisig, by its first signer, who approves at once: an order to send a message. */
+export function newOrderBody(message: MessageRelaxed, expiresAt: number): Cell {
+  const action = beginCell().storeUint(0xf138_1e5b, 32).storeUint(1, 8);
+  action.storeRef(beginCell().store(storeMessageRelaxed(message)));
+  const actions = Dictionary.empty(Dictionary.Keys.Uint(8), Dictionary.Values.Cell());
+  actions.set(0, action.endCell());
+  const body = beginCell().storeUint(0xf718_510f, 32).storeUint(0, 64).storeUint(0, 256).storeBit(true);
+  return body.storeUint(0, 8).storeUint(expiresAt, 48).storeRef(beginCell().storeDictDirect(actions)).endCell();
+}
+
+/** An account of the masterchain that publishes the code of orders, which the multisig names by its hash alone. */
+export function orderLibrary(): Deployed {
+  const root = Cell.fromBase64(MULTISIG_ORDER_LIBRARY);
+  const libraries = Dictionary.empty(Dictionary.Keys.BigUint(256), {
+    serialize: storeLibrary,
+    parse: loadSimpleLibrary,
+  });
+  libraries.set(BigInt(`0x${root.hash().toString('hex')}`), { public: true, root });
+  // Code that accepts whatever comes: `SETCP 0`.
+  const init = { code: beginCell().storeUint(0xff00, 16).endCell(), data: Cell.EMPTY, libraries };
+  return { address: contractAddress(-1, init), init };
+}
+
+function storeLibrary(library: SimpleLibrary, builder: Builder): void {
+  builder.store(storeSimpleLibrary(library));
+}
+
+const DAY_SECONDS = 86_400;
+
+/** A wallet whose money comes free day by day within ten days. */
+export function vestingWallet(terms: {
+  readonly publicKey: Buffer;
+  readonly sender: Address;
+  readonly owner: Address;
+  readonly startsAt: number;
+  readonly amount: bigint;
+}): Deployed {
+  const { publicKey, sender, owner, startsAt, amount } = terms;
+  const parameters = beginCell()
+    .storeUint(startsAt, 64)
+    .storeUint(10 * DAY_SECONDS, 32)
+    .storeUint(DAY_SECONDS, 32);
+  parameters.storeUint(DAY_SECONDS, 32).storeCoins(amount).storeAddress(sender).storeAddress(owner);
+  const data = beginCell().storeUint(0, 32).storeUint(0, 32).storeBuffer(publicKey).storeBit(false);
+  return contractOf(VESTING_CODE, data.storeRef(parameters).endCell());
+}

@@ -1,0 +1,108 @@
+import { createHash, sign } from 'node:crypto';
+
+import type { MessageRelaxed, StateInit } from '@ton/core';
+import {
+  Address,
+  Cell,
+  SendMode,
+  beginCell,
+  contractAddress,
+  external,
+  storeMessage,
+  storeMessageRelaxed,
+  storeOutList,
+} from '@ton/core';
+
+import { validatorKey } from '../signing.ts';
+import { WALLET_CODES } from './wallet-codes.ts';
+
+export type WalletVersion = keyof typeof WALLET_CODES;
+
+/** A wallet of the demonstration; like all keys of a private network its key is known to everybody. */
+export type DemoWallet = {
+  readonly version: WalletVersion;
+  readonly address: Address;
+  readonly publicKey: Buffer;
+  /** The bag of a message from outside that sends others on; the first one of a wallet brings its code. */
+  send(messages: readonly MessageRelaxed[]): Buffer;
+};
+
+/** What tells wallets of one key and version apart. */
+const WALLET_ID = 698_983_191;
+
+/** The same of v5: of workchain 0, subwallet 0 and the network's id (`context_id xor global_id`). */
+const V5_CONTEXT = 0x8000_0000;
+
+/** The wallets' messages never expire. */
+const NEVER = 0xffff_ffff;
+const EXTERNAL_SIGNED = 0x7369_676e;
+
+/** Pay the way besides the amount; a message that cannot be sent does not stop the others. */
+const SEND_MODE = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
+
+/** @param globalId of the network, signed */
+export function createDemoWallet(version: WalletVersion, globalId: number): DemoWallet {
+  const seed = createHash('sha256').update(`tonplane demo wallet: ${version}`).digest();
+  const { publicKey, privateKey } = validatorKey(seed);
+  const walletId = version === 'v5r1' ? (V5_CONTEXT ^ globalId) >>> 0 : WALLET_ID;
+  const init = { code: Cell.fromBase64(WALLET_CODES[version]), data: dataOf(version, walletId, publicKey) };
+  const address = contractAddress(0, init);
+  let seqno = 0;
+  return {
+    version,
+    address,
+    publicKey,
+    send(messages) {
+      const body = bodyOf(version, { walletId, seqno, messages });
+      const signature = sign(undefined, body.hash(), privateKey);
+      const signed = beginCell();
+      if (version === 'v5r1') signed.storeSlice(body.beginParse()).storeBuffer(signature);
+      else signed.storeBuffer(signature).storeSlice(body.beginParse());
+      const message = external({ to: address, body: signed.endCell(), ...(seqno === 0 && { init }) });
+      seqno++;
+      return beginCell().store(storeMessage(message)).endCell().toBoc();
+    },
+  };
+}
+
+function dataOf(version: WalletVersion, walletId: number, publicKey: Buffer): Cell {
+  if (version === 'v5r1') {
+    // Signatures are allowed, nothing sent yet, no extensions.
+    const data = beginCell().storeBit(true).storeUint(0, 32).storeUint(walletId, 32);
+    return data.storeBuffer(publicKey).storeBit(false).endCell();
+  }
+  const data = beginCell().storeUint(0, 32);
+  if (version >= 'v3') data.storeUint(walletId, 32);
+  data.storeBuffer(publicKey);
+  if (version === 'v4r2') data.storeBit(false);
+  return data.endCell();
+}
+
+type Order = { readonly walletId: number; readonly seqno: number; readonly messages: readonly MessageRelaxed[] };
+
+function bodyOf(version: WalletVersion, { walletId, seqno, messages }: Order): Cell {
+  if (version === 'v5r1') {
+    const body = beginCell().storeUint(EXTERNAL_SIGNED, 32).storeUint(walletId, 32);
+    const actions = messages.map((outMsg) => ({ type: 'sendMsg', mode: SEND_MODE, outMsg }) as const);
+    const list = beginCell().store(storeOutList(actions));
+    return body.storeUint(NEVER, 32).storeUint(seqno, 32).storeMaybeRef(list.endCell()).storeBit(false).endCell();
+  }
+  const body = beginCell();
+  if (version < 'v2') body.storeUint(seqno, 32);
+  else if (version < 'v3') body.storeUint(seqno, 32).storeUint(NEVER, 32);
+  else body.storeUint(walletId, 32).storeUint(NEVER, 32).storeUint(seqno, 32);
+  if (version === 'v4r2') body.storeUint(0, 8);
+  for (const message of messages) {
+    body.storeUint(SEND_MODE, 8).storeRef(beginCell().store(storeMessageRelaxed(message)));
+  }
+  return body.endCell();
+}
+
+/** Code and data as `@ton/core` takes them. */
+export type Deployed = { readonly address: Address; readonly init: StateInit };
+
+/** A contract of the basechain, or of another workchain, whose first state decides its address. */
+export function contractOf(code: string, data: Cell, workchain = 0): Deployed {
+  const init = { code: Cell.fromBase64(code), data };
+  return { address: contractAddress(workchain, init), init };
+}
