@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import type { KeyringRow } from '#service/config.ts';
@@ -122,6 +123,21 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     const answers = () => Promise.all(pods.map((pod) => ask(pod, keys.revoked.key)));
     await expect.poll(answers, { timeout: inForceMs }).toEqual(pods.map(() => 401));
     expect(await metric(pods[0] as ServiceProcess, 'ton_limits_revocations_total')).toBe('1');
+    folder.remove();
+  });
+
+  it('lose no count of usage when one ends', async () => {
+    const counted = issue();
+    const folder = mountFolder({ 'keyring.json': JSON.stringify({ keys: [counted.row] }) });
+    const args = ['--manifest', manifest.file('tonapi.yaml'), '--keyring', folder.path, '--redis', redisUrl];
+    const service = await startService(args);
+    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('0');
+    expect(await ask(service, counted.key)).toBe(200);
+    await service.stop('SIGTERM');
+    const client = new Redis(redisUrl);
+    const [name = ''] = await client.keys(`usage:${api}:{${counted.row.id}}:*`);
+    expect(await client.hgetall(name)).toMatchObject({ getMasterchainInfo: '1' });
+    client.disconnect();
     folder.remove();
   });
 
