@@ -12,6 +12,8 @@ export type SharedFloors = {
   read(caller: string): Promise<number | undefined>;
   /** False when it could not be written. */
   raise(caller: string, seqno: number): Promise<boolean>;
+  /** Puts this in the place of a higher one that cannot be true; nobody waits for it. */
+  replace(caller: string, seqno: number): void;
 };
 
 /** Holds each caller to what it has seen, at this pod and at the others. */
@@ -41,7 +43,23 @@ export type FloorsDependencies = {
   /** Absent: this pod is alone, and its own head never goes back. */
   readonly shared: SharedFloors | undefined;
   readonly now: () => number;
+  readonly unixMs: () => number;
 };
+
+/** No network makes blocks of the masterchain faster. */
+const BLOCK_MS_MIN = 200;
+
+/** Clocks of this machine, of other pods and of validators are taken to be no further apart. */
+const CLOCK_MARGIN_MS = 5_000;
+
+/**
+ * True when no pod can have answered at `seqno` by `toldUnixMs`: a block of our own that was made at about that time or later is below it,
+ * by more blocks than can have come in between. So a floor that somebody wrote into Redis holds for seconds at most.
+ */
+export function isRefuted(seqno: number, toldUnixMs: number, { block, utime }: Pick<Head, 'block' | 'utime'>): boolean {
+  const betweenMs = Math.max(0, toldUnixMs + CLOCK_MARGIN_MS - utime * 1000);
+  return seqno > block.seqno + betweenMs / BLOCK_MS_MIN;
+}
 
 /**
  * True when no pod can have answered anybody at a block that this pod does not serve yet: nobody's floor needs to be asked for.
@@ -54,8 +72,10 @@ export function isAtFront(newestSeqno: number | undefined, servedSeqno: number):
 type Seen = { readonly seqno: number; readonly writtenMs: number };
 
 export function createFloors(options: FloorsOptions, dependencies: FloorsDependencies): Floors {
-  const { head, shared, now } = dependencies;
+  const { head, shared, now, unixMs } = dependencies;
   const seen = new Map<string, Seen>();
+  /** Floors above the served head, and when they were first told. */
+  const ahead = new Map<string, { readonly seqno: number; readonly toldUnixMs: number }>();
 
   function remember(caller: string, entry: Seen): void {
     seen.delete(caller);
@@ -75,7 +95,24 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
     await new Promise((resolve) => setImmediate(resolve));
     const own = seen.get(caller)?.seqno ?? 0;
     if (isAtFront(others.newest(), needHead().block.seqno)) return own;
-    return Math.max(own, (await others.read(caller)) ?? 0);
+    return Math.max(own, credible(caller, (await others.read(caller)) ?? 0, others));
+  }
+
+  /** The floor that was told, or 0 for one that cannot be true. */
+  function credible(caller: string, seqno: number, others: SharedFloors): number {
+    const served = needHead();
+    const before = ahead.get(caller);
+    ahead.delete(caller);
+    if (seqno <= served.block.seqno) return seqno;
+    const toldUnixMs = before?.seqno === seqno ? before.toldUnixMs : unixMs();
+    if (isRefuted(seqno, toldUnixMs, served)) {
+      others.replace(caller, served.block.seqno);
+      return 0;
+    }
+    ahead.set(caller, { seqno, toldUnixMs });
+    const [oldest] = ahead.keys();
+    if (ahead.size > options.callersMax && oldest !== undefined) ahead.delete(oldest);
+    return seqno;
   }
 
   /** @throws PoolError `behind` */

@@ -84,6 +84,11 @@ export type PoolTuning = {
   readonly reconnectMsMax: number;
   /** An attempt to connect is given up after this long: a lost packet and its repeat on a far line. */
   readonly connectTimeoutMs: number;
+  /**
+   * A read waits so long for the cache of all pods. A Redis beside the pods answers in 1 ms; a lite server in 10 to 100 ms: waiting longer
+   * would cost more than a hit gives.
+   */
+  readonly sharedAnswerMs: number;
   /** Callers whose floor is remembered in this process. */
   readonly floorCallersMax: number;
   /** What a caller has seen is remembered for this long after it was last written. */
@@ -118,6 +123,7 @@ export const tuningDefaults: PoolTuning = {
   urgentProbeMs: 300,
   reconnectMsMax: 1_000,
   connectTimeoutMs: 3_000,
+  sharedAnswerMs: 5,
   floorCallersMax: 100_000,
   floorKeptMs: 120_000,
   floorWaitMs: 1_000,

@@ -158,7 +158,12 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const shared =
     dependencies.shared &&
     connectShared(
-      { ...dependencies.shared, zeroState: options.zeroState, keptMs: tuning.floorKeptMs },
+      {
+        ...dependencies.shared,
+        zeroState: options.zeroState,
+        keptMs: tuning.floorKeptMs,
+        answerMs: tuning.sharedAnswerMs,
+      },
       { logger, headSeqno },
     );
   const line = createWaitingLine(
@@ -183,6 +188,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
       shared: shared?.floors,
       now,
+      unixMs: () => performance.timeOrigin + now(),
     },
   );
   const isClosed = (): boolean => closed;

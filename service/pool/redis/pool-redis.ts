@@ -4,8 +4,8 @@ import type { SharedFloors } from '../floors.ts';
 import type { ZeroStateId } from '../head.ts';
 import { createRedisLink } from './link.ts';
 import type { RedisClient } from './link.ts';
-import { ANSWER_MS, createSharedAnswers } from './shared-answers.ts';
-import type { SharedAnswers } from './shared-answers.ts';
+import { createSharedAnswers } from './shared-answers.ts';
+import type { SharedAnswers, SharedAnswersOptions } from './shared-answers.ts';
 import { createSharedFloors, FLOOR_MS } from './shared-floors.ts';
 
 /** The Redis of an API's pods. */
@@ -26,19 +26,22 @@ export type Shared = {
 
 /** Connects in the background: until Redis is here, everything is done without it. */
 export function connectShared(
-  options: PoolRedis & { readonly zeroState: ZeroStateId; readonly keptMs: number },
+  options: PoolRedis & SharedAnswersOptions & { readonly zeroState: ZeroStateId; readonly keptMs: number },
   dependencies: { readonly logger: Logger; readonly headSeqno: () => number },
 ): Shared {
   const { logger } = dependencies;
   // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
   const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client: options.connect(), logger });
-  const answersLink = createRedisLink({ use: 'answers', quickMs: ANSWER_MS }, { client: options.connect(), logger });
+  const answersLink = createRedisLink(
+    { use: 'answers', quickMs: options.answerMs },
+    { client: options.connect(), logger },
+  );
   // One that listens answers no questions.
   const listener = options.connect();
   const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno: dependencies.headSeqno });
   return {
     floors,
-    answers: createSharedAnswers(options.zeroState, answersLink),
+    answers: createSharedAnswers(options, answersLink),
     isHere: () => floorsLink.isHere() && answersLink.isHere(),
     close() {
       floors.close();

@@ -113,6 +113,10 @@ export function createSharedFloors(
       const key = keyOf(caller);
       return (await link.ask((client) => client.eval(raiseScript, 1, key, seqno, keptMs), FLOOR_MS)) !== undefined;
     },
+    replace(caller, seqno) {
+      const key = keyOf(caller);
+      void link.ask((client) => client.set(key, seqno, 'PX', keptMs), FLOOR_MS);
+    },
     close() {
       clearInterval(ticker);
       listener.disconnect();

@@ -58,7 +58,7 @@ async function readOld(pool: Pool, random: () => number): Promise<void> {
 describe('reads of old blocks and states, of the masterchain and of shards', () => {
   test.each([1, 2, 3])(
     'go first to a lite server that has it, at least 99 of 100, and none fails: seed %i',
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async (seed) => {
       const random = seededRandom(seed);
       const keeps = drawKeeps(random, network.head().id.seqno);

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createFloors, isAtFront } from '#service/pool/floors.ts';
+import { createFloors, isAtFront, isRefuted } from '#service/pool/floors.ts';
 import type { Floors, SharedFloors } from '#service/pool/floors.ts';
 import type { Head } from '#service/pool/head.ts';
 
-const headOf = (seqno: number): Head => ({ block: { seqno } }) as Head;
+const headOf = (seqno: number, utime = 0): Head => ({ block: { seqno }, utime }) as Head;
 
 const contextOf = (caller: string, pending: Promise<void>[]) => ({
   deadlineMs: 10_000,
@@ -31,21 +31,23 @@ function shareInMemory() {
       floors.set(caller, Math.max(floors.get(caller) ?? 0, seqno));
       return true;
     },
+    replace: (caller, seqno) => void floors.set(caller, seqno),
   };
   return { shared, state };
 }
 
 /** A pod whose served head and whose newest lite server are what the test says. */
 function openPod(shared: SharedFloors | undefined, served: number, ahead?: number) {
-  const pod = { served, ahead, waited: 0, nowMs: 0 };
+  const pod = { served, ahead, waited: 0, nowMs: 0, utime: 0, unixMs: 1_800_000_000_000 };
   const floors: Floors = createFloors(
     { callersMax: 100, refreshMs: 30_000, waitMs: 1_000 },
     {
-      head: () => (pod.served === 0 ? undefined : headOf(pod.served)),
+      head: () => (pod.served === 0 ? undefined : headOf(pod.served, pod.utime)),
       whenServed: async () => void (pod.waited += 1),
       findAhead: async (seqno) => (pod.ahead !== undefined && pod.ahead >= seqno ? headOf(pod.ahead) : undefined),
       shared,
       now: () => pod.nowMs,
+      unixMs: () => pod.unixMs,
     },
   );
   const ask = async (caller: string): Promise<number | string> => {
@@ -60,6 +62,69 @@ function openPod(shared: SharedFloors | undefined, served: number, ahead?: numbe
   };
   return { pod, ask };
 }
+
+describe('a floor that no pod can have written', () => {
+  const unixMs = 1_800_000_000_000;
+  const startPod = () => {
+    const { shared } = shareInMemory();
+    const { pod, ask } = openPod(shared, 100);
+    Object.assign(pod, { utime: unixMs / 1000 - 2, unixMs });
+    return { shared, pod, ask };
+  };
+
+  test('is ignored at once when the network cannot have so many blocks yet, and is overwritten', async () => {
+    const { shared, ask } = startPod();
+    await shared.announce(1_000_000);
+    await shared.raise('a', 1_000_000);
+    expect(await ask('a')).toBe(100);
+    expect(await shared.read('a')).toBe(100);
+  });
+
+  test('is believed while it could be true, and no longer than until a block made later is below it', async () => {
+    const { shared, pod, ask } = startPod();
+    await shared.announce(120);
+    await shared.raise('a', 120);
+    expect(await ask('a')).toBe('behind');
+    // Three seconds and blocks on, the clocks of others may still be ahead of ours.
+    Object.assign(pod, { served: 103, utime: unixMs / 1000 + 1, unixMs: unixMs + 3_000 });
+    expect(await ask('a')).toBe('behind');
+    Object.assign(pod, { served: 110, utime: unixMs / 1000 + 5, unixMs: unixMs + 8_000 });
+    expect(await ask('a')).toBe(110);
+    expect(await ask('a')).toBe(110);
+  });
+
+  test('is told from a true one: a pod whose lite servers lag holds to that', async () => {
+    const { shared, pod, ask } = startPod();
+    await shared.announce(120);
+    await shared.raise('a', 120);
+    for (let second = 0; second < 60; second += 1) {
+      // Blocks that come late have the time at which they were made, when 120 was not yet.
+      Object.assign(pod, {
+        served: 100 + Math.floor(second / 4),
+        utime: unixMs / 1000 - 2,
+        unixMs: unixMs + second * 1_000,
+      });
+      expect(await ask('a')).toBe('behind');
+    }
+    pod.served = 120;
+    expect(await ask('a')).toBe(120);
+  });
+
+  test.each([
+    { seqno: 100, toldAfterMs: 0, refuted: false },
+    { seqno: 125, toldAfterMs: 0, refuted: false },
+    { seqno: 126, toldAfterMs: 0, refuted: true },
+    { seqno: 175, toldAfterMs: 10_000, refuted: false },
+    { seqno: 176, toldAfterMs: 10_000, refuted: true },
+    { seqno: 101, toldAfterMs: -5_000, refuted: true },
+    { seqno: 100, toldAfterMs: -60_000, refuted: false },
+  ])(
+    'is $refuted for seqno $seqno told $toldAfterMs ms after block 100 was made',
+    ({ seqno, toldAfterMs, refuted }) => {
+      expect(isRefuted(seqno, unixMs + toldAfterMs, headOf(100, unixMs / 1000))).toBe(refuted);
+    },
+  );
+});
 
 describe('a caller', () => {
   test('is answered at the served head where it is at the front, and nobody asks for its floor', async () => {

@@ -60,13 +60,11 @@ const phaseChanges = ({ log }: PoolUnderTest, name: string): number =>
   log.filter(({ msg, liteServer }) => msg === 'lite server changed phase' && liteServer === name).length;
 
 describe('a lite server that swallows everything', () => {
-  test('is out in 2 s without any read, stays out, and is back in 10 s', { timeout: 30_000 }, async () => {
+  test('is out in 2 s without any read, stays out, and is back in 10 s', { timeout: 120_000 }, async () => {
     const scene = await openReadyPool();
     const { pool } = scene;
-    const startedMs = performance.now();
     await spoil([1], { transport: { silent: 'answers' } });
     await until(() => phaseOf(pool, 1) === 'out', 2_000);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
     for (let round = 0; round < 30; round += 1) {
       await delay(100);
       expect(phaseOf(pool, 1)).toBe('out');
@@ -78,7 +76,7 @@ describe('a lite server that swallows everything', () => {
 });
 
 describe('a lite server that reports its head and swallows reads', () => {
-  test('is not brought back by its reports, only by a read that it answers', { timeout: 40_000 }, async () => {
+  test('is not brought back by its reports, only by a read that it answers', { timeout: 120_000 }, async () => {
     const scene = await openReadyPool();
     const { pool } = scene;
     await spoil([2], { only: ['getAccountState'], silent: true });
@@ -101,14 +99,17 @@ describe('a lite server that reports its head and swallows reads', () => {
   });
 });
 
-test('after all were gone, reads are served 2 s after the first is back', { timeout: 30_000 }, async () => {
+test('after all were gone, reads are served 2 s after the first is back', { timeout: 120_000 }, async () => {
   const { pool } = await openReadyPool();
   await spoil([0, 1, 2], { transport: { refuse: true } });
   await until(() => !pool.ready());
   await delay(4_000);
-  const backMs = performance.now();
   await spoil([1], {});
-  await until(() => pool.ready(), 2_000);
-  await timeRead(pool);
-  expect(performance.now() - backMs).toBeLessThan(2_000);
+  let isServed = false;
+  const serving = until(() => pool.ready(), 2_000).then(async () => {
+    await timeRead(pool);
+    isServed = true;
+  });
+  await until(() => isServed, 2_000);
+  await serving;
 });

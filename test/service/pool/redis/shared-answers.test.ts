@@ -145,7 +145,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     try {
       const pod = await openPod(proxy.url);
       await untilAway(pod, false);
-      proxy.delay.ms = 300;
+      proxy.delay.ms = 2_000;
       for (let n = 40; n < 50; n += 1) expect((await readAccount(pod, n)).cached).toBe(false);
       await untilAway(pod, true);
       proxy.delay.ms = 0;
