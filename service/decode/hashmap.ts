@@ -35,11 +35,6 @@ function rootSlice(table: CellTable, root: number | CellSlice): CellSlice {
  */
 const WALK_NODES_MAX = 1_000_000;
 
-/** `HashmapE n X`: the root's index, undefined when the dictionary is empty. */
-export function readHashmapE(slice: CellSlice): number | undefined {
-  return slice.maybeRef();
-}
-
 /** A key from an unsigned number. */
 export function uintKey(value: number | bigint, bits: number): Buffer {
   const bytes = (bits + 7) >> 3;

@@ -25,7 +25,7 @@ export function addMerkleProof(target: CellStore, tree: PartialTree, replaced?: 
 }
 
 /** A Merkle update in `target` from one partial tree to another. Whoever applies it must find in the first what the second prunes. */
-export function addMerkleUpdate(target: CellStore, from: PartialTree, to: PartialTree): number {
+function addMerkleUpdate(target: CellStore, from: PartialTree, to: PartialTree): number {
   const sides = [addPruned(target, from), addPruned(target, to)];
   const data = Buffer.alloc(69);
   data[0] = MERKLE_UPDATE;

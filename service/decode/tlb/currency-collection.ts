@@ -58,11 +58,6 @@ export function onlyGrams(grams: bigint): CurrencyCollection {
   return { grams, extra: undefined };
 }
 
-/** True when there is nothing of any currency. */
-export function isNothing({ grams, extra }: CurrencyCollection): boolean {
-  return grams === 0n && extra === undefined;
-}
-
 /** The sum; dictionaries are in the store. */
 export function addCurrencies(
   store: CellStore,

@@ -18,7 +18,7 @@ import type { ShardIdent } from './shard-ident.ts';
 export type ShardFees = { readonly fees: CurrencyCollection; readonly create: CurrencyCollection };
 
 /** `_ fees:CurrencyCollection create:CurrencyCollection = ShardFeeCreated`. */
-export function readShardFees(slice: CellSlice): ShardFees {
+function readShardFees(slice: CellSlice): ShardFees {
   return { fees: readCurrencyCollection(slice), create: readCurrencyCollection(slice) };
 }
 

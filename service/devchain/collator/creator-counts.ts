@@ -9,7 +9,7 @@ import { NO_BLOCKS, readCreatorStats, writeCreatorStats } from '#service/decode/
 const FADED_AFTER = 48;
 
 /** A counter with some blocks more: what it counted before fades with the time since (`DiscountedCounter::increase_by`). */
-export function countBlocks(counter: BlockCounter, count: number, utime: number): BlockCounter {
+function countBlocks(counter: BlockCounter, count: number, utime: number): BlockCounter {
   const scaled = BigInt(count) << 32n;
   if (counter.total === 0n) {
     return { lastUpdated: utime, total: BigInt(count), count2048: scaled, count65536: scaled };

@@ -35,7 +35,7 @@ export type QueuedMessage = Enqueued & {
 export const QUEUE_KEY_BITS = 352;
 
 /** The key of a message that goes to `next`. */
-export function queueKey(next: Place, hash: Buffer): Buffer {
+function queueKey(next: Place, hash: Buffer): Buffer {
   const key = Buffer.alloc(44);
   key.writeInt32BE(next.workchain);
   key.writeBigUInt64BE(next.prefix, 4);
