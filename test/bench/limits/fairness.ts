@@ -19,7 +19,10 @@ const abuse = 100;
 const othersPerSecond = 400;
 const turnMs = 2000;
 
-/** Calm and abused turns, one after the other, so that both see the machine in the same state; all latencies of a kind count together. */
+/**
+ * Calm and abused turns, one after the other, so that both see the machine in the same state; all latencies of a kind count together. In calm turns
+ * the same flood goes to a sink on the clients' core: what it takes there is no fault of the service.
+ */
 const turns = 30;
 
 /** The p99 of others may move by this part. */
@@ -31,10 +34,10 @@ async function turnOf(others: ChildProcess): Promise<number[]> {
   return latencies;
 }
 
-async function turnBeside(
-  flood: ChildProcess,
-  others: ChildProcess,
-): Promise<{ latencies: number[]; refused: number }> {
+type Turn = { readonly latencies: readonly number[]; readonly refused: number };
+
+/** Of a flood that asks the service, or a sink. */
+async function turnBeside(flood: ChildProcess, others: ChildProcess): Promise<Turn> {
   flood.send('on');
   const latencies = await turnOf(others);
   flood.send('off');
@@ -52,6 +55,10 @@ function pin(pid: number | undefined, core: number): void {
   }
 }
 
+function clientOf(file: string, ...args: string[]): ChildProcess {
+  return fork(join(import.meta.dirname, file), args);
+}
+
 /** How far one client at a hundred times its limit moves the p99 of other clients' requests, all of one service process. */
 export async function fairness(): Promise<BenchResult[]> {
   const [busy, other] = [makeKey(randomBytes), makeKey(randomBytes)];
@@ -67,22 +74,27 @@ export async function fairness(): Promise<BenchResult[]> {
   writeFileSync(keyring, JSON.stringify({ keys: [rowOf(busy, 'small'), rowOf(other, 'big')] }));
   const service = await startService(['--manifest', manifest, '--keyring', keyring]);
   const url = `${service.url}/api/v2/getMasterchainInfo`;
-  const flood = fork(join(import.meta.dirname, 'flood.ts'), [url, busy.key, `${limit * abuse}`]);
-  const others = fork(join(import.meta.dirname, 'others.ts'), [url, other.key, `${othersPerSecond}`]);
+  const sink = clientOf('sink.ts');
+  const [{ port }] = (await once(sink, 'message')) as [{ port: number }];
+  const rate = `${limit * abuse}`;
+  const flood = clientOf('flood.ts', url, busy.key, rate);
+  const flooded = clientOf('flood.ts', `http://127.0.0.1:${port}/api/v2/getMasterchainInfo`, busy.key, rate);
+  const others = clientOf('others.ts', url, other.key, `${othersPerSecond}`);
+  const clients = [sink, flood, flooded, others];
   pin(service.pid, 0);
-  for (const client of [flood, others]) pin(client.pid, 1);
+  for (const client of clients) pin(client.pid, 1);
   const calm: number[] = [];
   const beside: number[] = [];
   let refused = 0;
-  await turnOf(others);
-  await turnBeside(flood, others);
-  for (let done = 0; done < turns; done++) {
-    calm.push(...(await turnOf(others)));
-    const abused = await turnBeside(flood, others);
+  for (let done = -1; done < turns; done++) {
+    const [without, abused] = [await turnBeside(flooded, others), await turnBeside(flood, others)];
+    // The first of each is for what is compiled and connected.
+    if (done < 0) continue;
+    calm.push(...without.latencies);
     beside.push(...abused.latencies);
     refused += abused.refused;
   }
-  for (const client of [flood, others]) client.disconnect();
+  for (const client of clients) client.disconnect();
   await service.stop();
   await network.stop();
   rmSync(folder, { recursive: true });
