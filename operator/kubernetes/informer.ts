@@ -46,8 +46,8 @@ const watchJitterSeconds = 60;
 /** Bookmarks on a quiet watch come 60 to 120 s apart (operator sheet 4.10): longer silence is a dead connection. */
 const silenceMs = 180_000;
 
-/** After an error. Short at first, as an API server is back within seconds; not longer, as everything waits for us. */
-const retry = { baseMs: 500, maxMs: 30_000, jitter: 0.2 };
+/** After an error. Never long: an API server is back within seconds, then asks for five more, and everything waits for us (sheet 11.3: 10 s). */
+const retry = { baseMs: 500, maxMs: 4000, jitter: 0.2 };
 
 /** A watch that the server ends at once, again and again, is an error and not a rhythm. */
 const watchMsMin = 1000;
