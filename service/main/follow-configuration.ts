@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { canonicalHash, hotConfig, type ServiceConfig } from '../config.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Limits } from '../limits/limits.ts';
+import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
 import type { SharedLimits } from '../limits/redis/shared-limits.ts';
 import type { Pool } from '../pool/pool.ts';
 import { setLogLevel } from '../telemetry/logger.ts';
@@ -49,6 +50,9 @@ export function followConfiguration(
   );
 }
 
+/** Pods must not come back to a Redis all at once. */
+export const redisRetryMs = (): number => 100 + Math.random() * 200;
+
 /** Puts what is hot of a configuration in force. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
 function putInForce(
   next: Loaded,
@@ -59,7 +63,11 @@ function putInForce(
   const hot = hotConfig(next.config);
   limits.setPlans(hot);
   limits.setOnRedisFailure(hot.onRedisFailure);
-  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) shared?.setUrl(next.redisUrl);
+  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) {
+    shared?.setUrl(next.redisUrl);
+    const { redisUrl: url } = next;
+    if (!isClusterUrl(url)) pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
+  }
   pool.reconfigure(hot.liteServers);
   http.setTrustedProxies(hot.trustedProxies);
   if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);

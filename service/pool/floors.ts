@@ -75,7 +75,7 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
   const { head, shared, now, unixMs } = dependencies;
   const seen = new Map<string, Seen>();
   /** Floors above the served head, and when they were first told. */
-  const ahead = new Map<string, { readonly seqno: number; readonly toldUnixMs: number }>();
+  const tooHigh = new Map<string, { readonly seqno: number; readonly toldUnixMs: number }>();
 
   function remember(caller: string, entry: Seen): void {
     seen.delete(caller);
@@ -101,17 +101,17 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
   /** The floor that was told, or 0 for one that cannot be true. */
   function credible(caller: string, seqno: number, others: SharedFloors): number {
     const served = needHead();
-    const before = ahead.get(caller);
-    ahead.delete(caller);
+    const before = tooHigh.get(caller);
+    tooHigh.delete(caller);
     if (seqno <= served.block.seqno) return seqno;
     const toldUnixMs = before?.seqno === seqno ? before.toldUnixMs : unixMs();
     if (isRefuted(seqno, toldUnixMs, served)) {
       others.replace(caller, served.block.seqno);
       return 0;
     }
-    ahead.set(caller, { seqno, toldUnixMs });
-    const [oldest] = ahead.keys();
-    if (ahead.size > options.callersMax && oldest !== undefined) ahead.delete(oldest);
+    tooHigh.set(caller, { seqno, toldUnixMs });
+    const [oldest] = tooHigh.keys();
+    if (tooHigh.size > options.callersMax && oldest !== undefined) tooHigh.delete(oldest);
     return seqno;
   }
 

@@ -83,6 +83,8 @@ export type Pool = {
    * the others keep all that is known of them and take over weight, cordon and bound.
    */
   readonly reconfigure: (liteServers: readonly PoolLiteServer[]) => void;
+  /** Shares floors and answers with the other pods over connections of this kind from now on; nothing where the pool shares nothing. */
+  readonly setSharedConnect: (connect: PoolRedis['connect']) => void;
   status(): LiteServerStatus[];
   /** True when there is a head to serve and a lite server to ask. */
   ready(): boolean;
@@ -196,7 +198,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove, announce: shared?.floors.announce, onHead, metrics, logger, now },
+    { members, prove, announce: shared && ((seqno) => shared.floors.announce(seqno)), onHead, metrics, logger, now },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {
@@ -287,6 +289,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     queryBytes: reads.queryBytes,
     accept,
     reconfigure: roster.replace,
+    setSharedConnect: (connect) => shared?.setConnect(connect),
     status: () => members.map((member) => statusOf(member, readingOf(member))),
     ready: () => !closed && keeper.head() !== undefined && members.some(canServeHead),
     async close() {

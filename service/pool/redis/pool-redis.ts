@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 
 import type { SharedFloors } from '../floors.ts';
-import type { ZeroStateId } from '../head.ts';
 import { createRedisLink } from './link.ts';
 import type { RedisClient } from './link.ts';
 import { createSharedAnswers } from './shared-answers.ts';
@@ -21,15 +20,43 @@ export type Shared = {
   readonly floors: SharedFloors;
   readonly answers: SharedAnswers;
   readonly isHere: () => boolean;
+  /** Goes on over another Redis, or the same one under another password. */
+  setConnect(connect: PoolRedis['connect']): void;
   close(): void;
 };
 
+type Lines = Omit<Shared, 'setConnect'>;
+
+type SharedOptions = PoolRedis & SharedAnswersOptions & { readonly keptMs: number };
+
+type SharedDependencies = { readonly logger: Logger; readonly headSeqno: () => number };
+
 /** Connects in the background: until Redis is here, everything is done without it. */
-export function connectShared(
-  options: PoolRedis & SharedAnswersOptions & { readonly zeroState: ZeroStateId; readonly keptMs: number },
-  dependencies: { readonly logger: Logger; readonly headSeqno: () => number },
-): Shared {
-  const { logger } = dependencies;
+export function connectShared(options: SharedOptions, dependencies: SharedDependencies): Shared {
+  let lines = openLines(options, dependencies);
+  return {
+    floors: {
+      newest: () => lines.floors.newest(),
+      announce: (seqno) => lines.floors.announce(seqno),
+      read: (caller) => lines.floors.read(caller),
+      raise: (caller, seqno) => lines.floors.raise(caller, seqno),
+      replace: (caller, seqno) => lines.floors.replace(caller, seqno),
+    },
+    answers: {
+      read: (request) => lines.answers.read(request),
+      write: (request, answer) => lines.answers.write(request, answer),
+      drop: (request) => lines.answers.drop(request),
+    },
+    isHere: () => lines.isHere(),
+    setConnect(connect) {
+      lines.close();
+      lines = openLines({ ...options, connect }, dependencies);
+    },
+    close: () => lines.close(),
+  };
+}
+
+function openLines(options: SharedOptions, { logger, headSeqno }: SharedDependencies): Lines {
   // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
   const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client: options.connect(), logger });
   const answersLink = createRedisLink(
@@ -38,7 +65,7 @@ export function connectShared(
   );
   // One that listens answers no questions.
   const listener = options.connect();
-  const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno: dependencies.headSeqno });
+  const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno });
   return {
     floors,
     answers: createSharedAnswers(options, answersLink),

@@ -131,7 +131,7 @@ describe('the served head', () => {
       if (block.seqno > reachable) throw new PoolError('no_lite_server');
     });
     for (const index of [0, 1, 2]) await report(index, tip(10));
-    for (let turn = 0; turn < 5; turn += 1) await report(0, tip(11));
+    for (let time = 0; time < 5; time += 1) await report(0, tip(11));
     expect(asked).toHaveLength(2);
     reachable = 11;
     await report(1, tip(11));

@@ -105,11 +105,13 @@ test('after all were gone, reads are served 2 s after the first is back', { time
   await until(() => !pool.ready());
   await delay(4_000);
   await spoil([1], {});
-  let isServed = false;
-  const serving = until(() => pool.ready(), 2_000).then(async () => {
-    await timeRead(pool);
-    isServed = true;
-  });
-  await until(() => isServed, 2_000);
+  let servedMs: number | undefined;
+  const serve = async (): Promise<void> => {
+    await until(() => pool.ready(), 2_000);
+    servedMs = await timeRead(pool);
+  };
+  const serving = serve();
+  await until(() => servedMs !== undefined, 2_000);
   await serving;
+  expect(servedMs).toBeDefined();
 });

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState, getBlockHeader } from '#service/liteserver/functions.ts';
+import { connectRedis } from '#service/limits/redis/connection.ts';
 import type { ReadEvent } from '#service/pool/read-event.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import { checkBlockHeader } from '#service/proof/header-proof.ts';
@@ -138,6 +139,26 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     await untilAway(pod, false);
     await readAccount(pod, 30);
     expect(await untilKept(1)).toHaveLength(1);
+  });
+
+  test('are kept in another Redis as soon as the pool is told of it, and not in the one before', async () => {
+    const pod = await openPod();
+    await untilAway(pod, false);
+    const next = await startRedisProcess();
+    try {
+      pod.pool.setSharedConnect(() => connectRedis({ url: next.url, retryMs: () => 100 }));
+      await redis.close();
+      await untilAway(pod, false);
+      await readAccount(pod, 60);
+      for (let tries = 0; tries < 200 && ((await next.command('DBSIZE')) as number) < 2; tries += 1) await delay(10);
+      expect(await next.command('KEYS', 'ton:answer:*')).toHaveLength(1);
+      // The floors went along: what is served is announced there.
+      expect(await next.command('KEYS', 'ton:newest:*')).toHaveLength(1);
+    } finally {
+      await pod.close();
+      await next.close();
+      redis = await startRedisProcess();
+    }
   });
 
   test('that come late are done without, and three of those in a row end the questions', async () => {
