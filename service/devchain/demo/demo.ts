@@ -1,7 +1,7 @@
 import type { Address, MessageRelaxed } from '@ton/core';
 import { internal, toNano } from '@ton/core';
 
-import { readShardState } from '../../decode/tlb/shard-state.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { createFaucet } from '../faucet.ts';
 import type { PrivateNetwork } from '../private-network.ts';
 import { accountAt, hasMessagesOnTheWay } from '../snapshots.ts';
@@ -39,7 +39,7 @@ const VESTED_AMOUNT = toNano('50');
 /** Blocks in which the longest chain of messages, to another workchain and back, comes to its end. */
 const STEPS_MAX = 6;
 
-type Network = Pick<PrivateNetwork, 'chain' | 'head' | 'send' | 'step' | 'onOutcome' | 'faucet'>;
+type Network = Pick<PrivateNetwork, 'chain' | 'head' | 'send' | 'step' | 'onOutcome' | 'faucet' | 'waiting'>;
 
 /**
  * Fills a network with wallets of every version, a jetton, a collection of items, a domain, a multisig with an order that waits and a
@@ -131,10 +131,8 @@ async function fundWallets(network: Network, wallets: readonly DemoWallet[], own
     const amount = wallet === owner ? OWNER_AMOUNT : WALLET_AMOUNT;
     return faucet.fund({ workchain: 0, id: wallet.address.hash }, amount);
   });
-  let isDone = false;
-  const all = Promise.all(funded).finally(() => (isDone = true));
-  while (!isDone) await network.step();
-  await all;
+  while (network.waiting > 0) await network.step();
+  await Promise.all(funded);
 }
 
 /** Each wallet deploys itself and sends the next one a greeting. */

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Address } from '@ton/core';
 import { Cell, Dictionary, beginCell } from '@ton/core';
 
-import { parseBoc } from '../../decode/boc.ts';
-import { BitWriter } from '../../decode/bit-writer.ts';
-import type { CellStore } from '../../decode/cell-store.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { BitWriter } from '#service/decode/bit-writer.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
 import { editAccount, editConfig } from '../account-edits.ts';
 import type { AccountEdit } from '../collator/edits.ts';
 import { DNS_COLLECTION_CODE, DNS_ITEM_CODE, DNS_ROOT_CODE } from './contracts.ts';

@@ -1,8 +1,7 @@
 import { createHash, sign } from 'node:crypto';
 
-import type { MessageRelaxed, StateInit } from '@ton/core';
+import type { Address, MessageRelaxed, StateInit } from '@ton/core';
 import {
-  Address,
   Cell,
   SendMode,
   beginCell,
