@@ -85,6 +85,8 @@ async function rollOut(cluster: TonCluster, url: string, requests: number): Prom
   await until(async () => (await conditionOf(cluster, paths.tonApis, 'main', 'Progressing')) === 'RolledOut');
   await until(async () => load.asked >= requests);
   await load.stop();
+  // A figure above 0 is to be explained: the first of each kind, as it was answered.
+  for (const failure of new Set(load.failures)) process.stderr.write(`failed: ${failure}\n`);
   return { asked: load.asked, failed: load.failures.length };
 }
 
