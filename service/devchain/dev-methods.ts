@@ -75,6 +75,7 @@ export function createDevMethods({
   async function change(fields: Fields, read: () => AccountChange): Promise<unknown> {
     const place = readPlace(fields);
     const wanted = read();
+    await network.ensure(place);
     const found = accountAt(chain, network.head(), place);
     const old = found && readAccount(chain.states, found.account);
     if (wanted.balance === undefined && old?.state.kind !== 'active' && wanted.code === undefined) {

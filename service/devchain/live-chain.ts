@@ -56,6 +56,8 @@ export type LiveChainDependencies = {
   /** Bytes that nobody can foresee, or seeded ones in tests. */
   readonly random: (bytes: number) => Buffer;
   readonly slices: Slices;
+  /** As in `CollateWorld`. */
+  readonly isMissing?: CollateWorld['isMissing'];
   /** Keeps the blocks of a step before anybody sees them; what it throws undoes the step. */
   readonly keep?: (step: KeptStep) => void;
 };
@@ -65,7 +67,7 @@ const CONFIGS_MAX = 4;
 
 /** @param chain at its newest block, or with zerostates alone */
 export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDependencies): LiveChain {
-  const { executor, signer, random, slices, keep } = dependencies;
+  const { executor, signer, random, slices, keep, isMissing } = dependencies;
   const { states } = chain;
   const configs = new Map<number, ChainConfig>();
   let last: Promise<unknown> = Promise.resolve();
@@ -97,6 +99,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const world: CollateWorld = {
       states,
       executor,
+      ...(isMissing !== undefined && { isMissing }),
       configOf,
       previousBlocks: ({ id }) => seenBlocks(chain, id.seqno),
       masterchainState: (one) => stateOf(chain, idOf(one))!,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
+import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { shardContainsPrefix } from '../decode/shard.ts';
 import type { ShardAccount } from '../decode/tlb/shard-account.ts';
@@ -83,6 +84,16 @@ function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
   const account = findAccount(view, destination.workchain, destination.id);
   if (account === undefined) reject('Failed to unpack account state');
   return destination;
+}
+
+/** Where a message from outside goes; undefined for what is no such message. */
+export function readMessageDestination(body: Buffer): CheckedMessage['destination'] | undefined {
+  try {
+    const boc = parseBoc(body, { rootLevelMax: 3 });
+    return boc.roots.length === 1 ? readDestination(boc, boc.roots[0]!) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt import_fee:Grams`. */

@@ -8,6 +8,10 @@ import { createChain } from './chain.ts';
 import type { AccountEdit } from './collator/edits.ts';
 import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
+import type { AccountPlace } from './collator/missing-account.ts';
+import { MissingAccount } from './collator/missing-account.ts';
+import type { ForkSource } from './fork.ts';
+import { accountAskedFor, createForkedAccounts } from './fork.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
 import type { StartTimer } from './head.ts';
@@ -50,6 +54,10 @@ export type PrivateNetwork = {
   change(edits: () => readonly AccountEdit[]): Promise<number>;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
+  /** Brings an account over from the forked network, unless that was done; makes a block when there is one. */
+  ensure(place: AccountPlace): Promise<void>;
+  /** Accounts that came over from the forked network. */
+  readonly forkedAccounts: number;
   /** The network's clock, in Unix seconds; that of the newest block when it is ahead. */
   utime(): number;
   /**
@@ -106,6 +114,8 @@ export type PrivateNetworkOptions = {
 };
 
 export type PrivateNetworkDependencies = {
+  /** Another network that this one begins as a copy of; its accounts come over when they are asked for. */
+  readonly fork?: ForkSource;
   /** Where the network goes on from and is kept; without it the network ends with the process. The caller closes it after the network. */
   readonly kept?: KeptNetwork;
   readonly logger: Logger;
@@ -139,12 +149,13 @@ export async function createPrivateNetwork(
 ): Promise<PrivateNetwork> {
   const { logger, register, now = Date.now, startTimer = plainTimer, random = randomBytes } = dependencies;
   const { host = '127.0.0.1', servers = [{}], transactionsMax = DEFAULT_TRANSACTIONS_MAX } = options;
-  const { kept } = dependencies;
+  const { kept, fork } = dependencies;
   const { validators = 1, consensus = 'ordinary' } = kept?.origin ?? options;
   const validatorKeys = Array.from({ length: validators }, (_, index) => validatorKey(seedOf(`validator ${index}`)));
   const faucet = { seed: seedOf('faucet') };
   const wallet = genesisWallet(validatorKey(faucet.seed).publicKey, FAUCET_BALANCE);
-  const zeroStates = kept?.origin?.zeroStates ?? startStates(options, validatorKeys, wallet, Math.floor(now() / 1000));
+  const zeroStates =
+    kept?.origin?.zeroStates ?? startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), fork);
   const chain = createChain(zeroStates);
   const program = await compileEmulator();
   const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
@@ -163,6 +174,8 @@ export async function createPrivateNetwork(
     previousBlocks: () => live.previousBlocks(),
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
+  const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
+  const forked = fork && createForkedAccounts(fork, { chain, head: newest });
   const metrics = createNetworkMetrics(register, () => mempool.size);
   if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates });
   else await kept.replay(chain, slices, (part) => metrics.loaded(part));
@@ -173,6 +186,7 @@ export async function createPrivateNetwork(
     random,
     slices,
     keep: (one) => kept?.append(one),
+    ...(forked !== undefined && { isMissing: (place) => forked.isMissing(place) }),
   });
   let shardDepth = options.minSplit ?? 0;
   /** A kept network may have been moved on in time. */
@@ -180,23 +194,39 @@ export async function createPrivateNetwork(
   let cancelTimer: (() => void) | undefined;
   let closed = false;
 
-  const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
   const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
 
   async function makeBlock(edits: () => readonly AccountEdit[]): Promise<Step> {
     const stopTimer = metrics.time();
-    const made = await live.step({
-      utime: utime(),
-      externals: () => mempool.list(),
-      transactionsMax,
-      shardDepth,
-      edits,
-    });
+    const made = await tryStep(edits);
     stopTimer(made);
     mempool.settle(made.externals);
     head.moved();
     return made;
   }
+
+  /** Until all accounts that the blocks need are there: those of a fork are told one by one. */
+  async function tryStep(edits: () => readonly AccountEdit[]): Promise<Step> {
+    for (;;) {
+      let brought: readonly AccountEdit[] = [];
+      try {
+        const made = await live.step({
+          utime: utime(),
+          externals: () => mempool.list(),
+          transactionsMax,
+          shardDepth,
+          edits: () => [...(brought = forked?.edits() ?? []), ...edits()],
+        });
+        forked?.settle(brought);
+        return made;
+      } catch (error) {
+        if (!(error instanceof MissingAccount) || forked === undefined) throw error;
+        await forked.fetch(error.place);
+      }
+    }
+  }
+
+  const ensure = async (place: AccountPlace): Promise<void> => await forked?.ensure(place, step);
 
   const step = (edits: readonly AccountEdit[] = []): Promise<Step> => makeBlock(() => edits);
 
@@ -231,6 +261,12 @@ export async function createPrivateNetwork(
     startTimer,
     now,
     methods: createMethodRunner(),
+    ...(forked !== undefined && {
+      async beforeAnswer(request: Buffer): Promise<void> {
+        const place = accountAskedFor(request);
+        if (place !== undefined) await ensure(place);
+      },
+    }),
   };
   const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
   const inbox = createMessageInbox({ nowMs: now, take: (_, message) => take(message) });
@@ -253,6 +289,10 @@ export async function createPrivateNetwork(
     advance(seconds) {
       skippedSeconds += seconds;
       return step();
+    },
+    ensure,
+    get forkedAccounts() {
+      return forked?.count ?? 0;
     },
     utime: () => Math.max(utime(), newest().header.utime),
     send(body) {
@@ -289,10 +329,12 @@ function startStates(
   keys: readonly ValidatorKey[],
   wallet: GenesisAccount,
   nowSeconds: number,
+  fork: ForkSource | undefined,
 ): Parameters<typeof createChain>[0] {
   const { masterchain, basechain } = buildZeroStates({
     globalId: options.globalId ?? DEFAULT_GLOBAL_ID,
-    utime: options.genesisUtime ?? nowSeconds,
+    utime: Math.max(options.genesisUtime ?? nowSeconds, fork?.utime ?? 0),
+    ...(fork !== undefined && { lt: fork.endLt, base: fork.config }),
     validators: keys.map((key) => describeValidator(key, VALIDATOR_WEIGHT)),
     accounts: [wallet, ...(options.accounts ?? [])],
     minSplit: options.minSplit ?? 0,

@@ -39,10 +39,12 @@ export type QueryServerDependencies = {
   readonly methods: MethodRunner;
   /** Tries messages from outside, on a chain that goes on (`MessageInboxDependencies`). */
   readonly take?: MessageInboxDependencies['take'];
+  /** Is awaited before each answer: accounts of a forked network are brought over there. */
+  readonly beforeAnswer?: (request: Buffer) => Promise<void>;
 };
 
 export function createQueryServer(dependencies: QueryServerDependencies): QueryServer {
-  const { chain, head, logger, metrics, now, methods } = dependencies;
+  const { beforeAnswer, chain, head, logger, metrics, now, methods } = dependencies;
   const inbox = createMessageInbox({ nowMs: now, ...(dependencies.take !== undefined && { take: dependencies.take }) });
   let faults: QueryFaults = {};
   let queries = 0;
@@ -69,6 +71,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
     }
     const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0) };
     refuseByFaults(acting, view, request);
+    await beforeAnswer?.(request);
     if (functionOf(request)?.name === 'runSmcMethod') await methods.ready();
     return faultyAnswer(acting, view, request, (one) => answerQuery(one, request, { inbox, methods }));
   }

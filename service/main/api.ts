@@ -17,7 +17,8 @@ import { createSignatureChecker, type SignatureChecker } from '../proof/signatur
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createTvm } from '../tvm/tvm.ts';
-import { createV2 } from '../v2/v2.ts';
+import type { Operation } from '../v2/operation.ts';
+import { createV2, type V2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
 import { createLive } from './live.ts';
 import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
@@ -49,6 +50,8 @@ export type ApiOptions = ConfigurationSource & {
   readonly internalPosts?: ReadonlyMap<string, InternalPost>;
   /** Address of the internal listener; default: that of the public one. */
   readonly internalHost?: string;
+  /** Changes how operations run: a forked network reads again what came over while it answered. */
+  readonly around?: (operation: Operation) => Operation;
   /** What `/status` shows besides its own. */
   readonly status?: () => Readonly<Record<string, unknown>>;
 };
@@ -80,7 +83,8 @@ export async function startApi(
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
   const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
-  const v2 = createV2({ release: releaseOf(version), ...config.api.v2 }, createLive(config, { pool, signatures, tvm }));
+  const live = createLive(config, { pool, signatures, tvm });
+  const v2 = around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around);
   const headSeqno = (): number | undefined => pool.head()?.block.seqno;
   const http = createHttpServer(httpOptions(config, options), {
     v2,
@@ -141,6 +145,13 @@ export async function startApi(
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };
 
+function around(v2: V2, change: ApiOptions['around']): V2 {
+  if (change === undefined) return v2;
+  const operations = v2.operations.map(change);
+  const byName = new Map(operations.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
+  return { ...v2, operations, find: (name) => byName.get(name) };
+}
+
 /** The last number of `0.1.0`. */
 function releaseOf(version: string): number {
   return Number(version.split('.')[2]);
@@ -174,7 +185,7 @@ type PoolParts = {
 };
 
 /** The pool with the trust chain over it and the threads that check signatures. */
-function startPool(
+export function startPool(
   config: ServiceConfig,
   redisUrl: string | undefined,
   shared: ApiDependencies & { readonly tracer: Parameters<typeof createPool>[1]['tracer'] },

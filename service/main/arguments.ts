@@ -23,12 +23,14 @@ export type Arguments = {
   readonly internalPort: number | undefined;
   /** Folder for what is kept over restarts. */
   readonly data: string;
-  /** True when the folder was named: then a private network is kept in it, else it ends with the process. */
+  /** True when the folder was named: then a private network, unless it is a fork, is kept in it; else it ends with the process. */
   readonly keepChain: boolean;
   /** `dev` plays a recording instead of a private network. */
   readonly recorded: boolean;
   /** Seconds between masterchain blocks of the private network, or a block for each message. */
   readonly blockTime: number | 'on-demand';
+  /** A global.config.json, maybe with `@SEQNO`: the network that the private one begins as a copy of. */
+  readonly fork: string | undefined;
   /** Validators of a private network that is new; undefined: 1, or as many as the kept network has. */
   readonly validators: number | undefined;
   /** Seconds between masterchain blocks of the recording; 0 shows all of it at once. */
@@ -54,6 +56,7 @@ const options = {
   data: { type: 'string' },
   'block-time': { type: 'string' },
   validators: { type: 'string' },
+  fork: { type: 'string' },
   recorded: { type: 'boolean' },
   pace: { type: 'string' },
   recording: { type: 'string' },
@@ -66,6 +69,8 @@ export const usage = `usage: npm start -- [options]
 Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
   --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message
   --validators N        who sign the masterchain, 1 to 100, default 1
+  --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
+                        newest; its accounts are read, proved, when they are asked for; is not kept
   --data DIR            keeps the network there; without it the network ends with the process
 
 Plays a recorded TON network instead:
@@ -111,7 +116,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   }
   const real = values.manifest !== undefined || network !== undefined;
   const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
-  for (const option of ['block-time', 'validators'] as const) {
+  for (const option of ['block-time', 'validators', 'fork'] as const) {
     if (values[option] !== undefined && (recorded || real)) {
       throw refuse(
         `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
@@ -130,8 +135,9 @@ export function parseArguments(args: readonly string[]): Arguments {
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
     data: values.data ?? '.tonplane',
-    keepChain: values.data !== undefined,
+    keepChain: values.data !== undefined && values.fork === undefined,
     recorded,
+    fork: values.fork,
     blockTime: blockTime(values['block-time']),
     validators: count('--validators', values.validators, VALIDATORS_MAX),
     paceSeconds: seconds('--pace', values.pace) ?? 1,

@@ -16,6 +16,8 @@ export type DevNetwork = {
   globalConfig(): object;
   /** Newest masterchain block that its lite server has. */
   headSeqno(): number;
+  /** Grows with each account that came over from another network; an answer during which it grew may lack one. */
+  readonly accountsBrought?: () => number;
   /** What the status line tells of it. */
   facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers'>;
   /** What `/status` shows of it, under `devchain`. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
+import type { Operation } from '../v2/operation.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
 import { loadDevKey } from './dev-key.ts';
@@ -29,7 +30,7 @@ export async function startDev(
   { version, logger, register, output }: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
   const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
-  const network = await start(args, { logger, register, output });
+  const network = await start(args, { version, logger, register, output });
   const globalConfig = (): string => JSON.stringify(network.globalConfig(), undefined, 2);
   let api: Api;
   /** Waits until the API is where the network is: what a developer did is seen by the next read. */
@@ -58,6 +59,7 @@ export async function startDev(
           [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
         ),
         internalHost,
+        ...(network.accountsBrought !== undefined && { around: readAgain(network.accountsBrought, served) }),
         status: () => network.status(),
       },
       { version, logger, register },
@@ -85,6 +87,28 @@ export async function startDev(
       await network.close();
     },
   };
+}
+
+/** Accounts that one operation may bring over, one after the other: a contract, its master, its content. */
+const readAgainMax = 16;
+
+/** Runs an operation again at a newer block when an account that it needs came over from the forked network meanwhile. */
+function readAgain(brought: () => number, served: () => Promise<void>): (operation: Operation) => Operation {
+  return (operation) => ({
+    ...operation,
+    async run(source, context) {
+      for (let again = 0; ; again++) {
+        const before = brought();
+        try {
+          const answer = await operation.run(source, context);
+          if (brought() === before || again === readAgainMax) return answer;
+        } catch (error) {
+          if (brought() === before || again === readAgainMax) throw error;
+        }
+        await served();
+      }
+    },
+  });
 }
 
 function welcome(api: Api, key: string, { title, notes, sampleAddress }: DevNetwork): string {

@@ -14,9 +14,11 @@ import type { PrivateNetwork } from '../devchain/private-network.ts';
 import { createPrivateNetwork } from '../devchain/private-network.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
+import { openFork } from './fork.ts';
 import { StartError } from './errors.ts';
 
 export type OwnNetworkDependencies = {
+  readonly version: string;
   readonly logger: Logger;
   readonly register: Registry;
   readonly output: NodeJS.WritableStream;
@@ -24,10 +26,12 @@ export type OwnNetworkDependencies = {
 
 /** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
 export async function startOwnNetwork(
-  { blockTime, validators, keepChain, data }: Arguments,
-  { logger, register, output }: OwnNetworkDependencies,
+  { blockTime, validators, keepChain, data, fork }: Arguments,
+  { version, logger, register, output }: OwnNetworkDependencies,
 ): Promise<DevNetwork> {
   const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
+  if (fork !== undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+  const forked = fork === undefined ? undefined : await openFork(fork, { version, logger });
   const kept = keepChain ? openKeptNetwork(join(data, 'network'), { logger }) : undefined;
   const stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
   let network: PrivateNetwork;
@@ -35,10 +39,11 @@ export async function startOwnNetwork(
     refuseOtherValidators(kept, validators);
     network = await createPrivateNetwork(
       { ...pace, ...(validators !== undefined && { validators }) },
-      { logger, register, ...(kept !== undefined && { kept }) },
+      { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
     );
   } catch (error) {
     kept?.close();
+    await forked?.close();
     throw error;
   } finally {
     stopTelling?.();
@@ -47,7 +52,7 @@ export async function startOwnNetwork(
   const rpc = createDevRpc(createDevMethods({ network, faucet }));
   const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
   return {
-    title: `A private TON network, ${blocks}${kept === undefined ? '' : `, kept in ${data}`}.`,
+    title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON}, or: npm start -- dev fund ADDRESS AMOUNT',
       'dev        POST /dev at the internal port: JSON-RPC methods dev_*, see the README',
@@ -56,6 +61,7 @@ export async function startOwnNetwork(
     stateDir: kept && data,
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,
+    ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
     facts: () => ({ lastSeqno: undefined, paceSeconds: 0, liteServers: network.liteServers.length }),
     status: () => ({
       devchain: {
@@ -64,6 +70,7 @@ export async function startOwnNetwork(
         utime: network.head().header.utime,
         validators: network.validatorKeys.length,
         waitingMessages: network.waiting,
+        ...(forked && { fork: { seqno: forked.source.seqno, accounts: network.forkedAccounts } }),
       },
     }),
     posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
@@ -71,6 +78,7 @@ export async function startOwnNetwork(
     async close() {
       await network.close();
       kept?.close();
+      await forked?.close();
     },
   };
 }

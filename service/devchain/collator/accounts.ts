@@ -61,10 +61,12 @@ function storeNoAccount(store: CellStore): number {
 /**
  * @param accounts cell of `ShardAccounts` in `states`
  * @param cells the block's store
+ * @param requireKnown throws for an account of which it is not known yet whether it is there
  */
 export function openAccounts(
   { states, cells, accounts }: { readonly states: CellStore; readonly cells: CellStore; readonly accounts: number },
   executor: Executor,
+  requireKnown: (id: Buffer) => void = () => {},
 ): BlockAccounts {
   const opened = new Map<string, OpenAccount>();
 
@@ -73,6 +75,7 @@ export function openAccounts(
     const known = opened.get(key);
     if (known !== undefined) return known;
     const before = findShardAccount(states, accounts, id);
+    if (before === undefined) requireKnown(id);
     const boc = before
       ? writeShardAccount(
           { table: states, cell: before.account },

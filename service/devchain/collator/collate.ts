@@ -13,6 +13,7 @@ import type { BlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Executor } from './executor.ts';
 import type { AccountEdit } from './edits.ts';
+import type { AccountPlace } from './missing-account.ts';
 import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
 import type { Arrival } from './neighbors.ts';
 import { prepareBlock } from './prepare.ts';
@@ -63,6 +64,8 @@ export type CollateWorld = {
   readonly masterchainState: (seqno: number) => number;
   /** State after a listed block. */
   readonly stateOf: (id: BlockId) => number;
+  /** True for an account that a forked network may have and this one has not asked for yet; then the block throws `MissingAccount`. */
+  readonly isMissing?: (place: AccountPlace) => boolean;
   /** What contracts see of earlier blocks, as the executor takes it. */
   readonly previousBlocks: (masterchain: BlockTip) => string;
   /** Gives way to other work. */

@@ -2,7 +2,7 @@ import { BitWriter } from '#service/decode/bit-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { openExtra } from '#service/decode/hashmap-writer.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
-import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
+import { NO_CURRENCIES, listExtraCurrencies, storeExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
 import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { findShardAccount, updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
@@ -38,13 +38,26 @@ export function storeShardAccounts(states: CellStore, root: number | undefined):
 
 const noTransaction = { lastTransactionHash: Buffer.alloc(32), lastTransactionLt: 0n };
 
+/** What edits put on accounts, and what they took from them; of one currency either. */
+export type Gained = { readonly added: CurrencyCollection; readonly lost: CurrencyCollection };
+
+/** What there is more in `one` than in `other`, of each currency. */
+function excess(states: CellStore, one: CurrencyCollection, other: CurrencyCollection): CurrencyCollection {
+  const there = new Map(listExtraCurrencies(states, other.extra).map(({ id, amount }) => [id, amount]));
+  const more = listExtraCurrencies(states, one.extra)
+    .map(({ id, amount }) => ({ id, amount: amount - (there.get(id) ?? 0n) }))
+    .filter(({ amount }) => amount > 0n);
+  const grams = one.grams > other.grams ? one.grams - other.grams : 0n;
+  return { grams, extra: storeExtraCurrencies(states, more) };
+}
+
 /** The state with edited accounts; its total is still the old one, so that the block can say what changed. */
 export function applyEdits(
   states: CellStore,
   before: Before,
   edits: readonly AccountEdit[],
-): { readonly before: Before; readonly gained: bigint } {
-  if (edits.length === 0) return { before, gained: 0n };
+): { readonly before: Before; readonly gained: Gained } {
+  if (edits.length === 0) return { before, gained: { added: NO_CURRENCIES, lost: NO_CURRENCIES } };
   const { accountsRoot, accounts } = before;
   const changes = edits.map(({ id, edit, last: given }) => {
     const found = findShardAccount(states, accounts, id);
@@ -55,6 +68,6 @@ export function applyEdits(
   const { root, cell, balance } = storeShardAccounts(states, updateShardAccounts(states, accountsRoot, changes));
   return {
     before: { ...before, accounts: cell, accountsRoot: root },
-    gained: balance.grams - before.totalBalance.grams,
+    gained: { added: excess(states, balance, before.totalBalance), lost: excess(states, before.totalBalance, balance) },
   };
 }

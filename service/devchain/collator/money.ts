@@ -14,6 +14,7 @@ import type { ShardFees } from '#service/decode/tlb/shard-fees.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import type { ValueFlow } from '#service/decode/tlb/value-flow.ts';
 import type { ChainConfig } from './chain-config.ts';
+import type { Gained } from './edits.ts';
 
 /** Validators leave fees below this where they are: the transaction that collects them would not be worth it. */
 const LEAST_RECOVERED = 1_000_000_000n;
@@ -39,7 +40,6 @@ export function burnedPart({ burned }: ChainConfig, fees: CurrencyCollection): C
 
 /**
  * @param cells the store of the dictionaries
- * @param gained what edits put on accounts, or took from them
  * @param before fees that validators have not collected, and all coins that there are, of the masterchain's state
  */
 export function startMoney(
@@ -48,9 +48,8 @@ export function startMoney(
   shard: ShardIdent,
   imported: ShardFees,
   before: { readonly validatorFees: CurrencyCollection; readonly globalBalance: CurrencyCollection },
-  gained: bigint,
+  { added: edited, lost }: Gained,
 ): BlockMoney {
-  const [added, lost] = gained < 0n ? [0n, -gained] : [gained, 0n];
   if (shard.workchain !== MASTERCHAIN) {
     const fee = shard.workchain === 0 ? config.basechainBlockFee >> BigInt(shardPrefixBits(shard.shard)) : 0n;
     const created = onlyGrams(fee);
@@ -59,9 +58,9 @@ export function startMoney(
       ...none,
       created,
       feesCollected: created,
-      edited: onlyGrams(added),
+      edited,
       minted: NO_CURRENCIES,
-      burned: onlyGrams(lost),
+      burned: lost,
     };
   }
   const created = onlyGrams(config.masterchainBlockFee);
@@ -75,8 +74,8 @@ export function startMoney(
     recovered: isWorth ? due : NO_CURRENCIES,
     feesImported: imported.fees,
     feesCollected,
-    edited: onlyGrams(added),
-    burned: addCurrencies(cells, burned, onlyGrams(lost)),
+    edited,
+    burned: addCurrencies(cells, burned, lost),
   };
 }
 

@@ -13,7 +13,9 @@ import type { ChainConfig } from './chain-config.ts';
 import type { CollateRequest, CollateWorld } from './collate.ts';
 import type { Descriptors } from './descriptors.ts';
 import { createDescriptors } from './descriptors.ts';
+import type { Gained } from './edits.ts';
 import { applyEdits } from './edits.ts';
+import { MissingAccount } from './missing-account.ts';
 import type { MasterchainState } from './masterchain-state.ts';
 import { endLtOf, openMasterchainState } from './masterchain-state.ts';
 import type { BlockMoney } from './money.ts';
@@ -73,7 +75,10 @@ export function prepareBlock(request: CollateRequest, world: CollateWorld): Prep
     previousBlocks: world.previousBlocks(masterchain),
   });
   const descriptors = createDescriptors(cells);
-  const accounts = openAccounts({ states, cells, accounts: before.accounts }, world.executor);
+  const accounts = openAccounts({ states, cells, accounts: before.accounts }, world.executor, (id) => {
+    const place = { workchain: shard.workchain, id };
+    if (world.isMissing?.(place) === true) throw new MissingAccount(place);
+  });
   const queue = openOutQueue(states, cells, { root: before.queue, size: before.size });
   const run = createBlockRun(
     {
@@ -145,12 +150,16 @@ function moveMoney(
   { shard }: CollateRequest,
   feesRoot: number | undefined,
   reference: MasterchainState,
-  gained: bigint,
+  gained: Gained,
 ): BlockMoney {
   const toMint = config.toMint === undefined ? undefined : cells.import(states, config.toMint);
   const before = {
     validatorFees: moveCurrencies(cells, states, reference.totalValidatorFees),
     globalBalance: moveCurrencies(cells, states, reference.globalBalance),
   };
-  return startMoney(cells, { ...config, toMint }, shard, totalShardFees(cells, feesRoot), before, gained);
+  const moved = {
+    added: moveCurrencies(cells, states, gained.added),
+    lost: moveCurrencies(cells, states, gained.lost),
+  };
+  return startMoney(cells, { ...config, toMint }, shard, totalShardFees(cells, feesRoot), before, moved);
 }

@@ -33,6 +33,8 @@ export type GenesisConfigOptions = {
   /** From a decision to split or merge to its beginning, and how long it may take. */
   readonly splitMergeDelaySeconds: number;
   readonly splitMergeIntervalSeconds: number;
+  /** Another network's configuration, as a bag of cells: all but what makes this one a network of its own is taken from it. */
+  readonly base?: Buffer;
   /** Account id of the DNS root in the masterchain; without it there is no parameter 4. */
   readonly dnsRoot?: Buffer;
 };
@@ -56,7 +58,12 @@ export function storeGenesisConfig(store: CellStore, options: GenesisConfigOptio
   const { utime, validators: list } = options;
   const term = { utimeSince: utime, utimeUntil: utime + TERM_SECONDS };
   cells.set(34, storeValidatorSet(store, { ...term, main: list.length, list }));
-  return storeParams(store, undefined, cells);
+  if (options.base === undefined) return storeParams(store, undefined, cells);
+  const boc = parseBoc(options.base);
+  const own = new Map([0, 1, 12, 31, 34].map((param) => [param, cells.get(param)]));
+  // There are no other validators, before or after, no keys that were given for a time, and nothing to mint: it comes with its accounts.
+  for (const param of [2, 6, 7, 32, 33, 35, 36, 37, 39]) own.set(param, undefined);
+  return storeParams(store, store.import(boc, boc.roots[0]!), own);
 }
 
 /** A configuration with other parameters; a cell takes the place of one, none takes it out. */

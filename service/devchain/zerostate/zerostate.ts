@@ -34,6 +34,8 @@ export type ZeroStateOptions = Omit<GenesisConfigOptions, 'basechain'> & {
   /** Signed 32 bits; stands in every block and state. */
   readonly globalId: number;
   readonly validators: readonly ValidatorDescr[];
+  /** Logical time of the states; default 0. */
+  readonly lt?: bigint;
   /** Accounts of the basechain that there are from the start. */
   readonly accounts: readonly GenesisAccount[];
 };
@@ -111,7 +113,7 @@ function writeState(
     seqno: 0,
     vertSeqno: 0,
     utime,
-    lt: 0n,
+    lt: options.lt ?? 0n,
     minRefMasterchainSeqno: NO_SEQNO,
     outMsgQueueInfo: storeOutMsgQueueInfo(store, {
       queue: undefined,
