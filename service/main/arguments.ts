@@ -29,6 +29,8 @@ export type Arguments = {
   readonly recorded: boolean;
   /** Seconds between masterchain blocks of the private network, or a block for each message. */
   readonly blockTime: number | 'on-demand';
+  /** A new private network is filled with things to look at. */
+  readonly demo: boolean;
   /** A global.config.json, maybe with `@SEQNO`: the network that the private one begins as a copy of. */
   readonly fork: string | undefined;
   /** Validators of a private network that is new; undefined: 1, or as many as the kept network has. */
@@ -56,6 +58,7 @@ const options = {
   data: { type: 'string' },
   'block-time': { type: 'string' },
   validators: { type: 'string' },
+  demo: { type: 'boolean' },
   fork: { type: 'string' },
   recorded: { type: 'boolean' },
   pace: { type: 'string' },
@@ -69,6 +72,7 @@ export const usage = `usage: npm start -- [options]
 Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
   --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message
   --validators N        who sign the masterchain, 1 to 100, default 1
+  --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
                         newest; its accounts are read, proved, when they are asked for; is not kept
   --data DIR            keeps the network there; without it the network ends with the process
@@ -137,6 +141,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     data: values.data ?? '.tonplane',
     keepChain: values.data !== undefined && values.fork === undefined,
     recorded,
+    demo: values.demo ?? values.fork === undefined,
     fork: values.fork,
     blockTime: blockTime(values['block-time']),
     validators: count('--validators', values.validators, VALIDATORS_MAX),
@@ -148,7 +153,7 @@ export function parseArguments(args: readonly string[]): Arguments {
 
 function parseStrictly(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
   } catch (cause) {
     throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
   }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { formatRawAddress } from '../decode/address.ts';
+import { createDemo } from '../devchain/demo/demo.ts';
 import { createDevMethods, fund } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
 import { createFaucet } from '../devchain/faucet.ts';
@@ -26,7 +27,7 @@ export type OwnNetworkDependencies = {
 
 /** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
 export async function startOwnNetwork(
-  { blockTime, validators, keepChain, data, fork }: Arguments,
+  { blockTime, validators, keepChain, data, fork, demo: withDemo }: Arguments,
   { version, logger, register, output }: OwnNetworkDependencies,
 ): Promise<DevNetwork> {
   const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
@@ -48,6 +49,7 @@ export async function startOwnNetwork(
   } finally {
     stopTelling?.();
   }
+  const demo = withDemo ? await createDemo(network) : undefined;
   const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
   const rpc = createDevRpc(createDevMethods({ network, faucet }));
   const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
@@ -55,6 +57,9 @@ export async function startOwnNetwork(
     title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON}, or: npm start -- dev fund ADDRESS AMOUNT',
+      ...(demo === undefined
+        ? []
+        : ['demo       wallets, tokens, a domain and more: their addresses are in /status of the internal port']),
       'dev        POST /dev at the internal port: JSON-RPC methods dev_*, see the README',
     ],
     sampleAddress: formatRawAddress({ workchain: 0, id: network.faucet.id }),
@@ -70,6 +75,7 @@ export async function startOwnNetwork(
         utime: network.head().header.utime,
         validators: network.validatorKeys.length,
         waitingMessages: network.waiting,
+        ...(demo && { demo }),
         ...(forked && { fork: { seqno: forked.source.seqno, accounts: network.forkedAccounts } }),
       },
     }),

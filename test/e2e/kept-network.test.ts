@@ -27,7 +27,7 @@ describe('a network kept with --data', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const start = (...more: string[]): Promise<ServiceProcess> =>
-    startService(['--data', folder, '--block-time', '0.4', ...more]);
+    startService(['--no-demo', '--data', folder, '--block-time', '0.4', ...more]);
 
   it('has every block and transfer that was ever shown after kill -9 at any moment', { timeout: 120_000 }, async () => {
     let [funded, seen] = [0, [] as Block[]];

@@ -14,7 +14,7 @@ let service: ServiceProcess;
 let accounts = 0;
 
 beforeAll(async () => {
-  service = await startService(['--block-time', 'on-demand', '--validators', '4', '--host', '0.0.0.0']);
+  service = await startService(['--no-demo', '--block-time', 'on-demand', '--validators', '4', '--host', '0.0.0.0']);
 }, 60_000);
 afterAll(() => service.stop('SIGKILL'));
 

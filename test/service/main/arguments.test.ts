@@ -4,7 +4,7 @@ import { ArgumentsError, parseArguments, usage } from '#service/main/arguments.t
 
 describe('the command line', () => {
   it('runs a private network that is not kept when nothing is said', () => {
-    const expected = { role: 'dev', data: '.tonplane', keepChain: false, recorded: false, blockTime: 1 };
+    const expected = { role: 'dev', data: '.tonplane', keepChain: false, recorded: false, blockTime: 1, demo: true };
     expect(parseArguments([])).toMatchObject({ ...expected, validators: undefined, port: undefined });
   });
 
@@ -22,6 +22,11 @@ describe('the command line', () => {
     [['--recording', 'dir'], { recording: 'dir', recorded: true }],
     [['--data', 'dir'], { data: 'dir', keepChain: true }],
     [['--block-time', '0.4', '--validators', '100'], { blockTime: 0.4, validators: 100 }],
+    [['--no-demo'], { demo: false }],
+    [
+      ['--fork', 'global.config.json@7', '--data', 'dir'],
+      { fork: 'global.config.json@7', demo: false, keepChain: false },
+    ],
     [['--block-time', 'on-demand'], { blockTime: 'on-demand' }],
   ])('reads %j', (args, expected) => {
     expect(parseArguments(args)).toMatchObject(expected);
