@@ -4,7 +4,7 @@ import type { BlockId } from '../decode/block-id.ts';
 type ExactNumber = { readonly rawJSON: string };
 
 /** Of ECMAScript 2026, which the compiler's library does not describe yet. */
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): ExactNumber };
+const { rawJSON } = JSON as unknown as { rawJSON: (this: void, text: string) => ExactNumber };
 
 type BlockJson = {
   readonly '@type': 'tonNode.blockIdExt';
