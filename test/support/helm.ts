@@ -52,6 +52,8 @@ export function createHelm(kubeconfig?: string): Helm {
   const program = programPath(helmProgram());
   const env = {
     PATH: process.env['PATH'],
+    // Helm's client of Kubernetes keeps what it has discovered below it.
+    HOME: home,
     HELM_CACHE_HOME: join(home, 'cache'),
     HELM_CONFIG_HOME: join(home, 'config'),
     HELM_DATA_HOME: join(home, 'data'),

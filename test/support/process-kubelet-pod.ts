@@ -83,11 +83,12 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
     await volumes.refresh();
     const program = context.images.find(({ image }) => image.test(spec.image));
     if (program === undefined && spec.command === undefined) throw imageError(spec.image);
-    const [first = '', ...words] = [
-      ...(spec.command ?? program?.entrypoint ?? []),
-      ...(spec.args ?? (spec.command === undefined ? (program?.args ?? []) : [])),
-    ];
     const local = localPaths(spec, volumes.folderOf);
+    // What the image brings are paths of this machine already, be the project itself below a folder that pods mount.
+    const [first = '', ...words] = [
+      ...(spec.command?.map(local) ?? program?.entrypoint ?? []),
+      ...(spec.args?.map(local) ?? (spec.command === undefined ? (program?.args ?? []) : [])),
+    ];
     const environment = Object.fromEntries(
       (spec.env ?? []).flatMap((entry) => {
         const value = environmentValue(entry, { ...pod, status: { podIP: address } }, context.store);
@@ -96,7 +97,7 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
     );
     return {
       program: first === 'node' ? process.execPath : first,
-      args: [...words.map(local), ...(program?.listenArgs?.(onLoopback(address)) ?? [])],
+      args: [...words, ...(program?.listenArgs?.(onLoopback(address)) ?? [])],
       environment: { ...base(spec), ...program?.environment, ...environment },
       folder,
       log: logPath,
