@@ -34,7 +34,7 @@ export async function startNetwork(): Promise<NetworkProcess> {
           network: 'custom',
           liteServers: [own],
           zeroState: { rootHash, fileHash },
-          plans: [{ name: 'free', requestsPerSecond: 1000 }],
+          plans: [{ name: 'free', requestsPerSecond: 100_000 }],
           anonymousPlan: 'free',
           rateLimits: { redis: { embedded: true } },
           ...spec,
