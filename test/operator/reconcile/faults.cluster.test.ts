@@ -48,8 +48,10 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
     it('hands over within seconds when the leader ends in good order', async () => {
       const standby = await startOperatorUnderTest(on.plane, [], 'standby-1');
       others.push(standby);
-      await on.restartOperator();
+      await on.operator.close();
       await expect.poll(() => standby.isLeading(), patience).toBe(true);
+      // Only now: started at once, it could be the first to take the free Lease again.
+      await on.restartOperator();
       await on.apply('main', { replicas: 41 });
       await expect.poll(() => replicasOf('main'), patience).toBe(41);
       expect(await on.operator.writes()).toEqual({});
