@@ -8,7 +8,7 @@ import { addLook, emptyWindow, type Counts, type ErrorWindow } from '../rollout/
 import { durationMs } from '../service-config.ts';
 import { exceededDeadline } from '../status/pods.ts';
 import { podAddress, type PodFetch } from './pod-reports.ts';
-import { isRollingOut } from './rollout.ts';
+import { coldHashOf, isRollingOut, templateOf } from './rollout.ts';
 
 /** Follows canaries: scrapes their pods and the stable ones, and decides the next move. */
 export type CanaryWatch = {
@@ -60,11 +60,16 @@ export function createCanaryWatch(
         children.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
       const [stable, canary] = [deployment(names.api), deployment(names.canary)];
       const state = stateOf(canary);
-      const of = (component: string): KubernetesObject[] =>
-        pods.filter(({ metadata }) => metadata.labels?.[componentLabel] === component);
+      // Pods of a canary that was given up still end while the next one begins: their failures are not its own.
+      const of = (component: string, deployed: KubernetesObject | undefined): KubernetesObject[] =>
+        pods.filter(
+          (pod) =>
+            pod.metadata.labels?.[componentLabel] === component &&
+            (deployed === undefined || coldHashOf(pod) === coldHashOf(templateOf(deployed))),
+        );
       const [canaryCounts, stableCounts] = await Promise.all([
-        scrape(of('api-canary'), signal),
-        scrape(of('api'), signal),
+        scrape(of('api-canary', canary), signal),
+        scrape(of('api', stable), signal),
       ]);
       const step = `${state?.hash}/${state?.step}/${state?.since}`;
       const known = windows.get(key);

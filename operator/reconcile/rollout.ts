@@ -77,7 +77,8 @@ function hashOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.[childAnnotations.appliedHash];
 }
 
-function coldHashOf(template: Template): string | undefined {
-  const { metadata } = template as { metadata?: { annotations?: Readonly<Record<string, string>> } };
+/** Hash of what a person can change in a template, as the template and the pods made from it carry it. */
+export function coldHashOf(templateOrPod: object): string | undefined {
+  const { metadata } = templateOrPod as { metadata?: { annotations?: Readonly<Record<string, string>> } };
   return metadata?.annotations?.[childAnnotations.coldHash];
 }

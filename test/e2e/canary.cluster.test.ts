@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startLoad } from '#test/support/load.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
-import { skipLoudly } from '#test/support/skips.ts';
 import { startStandInCluster, type StandInCluster } from '#test/support/stand-in-cluster.ts';
 import { paths } from '#test/support/ton-cluster.ts';
 
@@ -70,11 +69,7 @@ describe.skipIf(await withoutControlPlane('canaries with real pods', 'ours', 'co
     minutes,
   );
 
-  const unproven = skipLoudly(true, {
-    what: 'a canary that goes well, on a cluster',
-    why: 'after one that was given up the next is not begun in time; the cause is not found yet',
-  });
-  it.skipIf(unproven)(
+  it(
     'that goes well becomes the stable release without a failed request',
     async () => {
       const load = startLoad(url, { clients: 2 });

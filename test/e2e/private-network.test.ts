@@ -104,7 +104,8 @@ describe('the faucet', () => {
     const answers = await Promise.all(all.map((address) => faucet({ address, amount: 2 })));
     expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
     expect(await Promise.all(all.map(balanceOf))).toEqual(all.map(() => '2000000000'));
-    expect((await headSeqno()) - before).toBeLessThanOrEqual(4);
+    // Three, unless the requests come far apart on a busy machine.
+    expect((await headSeqno()) - before).toBeLessThan(all.length);
   });
 
   it('gives to accounts of the masterchain, whose blocks follow by themselves', async () => {
