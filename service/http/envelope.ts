@@ -1,4 +1,4 @@
-import { writeResult } from '../v2/shown-once.ts';
+import { writeResult } from '../contract/shown-once.ts';
 import type { Failure } from './status.ts';
 
 /** What `@extra` tells about an answer. */

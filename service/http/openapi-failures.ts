@@ -1,4 +1,4 @@
-import { referenceTo, type JsonSchema } from '../v2/shape.ts';
+import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 
 /** What an answer of a status means; `error` when its text is always the same or of a form. */
 type FailureRow = { readonly description: string; readonly error?: JsonSchema };

@@ -1,6 +1,6 @@
-import type { Operation } from '../v2/operation.ts';
-import type { Parameter } from '../v2/parameter.ts';
-import { referenceTo, type JsonSchema } from '../v2/shape.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { Parameter } from '../contract/parameter.ts';
+import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 import type { V2 } from '../v2/v2.ts';
 import {
   anyRpcFailure,

@@ -1,4 +1,4 @@
-import type { Operation } from '../v2/operation.ts';
+import type { Operation } from '../contract/operation.ts';
 
 type Observe = NonNullable<Parameters<Operation['run']>[1]['observe']>;
 type ReadEvent = Parameters<Observe>[0];

@@ -1,5 +1,5 @@
-import type { Operation } from '../v2/operation.ts';
-import { bodySource, querySource, type ParameterSource } from '../v2/parameter.ts';
+import type { Operation } from '../contract/operation.ts';
+import { bodySource, querySource, type ParameterSource } from '../contract/parameter.ts';
 import { isRecord } from '../v2/json-rpc.ts';
 import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Operation } from '../v2/operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';

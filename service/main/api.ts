@@ -17,7 +17,7 @@ import { createSignatureChecker, type SignatureChecker } from '../proof/signatur
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { createTracing, type Tracing } from '../telemetry/tracer.ts';
 import { createTvm } from '../tvm/tvm.ts';
-import type { Operation } from '../v2/operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { createV2, type V2 } from '../v2/v2.ts';
 import { StartError, systemCode } from './errors.ts';
 import { createLive } from './live.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
-import type { Operation } from '../v2/operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
 import { loadDevKey } from './dev-key.ts';

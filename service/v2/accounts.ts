@@ -3,10 +3,10 @@ import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
 import { address, spelledAddress } from './address-parameter.ts';
 import { optionalSeqno } from './integer-parameter.ts';
 import { extendedAccountState, viewExtendedAccount } from './extended-accounts.ts';
-import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
+import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from '../contract/operation.ts';
 import { accountStatus, boc, bocOrEmpty, emptyText, flag, hash, nano, uint63 } from './scalars.ts';
-import { constant, list, named, object, variants, type Infer, type Shape } from './shape.ts';
-import { showOnce } from './shown-once.ts';
+import { constant, list, named, object, variants, type Infer, type Shape } from '../contract/shape.ts';
+import { showOnce } from '../contract/shown-once.ts';
 import {
   blockIdExt,
   extraCurrenciesMax,

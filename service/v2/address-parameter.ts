@@ -1,7 +1,7 @@
 import { parseAddress, type ParsedAddress } from '../decode/address.ts';
 import type { AccountId } from '../live/accounts.ts';
-import { invalid } from './errors.ts';
-import type { ParameterSource, RequiredParameter } from './parameter.ts';
+import { invalid } from '../contract/errors.ts';
+import type { ParameterSource, RequiredParameter } from '../contract/parameter.ts';
 
 const input = {
   name: 'AddressInput',

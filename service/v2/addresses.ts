@@ -1,9 +1,9 @@
 import { formatFriendlyAddress, formatRawAddress, type ParsedAddress } from '../decode/address.ts';
 import { spelledAddress } from './address-parameter.ts';
-import { invalid } from './errors.ts';
-import { defineOperation, localAnswer, type Operation } from './operation.ts';
+import { invalid } from '../contract/errors.ts';
+import { defineOperation, localAnswer, type Operation } from '../contract/operation.ts';
 import { flag, friendlyAddress, rawAddressLower, rawAddressUpper } from './scalars.ts';
-import { constant, named, object, oneOfStrings, scalar, type Infer, type Shape } from './shape.ts';
+import { constant, named, object, oneOfStrings, scalar, type Infer, type Shape } from '../contract/shape.ts';
 
 const detectedAddressVariant = named(
   'DetectedAddressVariant',
@@ -53,7 +53,7 @@ function viewGivenType({ form, bounceable }: ParsedAddress): Infer<typeof detect
 
 /**
  * The friendly form with the flags of the given one; a raw address becomes bounceable.
- * @throws V2Error a friendly address has room for 8 bits of workchain
+ * @throws ContractError a friendly address has room for 8 bits of workchain
  */
 function pack(address: ParsedAddress, style: { bounceable?: boolean; urlSafe?: boolean } = {}): string {
   if (address.workchain !== (address.workchain << 24) >> 24) throw invalid('failed to parse address', 'address');

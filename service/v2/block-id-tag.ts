@@ -1,5 +1,5 @@
-import { mapAnswer, type Operation } from './operation.ts';
-import { showOnce } from './shown-once.ts';
+import { mapAnswer, type Operation } from '../contract/operation.ts';
+import { showOnce } from '../contract/shown-once.ts';
 
 /** What `@type` of every block id is: views write the first, which clients check for (v2 sheet 13, #27). */
 export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';

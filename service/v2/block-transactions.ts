@@ -4,12 +4,12 @@ import type { BlockId } from '../decode/block-id.ts';
 import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionName } from '../live/transactions.ts';
 import { optionalAccountId, optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
-import { defineOperation, type Operation } from './operation.ts';
-import { mapPaced } from './paced.ts';
-import type { ParameterRule, Values } from './parameter.ts';
+import { defineOperation, type Operation } from '../contract/operation.ts';
+import { mapPaced } from '../contract/paced.ts';
+import type { ParameterRule, Values } from '../contract/parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
-import { constant, list, named, object, scalar, type Infer } from './shape.ts';
-import { showOnce } from './shown-once.ts';
+import { constant, list, named, object, scalar, type Infer } from '../contract/shape.ts';
+import { showOnce } from '../contract/shown-once.ts';
 import { transactionExt, viewTransactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 

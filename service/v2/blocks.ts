@@ -16,10 +16,10 @@ import {
 } from './block-views.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { optionalLt, optionalNonNegative, optionalSeqno, seqno, shard, workchain } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { exactlyOne } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { exactlyOne } from '../contract/parameter.ts';
 import { hash } from './scalars.ts';
-import { constant, named, object, type Infer } from './shape.ts';
+import { constant, named, object, type Infer } from '../contract/shape.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
 const masterchainInfo = named(

@@ -1,5 +1,5 @@
-import { invalid } from './errors.ts';
-import type { RequiredParameter } from './parameter.ts';
+import { invalid } from '../contract/errors.ts';
+import type { RequiredParameter } from '../contract/parameter.ts';
 
 /** The bag of cells that a send operation takes: base64 of either alphabet, padded or not (v2 sheet 7.1). */
 export const boc: RequiredParameter<Buffer> = {
@@ -16,7 +16,7 @@ export const boc: RequiredParameter<Buffer> = {
 
 /**
  * Bytes of base64 or base64url, both alphabets mixed if need be, with the right padding or none.
- * @throws V2Error
+ * @throws ContractError
  */
 export function readBase64(text: string, name: string): Buffer {
   const refuse = (reason: string): never => {

@@ -1,10 +1,10 @@
 import type { LiveConfiguration, LiveLibrary } from '../live/configuration.ts';
 import { optionalHashes } from './hash-parameter.ts';
 import { optionalNonNegative, optionalSeqno } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { exactlyOne } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { exactlyOne } from '../contract/parameter.ts';
 import { boc, bocOrEmpty, hash } from './scalars.ts';
-import { constant, list, named, object, type Infer } from './shape.ts';
+import { constant, list, named, object, type Infer } from '../contract/shape.ts';
 import { viewBoc, viewHash } from './views.ts';
 
 /** A parameter that is not set has no bytes (v2 sheet 9.7). */

@@ -3,12 +3,12 @@ import type { DnsEntry, LiveDns } from '../live/dns.ts';
 import { DOMAIN_BYTES_MAX } from '../live/dns-names.ts';
 import type { DnsRecord } from '../live/dns-records.ts';
 import { address } from './address-parameter.ts';
-import { invalid } from './errors.ts';
+import { invalid } from '../contract/errors.ts';
 import { optionalNonNegative, optionalSeqno } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { withDefault, type OptionalParameter } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { withDefault, type OptionalParameter } from '../contract/parameter.ts';
 import { base64, hash, hexHash, text } from './scalars.ts';
-import { constant, list, named, object, scalar, variants, type Infer } from './shape.ts';
+import { constant, list, named, object, scalar, variants, type Infer } from '../contract/shape.ts';
 import { accountAddress, viewAccountAddress, viewHash } from './views.ts';
 
 const adnlAddress = named(

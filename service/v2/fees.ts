@@ -3,12 +3,12 @@ import { DecodeError } from '../decode/errors.ts';
 import type { LiveFees, SourceFees } from '../live/fees.ts';
 import { address } from './address-parameter.ts';
 import { readBase64 } from './bytes-parameter.ts';
-import { invalid } from './errors.ts';
+import { invalid } from '../contract/errors.ts';
 import { optionalFlag } from './flag-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { withDefault, type DefaultedParameter, type RequiredParameter } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { withDefault, type DefaultedParameter, type RequiredParameter } from '../contract/parameter.ts';
 import { uint63 } from './scalars.ts';
-import { constant, list, named, object, type Infer } from './shape.ts';
+import { constant, list, named, object, type Infer } from '../contract/shape.ts';
 
 const fees = named(
   'Fees',

@@ -1,5 +1,5 @@
-import { invalid } from './errors.ts';
-import type { OptionalParameter } from './parameter.ts';
+import { invalid } from '../contract/errors.ts';
+import type { OptionalParameter } from '../contract/parameter.ts';
 
 const yes: ReadonlySet<string> = new Set(['y', 'yes', 't', 'true', 'on', '1']);
 const no: ReadonlySet<string> = new Set(['n', 'no', 'f', 'false', 'off', '0']);

@@ -1,6 +1,6 @@
 import { readAddress } from './address-parameter.ts';
-import { invalid } from './errors.ts';
-import type { OptionalParameter, ParameterSource, RequiredParameter } from './parameter.ts';
+import { invalid } from '../contract/errors.ts';
+import type { OptionalParameter, ParameterSource, RequiredParameter } from '../contract/parameter.ts';
 
 const input = {
   name: 'HashInput',

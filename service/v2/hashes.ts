@@ -1,7 +1,7 @@
 import { hash } from './hash-parameter.ts';
-import { defineOperation, localAnswer, type Operation } from './operation.ts';
+import { defineOperation, localAnswer, type Operation } from '../contract/operation.ts';
 import { hash as hashText, hexHash } from './scalars.ts';
-import { constant, named, object, scalar, type Infer } from './shape.ts';
+import { constant, named, object, scalar, type Infer } from '../contract/shape.ts';
 import { viewHash } from './views.ts';
 
 const detectedHash = named(

@@ -1,6 +1,11 @@
-import { invalid } from './errors.ts';
-import { withDefault, type DefaultedParameter, type OptionalParameter, type RequiredParameter } from './parameter.ts';
-import type { JsonSchema } from './shape.ts';
+import { invalid } from '../contract/errors.ts';
+import {
+  withDefault,
+  type DefaultedParameter,
+  type OptionalParameter,
+  type RequiredParameter,
+} from '../contract/parameter.ts';
+import type { JsonSchema } from '../contract/shape.ts';
 
 const int32Min = -(2 ** 31);
 const int32Max = 2 ** 31 - 1;
@@ -123,14 +128,14 @@ export function listLength(
   );
 }
 
-/** Decimal text or a JSON integer within 32 signed bits (v2 sheet 7.1). @throws V2Error */
+/** Decimal text or a JSON integer within 32 signed bits (v2 sheet 7.1). @throws ContractError */
 export function parseInt32(raw: unknown, name: string): number {
   const value = parseInteger(raw);
   if (value === undefined || value < int32Min || value > int32Max) throw invalid(`failed to parse ${name}`, name);
   return Number(value);
 }
 
-/** Decimal text or a JSON integer within 64 signed bits (v2 sheet 7.1). @throws V2Error */
+/** Decimal text or a JSON integer within 64 signed bits (v2 sheet 7.1). @throws ContractError */
 export function parseInt64(raw: unknown, name: string): bigint {
   const value = parseInteger(raw);
   if (value === undefined || value < int64Min || value > int64Max) throw invalid(`failed to parse ${name}`, name);

@@ -1,6 +1,7 @@
-import { invalid, V2Error } from './errors.ts';
-import type { Operation } from './operation.ts';
-import { bodySource, type ParameterSource } from './parameter.ts';
+import { invalid, type ContractError } from '../contract/errors.ts';
+import { V2Error } from './errors.ts';
+import type { Operation } from '../contract/operation.ts';
+import { bodySource, type ParameterSource } from '../contract/parameter.ts';
 
 /** `id` of a request, to be echoed with its JSON type; undefined when it had none. */
 export type RpcId = string | number | bigint | null | undefined;
@@ -8,7 +9,7 @@ export type RpcId = string | number | bigint | null | undefined;
 /** One call of JSON-RPC: what to run, or why it cannot be. */
 export type RpcCall = { readonly id: RpcId } & (
   | { readonly operation: Operation; readonly source: ParameterSource }
-  | { readonly error: V2Error }
+  | { readonly error: ContractError | V2Error }
 );
 
 /** Reads one request object (v2 sheet section 3). Never throws; `jsonrpc` is not checked, unknown fields are ignored. */
@@ -26,7 +27,7 @@ export function readRpcCall(value: unknown, find: (name: string) => Operation | 
 }
 
 /** Why a request as a whole is no JSON-RPC request. */
-export function malformed(reason: string): V2Error {
+export function malformed(reason: string): ContractError {
   return invalid(`failed to parse request: ${reason}`);
 }
 

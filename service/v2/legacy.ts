@@ -6,11 +6,12 @@ import type { LegacySend } from '../live/legacy-send.ts';
 import type { LiveSend } from '../live/send.ts';
 import { address } from './address-parameter.ts';
 import { boc } from './bytes-parameter.ts';
+import { ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { body, ignoreSignature, optionalBag, queryFees, viewFees } from './fees.ts';
 import { isRecord } from './json-rpc.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import type { DefaultedParameter, RequiredParameter } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import type { DefaultedParameter, RequiredParameter } from '../contract/parameter.ts';
 import { done } from './send.ts';
 import { readCellObject } from './stack-cell-input.ts';
 
@@ -36,7 +37,7 @@ function readCell(raw: unknown, name: string): Buffer {
     const { table, cell } = readCellObject(store, raw, 'Error while parsing cell object');
     return writeBoc(table, [cell], { crc32c: true });
   } catch (error) {
-    if (!(error instanceof V2Error || error instanceof DecodeError)) throw error;
+    if (!(error instanceof ContractError || error instanceof DecodeError)) throw error;
     throw new V2Error('bad_cell', 'Error while parsing cell object', name);
   }
 }

@@ -6,7 +6,7 @@ import type { Message, MessageInit } from '../decode/tlb/message.ts';
 import { storeBody } from '../decode/tlb/message.ts';
 import type { StateInit } from '../decode/tlb/state-init.ts';
 import { base64, boc, bocOrEmpty } from './scalars.ts';
-import { constant, named, object, variants, type Infer } from './shape.ts';
+import { constant, named, object, variants, type Infer } from '../contract/shape.ts';
 
 const msgDataRaw = named('MsgDataRaw', object({ '@type': constant('msg.dataRaw'), body: boc, init_state: bocOrEmpty }));
 

@@ -15,7 +15,7 @@ import {
   type MessageSource,
 } from './message-data.ts';
 import { friendlyAddressOrEmpty, hash, lt, nano, text } from './scalars.ts';
-import { constant, list, named, object, oneOf, optional, type Infer } from './shape.ts';
+import { constant, list, named, object, oneOf, optional, type Infer } from '../contract/shape.ts';
 import {
   accountAddress,
   extraCurrenciesMax,

@@ -1,13 +1,13 @@
 import { methodIdOf } from '../live/method-id.ts';
 import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
 import { address } from './address-parameter.ts';
-import { invalid } from './errors.ts';
+import { invalid } from '../contract/errors.ts';
 import { optionalSeqno } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { withDefault, type RequiredParameter } from './parameter.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { withDefault, type RequiredParameter } from '../contract/parameter.ts';
 import { int32, uint63 } from './scalars.ts';
-import { constant, named, object, type Infer } from './shape.ts';
-import { showOnce } from './shown-once.ts';
+import { constant, named, object, type Infer } from '../contract/shape.ts';
+import { showOnce } from '../contract/shown-once.ts';
 import { legacyStack, typedStack } from './stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from './stack-output.ts';
 import { legacyStackShape, typedStackShape } from './stack-shapes.ts';

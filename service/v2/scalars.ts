@@ -1,4 +1,4 @@
-import { constant, named, oneOfStrings, scalar } from './shape.ts';
+import { constant, named, oneOfStrings, scalar } from '../contract/shape.ts';
 
 /** Scalars of answers: v2 sheet 7.2. Hashes are standard base64; what may exceed 2^53 is a decimal string. */
 

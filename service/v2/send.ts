@@ -1,9 +1,9 @@
 import type { ExternalMessage } from '../live/external-message.ts';
 import type { LiveSend } from '../live/send.ts';
 import { boc } from './bytes-parameter.ts';
-import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from './operation.ts';
+import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from '../contract/operation.ts';
 import { hash } from './scalars.ts';
-import { constant, named, object, type Infer, type Shape } from './shape.ts';
+import { constant, named, object, type Infer, type Shape } from '../contract/shape.ts';
 import { viewHash } from './views.ts';
 
 export const done = named('Ok', object({ '@type': constant('ok') }));

@@ -3,14 +3,14 @@ import type { CellStore } from '../decode/cell-store.ts';
 import { CELL_KINDS, type CellKind } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { StackCell } from '../live/vm-values.ts';
-import { invalid, V2Error } from './errors.ts';
+import { ContractError, invalid } from '../contract/errors.ts';
 import { readBase64 } from './bytes-parameter.ts';
 import { isRecord } from './json-rpc.ts';
 
 /**
  * The one root of a bag of cells in base64.
  * @param wanted what to tell the caller when it is none
- * @throws V2Error
+ * @throws ContractError
  */
 export function readBocCell(text: string, wanted: string): StackCell {
   return orRefuse(wanted, () => {
@@ -22,7 +22,7 @@ export function readBocCell(text: string, wanted: string): StackCell {
 /**
  * A cell as nested objects `{data: {b64, len}, refs, special?}` (v2 sheet 9.6).
  * @param wanted what to tell the caller when it is none
- * @throws V2Error
+ * @throws ContractError
  */
 export function readCellObject(store: CellStore, raw: unknown, wanted: string): StackCell {
   return orRefuse(wanted, () => ({ table: store, cell: addObject(store, raw, wanted) }));
@@ -52,7 +52,7 @@ function orRefuse<T>(wanted: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof DecodeError || (error instanceof V2Error && error.message !== wanted)) {
+    if (error instanceof DecodeError || (error instanceof ContractError && error.message !== wanted)) {
       throw invalid(wanted, 'stack');
     }
     throw error;

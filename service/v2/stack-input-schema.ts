@@ -1,4 +1,4 @@
-import { referenceTo, type JsonSchema } from './shape.ts';
+import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 
 // What the document says of arguments of get-methods; `stack-input.ts` reads them.
 

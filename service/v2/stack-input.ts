@@ -1,9 +1,10 @@
 import { createCellStore, type CellStore } from '../decode/cell-store.ts';
 import type { StackEntry } from '../live/vm-values.ts';
 import { sliceEntry } from '../live/vm-values.ts';
-import { V2Error, invalid } from './errors.ts';
+import { invalid, type ContractError } from '../contract/errors.ts';
+import { V2Error } from './errors.ts';
 import { isRecord } from './json-rpc.ts';
-import type { OptionalParameter } from './parameter.ts';
+import type { OptionalParameter } from '../contract/parameter.ts';
 import { readBocCell, readCellObject } from './stack-cell-input.ts';
 import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
 
@@ -166,7 +167,7 @@ function asPairs(items: readonly StackEntry[]): StackEntry {
   return items.reduceRight<StackEntry>((tail, head) => ({ type: 'tuple', items: [head, tail] }), { type: 'null' });
 }
 
-function refused(message: string): V2Error {
+function refused(message: string): ContractError {
   return invalid(message, 'stack');
 }
 

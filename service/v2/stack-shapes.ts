@@ -1,6 +1,16 @@
 import { STACK_ENTRIES_MAX } from '../live/vm-values.ts';
 import { base64, boc, flag } from './scalars.ts';
-import { constant, list, named, object, referenceTo, scalar, variants, type Infer, type Shape } from './shape.ts';
+import {
+  constant,
+  list,
+  named,
+  object,
+  referenceTo,
+  scalar,
+  variants,
+  type Infer,
+  type Shape,
+} from '../contract/shape.ts';
 
 // The forms in which answers show values of the VM (v2 sheet 9.6).
 

@@ -14,9 +14,19 @@ import type {
 } from '../live/tokens.ts';
 import { spelledAddress } from './address-parameter.ts';
 import { optionalSeqno } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
 import { boc, flag, friendlyAddress, hexHash, int32, text } from './scalars.ts';
-import { constant, named, object, oneOf, optional, scalar, variants, type Infer, type Shape } from './shape.ts';
+import {
+  constant,
+  named,
+  object,
+  oneOf,
+  optional,
+  scalar,
+  variants,
+  type Infer,
+  type Shape,
+} from '../contract/shape.ts';
 import { int256 } from './stack-shapes.ts';
 
 const echoedAddress = named(

@@ -5,7 +5,7 @@ import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { LiveTransaction } from '../live/transactions.ts';
 import { message, messageStd, viewMessage, viewMessageStd } from './messages.ts';
 import { boc, nano, rawAddressUpper, uint63 } from './scalars.ts';
-import { constant, list, named, object, optional, type Infer } from './shape.ts';
+import { constant, list, named, object, optional, type Infer } from '../contract/shape.ts';
 import { accountAddress, transactionId, viewAccountAddress, viewTransactionId } from './views.ts';
 
 const costs = {

@@ -11,11 +11,11 @@ import { address, destination, source } from './address-parameter.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from './operation.ts';
-import { mapPaced } from './paced.ts';
-import { withDefault, type Parameters, type ParameterRule, type Values } from './parameter.ts';
-import { constant, list, named, object, type Infer } from './shape.ts';
-import { showOnce } from './shown-once.ts';
+import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { mapPaced } from '../contract/paced.ts';
+import { withDefault, type Parameters, type ParameterRule, type Values } from '../contract/parameter.ts';
+import { constant, list, named, object, type Infer } from '../contract/shape.ts';
+import { showOnce } from '../contract/shown-once.ts';
 import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 

@@ -21,7 +21,7 @@ import { dnsOperations } from './dns.ts';
 import { feeOperations } from './fees.ts';
 import { runMethodOperations } from './run-method.ts';
 import { tokenOperations } from './tokens.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { sendOperations } from './send.ts';
 import { transactionOperations } from './transactions.ts';
 

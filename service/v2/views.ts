@@ -1,6 +1,6 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { friendlyAddressOrEmpty, hash, int32, lt, nano, shardId, uint31 } from './scalars.ts';
-import { constant, named, object, type Infer } from './shape.ts';
+import { constant, named, object, type Infer } from '../contract/shape.ts';
 
 /** Shared objects of the contract, fields in the order of v2 sheet section 8: shape and writer side by side. */
 

@@ -1,7 +1,7 @@
 import type { LiveAccount } from '../live/accounts.ts';
 import { readWallet, type Wallet } from '../live/wallets.ts';
 import { accountStatus, flag, nano, uint32 } from './scalars.ts';
-import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from './shape.ts';
+import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from '../contract/shape.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
 /** `ext.accounts.walletInformation`, fields in the order of v2 sheet 9.1: shape and writer side by side. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Operation } from '#service/v2/operation.ts';
+import type { Operation } from '#service/contract/operation.ts';
 import { missingReference, reference, type Json, type OpenApi } from '#test/service/http/reference.ts';
 import type { Way } from '#test/service/http/requests.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Operation } from '#service/v2/operation.ts';
+import type { Operation } from '#service/contract/operation.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { badValues } from '#test/support/v2-mistakes.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';

@@ -16,9 +16,10 @@ const allowed: Record<string, readonly string[]> = {
   tvm: ['error', 'decode'],
   pool: ['error', 'decode', 'liteserver', 'proof'],
   live: ['error', 'decode', 'pool', 'proof', 'tvm', 'liteserver'],
-  v2: ['error', 'decode', 'live'],
-  v3: ['error', 'decode', 'live', 'store'],
-  http: ['error', 'limits', 'v2', 'v3'],
+  contract: ['error', 'live'],
+  v2: ['error', 'contract', 'decode', 'live'],
+  v3: ['error', 'contract', 'decode', 'live', 'store'],
+  http: ['error', 'limits', 'contract', 'v2', 'v3'],
   indexer: ['error', 'decode', 'live', 'tvm', 'store'],
   devchain: ['error', 'decode', 'tvm', 'liteserver'],
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { describeV2 } from '#service/http/openapi.ts';
-import type { Operation } from '#service/v2/operation.ts';
+import type { Operation } from '#service/contract/operation.ts';
 import { createV2, type V2Dependencies } from '#service/v2/v2.ts';
 import type { ApiUnderTest } from './api.ts';
 import { fixtureFiles, recordingDirs } from './fixtures.ts';

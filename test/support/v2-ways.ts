@@ -1,4 +1,4 @@
-import type { Operation } from '#service/v2/operation.ts';
+import type { Operation } from '#service/contract/operation.ts';
 import type { Way } from '#test/service/http/requests.ts';
 import type { Params } from './v2-scenes.ts';
 

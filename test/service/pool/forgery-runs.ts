@@ -8,7 +8,7 @@ import { createLive } from '#service/main/live.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
-import { querySource } from '#service/v2/parameter.ts';
+import { querySource } from '#service/contract/parameter.ts';
 import { createV2 } from '#service/v2/v2.ts';
 import type { V2 } from '#service/v2/v2.ts';
 import { openPool, until, within } from './network.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { blockOperations } from '#service/v2/blocks.ts';
 import { configurationOperations } from '#service/v2/configuration.ts';
-import { bodySource, querySource } from '#service/v2/parameter.ts';
+import { bodySource, querySource } from '#service/contract/parameter.ts';
 import { within } from '../pool/network.ts';
 import { bytes32, scriptAccounts } from './scripted-accounts.ts';
 import { scriptBlocks } from './scripted-blocks.ts';

@@ -5,7 +5,7 @@ import { readBase64 } from '#service/v2/bytes-parameter.ts';
 import { optionalFlag } from '#service/v2/flag-parameter.ts';
 import { optionalAccountId } from '#service/v2/hash-parameter.ts';
 import { listLength, optionalLt } from '#service/v2/integer-parameter.ts';
-import { bodySource, querySource, readParameters, withDefault } from '#service/v2/parameter.ts';
+import { bodySource, querySource, readParameters, withDefault } from '#service/contract/parameter.ts';
 
 describe('a flag', () => {
   const parameters = { flag: optionalFlag('flag') };

@@ -11,17 +11,15 @@ import type { JsonSchema, Shape } from './shape.ts';
 
 export type OperationMethod = 'GET' | 'POST';
 
-/** Groups operations in the document. */
-export type OperationTag = 'accounts' | 'blocks' | 'transactions' | 'send' | 'run method' | 'utils' | 'configuration';
-
-/** What an operation is, as data: parsing, limits, errors and documents are made from it once for all. */
-export type OperationDefinition<P extends Parameters, R> = {
-  /** Name in the path `/api/v2/<name>` and as JSON-RPC method; case-sensitive. */
+/** What an operation of a contract is, as data: parsing, limits, errors and documents are made from it once for all. */
+export type OperationDefinition<P extends Parameters, R, C extends ReadContext = ReadContext> = {
+  /** Name in the path and, in v2, as JSON-RPC method. */
   readonly name: string;
   /** Further names of the same operation, for paths and JSON-RPC. */
   readonly aliases?: readonly string[];
   readonly methods: readonly OperationMethod[];
-  readonly tag: OperationTag;
+  /** Groups operations in the document. */
+  readonly tag: string;
   /** One sentence for the document. */
   readonly summary: string;
   readonly parameters: P;
@@ -32,15 +30,16 @@ export type OperationDefinition<P extends Parameters, R> = {
   /** Status in place of 500 when a lite server or a check refuses. */
   readonly refusalStatus?: number;
   /** Throws what live throws. */
-  readonly handle: (values: Values<P>, context: ReadContext) => Promise<LiveAnswer<R>>;
+  readonly handle: (values: Values<P>, context: C) => Promise<LiveAnswer<R>>;
 };
 
-/** An operation whose parameter and result types are its own business. */
-export type Operation = {
+/** An operation whose parameter and result types are its own business. @template C what it is told of the request */
+export type Operation<C extends ReadContext = ReadContext> = {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly methods: readonly OperationMethod[];
-  readonly tag: OperationTag;
+  /** Groups operations in the document. */
+  readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly Parameter<unknown>[];
   /** Keywords of the POST body's schema beside its fields. */
@@ -50,12 +49,14 @@ export type Operation = {
   readonly failures?: readonly number[];
   /** Status in place of 500 when a lite server or a check refuses. */
   readonly refusalStatus?: number;
-  /** Reads the parameters and runs: throws V2Error for the caller's mistakes, before anything is asked, and what live throws. */
-  run(source: ParameterSource, context: ReadContext): Promise<LiveAnswer<unknown>>;
+  /** Reads the parameters and runs: throws ContractError for the caller's mistakes, before anything is asked, and what live throws. */
+  run(source: ParameterSource, context: C): Promise<LiveAnswer<unknown>>;
 };
 
 /** Closes a definition over its types. */
-export function defineOperation<const P extends Parameters, R>(definition: OperationDefinition<P, R>): Operation {
+export function defineOperation<const P extends Parameters, R, C extends ReadContext = ReadContext>(
+  definition: OperationDefinition<P, R, C>,
+): Operation<C> {
   const { parameters, rule, handle, aliases = [], ...rest } = definition;
   return {
     ...rest,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { showOnce, writeResult } from '#service/v2/shown-once.ts';
+import { showOnce, writeResult } from '#service/contract/shown-once.ts';
 
 describe('a value that is given again', () => {
   it('is shown once, and another one anew, equal or not', () => {

@@ -12,7 +12,7 @@ export type ParameterSource = {
 
 /**
  * One parameter of an operation: how it is read, what it must satisfy, and its place in the document.
- * Messages are those of v2 sheet 4.2, the same for GET, POST and JSON-RPC.
+ * Its messages are the same wherever the value stands.
  */
 export type Parameter<T> = {
   readonly name: string;
@@ -22,7 +22,7 @@ export type Parameter<T> = {
   readonly repeats?: boolean;
   /** An empty text says the same as no value. */
   readonly emptyIsAbsent?: boolean;
-  /** Raw value (never undefined or null) to value; throws V2Error. */
+  /** Raw value (never undefined or null) to value; throws ContractError. */
   parse(raw: unknown, kind: ParameterSource['kind']): T;
   /** What is wrong with a value that parsed; undefined when nothing is. */
   check(value: T): string | undefined;
@@ -79,7 +79,7 @@ export type Values<P extends Parameters> = {
       : never;
 };
 
-/** Reads all parameters, then checks all (v2 sheet 4.2, order of checks). Throws V2Error with the first message. */
+/** Reads all parameters, then checks all (v2 sheet 4.2, order of checks; v3 decodes before it looks at rules, too). Throws ContractError with the first message. */
 export function readParameters<P extends Parameters>(
   parameters: P,
   source: ParameterSource,
