@@ -185,7 +185,7 @@ async function findContracts(service: Contender, addresses: readonly string[]): 
 async function startPython(globalConfig: string): Promise<Contender> {
   const installed = await installTonlib();
   if ('missing' in installed) throw new Error(`no Python server: ${installed.missing}`);
-  const peer = await startPythonPeer(installed.python, JSON.parse(globalConfig) as object);
+  const peer = await startPythonPeer(installed.python, globalConfig);
   return {
     name: 'Python server',
     url: peer.url,

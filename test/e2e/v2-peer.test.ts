@@ -34,7 +34,7 @@ describe.skipIf(skipLoudly(missing, skip))('beside the Python server on the same
   beforeAll(async () => {
     if ('missing' in installed) return;
     api = await startApiUnderTest({ behindBlocks: 0 });
-    peer = await startPythonPeer(installed.python, api.network.globalConfig());
+    peer = await startPythonPeer(installed.python, JSON.stringify(api.network.globalConfig()));
     scenes = await readScenes(api);
     document = (await (await fetch(`${peer.url}/openapi.json`)).json()) as PeerDocument;
   }, 120_000);

@@ -17,11 +17,14 @@ export type PythonPeer = {
 /** It waits 2 s for its workers and proves the chain of key blocks; a busy machine takes longer. */
 const startTimeoutMs = 60_000;
 
-/** @param python interpreter with the package, as `installTonlib` gives it */
-export async function startPythonPeer(python: string, globalConfig: object): Promise<PythonPeer> {
+/**
+ * @param python interpreter with the package, as `installTonlib` gives it
+ * @param globalConfig text of a `global.config.json`: its shards are numbers that `JSON.parse` would round
+ */
+export async function startPythonPeer(python: string, globalConfig: string): Promise<PythonPeer> {
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-peer-'));
   const config = join(folder, 'global.config.json');
-  writeFileSync(config, JSON.stringify(globalConfig));
+  writeFileSync(config, globalConfig);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(
