@@ -9,13 +9,16 @@ import { DecodeError } from '../decode/errors.ts';
 export type Wallet =
   | { readonly type: `wallet v1 r${1 | 2 | 3}` | `wallet v2 r${1 | 2}`; readonly seqno: number }
   | { readonly type: `wallet v${3 | 4} r${1 | 2}`; readonly seqno: number; readonly walletId: number }
-  | { readonly type: 'wallet v5 beta'; readonly seqno: number }
-  | {
-      readonly type: 'wallet v5 r1';
-      readonly seqno: number;
-      readonly walletId: number;
-      readonly isSignatureAllowed: boolean;
-    };
+  | WalletV5<'wallet v5 beta'>
+  | WalletV5<'wallet v5 r1'>;
+
+type WalletV5<T extends string> = {
+  readonly type: T;
+  readonly seqno: number;
+  /** Of the beta the first 32 bits of 80, unsigned. */
+  readonly walletId: number;
+  readonly isSignatureAllowed: boolean;
+};
 
 type Reader = (slice: CellSlice) => Wallet;
 
@@ -35,10 +38,10 @@ function readV5(slice: CellSlice): Wallet {
   return { type: 'wallet v5 r1', seqno: slice.uint(32), walletId: slice.int(32), isSignatureAllowed };
 }
 
-/** `seqno:uint33`, then an id of 80 bits: only the seqno's low 32 bits are shown. */
+/** `seqno:uint33 wallet_id:uint80`, read as v5 r1: indexers have taken the seqno's first bit for the flag (v3 sheet 8.3). */
 function readV5Beta(slice: CellSlice): Wallet {
-  slice.skip(1);
-  return { type: 'wallet v5 beta', seqno: slice.uint(32) };
+  const isSignatureAllowed = slice.bit();
+  return { type: 'wallet v5 beta', seqno: slice.uint(32), walletId: slice.uint(32), isSignatureAllowed };
 }
 
 /** By the code's representation hash in base64. */
@@ -61,8 +64,18 @@ export type ContractState = { readonly code: Buffer | null; readonly data: Buffe
 
 /** The wallet that an account is; undefined when its code is no known wallet's or its data not what that code works on. */
 export function readWallet(state: ContractState): Wallet | undefined {
-  const read = WALLETS.get(codeHash(state) ?? '');
+  return readWalletByHash(codeHash(state) ?? '', state);
+}
+
+/** As `readWallet`. @param hash of the code, base64 */
+export function readWalletByHash(hash: string, state: Pick<ContractState, 'data'>): Wallet | undefined {
+  const read = WALLETS.get(hash);
   return read && readContractData(state, read);
+}
+
+/** True for the code of a wallet. @param hash of the code, base64 */
+export function isWalletCode(hash: string): boolean {
+  return WALLETS.has(hash);
 }
 
 /** Representation hash of the code in base64; undefined without code. */

@@ -55,11 +55,13 @@ describe('a wallet as the client library deploys it', () => {
     expect(readWallet({ ...wallet, data })).toEqual(expected);
   });
 
-  test('wallet v5 beta has a seqno of 33 bits and nothing else that is shown', () => {
+  test('wallet v5 beta has a seqno of 33 bits, the first read as a flag, and an id of which 32 bits are read', () => {
+    const type = 'wallet v5 beta';
     const wallet = deployed(ton.WalletContractV5Beta.create({ publicKey }));
-    expect(readWallet(wallet)).toEqual({ type: 'wallet v5 beta', seqno: 0 });
-    const data = dataOf((cell) => cell.storeUint(77, 33).storeUint(1, 80));
-    expect(readWallet({ ...wallet, data })).toEqual({ type: 'wallet v5 beta', seqno: 77 });
+    const networkId = -239 >>> 0;
+    expect(readWallet(wallet)).toEqual({ type, seqno: 0, walletId: networkId, isSignatureAllowed: false });
+    const data = dataOf((cell) => cell.storeUint(77, 33).storeUint(1n << 48n, 80));
+    expect(readWallet({ ...wallet, data })).toEqual({ type, seqno: 77, walletId: 1, isSignatureAllowed: false });
   });
 });
 
