@@ -129,8 +129,13 @@ export const latestAccountStates = defineTable('latest_account_states', ['accoun
   frozen_hash: nullable(hash),
   data_hash: nullable(hash),
   code_hash: nullable(hash),
-  /** Null when the blocks did not carry the whole of it: readers then ask lite servers. */
+  /**
+   * The newest data that a block carried whole, its hash, and the lt of the transaction after which it was so: merged on its own, newest lt first,
+   * so that the row is the same whatever the order of blocks. It is the account's data when the hash is `data_hash`; else readers ask lite servers.
+   */
   data_boc: nullable(bytes),
+  data_boc_hash: nullable(hash),
+  data_boc_lt: nullable(lt),
 });
 
 /** Code of contracts. */
@@ -194,6 +199,18 @@ export type TraceRow = Row<typeof traces>;
 export type TraceAccountRow = Row<typeof traceAccounts>;
 export type OpenEdgeRow = Row<typeof openEdges>;
 
+/** How a transaction hangs together with others: what traces are made of. */
+export type TransactionLinks = {
+  /** What the inbound message makes of it: `system` comes from the system address, `none` is tick-tock, split and merge. */
+  readonly cause: 'none' | 'external' | 'system' | 'internal';
+  /** Of external-in messages, whether it differs from the hash or not. */
+  readonly externalHashNorm: Uint8Array | null;
+  /** Hashes of the internal messages it sent. */
+  readonly sent: readonly Uint8Array[];
+  /** Number of its messages to outside. */
+  readonly logs: number;
+};
+
 /** All that one masterchain block and the shard blocks it brings say; traces follow from the transactions in order. */
 export type BlockRows = {
   readonly mcSeqno: number;
@@ -201,8 +218,12 @@ export type BlockRows = {
   readonly shardTops: readonly ShardTopRow[];
   /** By lt, workchain, account; `trace_id` is filled by the trace assembly. */
   readonly transactions: readonly Omit<TransactionRow, 'trace_id'>[];
+  /** Of each transaction, in the same order. */
+  readonly links: readonly TransactionLinks[];
+  /** Each message once: of internal ones that no transaction here sent, whoever took them. */
   readonly messages: readonly MessageRow[];
   readonly accountStates: readonly AccountStateRow[];
+  /** Each account once. */
   readonly latestAccountStates: readonly LatestAccountStateRow[];
   readonly codes: readonly CodeRow[];
 };
