@@ -2,7 +2,8 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * Why the service does not start: `port_in_use`, `address_unusable` (the host is not one of this machine, or the port needs
- * rights that the process lacks), `file_unreadable`, `folder_unusable`, `redis_url_invalid`, `other_network` (a changed configuration is of another network);
+ * rights that the process lacks), `file_unreadable`, `folder_unusable`, `redis_url_invalid`, `other_network` (a changed configuration is of another network), `postgres_failed` (the
+ * one that the dev role runs);
  * and why a command for a running network fails: `network_unreachable`, `fund_refused`.
  */
 export type StartErrorCode =
@@ -12,6 +13,7 @@ export type StartErrorCode =
   | 'folder_unusable'
   | 'redis_url_invalid'
   | 'other_network'
+  | 'postgres_failed'
   | 'network_unreachable'
   | 'fund_refused';
 

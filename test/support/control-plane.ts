@@ -3,13 +3,14 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { freePort } from '#service/main/free-port.ts';
+
 import type { Certificate } from './certificate.ts';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './control-plane-arguments.ts';
 import { createComponents } from './control-plane-components.ts';
 import { adminToken, writeFiles, type Kubeconfig } from './control-plane-files.ts';
 import { readGivenCluster } from './control-plane-given.ts';
 import { findControlPlane, type ControlPlaneSource } from './control-plane-source.ts';
-import { freePort } from './ports.ts';
 
 export type ControlPlaneOptions = {
   /** Also the controller manager and the scheduler; without them it starts sooner and takes a third of the memory. Default true. */

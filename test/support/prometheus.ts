@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
+import { freePort } from '#service/main/free-port.ts';
+
 import { ensureProgram } from './debian-package.ts';
-import { freePort } from './ports.ts';
 import { createReaper } from './reaper.ts';
 import { skipLoudly } from './skips.ts';
 

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
+import { freePort } from '#service/main/free-port.ts';
+
 import { ensureProgram } from './debian-package.ts';
-import { freePort } from './ports.ts';
 
 /** A running Redis for tests. */
 export type RedisServer = { readonly url: string; close(): Promise<void> };

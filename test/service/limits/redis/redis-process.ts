@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { freePort } from '#test/support/ports.ts';
+import { freePort } from '#service/main/free-port.ts';
 
 /** A Redis of a test's own, to be killed, frozen and started again on the same port. */
 export type RedisProcess = {

@@ -1,0 +1,235 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { StartError } from './errors.ts';
+import { freePort } from './free-port.ts';
+import { postgresAccount } from './postgres-binaries.ts';
+
+/** A Postgres server of our own, on loopback, ended with this process however that ends. */
+export type EmbeddedPostgres = {
+  /** With the superuser's password: a secret. */
+  readonly url: string;
+  close(): Promise<void>;
+};
+
+export type EmbeddedPostgresOptions = {
+  /** Folder of the programs, of `postgresBinaries`. */
+  readonly bin: string;
+  /** Folder to keep the data in; undefined: a temporary one that goes with the server. */
+  readonly folder?: string | undefined;
+  /** Further settings, `name=value`. */
+  readonly settings?: readonly string[];
+};
+
+/** For an index on somebody's laptop, which can be made again from its blocks. */
+const ownSettings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  // What the last half second wrote may be lost with the machine, never torn: the indexer writes it again.
+  'synchronous_commit=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+];
+
+/** A first start on a busy machine took 3 s; past this something is wrong. */
+const startTimeoutMs = 60_000;
+
+/** Somebody may take a port between our look and the server's start. */
+const attemptsMax = 5;
+
+/** The server of a process that was killed ends within a second; its folder is free then. */
+const lockedMs = 10_000;
+const lockedEveryMs = 100;
+
+/** A clean end takes a checkpoint; one that takes longer is cut, and recovered from at the next start. */
+const closeMs = 1000;
+
+/** Last output of the server that an error tells. */
+const tailLengthMax = 2000;
+
+/**
+ * Becomes the server. A process of its own, which no signal of a terminal reaches, waits for the end of our pipe: were we killed, it stops the server and takes
+ * a temporary folder away.
+ */
+const script = `
+exec 3<&0 </dev/null
+( (
+  read -r word <&3
+  [ -z "$word" ] || exit 0
+  kill -INT $$
+  [ -z "$1" ] && exit 0
+  while kill -0 $$; do sleep 0.1; done
+  rm -rf -- "$1"
+) >/dev/null 2>&1 & )
+exec 3<&-
+shift
+exec "$@"
+`;
+
+/**
+ * Starts the server; the first time in a folder takes about a second more.
+ *
+ * @throws StartError `postgres_failed` with what the server said last
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const place = options.folder === undefined ? temporaryPlace() : keptPlace(options.folder);
+  try {
+    const password = await initialized(options.bin, place);
+    const { child, port } = await started(options, place);
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    writeFileSync(join(place.folder, 'url'), `${url}\n`, { mode: 0o600 });
+    return {
+      url,
+      async close() {
+        await stop(child, place.temporary ? 'SIGQUIT' : 'SIGINT');
+        if (place.temporary) rmSync(place.folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    if (place.temporary) rmSync(place.folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+type Place = { readonly folder: string; readonly temporary: boolean };
+
+function temporaryPlace(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'tonplane-postgres-'));
+  give(folder);
+  return { folder, temporary: true };
+}
+
+function keptPlace(path: string): Place {
+  const folder = resolve(path);
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
+  give(folder);
+  return { folder, temporary: false };
+}
+
+/** Makes a file or folder the server's. */
+function give(path: string): void {
+  const account = postgresAccount();
+  if (account !== undefined) chownSync(path, account.uid, account.gid);
+}
+
+/** Its data's folder as the server may name it: root's may lie where the server's account may not enter, but where it already is it may stay. */
+function named(data: string): string {
+  return postgresAccount() === undefined ? data : '/proc/self/cwd';
+}
+
+/** Makes the data unless it is there. Gives the superuser's password. */
+async function initialized(bin: string, { folder }: Place): Promise<string> {
+  const [data, passwordFile] = [join(folder, 'data'), join(folder, 'password')];
+  if (existsSync(data)) return readFileSync(passwordFile, 'utf8').trim();
+  const password = randomBytes(24).toString('base64url');
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  give(passwordFile);
+  // Under another name until it is whole.
+  const fresh = join(folder, 'data.new');
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { mode: 0o700 });
+  give(fresh);
+  const args = [
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    '--pwfile=../password',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+  ];
+  try {
+    await promisify(execFile)(join(bin, 'initdb'), ['-D', named(fresh), ...args], { cwd: fresh, ...postgresAccount() });
+  } catch (cause) {
+    throw failed(cause instanceof Error ? cause.message.slice(0, tailLengthMax) : 'initdb failed', cause);
+  }
+  renameSync(fresh, data);
+  return password;
+}
+
+type Started = { readonly child: ChildProcess; readonly port: number };
+
+async function started(options: EmbeddedPostgresOptions, place: Place): Promise<Started> {
+  const deadlineMs = performance.now() + lockedMs;
+  for (let attempt = 1; ;) {
+    const port = await freePort();
+    const outcome = await launch(options, place, port);
+    if (typeof outcome !== 'string') return { child: outcome, port };
+    const isLocked = outcome.includes('"postmaster.pid" already exists');
+    const isTaken = outcome.includes('Address already in use');
+    if (isLocked ? performance.now() > deadlineMs : !isTaken || attempt++ === attemptsMax) throw failed(outcome);
+    await sleep(lockedEveryMs);
+  }
+}
+
+/** The running server, or the last words of one that ended. */
+async function launch(
+  { bin, settings = [] }: EmbeddedPostgresOptions,
+  { folder, temporary }: Place,
+  port: number,
+): Promise<ChildProcess | string> {
+  const data = join(folder, 'data');
+  const all = [...ownSettings, `port=${port}`, ...(temporary ? ['fsync=off'] : []), ...settings];
+  const command = [join(bin, 'postgres'), '-D', named(data), ...all.flatMap((setting) => ['-c', setting])];
+  const child = spawn('/bin/sh', ['-c', script, 'postgres', temporary ? folder : '', ...command], {
+    ...postgresAccount(),
+    cwd: data,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stdin?.on('error', () => undefined);
+  let tail = '';
+  const { promise, resolve: settle } = Promise.withResolvers<'ready' | 'ended' | 'late'>();
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-tailLengthMax);
+    if (text.includes('ready to accept connections')) settle('ready');
+  });
+  child.once('error', () => settle('ended'));
+  child.once('exit', () => settle('ended'));
+  const timer = setTimeout(settle, startTimeoutMs, 'late');
+  const outcome = await promise;
+  clearTimeout(timer);
+  if (outcome === 'late') await stop(child, 'SIGQUIT');
+  return outcome === 'ready' ? child : tail;
+}
+
+/** SIGINT is a clean end that cuts sessions, SIGQUIT the end at once. */
+async function stop(child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  // Tells the process that waits for our end that it has nothing to do; the runtime closes the pipe when the server has ended.
+  child.stdin?.write('ended\n');
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGQUIT'), closeMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+function failed(said: string, cause?: unknown): StartError {
+  const reason = said.trim();
+  return new StartError({
+    code: 'postgres_failed',
+    message: `the index's own Postgres does not start; --no-index leaves it out. It said: ${reason}`,
+    data: { reason },
+    retryable: false,
+    cause,
+  });
+}
