@@ -68,6 +68,15 @@ export function list<T>(item: Shape<T>, maxItems?: number): Shape<readonly T[]> 
   return { schema: { type: 'array', items: item.schema, ...bound }, definitions: item.definitions };
 }
 
+/** An object whose field names are data. @param key shape of a name; any text when absent */
+export function map<T>(value: Shape<T>, key?: Shape<string>): Shape<Readonly<Record<string, T>>> {
+  const names = key === undefined ? {} : { propertyNames: key.schema };
+  return {
+    schema: { type: 'object', ...names, additionalProperties: value.schema },
+    definitions: merge(key === undefined ? [value] : [key, value]),
+  };
+}
+
 /** Exactly one of the shapes, told apart by the value of one field. */
 export function variants<const V extends readonly Shape<unknown>[]>(
   field: string,
