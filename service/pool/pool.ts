@@ -22,6 +22,7 @@ import { abandonment, PoolError } from './errors.ts';
 import { createFloors } from './floors.ts';
 import type { Floors } from './floors.ts';
 import { createHeadWaiters } from './head-waiters.ts';
+import type { HeadWaiters } from './head-waiters.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadKeeper } from './head-keeper.ts';
 import { checkHeadHeader } from './head-proof.ts';
@@ -59,6 +60,8 @@ export type Pool = {
    * names it). Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new can be had in time.
    */
   readonly headFor: Floors['headFor'];
+  /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
+  readonly whenServed: HeadWaiters['wait'];
   /** The newest masterchain seqno, at or below the head, that 60 % of the lite servers have; undefined before the first. */
   consensus(): Consensus | undefined;
   /**
@@ -283,6 +286,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   return {
     head: keeper.head,
     headFor: floors.headFor,
+    whenServed: waiters.wait,
     consensus: agreement.consensus,
     query: reads.query,
     broadcast,

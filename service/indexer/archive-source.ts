@@ -1,0 +1,37 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { BlockFile, LiveBlockFiles } from '../live/block-files.ts';
+import { openBlockFile } from '../live/block-files.ts';
+import { openArchive } from './archive-index.ts';
+import { questionContext } from './lite-server-source.ts';
+import { createPlaces } from './places.ts';
+import { createProvedChunks } from './proved-chunks.ts';
+import { createShardWalk } from './shard-walk.ts';
+import type { BlockSource } from './source.ts';
+
+/** Files read at a time: a disk gains nothing by more. */
+const READS_MAX = 8;
+
+/**
+ * Blocks from a node's archive packages (`db/archive/packages`). Only proofs of some masterchain blocks, one of a hundred, are asked of lite
+ * servers; everything else follows from those by hashes.
+ * @throws IndexerError `archive_unusable`
+ */
+export async function createArchiveSource(
+  { folder }: { readonly folder: string },
+  { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock'> },
+): Promise<BlockSource> {
+  const archive = await openArchive(folder);
+  const places = createPlaces(READS_MAX);
+
+  async function readFile(block: BlockId, mcSeqno: number, signal: AbortSignal): Promise<BlockFile> {
+    const data = await places.run(signal, () => archive.read(block, mcSeqno));
+    return openBlockFile(block, { id: block, data });
+  }
+
+  const chunks = createProvedChunks({
+    prove: (seqno, signal) => files.masterchainBlock(seqno, questionContext(signal)),
+    readFile: (block, signal) => readFile(block, block.seqno, signal),
+    lastReadable: archive.endOfGroup,
+  });
+  return createShardWalk({ masterchainBlock: chunks.idOf, readFile });
+}

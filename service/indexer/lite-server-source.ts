@@ -1,0 +1,26 @@
+import type { LiveBlockFiles } from '../live/block-files.ts';
+import { createPlaces } from './places.ts';
+import { createShardWalk } from './shard-walk.ts';
+import type { HeadSource } from './source.ts';
+
+/** One question of a read has this long, all attempts of the pool together: a block of 2 MB takes 2 s on a line of 10 Mbit/s. */
+const QUESTION_MS = 15_000;
+
+/** Questions at a time: the pool spreads them over its lite servers, and callers of the API shall find room beside them. */
+const QUESTIONS_MAX = 32;
+
+/** Blocks from lite servers, asked through the pool. */
+export function createLiteServerSource({ files }: { readonly files: LiveBlockFiles }): HeadSource {
+  const places = createPlaces(QUESTIONS_MAX);
+  const { read } = createShardWalk({
+    masterchainBlock: (seqno, signal) =>
+      places.run(signal, () => files.masterchainBlock(seqno, questionContext(signal))),
+    readFile: (block, _, signal) => places.run(signal, () => files.readFile(block, questionContext(signal))),
+  });
+  return { read, head: () => files.head(), waitHead: files.waitHead };
+}
+
+/** What one question to lite servers is bounded by. */
+export function questionContext(signal: AbortSignal): { readonly deadlineMs: number; readonly signal: AbortSignal } {
+  return { deadlineMs: performance.now() + QUESTION_MS, signal };
+}

@@ -1,0 +1,59 @@
+import type { BlockId } from '../decode/block-id.ts';
+import type { BlockFile } from '../live/block-files.ts';
+import { IndexerError } from './errors.ts';
+import { createHeld } from './held.ts';
+
+/** One proof serves so many masterchain blocks: the others follow from it by the previous block that each names. */
+const CHUNK_BLOCKS = 100;
+
+/** Chunks whose ids are held: those that the readers of ranges are in; 100 ids are some 20 kB. */
+const CHUNKS_MAX = 16;
+
+export type ProvedChunksDependencies = {
+  /** The id of a masterchain block, proved by lite servers. */
+  readonly prove: (seqno: number, signal: AbortSignal) => Promise<BlockId>;
+  /** The file of a masterchain block whose id is proved. */
+  readonly readFile: (block: BlockId, signal: AbortSignal) => Promise<BlockFile>;
+  /** The last masterchain block that can be read together with this one. */
+  readonly lastReadable: (seqno: number) => Promise<number>;
+};
+
+/** Ids of masterchain blocks for a source that has the blocks but nobody's word for them. */
+export type ProvedChunks = { readonly idOf: (seqno: number, signal: AbortSignal) => Promise<BlockId> };
+
+/** Undefined for a block that is not there. */
+function absent(error: unknown): undefined {
+  if (error instanceof IndexerError && error.code === 'block_missing') return undefined;
+  throw error;
+}
+
+export function createProvedChunks({ prove, readFile, lastReadable }: ProvedChunksDependencies): ProvedChunks {
+  const chunks = createHeld<ReadonlyMap<number, BlockId>>({ max: CHUNKS_MAX });
+
+  /** Proves the end of a chunk and walks back to its beginning. */
+  async function proveChunk(from: number, last: number, signal: AbortSignal): Promise<ReadonlyMap<number, BlockId>> {
+    const ids = new Map<number, BlockId>();
+    let block = await prove(last, signal);
+    ids.set(last, block);
+    for (let seqno = last; seqno > from; seqno--) {
+      const file = await readFile(block, signal).catch(absent);
+      // The packages begin in the middle of the chunk.
+      if (file === undefined) break;
+      // A masterchain block has one before it: its shard is never split.
+      block = file.previous[0]!;
+      ids.set(block.seqno, block);
+    }
+    return ids;
+  }
+
+  return {
+    async idOf(seqno, signal) {
+      const number = Math.floor((seqno - 1) / CHUNK_BLOCKS);
+      const end = (number + 1) * CHUNK_BLOCKS;
+      const from = end - CHUNK_BLOCKS + 1;
+      const last = Math.max(seqno, Math.min(end, await lastReadable(seqno)));
+      const ids = await chunks.get(number, signal, () => proveChunk(from, last, signal));
+      return ids.get(seqno) ?? prove(seqno, signal);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { BlockId } from '../decode/block-id.ts';
+import { blockText } from '../decode/block-id.ts';
+import type { BlockFile } from '../live/block-files.ts';
+import { IndexerError } from './errors.ts';
+import { createHeld } from './held.ts';
+import type { BlockSource } from './source.ts';
+
+/** How one kind of source reads single blocks. */
+export type BlockFileReader = {
+  /** Proved to be of the network. */
+  readonly masterchainBlock: (seqno: number, signal: AbortSignal) => Promise<BlockId>;
+  /**
+   * The file of a block whose id is proved.
+   * @param mcSeqno the masterchain block that brings it
+   */
+  readonly readFile: (block: BlockId, mcSeqno: number, signal: AbortSignal) => Promise<BlockFile>;
+};
+
+/**
+ * Shard blocks between two masterchain blocks: a few of each shard, after an outage of the masterchain some hundreds. More is no chain but a
+ * mistake of ours.
+ */
+const BLOCKS_MAX = 8_192;
+
+/** Masterchain blocks whose shards are remembered: as many as are read ahead, a few hundred bytes a shard. */
+const KNOWN_MAX = 256;
+
+/**
+ * Reads what belongs to one masterchain block: walks from its shards back to those of the one before, along the previous blocks that each
+ * block names. An id that a proved block names is proved.
+ */
+export function createShardWalk(reader: BlockFileReader): BlockSource {
+  /** The shards of masterchain blocks: the block before has mostly just been read. */
+  const known = createHeld<readonly BlockId[]>({ max: KNOWN_MAX });
+
+  async function readMasterchain(seqno: number, signal: AbortSignal): Promise<BlockFile> {
+    const file = reader.masterchainBlock(seqno, signal).then((block) => reader.readFile(block, seqno, signal));
+    // The next block asks for them while this one is under way. Who reads the file hears of its failure.
+    known.get(seqno, signal, () => file.then(({ shards }) => shards)).catch(() => undefined);
+    return file;
+  }
+
+  /** None before the first block, where every way back ends at a zerostate. */
+  async function shardsOf(seqno: number, signal: AbortSignal): Promise<readonly BlockId[]> {
+    if (seqno === 0) return [];
+    return known.get(seqno, signal, async () => {
+      const block = await reader.masterchainBlock(seqno, signal);
+      return (await reader.readFile(block, seqno, signal)).shards;
+    });
+  }
+
+  return {
+    async read(mcSeqno, signal) {
+      // What was begun beside a part that failed shall not go on.
+      const failed = new AbortController();
+      const both = AbortSignal.any([signal, failed.signal]);
+      try {
+        const [masterchain, before] = await Promise.all([readMasterchain(mcSeqno, both), shardsOf(mcSeqno - 1, both)]);
+        const files = await walkBack(masterchain, before, (block) => reader.readFile(block, mcSeqno, both));
+        return {
+          mcSeqno,
+          utime: masterchain.utime,
+          masterchain: { id: masterchain.id, boc: masterchain.boc },
+          shards: files.map(({ id, boc }) => ({ id, boc })),
+          tops: masterchain.shards,
+        };
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    },
+  };
+}
+
+async function walkBack(
+  masterchain: BlockFile,
+  before: readonly BlockId[],
+  readFile: (block: BlockId) => Promise<BlockFile>,
+): Promise<readonly BlockFile[]> {
+  const seen = new Set(before.map(nameOf));
+  const files: BlockFile[] = [];
+
+  async function visit(block: BlockId): Promise<void> {
+    const name = nameOf(block);
+    if (block.seqno === 0 || seen.has(name)) return;
+    seen.add(name);
+    if (seen.size > before.length + BLOCKS_MAX) {
+      const data = { block: blockText(masterchain.id), limit: BLOCKS_MAX };
+      throw new IndexerError('chain_broken', 'The shards do not lead back to those of the block before.', data);
+    }
+    const file = await readFile(block);
+    files.push(file);
+    await Promise.all(file.previous.map(visit));
+  }
+
+  await Promise.all(masterchain.shards.map(visit));
+  return files.toSorted(({ id: a }, { id: b }) => a.workchain - b.workchain || a.seqno - b.seqno || order(a, b));
+}
+
+/** Blocks of one height by shard, so that every source gives the same order. */
+function order(a: BlockId, b: BlockId): number {
+  return a.shard < b.shard ? -1 : 1;
+}
+
+function nameOf({ workchain, rootHash }: BlockId): string {
+  return `${workchain} ${rootHash.toString('latin1')}`;
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { shardIsAncestor } from '#service/decode/shard.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import type { TapeBlock } from '#service/devchain/tape.ts';
+import { createArchiveSource } from '#service/indexer/archive-source.ts';
+import { createLiteServerSource } from '#service/indexer/lite-server-source.ts';
+import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
+import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { PoolUnderTest } from '../pool/network.ts';
+import { openPool, startNetwork, until } from '../pool/network.ts';
+import { entriesOf, packageBytes, writeArchive, writePackage } from './packages.ts';
+import { filesOver, readAll, readRecording, shown } from './recording.ts';
+
+let blocks: readonly TapeBlock[];
+let network: Devchain;
+let open: PoolUnderTest;
+let files: LiveBlockFiles;
+let folder: string;
+let last: number;
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  blocks = await readRecording();
+  network = await startNetwork(2);
+  last = network.chain.lastSeqno;
+  network.moveHead(last);
+  open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+  files = filesOver(open.pool);
+  await until(() => open.pool.head()?.block.seqno === last, 10_000);
+  folder = mkdtempSync(join(tmpdir(), 'archive-'));
+  writeArchive(join(folder, 'whole'), blocks);
+}, 60_000);
+
+afterAll(async () => {
+  await open.close();
+  await network.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('blocks of the recorded network', () => {
+  let ofLiteServers: readonly SourceBlocks[];
+
+  beforeAll(async () => {
+    ofLiteServers = await readAll(createLiteServerSource({ files }), 1, last);
+  }, 120_000);
+
+  test('from lite servers are all blocks, each with the masterchain block that brings it', () => {
+    const expected = Map.groupBy(blocks, ({ masterchainSeqno }) => masterchainSeqno);
+    expect(ofLiteServers.map(({ mcSeqno }) => mcSeqno)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+    for (const { mcSeqno, masterchain, shards } of ofLiteServers) {
+      const found = [masterchain, ...shards].map(({ id }) => id.rootHash.toString('hex'));
+      expect(found.toSorted()).toEqual(
+        expected
+          .get(mcSeqno)
+          ?.map(({ id }) => id.rootHash.toString('hex'))
+          .toSorted(),
+      );
+    }
+    expect(ofLiteServers.reduce((sum, { shards }) => sum + shards.length + 1, 0)).toBe(blocks.length);
+  });
+
+  test('are the files that their ids name', () => {
+    for (const { masterchain, shards } of ofLiteServers) {
+      for (const { id, boc } of [masterchain, ...shards]) {
+        expect(createHash('sha256').update(boc).digest().equals(id.fileHash)).toBe(true);
+      }
+    }
+  });
+
+  test('come in an order in which each shard block follows what it is built on, through splits and merges', () => {
+    const heights = new Map<bigint, number>();
+    let splits = 0;
+    for (const { shards } of ofLiteServers) {
+      for (const { id } of shards) {
+        const before = [...heights].filter(
+          ([shard]) => shardIsAncestor(shard, id.shard) || shardIsAncestor(id.shard, shard),
+        );
+        for (const [shard, seqno] of before) {
+          expect(seqno).toBeLessThanOrEqual(id.seqno);
+          if (shard !== id.shard) splits += 1;
+        }
+        heights.set(id.shard, id.seqno);
+      }
+    }
+    expect(splits).toBeGreaterThan(0);
+  });
+
+  test('from archive packages are the same, with a hundredth of the questions to lite servers', async () => {
+    let proofs = 0;
+    const counted: Pick<LiveBlockFiles, 'masterchainBlock'> = {
+      masterchainBlock(seqno, context) {
+        proofs += 1;
+        return files.masterchainBlock(seqno, context);
+      },
+    };
+    const source = await createArchiveSource({ folder: join(folder, 'whole') }, { files: counted });
+    const ofPackages = await readAll(source, 1, last);
+    expect(ofPackages.map(shown)).toEqual(ofLiteServers.map(shown));
+    expect(proofs).toBeLessThanOrEqual(Math.ceil(last / 100) + Math.floor(last / 100));
+  }, 60_000);
+
+  test('from packages whose names tell nothing are found too', async () => {
+    const apart = join(folder, 'loose');
+    const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 40);
+    writePackage(
+      apart,
+      'temp.archive.1700000000.pack',
+      some.filter(({ id }) => id.workchain === -1).flatMap(entriesOf),
+    );
+    writePackage(apart, 'other.pack', some.filter(({ id }) => id.workchain !== -1).flatMap(entriesOf));
+    const source = await createArchiveSource({ folder: apart }, { files });
+    const found = await readAll(source, 1, 40);
+    expect(found.map(shown)).toEqual(ofLiteServers.slice(0, 40).map(shown));
+  });
+
+  test('begin where the packages begin', async () => {
+    const apart = join(folder, 'late');
+    writeArchive(
+      apart,
+      blocks.filter(({ masterchainSeqno }) => masterchainSeqno >= 249),
+    );
+    const source = await createArchiveSource({ folder: apart }, { files });
+    const found = await readAll(source, 250, 260);
+    expect(found.map(shown)).toEqual(ofLiteServers.slice(249, 260).map(shown));
+    await expect(source.read(100, signal)).rejects.toMatchObject({ code: 'block_missing' });
+  });
+});
+
+describe('damaged archive packages', () => {
+  const damages: readonly {
+    name: string;
+    spoil: (path: string, size: number) => void;
+    error: object;
+    usable: boolean;
+  }[] = [
+    {
+      name: 'that end in an entry are used up to there, and say where they end',
+      spoil: (path, size) => truncateSync(path, size - 100),
+      error: { code: 'package_damaged' },
+      first: { mcSeqno: 1 },
+    },
+    {
+      name: 'that are no packages say so',
+      spoil: (path) => writeFileSync(path, 'these are not the bytes of a package'),
+      error: { code: 'package_damaged', data: { offset: 0 } },
+      first: { code: 'package_damaged' },
+    },
+    {
+      name: 'that are empty say so',
+      spoil: (path) => writeFileSync(path, ''),
+      error: { code: 'package_damaged', data: { offset: 0 } },
+      first: { code: 'package_damaged' },
+    },
+    {
+      name: 'with a broken entry header are used up to there',
+      spoil: (path, size) => {
+        const bytes = readFileSync(path);
+        bytes.writeUInt16LE(0x1111, bytes.lastIndexOf(Buffer.from([0x8b, 0x1e])));
+        writeFileSync(path, bytes.subarray(0, size));
+      },
+      error: { code: 'package_damaged' },
+      first: { mcSeqno: 1 },
+    },
+  ];
+
+  test.each(damages)('$name', async ({ spoil, error, first }) => {
+    const apart = mkdtempSync(join(folder, 'damaged-'));
+    const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 3);
+    const path = writePackage(apart, 'archive.00000.pack', some.flatMap(entriesOf));
+    const size = packageBytes(some.flatMap(entriesOf)).length;
+    spoil(path, size);
+    const source: BlockSource = await createArchiveSource({ folder: apart }, { files });
+    const [lastBlock] = some.slice(-1);
+    await expect(source.read(lastBlock!.masterchainSeqno, signal)).rejects.toMatchObject(error);
+    const begin = await source.read(1, signal).catch((refused: unknown) => refused);
+    expect(begin).toMatchObject(first);
+  });
+
+  test('with another block in the place of one are refused', async () => {
+    const apart = join(folder, 'forged');
+    const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 2);
+    const forged = some.map((block) => {
+      if (block.id.workchain === -1) return block;
+      const bytes = Buffer.from(block.bytes);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+      return { ...block, bytes };
+    });
+    writePackage(apart, 'archive.00000.pack', forged.flatMap(entriesOf));
+    const source = await createArchiveSource({ folder: apart }, { files });
+    const bringing = some.find(({ id }) => id.workchain !== -1)!.masterchainSeqno;
+    await expect(source.read(bringing, signal)).rejects.toMatchObject({ code: 'hash_mismatch' });
+  });
+
+  test('in a folder without any say so', async () => {
+    await expect(createArchiveSource({ folder: join(folder, 'nowhere') }, { files })).rejects.toMatchObject({
+      code: 'archive_unusable',
+    });
+  });
+});
