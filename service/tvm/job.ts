@@ -11,7 +11,12 @@ export type JobConfig = {
 
 /** What a thread runs; strings are JSON or bags of cells in base64, as the emulator takes them. */
 export type Job = { readonly config: JobConfig; readonly params: string; readonly log: boolean } & (
-  | { readonly kind: 'getMethod'; readonly stack: string }
+  | {
+      readonly kind: 'getMethod';
+      readonly stack: string;
+      /** Of contracts that look, beside `params`: half of a run's time is reading them. Empty for none. */
+      readonly previousBlocks: string;
+    }
   | {
       readonly kind: 'transaction';
       readonly shardAccount: string;

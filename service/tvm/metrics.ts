@@ -44,7 +44,7 @@ export function createTvmMetrics(register: Registry, queueLength: () => number):
     }),
     configs: new Counter({
       name: 'ton_tvm_configs_total',
-      help: 'Get-method runs by the configuration they needed: slim (without validator sets), or full, as the contract read it.',
+      help: 'Get-method runs by what they needed: slim (a configuration without validator sets, no earlier blocks), or full, as the contract read it.',
       labelNames: ['config'],
       registers,
     }),

@@ -3,7 +3,7 @@ import type { Emulator } from './emulator.ts';
 import { readGasTrace } from './gas-trace.ts';
 import { LOG_CHARACTERS_MAX } from './job.ts';
 import type { Job, JobConfig, JobOutput } from './job.ts';
-import { readsConfig, slimConfig } from './slim-config.ts';
+import { readsWorld, slimConfig } from './slim-config.ts';
 
 /** Runs jobs in one emulator, whose memory keeps the newest configurations. */
 export type Runner = {
@@ -59,11 +59,11 @@ export function createRunner(emulator: Emulator): Runner {
   }
 
   function runGetMethod(job: Job & { kind: 'getMethod' }, { slim, full }: KeptConfig): JobOutput {
-    const run = (config: number): EmulatorAnswer =>
-      JSON.parse(emulator.runGetMethod(job.params, job.stack, config)) as EmulatorAnswer;
-    const quick = run(slim);
-    const whole = readsConfig(quick.output?.vm_log ?? '');
-    const { output, message } = whole ? run(full) : quick;
+    const run = (config: number, params: string): EmulatorAnswer =>
+      JSON.parse(emulator.runGetMethod(params, job.stack, config)) as EmulatorAnswer;
+    const quick = run(slim, job.params);
+    const whole = readsWorld(quick.output?.vm_log ?? '');
+    const { output, message } = whole ? run(full, withPreviousBlocks(job)) : quick;
     if (output?.success !== true) return { kind: 'refused', error: output?.error ?? message ?? 'no output' };
     return {
       kind: 'getMethod',
@@ -112,6 +112,11 @@ export function createRunner(emulator: Emulator): Runner {
       return job.kind === 'getMethod' ? runGetMethod(job, kept) : runTransaction(job, kept);
     },
   };
+}
+
+/** The parameters are a JSON object, the blocks base64. */
+function withPreviousBlocks({ params, previousBlocks }: Job & { kind: 'getMethod' }): string {
+  return previousBlocks === '' ? params : `${params.slice(0, -1)},"prev_blocks_info":"${previousBlocks}"}`;
 }
 
 function logOf(job: Job, log: string | undefined): string | undefined {

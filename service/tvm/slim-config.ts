@@ -11,7 +11,7 @@ const VALIDATOR_SETS = [32, 33, 34, 35, 36, 37];
 
 /**
  * The configuration with an empty cell in place of each validator set: everything that the VM itself reads is there. A contract
- * that reads the configuration would see the difference; `readsConfig` tells whether one did.
+ * that reads the configuration would see the difference; `readsWorld` tells whether one did.
  * @param config bag of cells of the dictionary (`Hashmap 32 ^Cell`)
  */
 export function slimConfig(config: Boc): Buffer {
@@ -33,19 +33,21 @@ export function slimConfig(config: Boc): Buffer {
 }
 
 /**
- * Instructions by which a contract gets hold of the configuration: parameters, the dictionary, or the tuple of c7 that has it.
- * The VM logs every instruction before it runs it.
+ * Instructions by which a contract gets hold of the configuration or of earlier blocks: parameters, the dictionary, or the tuple of
+ * c7 that has them. The VM logs every instruction before it runs it.
  */
-const CONFIG_INSTRUCTIONS = [
+const WORLD_INSTRUCTIONS = [
   'execute CONFIG',
   'execute GETPARAM 9',
+  'execute GETPARAM 13',
+  'execute PREV',
   'execute GETPARAMLONG',
   'execute GETGLOBVAR',
   'execute PUSH c7',
   'execute PUSHCTRX',
 ];
 
-/** Whether a run may have seen which configuration it was given. */
-export function readsConfig(vmLog: string): boolean {
-  return CONFIG_INSTRUCTIONS.some((instruction) => vmLog.includes(instruction));
+/** Whether a run may have seen which configuration and which earlier blocks it was given. */
+export function readsWorld(vmLog: string): boolean {
+  return WORLD_INSTRUCTIONS.some((instruction) => vmLog.includes(instruction));
 }

@@ -151,10 +151,12 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     return text;
   }
 
-  function worldParams({ previousBlocks, randSeed }: TvmWorld): object {
-    if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
-    const seed = { rand_seed: randSeed.toString('hex'), debug_enabled: false };
-    return previousBlocks === undefined ? seed : { ...seed, prev_blocks_info: writePreviousBlocks(previousBlocks) };
+  function emulationParams({ message, utime, lt, ignoreSignature, ...world }: EmulationRequest): object {
+    const { previousBlocks } = world;
+    const blocks = previousBlocks === undefined ? {} : { prev_blocks_info: writePreviousBlocks(previousBlocks) };
+    const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
+    const call = { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
+    return { ...call, ...seedParams(world), ...blocks };
   }
 
   /** Runs with the libraries that are known to be wanted, and again with each that turns out to be. */
@@ -196,7 +198,8 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     }
     const stack = request.stack.length === 0 ? EMPTY_STACK : encodeStack(request.stack).toString('base64');
     const config = shareConfig(request.config);
-    const params = { ...getMethodParams(request, code, settings.gasLimit), ...worldParams(request) };
+    const params = { ...getMethodParams(request, code, settings.gasLimit), ...seedParams(request) };
+    const previousBlocks = request.previousBlocks === undefined ? '' : writePreviousBlocks(request.previousBlocks);
     const { output, missing } = await runWithLibraries(
       request,
       listMentionedOnce(code),
@@ -204,6 +207,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
         kind: 'getMethod',
         config,
         stack,
+        previousBlocks,
         params: JSON.stringify({ ...params, libs }),
         log: request.log === true,
       }),
@@ -226,7 +230,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   async function emulateTransaction(request: EmulationRequest): Promise<EmulationResult> {
     const { message } = request;
     const config = shareConfig(request.config);
-    const params = JSON.stringify({ ...emulationParams(request), ...worldParams(request) });
+    const params = JSON.stringify(emulationParams(request));
     const [shardAccount, inbound] = [request.shardAccount, typeof message === 'string' ? Buffer.alloc(0) : message];
     const mentioned = [shardAccount, inbound].flatMap(listMentioned);
     const wants = { log: request.log === true, gasTrace: request.gasTrace === true };
@@ -324,9 +328,9 @@ function writeCurrencies(
   return { [first.id >>> 0]: `${first.amount}${others}` };
 }
 
-function emulationParams({ message, utime, lt, ignoreSignature }: EmulationRequest): object {
-  const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
-  return { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
+function seedParams({ randSeed }: TvmWorld): object {
+  if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
+  return { rand_seed: randSeed.toString('hex'), debug_enabled: false };
 }
 
 /** What was made of the code and data of accounts, for as long as these are kept: the same ones are run again and again. */

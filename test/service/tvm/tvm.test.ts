@@ -153,6 +153,43 @@ describe('the configuration that a contract sees', () => {
   });
 });
 
+describe('the earlier blocks that a contract sees', () => {
+  const { tvm, register } = startTvm();
+  afterAll(() => tvm.close());
+  const block = {
+    workchain: -1,
+    shard: -(2n ** 63n),
+    seqno: 77,
+    rootHash: Buffer.alloc(32, 5),
+    fileHash: Buffer.alloc(32, 6),
+  };
+  const previousBlocks = { last: [block], lastKeyBlock: block, lastHundreds: [block] };
+
+  /** Ways to the seqno of a block: of the first of all lists, of the first of one list, and of the key block. */
+  const readers = {
+    PREVBLOCKSINFOTUPLE: 'f82d6f106f106f12',
+    PREVMCBLOCKS: 'f834006f106f12',
+    PREVKEYBLOCK: 'f834016f12',
+    PREVMCBLOCKS_100: 'f834026f106f12',
+    'GETPARAMLONG 13': 'f8810d6f106f106f12',
+    'PUSH c7, first of it': 'ed476f106f1d6f106f106f12',
+    'PUSHCTRX 7': '77ede06f106f1d6f106f106f12',
+    'GETGLOBVAR 0': '70f8406f1d6f106f106f12',
+  };
+
+  it.each(Object.entries(readers))('by %s are there', async (_, code) => {
+    const { stack } = await tvm.runGetMethod(callOf(code, { previousBlocks }));
+    expect(stack.at(-1)).toEqual({ type: 'int', value: 77n });
+  });
+
+  it('are read only for contracts that look', async () => {
+    const before = await countOf(register, 'ton_tvm_configs_total', { config: 'full' });
+    await tvm.runGetMethod(callOf('71', { previousBlocks }));
+    expect(await countOf(register, 'ton_tvm_configs_total', { config: 'full' })).toBe(before);
+    expect(before).toBe(Object.keys(readers).length);
+  });
+});
+
 describe('a runaway contract', () => {
   it('costs its own call, whose thread is ended, while calls of others go on', async () => {
     const { tvm, register } = start({ workers: 2, wallTimeMs: 400 });
