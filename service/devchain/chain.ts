@@ -12,7 +12,7 @@ import { previousBlocks, readBlockInfo } from '../decode/tlb/block-info.ts';
 import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
 import { listShards } from '../decode/tlb/shard-descr.ts';
 import { addSplitState } from '../decode/tlb/shard-state.ts';
-import { recordingInvalid } from './errors.ts';
+import { recordingInvalid, refusal, serverCode } from './errors.ts';
 import type { Slices } from './slices.ts';
 import type { SignatureSet, Tape, TapeBlock, ZeroState } from './tape.ts';
 import { openMasterchainState } from './walk.ts';
@@ -29,7 +29,7 @@ export type ChainBlock = {
   readonly header: BlockInfo;
   /** The block it follows, two after a merge. */
   readonly previous: readonly BlockId[];
-  /** Root of the state after the block, in `Chain.states`. */
+  /** Root of the state after the block, in `Chain.states`. Throws the node's refusal when the chain has forgotten it. */
   readonly state: number;
   /** Newest blocks of the shards, of a masterchain block. */
   readonly shards: readonly ShardDescr[];
@@ -37,7 +37,7 @@ export type ChainBlock = {
 
 /** A recorded chain with every state rebuilt. */
 export type Chain = {
-  /** All states; cells that states share stand once. */
+  /** All states that are held; cells that states share stand once. Another store, with other indexes, after `holdStates`. */
   readonly states: CellStore;
   readonly zeroStates: readonly (ZeroState & { readonly state: number })[];
   readonly lastSeqno: number;
@@ -61,16 +61,18 @@ export type GrowingChain = Chain & {
    * @throws Error when the block is not what its id says, or the masterchain would have a gap
    */
   add(block: TapeBlock, state: number, signatures?: SignatureSet): ChainBlock;
+  holdsState(block: ChainBlock): boolean;
+  /** Holds these states in place of all others but those of the zerostates; no index into the store before is valid any more. */
+  holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
 };
 
 type OpenZeroState = ZeroState & { readonly state: number };
 
 /** Puts the zerostates into a store: a chain that has no block yet. */
-export function createChain(zeros: readonly ZeroState[], states: CellStore = createCellStore()): GrowingChain {
-  const zeroStates = zeros.map((zero): OpenZeroState => {
-    const boc = parseBoc(zero.bytes);
-    return { ...zero, state: states.import(boc, boc.roots[0]!) };
-  });
+export function createChain(zeros: readonly ZeroState[]): GrowingChain {
+  let states = createCellStore();
+  let zeroStates = openZeroStates(zeros, states);
+  let roots = new Map<ChainBlock, number>();
   const byId = new Map<string, ChainBlock>();
   const masterchain: ChainBlock[] = [];
   const keyBlocks: number[] = [];
@@ -78,8 +80,12 @@ export function createChain(zeros: readonly ZeroState[], states: CellStore = cre
   const parsed = new Map<ChainBlock, Boc>();
   const ways = createWays();
   return {
-    states,
-    zeroStates,
+    get states() {
+      return states;
+    },
+    get zeroStates() {
+      return zeroStates;
+    },
     get lastSeqno() {
       return masterchain.length;
     },
@@ -105,7 +111,19 @@ export function createChain(zeros: readonly ZeroState[], states: CellStore = cre
       const known = (one: BlockId): BlockId =>
         (byId.get(keyOf(one)) ?? zeroStates.find((zero) => sameBlock(zero.id, one)))?.id ?? ownId(one);
       const shards = listTops(states, id, state).map((shard) => ({ ...shard, block: known(shard.block) }));
-      const block = { ...made, id, header, previous: previous.map(known), state, shards };
+      const block: ChainBlock = {
+        ...made,
+        id,
+        header,
+        previous: previous.map(known),
+        get state() {
+          const root = roots.get(block);
+          if (root === undefined) throw refusal(serverCode.notReady, `state ${blockText(id)} not in db`);
+          return root;
+        },
+        shards,
+      };
+      roots.set(block, state);
       byId.set(keyOf(id), block);
       parsed.set(block, boc);
       if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
@@ -115,7 +133,20 @@ export function createChain(zeros: readonly ZeroState[], states: CellStore = cre
       if (set !== undefined) signatures.set(id.seqno, ownSignatures(set));
       return block;
     },
+    holdsState: (block) => roots.has(block),
+    holdStates(held, heldRoots) {
+      states = held;
+      zeroStates = openZeroStates(zeros, held);
+      roots = new Map(heldRoots);
+    },
   };
+}
+
+function openZeroStates(zeros: readonly ZeroState[], states: CellStore): readonly OpenZeroState[] {
+  return zeros.map((zero) => {
+    const boc = parseBoc(zero.bytes);
+    return { ...zero, state: states.import(boc, boc.roots[0]!) };
+  });
 }
 
 /**

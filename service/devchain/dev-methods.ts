@@ -1,5 +1,7 @@
 import { parseAddress } from '../decode/address.ts';
+import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
+import type { CellStore } from '../decode/cell-store.ts';
 import type { AccountChange } from './account-edits.ts';
 import { editAccount } from './account-edits.ts';
 import type { DevchainError } from './errors.ts';
@@ -25,7 +27,7 @@ const BLOCKS_MAX = 1000;
 /** Ten years: beyond that validators, storage debts and 32-bit times say nothing about contracts any more. */
 const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
 
-/** Snapshots remembered; the oldest is forgotten first. Each is a number: the states are kept anyway. */
+/** Snapshots remembered; the oldest is forgotten first. Each is a number: the states are kept anyway, as long as there is room. */
 const SNAPSHOTS_MAX = 1000;
 
 /** Blocks made until no message is on its way: a message needs two or three from chain to chain, and may send others. */
@@ -72,16 +74,20 @@ export function createDevMethods({
     throw unsettled();
   }
 
-  async function change(fields: Fields, read: () => AccountChange): Promise<unknown> {
+  /** @param wanted what is to change; cells are imported when the block is made */
+  async function change(
+    fields: Fields,
+    kind: keyof AccountChange,
+    wanted: (states: CellStore) => AccountChange,
+  ): Promise<unknown> {
     const place = readPlace(fields);
-    const wanted = read();
     await network.ensure(place);
     const found = accountAt(chain, network.head(), place);
     const old = found && readAccount(chain.states, found.account);
-    if (wanted.balance === undefined && old?.state.kind !== 'active' && wanted.code === undefined) {
+    if (kind === 'data' && old?.state.kind !== 'active') {
       throw badArgument('address', 'expected an account with code; set its code first');
     }
-    await network.step([editAccount(place, () => wanted)]);
+    await network.step([editAccount(place, wanted)]);
     return where();
   }
 
@@ -128,20 +134,32 @@ export function createDevMethods({
         const snapshot = readInteger(fields, 'snapshot', 1, Number.MAX_SAFE_INTEGER);
         const seqno = snapshots.get(snapshot);
         if (seqno === undefined) throw badArgument('snapshot', `expected one that dev_snapshot gave, got ${snapshot}`);
+        if (!chain.holdsState(chain.masterchain(seqno)!)) {
+          throw badArgument('snapshot', `expected one whose states are still held, got ${snapshot} of block ${seqno}`);
+        }
         return { accounts: await revertTo(seqno), ...where() };
       },
     },
     dev_setBalance: {
       fields: ['address', 'balance'],
-      run: (fields) => change(fields, () => ({ balance: readNanotons(fields) })),
+      async run(fields) {
+        const balance = readNanotons(fields);
+        return change(fields, 'balance', () => ({ balance }));
+      },
     },
     dev_setCode: {
       fields: ['address', 'code'],
-      run: (fields) => change(fields, () => ({ code: readCell(network, fields, 'code') })),
+      async run(fields) {
+        const bag = readBag(fields, 'code');
+        return change(fields, 'code', (states) => ({ code: states.import(bag, bag.roots[0]!) }));
+      },
     },
     dev_setData: {
       fields: ['address', 'data'],
-      run: (fields) => change(fields, () => ({ data: readCell(network, fields, 'data') })),
+      async run(fields) {
+        const bag = readBag(fields, 'data');
+        return change(fields, 'data', (states) => ({ data: states.import(bag, bag.roots[0]!) }));
+      },
     },
     dev_fund: { fields: ['address', 'amount'], run: (fields) => fund(faucet, fields) },
   };
@@ -189,13 +207,13 @@ function readNanotons(fields: Fields): bigint {
   return BigInt(text);
 }
 
-/** A cell of the store of states. */
-function readCell({ chain }: PrivateNetwork, fields: Fields, field: string): number {
+/** A bag of one cell and those below it. */
+function readBag(fields: Fields, field: string): Boc {
   const text = fields[field];
   if (typeof text !== 'string') throw badArgument(field, `expected a bag of cells in base64, got ${shown(text)}`);
   try {
     const boc = parseBoc(Buffer.from(text, 'base64'));
-    if (boc.roots.length === 1) return chain.states.import(boc, boc.roots[0]!);
+    if (boc.roots.length === 1) return boc;
   } catch {
     throw badArgument(field, 'expected a bag of cells in base64, got something else');
   }

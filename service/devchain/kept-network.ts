@@ -12,6 +12,8 @@ import { lockFolder } from './folder-lock.ts';
 import { openRecordFile } from './record-file.ts';
 import type { Consensus } from './signing.ts';
 import type { Slices } from './slices.ts';
+import type { StateWindow } from './state-window.ts';
+import { forgetOldStates } from './state-window.ts';
 import type { SignatureSet, TapeBlock, ZeroState } from './tape.ts';
 
 /** What a network was made with. */
@@ -36,7 +38,7 @@ export type KeptNetwork = {
    * @param onProgress the part that is done, 0 to 1
    * @throws DevchainError `kept_network_invalid`
    */
-  replay(chain: GrowingChain, slices: Slices, onProgress: (done: number) => void): Promise<void>;
+  replay(chain: GrowingChain, window: StateWindow, slices: Slices, onProgress: (done: number) => void): Promise<void>;
   /** Keeps a step; it is on its way to the disk when this returns, and outlives the process. */
   append(step: KeptStep): void;
   close(): void;
@@ -65,10 +67,11 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
     return {
       origin,
       begin: (given) => file.append(writeOrigin(given)),
-      async replay(chain, slices, onProgress) {
+      async replay(chain, window, slices, onProgress) {
         const from = chain.lastSeqno;
         for (const { payload, done } of records) {
           addStep(path, chain, readStep(payload));
+          await forgetOldStates(chain, window, slices);
           onProgress(done);
           await slices.rest();
         }

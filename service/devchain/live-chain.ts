@@ -19,6 +19,8 @@ import { planBlocks } from './block-plans.ts';
 import { seenBlocks } from './seen-blocks.ts';
 import type { Signer } from './signing.ts';
 import type { Slices } from './slices.ts';
+import type { StateWindow } from './state-window.ts';
+import { DEFAULT_WINDOW, forgetOldStates } from './state-window.ts';
 
 /** A chain that makes its own blocks. */
 export type LiveChain = {
@@ -56,6 +58,8 @@ export type LiveChainDependencies = {
   /** Bytes that nobody can foresee, or seeded ones in tests. */
   readonly random: (bytes: number) => Buffer;
   readonly slices: Slices;
+  /** Default 3 million cells. */
+  readonly window?: StateWindow;
   /** As in `CollateWorld`. */
   readonly isMissing?: CollateWorld['isMissing'];
   /** Keeps the blocks of a step before anybody sees them; what it throws undoes the step. */
@@ -67,13 +71,12 @@ const CONFIGS_MAX = 4;
 
 /** @param chain at its newest block, or with zerostates alone */
 export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDependencies): LiveChain {
-  const { executor, signer, random, slices, keep, isMissing } = dependencies;
-  const { states } = chain;
+  const { executor, signer, random, slices, keep, isMissing, window = DEFAULT_WINDOW } = dependencies;
   const configs = new Map<number, ChainConfig>();
   let last: Promise<unknown> = Promise.resolve();
 
   function configOf(root: number): ChainConfig {
-    const config = configs.get(root) ?? readChainConfig(states, root);
+    const config = configs.get(root) ?? readChainConfig(chain.states, root);
     configs.delete(root);
     configs.set(root, config);
     if (configs.size > CONFIGS_MAX) configs.delete([...configs.keys()][0]!);
@@ -90,6 +93,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
   }
 
   async function make({ utime, transactionsMax, shardDepth, ...asked }: StepRequest): Promise<Step> {
+    const { states } = chain;
     const [externals, edits] = [asked.externals(), asked.edits?.() ?? []];
     const masterchain = tipOf(idOf(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
@@ -141,6 +145,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const all = [...made, top].map(({ id, bytes, state }) => ({ id, bytes, masterchainSeqno: seqno, state }));
     keep?.({ blocks: all, signatures });
     const added = all.map(({ state, ...one }) => chain.add(one, state, one.id === top.id ? signatures : undefined));
+    if (await forgetOldStates(chain, window, slices)) configs.clear();
     return {
       block: added.at(-1)!,
       externals: new Map([...made, top].flatMap((one) => [...one.externals])),

@@ -32,6 +32,7 @@ import type { Consensus, ValidatorKey } from './signing.ts';
 import { createSigner, describeValidator, validatorKey } from './signing.ts';
 import { createSlices } from './slices.ts';
 import { hasMessagesOnTheWay } from './snapshots.ts';
+import { DEFAULT_WINDOW } from './state-window.ts';
 import { genesisWallet } from './zerostate/wallet.ts';
 import { buildZeroStates } from './zerostate/zerostate.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
@@ -101,6 +102,8 @@ export type PrivateNetworkOptions = {
   readonly accounts?: readonly GenesisAccount[];
   /** Transactions of one chain's block; messages that come to more wait. Default 1000. */
   readonly transactionsMax?: number;
+  /** Cells of states at which the oldest states are forgotten; default 3 million, some 450 MB. */
+  readonly stateCellsMax?: number;
   /** How deep the basechain is split at least and at most; default 0 and 4. */
   readonly minSplit?: number;
   readonly maxSplit?: number;
@@ -157,6 +160,7 @@ export async function createPrivateNetwork(
   const zeroStates =
     kept?.origin?.zeroStates ?? startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), fork);
   const chain = createChain(zeroStates);
+  const window = options.stateCellsMax === undefined ? DEFAULT_WINDOW : { cellsMax: options.stateCellsMax };
   const program = await compileEmulator();
   const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
     createExecutor,
@@ -178,13 +182,14 @@ export async function createPrivateNetwork(
   const forked = fork && createForkedAccounts(fork, { chain, head: newest });
   const metrics = createNetworkMetrics(register, () => mempool.size);
   if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates });
-  else await kept.replay(chain, slices, (part) => metrics.loaded(part));
+  else await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
   const live = createLiveChain(chain, {
     executor: executor!,
     signer,
     random,
     slices,
+    window,
     keep: (one) => kept?.append(one),
     ...(forked !== undefined && { isMissing: (place) => forked.isMissing(place) }),
   });

@@ -1,5 +1,7 @@
+import { sign } from 'node:crypto';
+
 import type { MessageRelaxed } from '@ton/core';
-import { Address, beginCell, external, internal, SendMode, storeMessage } from '@ton/core';
+import { Address, beginCell, external, internal, SendMode, storeMessage, storeMessageRelaxed } from '@ton/core';
 import { WalletContractV4 } from '@ton/ton';
 import { validatorKey } from '#service/devchain/signing.ts';
 
@@ -14,15 +16,24 @@ export type TestWallet = {
 const NEVER = 0xffff_ffff;
 
 export function testWallet(seed: Buffer): TestWallet {
-  const { publicKey } = validatorKey(seed);
-  const secretKey = Buffer.concat([seed, publicKey]);
+  const { publicKey, privateKey } = validatorKey(seed);
   const wallet = WalletContractV4.create({ workchain: 0, publicKey });
   return {
     address: wallet.address,
     id: wallet.address.hash,
     send(seqno, messages, { deploy = false } = {}) {
-      const sendMode = SendMode.PAY_GAS_SEPARATELY;
-      const body = wallet.createTransfer({ seqno, secretKey, messages: [...messages], sendMode, timeout: NEVER });
+      // Signed here: the library's own signatures take 7 ms each, and loads are made of thousands.
+      const order = beginCell()
+        .storeUint(wallet.walletId, 32)
+        .storeUint(NEVER, 32)
+        .storeUint(seqno, 32)
+        .storeUint(0, 8);
+      for (const one of messages) {
+        const cell = beginCell().store(storeMessageRelaxed(one)).endCell();
+        order.storeUint(SendMode.PAY_GAS_SEPARATELY, 8).storeRef(cell);
+      }
+      const signature = sign(null, order.endCell().hash(), privateKey);
+      const body = beginCell().storeBuffer(signature).storeBuilder(order).endCell();
       const message = external({ to: wallet.address, body, ...(deploy && { init: wallet.init }) });
       return beginCell().store(storeMessage(message)).endCell().toBoc();
     },

@@ -46,6 +46,19 @@ function idsOf(chain: Chain): BlockId[] {
 }
 
 describe('a network kept in a folder', () => {
+  it('is read again with no more states than it may hold', async () => {
+    const folder = makeFolder();
+    const first = await start(folder);
+    for (let step = 0; step < 60; step++) await first.network.step();
+    const before = idsOf(first.network.chain);
+    await first.stop();
+    const { network } = await start(folder, { stateCellsMax: 1000 });
+    expect(idsOf(network.chain)).toEqual(before);
+    expect(network.chain.states.size).toBeLessThan(1100);
+    expect(network.chain.holdsState(network.chain.masterchain(10)!)).toBe(false);
+    await network.step();
+  });
+
   it.each<[number, 'ordinary' | 'simplex']>([
     [1, 'ordinary'],
     [4, 'simplex'],

@@ -9,15 +9,15 @@ import { testWallet, transfer } from '#test/support/wallet.ts';
 import { blocksOf, rewriteBlock, rewriteMessages, rewriteState } from '#test/service/decode/tlb/rewriting.ts';
 import { followMoney } from './money.ts';
 
-const WALLETS = 120;
-const ROUNDS = 3;
+const WALLETS = 500;
+const ROUNDS = 20;
 const VALUE = 1_000_000_000n;
 
 /** Fewer than the messages of one round bring: blocks are full, and messages wait in the shard's own queue. */
-const TRANSACTIONS_MAX = 70;
+const TRANSACTIONS_MAX = 400;
 
 describe('a private network with more messages than its blocks hold', async () => {
-  const seeds = Array.from({ length: WALLETS }, (_, index) => Buffer.alloc(32, index + 1));
+  const seeds = Array.from({ length: WALLETS }, (_, index) => Buffer.alloc(32, `${index} `));
   const network = await startPrivateNetwork({
     accounts: seeds.map((seed) => genesisWallet(validatorKey(seed).publicKey, 1000n * VALUE)),
     transactionsMax: TRANSACTIONS_MAX,
@@ -36,7 +36,11 @@ describe('a private network with more messages than its blocks hold', async () =
       const to = index % 5 === 0 ? `-1:${'44'.repeat(32)}` : wallets[(index + 7) % WALLETS]!.address;
       const message = wallet.send(round, [transfer(to, VALUE)]);
       // Every tenth is sent twice, every seventh is of a round that is not there yet.
-      const all = [message, ...(index % 10 === 0 ? [message] : []), ...(index % 7 === 0 ? [wallet.send(9, [])] : [])];
+      const all = [
+        message,
+        ...(index % 10 === 0 ? [message] : []),
+        ...(index % 7 === 0 ? [wallet.send(ROUNDS + 9, [])] : []),
+      ];
       for (const one of all) {
         try {
           network.send(one);

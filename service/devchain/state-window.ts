@@ -1,0 +1,35 @@
+import { createCellStore } from '../decode/cell-store.ts';
+import type { ChainBlock, GrowingChain } from './chain.ts';
+import type { Slices } from './slices.ts';
+
+/** How much of a chain's past keeps its states. */
+export type StateWindow = {
+  /** Cells at which the oldest states are forgotten; some 150 bytes each. */
+  readonly cellsMax: number;
+};
+
+/** Below the bound of a store, so that one more step always has room: a step of 1,000 transactions makes some 100,000 cells. */
+export const DEFAULT_WINDOW: StateWindow = { cellsMax: 3_000_000 };
+
+/**
+ * Forgets the oldest states of a chain that holds more cells than it may, as a node that is no archive does: half of the cells stay, with the newest
+ * states whatever they take. Blocks stay. Nobody may hold an index into `chain.states` meanwhile but within one turn of the event loop.
+ * @returns true when states were forgotten
+ */
+export async function forgetOldStates(chain: GrowingChain, window: StateWindow, slices: Slices): Promise<boolean> {
+  const { states } = chain;
+  if (states.size < window.cellsMax) return false;
+  const held = createCellStore();
+  const roots = new Map<ChainBlock, number>();
+  for (let seqno = chain.lastSeqno; seqno > 0 && (held.size < window.cellsMax / 2 || roots.size === 0); seqno--) {
+    const top = chain.masterchain(seqno)!;
+    if (!chain.holdsState(top)) break;
+    const shards = top.shards.flatMap(({ block }) => chain.find(block) ?? []);
+    for (const block of [top, ...shards]) {
+      if (!roots.has(block)) roots.set(block, held.import(states, block.state));
+      await slices.rest();
+    }
+  }
+  chain.holdStates(held, roots);
+  return true;
+}
