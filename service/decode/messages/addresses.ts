@@ -1,0 +1,32 @@
+import type { CellSlice } from '../cell-slice.ts';
+import { formatRawAddress } from '../address.ts';
+import { readInternalAddress, readMessageAddress } from '../tlb/message-address.ts';
+import type { InternalAddress, MessageAddress } from '../tlb/message-address.ts';
+
+/** Any address as v3 shows it: `workchain:HEX`, or one of `addr_none`, `addr_extern`, `addr_var` (v3 sheet 2). */
+export function readAddressText(slice: CellSlice): string {
+  return addressText(readMessageAddress(slice));
+}
+
+/** As `readAddressText`, an account's only. Throws DecodeError `bad_tag`. */
+export function readAccountText(slice: CellSlice): string {
+  return addressText(readInternalAddress(slice));
+}
+
+function addressText(address: MessageAddress | undefined): string {
+  if (address === undefined) return 'addr_none';
+  if (address.kind === 'external') return 'addr_extern';
+  if (address.variable) return 'addr_var';
+  return formatRawAddress({ workchain: address.workchain, id: rewritten(address) }, 'upper');
+}
+
+/** An anycast address stands for the one whose first bits are its prefix. */
+function rewritten({ id, anycast }: InternalAddress): Buffer {
+  if (anycast === undefined) return id;
+  const copy = Buffer.from(id);
+  for (let bit = 0; bit < anycast.depth; bit++) {
+    const mask = 128 >> (bit & 7);
+    copy[bit >> 3] = (copy[bit >> 3]! & ~mask) | (anycast.prefix[bit >> 3]! & mask);
+  }
+  return copy;
+}

@@ -1,0 +1,341 @@
+import type { CellSlice } from '../cell-slice.ts';
+import { DecodeError } from '../errors.ts';
+import { walkHashmap } from '../hashmap.ts';
+import { readMessageAddress } from '../tlb/message-address.ts';
+import { readAccountText, readAddressText } from './addresses.ts';
+import { ExoticCell, insideRef, RawCell, takeRef, takeRest, takeStep } from './decoded.ts';
+import type { Budget, ReadObject, ReadValue } from './decoded.ts';
+import type { Constructor, Field, Parameter, Term } from './scheme-line.ts';
+import { readChunkedText, readSnakeText } from './texts.ts';
+
+/** Reads one value at the slice's position. Throws DecodeError for what is none. */
+export type Read = (slice: CellSlice, scope: Scope, budget: Budget) => ReadValue;
+
+/** Numbers read so far and arguments of the type, by name. */
+export type Scope = { readonly [name: string]: number | Read };
+type OpenScope = { [name: string]: number | Read };
+
+type Choice = {
+  readonly name: string;
+  readonly tagBits: number;
+  readonly tag: number;
+  readonly parameters: readonly Parameter[];
+  readonly read: Read;
+};
+
+/** Readers for the constructors of a set of types. */
+export type Readers = {
+  /** Reads the fields of one constructor, after its tag. */
+  readonly constructor: (source: Constructor) => Read;
+  /** Reads a type by its name with numbers as arguments. */
+  readonly type: (name: string, args: readonly number[]) => Read;
+  /** Constructors of a type, in their order. */
+  readonly constructorsOf: (name: string) => readonly Constructor[];
+};
+
+const NO_SCOPE: Scope = {};
+
+function failed(slice: CellSlice, type: string): DecodeError {
+  return new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: slice.cell, type });
+}
+
+/** True when nothing is left to read. */
+export function isEmpty(slice: CellSlice): boolean {
+  return slice.remainingBits === 0 && slice.remainingRefs === 0;
+}
+
+/** Number of a fixed width as text. */
+function uintText(slice: CellSlice, bits: number): string {
+  return bits <= 32 ? String(slice.uint(bits)) : slice.uintBig(bits).toString();
+}
+
+function bitsText(slice: CellSlice, bits: number): string {
+  return slice.bits(bits).toString('hex').toUpperCase();
+}
+
+const readExternal: Read = (slice) => {
+  const address = readMessageAddress(slice);
+  if (address?.kind === 'internal') throw failed(slice, 'MsgAddressExt');
+  return address === undefined ? 'addr_none' : 'addr_extern';
+};
+
+const PLAIN: Readonly<Record<string, Read>> = {
+  Bool: (slice) => slice.bit(),
+  Bit: (slice) => (slice.bit() ? '1' : '0'),
+  '#': (slice) => uintText(slice, 32),
+  Grams: (slice) => slice.coins().toString(),
+  Coins: (slice) => slice.coins().toString(),
+  MsgAddress: readAddressText,
+  MsgAddressInt: readAccountText,
+  MsgAddressExt: readExternal,
+  Any: takeRest,
+  Cell: takeRest,
+  SnakeString: (slice, _scope, budget) => readSnakeText(slice, budget),
+  Text: (slice, _scope, budget) => readChunkedText(slice, budget),
+};
+
+/** Compiles readers of types once; what a scheme does not define throws Error here, not while reading. */
+export function createReaders(constructors: readonly Constructor[]): Readers {
+  const byType = Map.groupBy(constructors, (entry) => entry.type);
+  const choices = new Map<string, readonly Choice[]>();
+
+  function choicesOf(name: string): readonly Choice[] {
+    const known = choices.get(name);
+    if (known !== undefined) return known;
+    const own = byType.get(name);
+    if (own === undefined) throw new Error(`The schemes define no ${name}.`);
+    const made: Choice[] = [];
+    // Before its constructors are compiled: a type may hold itself.
+    choices.set(name, made);
+    // A constructor without a tag is what nothing else is.
+    for (const source of own.toSorted((a, b) => b.tag.length - a.tag.length)) {
+      const { tag, parameters } = source;
+      made.push({
+        name: source.name,
+        tagBits: tag.length,
+        tag: tag === '' ? 0 : Number.parseInt(tag, 2),
+        parameters,
+        read: constructorReader(source),
+      });
+    }
+    return made;
+  }
+
+  function typeReader(name: string, args: readonly ((scope: Scope) => number | Read)[]): Read {
+    const found = choicesOf(name);
+    return (slice, scope, budget) => {
+      takeStep(budget);
+      const values = args.map((arg) => arg(scope));
+      for (const choice of found) {
+        const inner = bind(choice.parameters, values);
+        if (inner === undefined || !hasTag(slice, choice)) continue;
+        slice.skip(choice.tagBits);
+        return choice.read(slice, inner, budget);
+      }
+      throw failed(slice, name);
+    };
+  }
+
+  function constructorReader(source: Constructor): Read {
+    const [only, more] = source.fields;
+    // A constructor without a name around one value is that value.
+    if (source.name === '_' && only?.kind === 'value' && more === undefined) return termReader(only.term);
+    const read = fieldsReader(source.fields);
+    const title = source.name === '_' ? source.type : source.name;
+    return (slice, scope, budget) => {
+      const target: ReadObject = { '@type': title };
+      read(slice, { ...scope }, budget, target);
+      return target;
+    };
+  }
+
+  function fieldsReader(fields: readonly Field[]) {
+    const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field)));
+    return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
+      for (const step of steps) step(slice, scope, budget, target);
+    };
+  }
+
+  function valueReader(field: Field & { kind: 'value' }) {
+    const { name } = field;
+    const read = termReader(field.term);
+    const isNumber = /^(##|#|uint\d+)$/.test(field.term.kind === 'apply' ? field.term.name : '');
+    return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
+      takeStep(budget);
+      const value = read(slice, scope, budget);
+      if (name === undefined) merge(target, value);
+      else target[name] = value;
+      if (isNumber && name !== undefined) scope[name] = Number(value);
+    };
+  }
+
+  function termReader(term: Term): Read {
+    if (term.kind === 'ref') return refReader(term.of);
+    if (term.kind === 'group') {
+      const read = fieldsReader(term.fields);
+      return (slice, scope, budget) => {
+        const target: ReadObject = {};
+        read(slice, { ...scope }, budget, target);
+        return target;
+      };
+    }
+    if (term.kind === 'when') {
+      const read = termReader(term.of);
+      return (slice, scope, budget) => {
+        const number = Number(scope[term.name]);
+        const there = term.bit === undefined ? number !== 0 : ((number >> term.bit) & 1) === 1;
+        return there ? read(slice, scope, budget) : null;
+      };
+    }
+    if (term.kind !== 'apply') throw new Error('A number stands where a type is wanted.');
+    return applyReader(term.name, term.args);
+  }
+
+  function refReader(of: Term): Read {
+    if (of.kind === 'apply' && (of.name === 'Cell' || of.name === 'Any')) return takeRef;
+    const read = termReader(of);
+    return (slice, scope, budget) =>
+      insideRef(budget, () => {
+        const inside = slice.refSlice();
+        const value = read(inside, scope, budget);
+        if (!isEmpty(inside)) throw failed(inside, 'value of its type alone');
+        return value;
+      });
+  }
+
+  function applyReader(name: string, args: readonly Term[]): Read {
+    const plain = PLAIN[name] ?? fixedWidth(name);
+    if (plain !== undefined) return plain;
+    if (byType.has(name)) return typeReader(name, args.map(argument));
+    const special = specialReader(name, args);
+    if (special !== undefined) return special;
+    // What is left is a parameter of the type around.
+    return (slice, scope, budget) => {
+      const bound = scope[name];
+      if (typeof bound !== 'function') throw failed(slice, name);
+      return bound(slice, NO_SCOPE, budget);
+    };
+  }
+
+  function specialReader(name: string, args: readonly Term[]): Read | undefined {
+    if (name === 'Maybe') return maybeReader(termReader(args[0]!));
+    if (name === 'Either') return eitherReader(args[0]!, args[1]!);
+    if (name === 'Hashmap' || name === 'HashmapE') return hashmapReader(name, constant(args[0]!), args[1]!);
+    if (name === 'VarUInteger' || name === 'VarInteger') {
+      const length = constant(args[0]!);
+      if (name === 'VarUInteger') return (slice) => slice.varUint(length).toString();
+      return (slice) => slice.intBig(8 * slice.uint(32 - Math.clz32(length - 1))).toString();
+    }
+    if (name === '##') {
+      const bits = constant(args[0]!);
+      return (slice) => uintText(slice, bits);
+    }
+    if (name !== 'bits') return undefined;
+    const count = numberOf(args[0]!);
+    return (slice, scope) => bitsText(slice, count(scope));
+  }
+
+  function eitherReader(first: Term, second: Term): Read {
+    const readFirst = termReader(first);
+    const readSecond = termReader(second);
+    const sameContent = second.kind === 'ref' && JSON.stringify(second.of) === JSON.stringify(first);
+    return (slice, scope, budget) => {
+      const isSecond = slice.bit();
+      const value = (isSecond ? readSecond : readFirst)(slice, scope, budget);
+      if (sameContent) return value;
+      return { '@type': isSecond ? 'second_from_either' : 'first_from_either', value };
+    };
+  }
+
+  function hashmapReader(kind: 'Hashmap' | 'HashmapE', bits: number, of: Term): Read {
+    const read = termReader(of);
+    return (slice, scope, budget) => {
+      const entries: ReadObject = {};
+      if (kind === 'HashmapE' && !slice.bit()) return entries;
+      const visit = (key: Buffer, value: CellSlice): void => {
+        takeStep(budget);
+        entries[keyText(key, bits)] = read(value, scope, budget);
+        if (!isEmpty(value)) throw failed(value, 'value of its type alone');
+      };
+      return insideRef(budget, () => {
+        const root = kind === 'HashmapE' ? slice.ref() : slice.clone();
+        walkHashmap(slice.table, root, bits, visit);
+        // The dictionary is all that is left of a cell where it stands by itself.
+        if (kind === 'Hashmap') takeRest(slice);
+        return entries;
+      });
+    };
+  }
+
+  function argument(term: Term): (scope: Scope) => number | Read {
+    if (term.kind === 'apply' && !PLAIN[term.name] && !byType.has(term.name) && term.args.length === 0) {
+      if (fixedWidth(term.name) === undefined) return (scope) => scope[term.name]!;
+    }
+    if (term.kind === 'number') return () => term.value;
+    const read = termReader(term);
+    return (scope) => (slice, _scope, budget) => read(slice, scope, budget);
+  }
+
+  return {
+    constructor: constructorReader,
+    type: (name, args) =>
+      typeReader(
+        name,
+        args.map((value) => () => value),
+      ),
+    constructorsOf: (name) => byType.get(name) ?? [],
+  };
+}
+
+function maybeReader(read: Read): Read {
+  return (slice, scope, budget) => (slice.bit() ? read(slice, scope, budget) : null);
+}
+
+function checkReader({ name, relation, value }: Field & { kind: 'check' }) {
+  return (slice: CellSlice, scope: OpenScope): void => {
+    const found = Number(scope[name]);
+    const holds = relation === '=' ? found === value : relation === '<=' ? found <= value : found >= value;
+    if (!holds) throw new DecodeError('bad_value', `${name} is out of its range.`, { cell: slice.cell, found });
+  };
+}
+
+/** `uint64`, `int8`, `bits256`. */
+function fixedWidth(name: string): Read | undefined {
+  const match = /^(uint|int|bits)(\d+)$/.exec(name);
+  if (match === null) return undefined;
+  const bits = Number(match[2]);
+  if (match[1] === 'uint') return (slice) => uintText(slice, bits);
+  if (match[1] === 'int') return (slice) => slice.intBig(bits).toString();
+  return (slice) => bitsText(slice, bits);
+}
+
+function constant(term: Term): number {
+  if (term.kind !== 'number') throw new Error('A width is wanted.');
+  return term.value;
+}
+
+function numberOf(term: Term): (scope: Scope) => number {
+  if (term.kind === 'number') return () => term.value;
+  if (term.kind === 'apply') return (scope) => Number(scope[term.name]);
+  if (term.kind !== 'product') throw new Error('A number is wanted.');
+  const left = numberOf(term.left);
+  const right = numberOf(term.right);
+  return (scope) => left(scope) * right(scope);
+}
+
+/** The constructor's parameters from the type's arguments; undefined when they are not of this constructor. */
+function bind(parameters: readonly Parameter[], values: readonly (number | Read)[]): Scope | undefined {
+  if (parameters.length === 0) return NO_SCOPE;
+  const scope: OpenScope = {};
+  for (const [position, parameter] of parameters.entries()) {
+    const value = values[position]!;
+    if (parameter.kind === 'exactly') {
+      if (value !== parameter.value) return undefined;
+    } else if (parameter.kind === 'successor') {
+      if (typeof value !== 'number' || value < 1) return undefined;
+      scope[parameter.name] = value - 1;
+    } else {
+      scope[parameter.name] = value;
+    }
+  }
+  return scope;
+}
+
+function hasTag(slice: CellSlice, { tagBits, tag }: Choice): boolean {
+  return tagBits === 0 || (slice.remainingBits >= tagBits && slice.uintAhead(0, tagBits) === tag);
+}
+
+/** A value without a name: its fields are those of the object around it. */
+function merge(target: ReadObject, value: ReadValue): void {
+  if (typeof value !== 'object' || value === null || value instanceof RawCell || value instanceof ExoticCell) {
+    target['value'] = value;
+    return;
+  }
+  for (const [name, inner] of Object.entries(value)) if (name !== '@type') target[name] = inner;
+}
+
+/** Keys of up to 64 bits are numbers, longer ones hashes and addresses. */
+function keyText(key: Buffer, bits: number): string {
+  if (bits > 64) return key.toString('hex').toUpperCase();
+  return (BigInt(`0x${key.toString('hex')}`) >> BigInt(key.length * 8 - bits)).toString();
+}
