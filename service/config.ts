@@ -1,3 +1,11 @@
+import {
+  indexerOf,
+  ownIndexer,
+  ownPostgres,
+  postgresOf,
+  type IndexerConfig,
+  type PostgresConfig,
+} from './config/database.ts';
 import { durationMs } from './config/duration.ts';
 import { ConfigError, type ConfigProblem } from './config/errors.ts';
 import {
@@ -11,6 +19,7 @@ import {
 import type { TonApi } from './config/manifest.gen.ts';
 import { readManifest, type Manifest } from './config/manifest.ts';
 
+export type { IndexerConfig, PostgresConfig } from './config/database.ts';
 export {
   canonicalHash,
   changedCold,
@@ -20,6 +29,7 @@ export {
   isOtherNetwork,
   type HotConfig,
 } from './config/hot.ts';
+export { secretsOfManifest, type ManifestSecrets } from './config/secrets.ts';
 export { keyringRowFields, revokedSet, type KeyringRow } from './config/keyring-row.ts';
 
 /** `mainnet` and `testnet` are the public networks; `custom` is any other. */
@@ -88,6 +98,10 @@ export type ServiceConfig = {
     readonly redis: { readonly secret: SecretKey } | 'embedded' | null;
     readonly onRedisFailure: 'Local' | 'Open' | 'Closed';
   };
+  /** Null: no index, and no v3. */
+  readonly postgres: PostgresConfig | null;
+  /** Null: nothing is indexed. */
+  readonly indexer: IndexerConfig | null;
   /** Keyring file (JSON); null: no keys beyond those made at start. */
   readonly keyringFile: string | null;
   readonly observability: {
@@ -116,6 +130,10 @@ export type ProcessSettings = {
   readonly logLevel?: ServiceConfig['observability']['logLevel'] | undefined;
   /** Collector where the manifest names none (OTEL_EXPORTER_OTLP_ENDPOINT); every request is traced then. */
   readonly tracingEndpoint?: string | undefined;
+  /** There is a database: without a manifest v3 is served from it. */
+  readonly database?: boolean | undefined;
+  /** First masterchain block of the index; wins over the manifest. */
+  readonly startSeqno?: number | undefined;
 };
 
 /** The rest of what a configuration is made from. */
@@ -164,19 +182,10 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     anonymousPlan: spec.anonymousPlan ?? null,
     trustedProxies: spec.trustedProxies,
     rateLimits: rateLimitsOf(spec.rateLimits),
+    postgres: postgresOf(spec),
+    indexer: indexerOf(spec.indexer, sources.startSeqno),
     ...processPart(sources, spec.observability),
   });
-}
-
-/**
- * The Redis URL in a Secret of the manifest's own file; undefined when it is not there. Kept apart from the configuration, which holds no secret.
- *
- * @throws ConfigError as `configFromManifest`
- */
-export function redisUrlOfManifest(text: string): string | undefined {
-  const { tonApi, lookup } = readManifest(text);
-  const { secretRef } = tonApi.spec.rateLimits.redis;
-  return secretRef === undefined ? undefined : lookup({ kind: 'Secret', ...secretRef })?.trim();
 }
 
 /**
@@ -205,7 +214,7 @@ export function devConfig(
     name: 'dev',
     ...network,
     trust: 'verified',
-    surfaces: ['v2'],
+    surfaces: settings.database === true ? ['v2', 'v3'] : ['v2'],
     api: { v2: apiDefaults },
     requestTimeoutMs: 10_000,
     drainSeconds: defaultDrainSeconds,
@@ -216,6 +225,8 @@ export function devConfig(
     anonymousPlan,
     trustedProxies: 0,
     rateLimits: { redis: null, onRedisFailure: 'Local' },
+    postgres: settings.database === true ? ownPostgres : null,
+    indexer: settings.database === true ? ownIndexer(settings.startSeqno) : null,
     ...processPart(settings, undefined),
   });
 }

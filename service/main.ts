@@ -61,11 +61,11 @@ const startRole: Record<Arguments['role'], (args: Arguments, shared: Shared) => 
   api(args, shared) {
     const load = () => loadConfiguration(args, process.env);
     const loaded = load();
-    const { config } = loaded;
+    const { config, hash, ...urls } = loaded;
     const base = { role: 'api', network: config.network, api: config.name };
     const logger = createLogger({ level: config.observability.logLevel, base });
     const source = { files: configurationFiles(args), load };
-    return startApi(config, { redisUrl: loaded.redisUrl, configHash: loaded.hash, source }, { ...shared, logger });
+    return startApi(config, { ...urls, configHash: hash, source }, { ...shared, logger });
   },
 };
 

@@ -2,11 +2,12 @@ import { parseArgs } from 'node:util';
 
 import { TonplaneError } from '../error.ts';
 import { redisUrlProblem } from '../limits/redis/connection.ts';
+import { postgresUrlProblem } from './postgres-url.ts';
 
 /** What the command line asks for. */
 export type Arguments = {
   /** `dev`: a network of one's own and the API over it in one process; `api`: the API over the lite servers that are named. */
-  readonly role: 'dev' | 'api';
+  readonly role: Role;
   /** TonApi manifest file. */
   readonly manifest: string | undefined;
   readonly network: 'mainnet' | 'testnet' | undefined;
@@ -17,6 +18,13 @@ export type Arguments = {
   readonly redis: string | undefined;
   /** File that holds it, as mounted from a Secret; followed while the process runs. */
   readonly redisFile: string | undefined;
+  /** URI of the Postgres of the index, and of the replica that it is read from; secrets. */
+  readonly postgresUrl: string | undefined;
+  /** Files that hold them, as mounted from Secrets; followed while the process runs. */
+  readonly postgresFile: string | undefined;
+  readonly postgresReplicaFile: string | undefined;
+  /** First masterchain block of the index. */
+  readonly startSeqno: number | undefined;
   readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number | undefined;
@@ -42,6 +50,9 @@ export type Arguments = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
 
+const roles = ['dev', 'api'] as const;
+export type Role = (typeof roles)[number];
+
 /** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
 export class ArgumentsError extends TonplaneError<'usage' | 'help', Record<string, never>> {}
 
@@ -52,6 +63,10 @@ const options = {
   keyring: { type: 'string' },
   redis: { type: 'string' },
   'redis-file': { type: 'string' },
+  'postgres-url': { type: 'string' },
+  'postgres-file': { type: 'string' },
+  'postgres-replica-file': { type: 'string' },
+  'start-seqno': { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
@@ -96,6 +111,10 @@ Over lite servers of a real network, one of:
   --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
                         machine cannot see): redis://, rediss://, redis+cluster://host:port,host:port
   --redis-file FILE     that holds the URL, as mounted from a Secret
+  --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
+  --postgres-file FILE, --postgres-replica-file FILE
+                        that hold the URI, and that of a replica to read from, as mounted from Secrets
+  --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
   --log-level LEVEL     debug, info, warn or error
 
 dev fund ADDRESS AMOUNT
@@ -119,6 +138,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     throw refuse('--network: expected none with --manifest, which names its network');
   }
   const real = values.manifest !== undefined || network !== undefined;
+  const role = roleOf(positionals, real);
   const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
   for (const option of ['block-time', 'validators', 'fork'] as const) {
     if (values[option] !== undefined && (recorded || real)) {
@@ -128,13 +148,17 @@ export function parseArguments(args: readonly string[]): Arguments {
     }
   }
   return {
-    role: roleOf(positionals, real),
+    role,
     manifest: values.manifest,
     network,
     globalConfig: values['global-config'],
     keyring: values.keyring,
     redis: redisUrl(values.redis),
     redisFile: values['redis-file'],
+    postgresUrl: postgresUrl(values['postgres-url']),
+    postgresFile: values['postgres-file'],
+    postgresReplicaFile: values['postgres-replica-file'],
+    startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
@@ -159,26 +183,29 @@ function parseStrictly(args: readonly string[]) {
   }
 }
 
-function roleOf(positionals: readonly string[], real: boolean): 'dev' | 'api' {
-  const [role = real ? 'api' : 'dev', ...rest] = positionals;
-  if (rest.length > 0 || (role !== 'dev' && role !== 'api')) {
-    throw refuse(`expected at most one role (dev or api), got ${positionals.join(' ')}`);
+function roleOf(positionals: readonly string[], real: boolean): Role {
+  const [name = real ? 'api' : 'dev', ...rest] = positionals;
+  const role = roles.find((one) => one === name);
+  if (rest.length > 0 || role === undefined) {
+    throw refuse(`expected at most one role (${roles.join(', ')}), got ${positionals.join(' ')}`);
   }
   if (role === 'dev' && real) throw refuse('dev runs a network of its own: expected no --manifest, --network');
-  if (role === 'api' && !real) throw refuse('api: expected --manifest FILE or --network NAME --global-config FILE');
+  if (role !== 'dev' && !real) throw refuse(`${role}: expected --manifest FILE or --network NAME --global-config FILE`);
   return role;
 }
 
 function integer(option: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!/^\d{1,6}$/.test(text) || value > max)
+  if (!/^\d{1,10}$/.test(text) || value > max)
     throw refuse(`${option}: expected a number from 0 to ${max}, got ${text}`);
   return value;
 }
 
 /** Blocks take some 10 ms each; more signatures make proofs that no test needs. */
 const VALIDATORS_MAX = 100;
+
+const seqnoMax = 2 ** 31 - 1;
 
 function count(option: string, text: string | undefined, max: number): number | undefined {
   const value = integer(option, text, max);
@@ -210,6 +237,13 @@ function seconds(option: string, text: string | undefined): number | undefined {
 function redisUrl(text: string | undefined): string | undefined {
   const problem = text === undefined ? undefined : redisUrlProblem(text);
   if (problem !== undefined) throw refuse(`--redis: ${problem}`);
+  return text;
+}
+
+/** As that of Redis. */
+function postgresUrl(text: string | undefined): string | undefined {
+  const problem = text === undefined ? undefined : postgresUrlProblem(text);
+  if (problem !== undefined) throw refuse(`--postgres-url: ${problem}`);
   return text;
 }
 

@@ -4,13 +4,14 @@ import {
   configFromManifest,
   hotConfig,
   hotHashOfManifest,
-  redisUrlOfManifest,
+  secretsOfManifest,
   type ProcessSettings,
 } from '../config.ts';
 import { redisUrlProblem } from '../limits/redis/connection.ts';
 import type { Arguments } from './arguments.ts';
 import { StartError } from './errors.ts';
 import { readNamedFile } from './files.ts';
+import { postgresUrlProblem } from './postgres-url.ts';
 import type { Loaded } from './hot-reload.ts';
 
 /** What the command line and the environment say besides the network: the same for every role. */
@@ -23,12 +24,13 @@ export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv)
     keyringFile: args.keyring,
     logLevel: args.logLevel,
     tracingEndpoint: environment['OTEL_EXPORTER_OTLP_ENDPOINT'],
+    startSeqno: args.startSeqno,
   };
 }
 
 /**
- * The configuration of the `api` role, from the files that the command line names, and the URL of its Redis: that of `--redis` or `--redis-file`, else of
- * the environment, else of a Secret in the manifest's own file.
+ * The configuration of a role over lite servers that are named, from the files of the command line, and the URLs of its Redis and its Postgres: those that are
+ * named there, else those of the environment, else of Secrets in the manifest's own file.
  *
  * @throws StartError for a file that cannot be read, ConfigError for what is wrong in it
  */
@@ -36,39 +38,63 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
   const settings = processSettings(args, environment);
   const globalConfig =
     args.globalConfig === undefined ? undefined : readNamedFile('--global-config', args.globalConfig);
-  const given = givenRedisUrl(args, environment);
+  const given = givenUrls(args, environment);
   if (args.manifest !== undefined) {
     const text = readNamedFile('--manifest', args.manifest);
+    const secrets = secretsOfManifest(text);
     return {
       config: configFromManifest(text, { ...settings, globalConfig }),
       hash: hotHashOfManifest(text),
-      redisUrl: given ?? checkedRedisUrl('spec.rateLimits.redis.secretRef', redisUrlOfManifest(text)),
+      redisUrl: given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl),
+      postgresUrl: given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres.secretRef', secrets.postgresUrl),
+      postgresReplicaUrl:
+        given.postgresReplicaUrl ??
+        checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),
     };
   }
-  const config = configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', settings);
-  return { config, hash: canonicalHash(hotConfig(config)), redisUrl: given };
+  const database = given.postgresUrl !== undefined;
+  const config = configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', { ...settings, database });
+  return { config, hash: canonicalHash(hotConfig(config)), ...given };
 }
 
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
-  return [args.manifest, args.globalConfig, args.redisFile].filter((file) => file !== undefined);
+  const { manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile } = args;
+  return [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile].filter((file) => file !== undefined);
 }
 
-function givenRedisUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
-  if (args.redis !== undefined) return args.redis;
-  if (args.redisFile !== undefined) {
-    return checkedRedisUrl('--redis-file', readNamedFile('--redis-file', args.redisFile).trim());
-  }
-  const given = environment['TONPLANE_REDIS_URL'];
-  return given === undefined || given === '' ? undefined : checkedRedisUrl('TONPLANE_REDIS_URL', given);
+/** The Postgres that the command line or the environment names; undefined for none. */
+export function givenPostgresUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
+  const named = args.postgresUrl ?? fileUrl(postgresUrlProblem, '--postgres-file', args.postgresFile);
+  return named ?? variable(postgresUrlProblem, 'TONPLANE_POSTGRES_URL', environment);
+}
+
+function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded, 'config' | 'hash'> {
+  const redis = args.redis ?? fileUrl(redisUrlProblem, '--redis-file', args.redisFile);
+  return {
+    redisUrl: redis ?? variable(redisUrlProblem, 'TONPLANE_REDIS_URL', environment),
+    postgresUrl: givenPostgresUrl(args, environment),
+    postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
+  };
+}
+
+type UrlProblem = (url: string) => string | undefined;
+
+function fileUrl(problemOf: UrlProblem, option: string, path: string | undefined): string | undefined {
+  return path === undefined ? undefined : checked(problemOf, option, readNamedFile(option, path).trim());
+}
+
+function variable(problemOf: UrlProblem, name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const given = environment[name];
+  return given === undefined || given === '' ? undefined : checked(problemOf, name, given);
 }
 
 /** The URL may hold a password: it is not repeated. */
-function checkedRedisUrl(where: string, url: string | undefined): string | undefined {
-  const problem = url === undefined ? undefined : redisUrlProblem(url);
+function checked(problemOf: UrlProblem, where: string, url: string | undefined): string | undefined {
+  const problem = url === undefined ? undefined : problemOf(url);
   if (problem === undefined) return url;
   throw new StartError({
-    code: 'redis_url_invalid',
+    code: 'url_invalid',
     message: `${where}: ${problem}`,
     data: { option: where },
     retryable: false,

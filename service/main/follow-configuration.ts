@@ -11,12 +11,10 @@ import { setLogLevel } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracer.ts';
 import { createHotReload, hotReloadPollMs, type HotReload, type Loaded } from './hot-reload.ts';
 
-/** Where a configuration came from. */
-export type ConfigurationSource = {
+/** Where a configuration came from; the URLs are secrets. Without one of Redis limits are of this process alone, without one of Postgres there is no index. */
+export type ConfigurationSource = Partial<Omit<Loaded, 'config' | 'hash'>> & {
   /** What is told of the configuration until its files change; default: the hash of its hot part. */
   readonly configHash?: string;
-  /** Of the Redis that limits are shared in; a secret. Default: limits of this process alone. */
-  readonly redisUrl?: string | undefined;
   /** What the configuration was read from, to be followed while the process runs. */
   readonly source?: { readonly files: readonly string[]; readonly load: () => Loaded };
 };
@@ -33,14 +31,15 @@ export type HotParts = {
 /** Follows the files of the configuration of a running API. */
 export function followConfiguration(
   config: ServiceConfig,
-  { configHash, redisUrl, source }: ConfigurationSource,
+  origin: ConfigurationSource,
   parts: HotParts,
   { logger, register }: { readonly logger: Logger; readonly register: Registry },
 ): HotReload {
-  const start = { config, hash: configHash ?? canonicalHash(hotConfig(config)), redisUrl };
+  const { source } = origin;
+  const start = loadedFrom(config, origin);
   return createHotReload(
     start,
-    { files: source?.files ?? [], pollMs: hotReloadPollMs },
+    { files: source?.files ?? [], pollMs: hotReloadPollMs, unread: unreadByApi },
     {
       load: source?.load ?? (() => start),
       apply: (next, before) => putInForce(next, before, parts, logger),
@@ -48,6 +47,15 @@ export function followConfiguration(
       register,
     },
   );
+}
+
+/** Fields that are the indexer's alone. */
+const unreadByApi = ['indexer'];
+
+/** What was read at the start. */
+export function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
+  const { configHash, redisUrl, postgresUrl, postgresReplicaUrl } = origin;
+  return { config, hash: configHash ?? canonicalHash(hotConfig(config)), redisUrl, postgresUrl, postgresReplicaUrl };
 }
 
 /** Pods must not come back to a Redis all at once. */

@@ -14,6 +14,9 @@ export type Loaded = {
   readonly hash: string;
   /** Of the Redis that limits are shared in; a secret, and so no part of the configuration. */
   readonly redisUrl: string | undefined;
+  /** Of the index, and of the replica that it is read from; undefined: the same, or no index. Secrets too. */
+  readonly postgresUrl: string | undefined;
+  readonly postgresReplicaUrl: string | undefined;
 };
 
 export type HotReloadOptions = {
@@ -21,6 +24,8 @@ export type HotReloadOptions = {
   readonly files: readonly string[];
   /** How often they are looked at. */
   readonly pollMs: number;
+  /** Names of fields that this role does not read: their changes are not told. */
+  readonly unread: readonly string[];
 };
 
 export type HotReloadDependencies = {
@@ -51,7 +56,7 @@ export const hotReloadPollMs = 500;
  */
 export function createHotReload(
   start: Loaded,
-  { files, pollMs }: HotReloadOptions,
+  { files, pollMs, unread }: HotReloadOptions,
   { load, apply, logger, register }: HotReloadDependencies,
 ): HotReload {
   const metrics = createReloadMetrics(register);
@@ -80,7 +85,7 @@ export function createHotReload(
         retryable: false,
       });
     }
-    const cold = changedCold(inForce.config, next.config);
+    const cold = changedCold(inForce.config, next.config).filter((name) => !unread.includes(name));
     apply(next, inForce);
     // What is cold stays as it is, so that a later change of it is told too.
     inForce = next;
@@ -119,7 +124,8 @@ export function createHotReload(
 }
 
 function isChanged(before: Loaded, after: Loaded): boolean {
-  const facts = ({ config, hash, redisUrl }: Loaded): string => canonicalHash([hash, hotConfig(config), redisUrl]);
+  const facts = ({ config, hash, redisUrl, postgresUrl, postgresReplicaUrl }: Loaded): string =>
+    canonicalHash([hash, hotConfig(config), redisUrl, postgresUrl, postgresReplicaUrl]);
   return facts(before) !== facts(after) || changedCold(before.config, after.config).length > 0;
 }
 

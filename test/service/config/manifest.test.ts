@@ -402,6 +402,8 @@ describe('the configuration of a manifest', () => {
       anonymousPlan: 'free',
       trustedProxies: 2,
       rateLimits: { redis: { secret: { name: 'redis', key: 'url' } }, onRedisFailure: 'Local' },
+      postgres: null,
+      indexer: null,
       keyringFile: 'keys.json',
       observability: { logLevel: 'warn', tracing: { endpoint: 'http://collector:4318', sampleRatio: 0.01 } },
       listen: { host: '::', port: 0, internalPort: 9000 },

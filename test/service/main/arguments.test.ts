@@ -28,6 +28,11 @@ describe('the command line', () => {
       { fork: 'global.config.json@7', demo: false, keepChain: false },
     ],
     [['--block-time', 'on-demand'], { blockTime: 'on-demand' }],
+    [
+      ['--postgres-url', 'postgres://a:b@c/d', '--start-seqno', '7'],
+      { postgresUrl: 'postgres://a:b@c/d', startSeqno: 7 },
+    ],
+    [['--postgres-file', 'f', '--postgres-replica-file', 'r'], { postgresFile: 'f', postgresReplicaFile: 'r' }],
   ])('reads %j', (args, expected) => {
     expect(parseArguments(args)).toMatchObject(expected);
   });
@@ -40,10 +45,19 @@ describe('the command line', () => {
     [['--network', 'mainnet'], '--network and --global-config: expected both, or neither'],
     [['--network', 'moon', '--global-config', 'g'], '--network: expected mainnet, testnet, got moon'],
     [['--log-level', 'loud'], '--log-level: expected debug, info, warn, error, got loud'],
-    [['serve'], 'expected at most one role (dev or api), got serve'],
+    [['serve'], 'expected at most one role (dev, api), got serve'],
     [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
     [['--block-time', '0.39'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 0.39'],
     [['--block-time', '5.1'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 5.1'],
+    [['--start-seqno', '0'], '--start-seqno: expected a number from 1 to 2147483647, got 0'],
+    [
+      ['--postgres-url', 'mysql://user:secret@host/d'],
+      '--postgres-url: expected postgres://user:password@host:port/database, got mysql://',
+    ],
+    [
+      ['--postgres-url', 'secret'],
+      '--postgres-url: expected postgres://user:password@host:port/database, got something else',
+    ],
     [['--validators', '0'], '--validators: expected a number from 1 to 100, got 0'],
     [
       ['--recorded', '--validators', '4'],

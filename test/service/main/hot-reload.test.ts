@@ -26,7 +26,8 @@ describe('the configuration of a running process', () => {
 
   const load = (): Loaded => {
     const text = readNamedFile('--manifest', file);
-    return { config: configFromManifest(text), hash: hotHashOfManifest(text), redisUrl: undefined };
+    const urls = { redisUrl: undefined, postgresUrl: undefined, postgresReplicaUrl: undefined };
+    return { config: configFromManifest(text), hash: hotHashOfManifest(text), ...urls };
   };
 
   /** Follows the file, looking when told to. */
@@ -44,7 +45,7 @@ describe('the configuration of a running process', () => {
       register,
       logger: pino({}, { write: (line: string) => void lines.push(line) }),
     };
-    const reload = createHotReload(load(), { files: [file], pollMs: 3_600_000 }, dependencies);
+    const reload = createHotReload(load(), { files: [file], pollMs: 3_600_000, unread: [] }, dependencies);
     return { reload, lines, applied, metrics: () => register.metrics() };
   };
 
