@@ -29,8 +29,9 @@ const FRIENDLY_BYTES = 36;
 /**
  * Reads `workchain:64 hex digits` or 48 characters of base64, either alphabet or both mixed (TEP-2; v2 sheet 7.1).
  * Bare hex without a workchain is no address. Returns undefined for anything else.
+ * @param rules `anyTag` takes a friendly address whose first byte is no known tag (v3 sheet section 2)
  */
-export function parseAddress(text: string): ParsedAddress | undefined {
+export function parseAddress(text: string, rules: { readonly anyTag?: boolean } = {}): ParsedAddress | undefined {
   const raw = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
   if (raw) {
     const workchain = Number(raw[1]);
@@ -40,7 +41,8 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   if (!/^[A-Za-z0-9+/_-]{48}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes[0]! & ~(NON_BOUNCEABLE_FLAG | TEST_ONLY_FLAG);
-  if (tag !== BOUNCEABLE_TAG || bytes.readUInt16BE(34) !== crc16(bytes.subarray(0, 34))) return undefined;
+  if (tag !== BOUNCEABLE_TAG && rules.anyTag !== true) return undefined;
+  if (bytes.readUInt16BE(34) !== crc16(bytes.subarray(0, 34))) return undefined;
   return {
     workchain: bytes.readInt8(1),
     id: Buffer.from(bytes.subarray(2, 34)),

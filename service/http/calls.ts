@@ -10,13 +10,13 @@ import type { ParameterSource } from '../contract/parameter.ts';
 import { createAdmission, quotaHeaders, type Admission, type Caller } from './admission.ts';
 import { readApiKey } from './api-key.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import { successEnvelope, type RpcMark } from './envelope.ts';
+import type { RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
 import { createPacing } from './pacing.ts';
 import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
-import { errorAnswer, type Answer } from './reply.ts';
+import { errorAnswer, type Answer, type Telling } from './reply.ts';
 
 /** One request under way to an operation: everything a route needs to answer it. */
 export type Call = {
@@ -36,13 +36,16 @@ export type Calls = {
   /** Gives `work` a call and frees all it holds afterwards. What `work` throws becomes the answer. */
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
-  run(call: Call, operation: Operation, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
+  run(call: Call, operation: Runnable, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
   readonly setTrustedProxies: (count: number) => void;
   /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
   readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
+
+/** What running takes of an operation. */
+export type Runnable = Pick<Operation, 'run' | 'refusalStatus'>;
 
 export type CallsDependencies = {
   readonly exchanges: Exchanges;
@@ -91,12 +94,9 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     };
   };
 
-  const fail = (
-    exchange: Exchange,
-    error: unknown,
-    told: { readonly mark?: RpcMark | undefined; readonly refusalStatus?: number | undefined } = {},
-  ): Answer => {
-    const answer = errorAnswer(error, exchange.extra(exchange.liteServers), told.mark, told.refusalStatus);
+  const fail = (exchange: Exchange, error: unknown, telling: Telling = {}): Answer => {
+    const { envelope } = exchange;
+    const answer = errorAnswer(error, exchange.extra(exchange.liteServers), { envelope, ...telling });
     if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');
     return answer;
   };
@@ -142,7 +142,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
         exchange.liteServers = answer.liteServers;
         return {
           status: 200,
-          body: successEnvelope(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
+          body: exchange.envelope.success(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
         };
       } catch (error) {
         exchange.liteServers = told.asked();

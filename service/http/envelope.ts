@@ -35,6 +35,13 @@ export function sixDigits(value: number): string {
   return `${withoutZeros(digits)}e${exponent < 0 ? '-' : '+'}${size}`;
 }
 
+/** How a contract writes its answers. */
+export type Envelope = {
+  /** @param extra `@extra` of the answer, where the contract has it */
+  success(result: unknown, extra: string, mark?: RpcMark): string;
+  failure(failure: Failure, extra: string, mark?: RpcMark): string;
+};
+
 /** The body of a success: `ok`, `result`, `@extra`, then the JSON-RPC mark. */
 export function successEnvelope(result: unknown, extra: string, mark?: RpcMark): string {
   return `{"ok":true,"result":${writeResult(result)},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
@@ -45,6 +52,14 @@ export function failureEnvelope(failure: Failure, extra: string, mark?: RpcMark)
   const error = JSON.stringify(failure.text);
   return `{"ok":false,"error":${error},"code":${failure.status},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
 }
+
+export const v2Envelope: Envelope = { success: successEnvelope, failure: failureEnvelope };
+
+/** Results as they are, and failures without `@extra` (v3 sheet sections 1 and 3). */
+export const v3Envelope: Envelope = {
+  success: (result) => writeResult(result),
+  failure: ({ text, status }) => `{"ok":false,"code":${status},"error":${JSON.stringify(text)}}`,
+};
 
 function markText(mark: RpcMark | undefined): string {
   if (mark === undefined) return '';

@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 import { redactUrl } from './api-key.ts';
-import { extraText } from './envelope.ts';
+import { extraText, v2Envelope, v3Envelope, type Envelope } from './envelope.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { Clock } from './options.ts';
+import { isV3 } from './paths.ts';
 import { callerGoneStatus } from './status.ts';
 import { endRequestSpan, startRequestSpan } from './tracing.ts';
 
@@ -18,6 +19,8 @@ export type Exchange = {
   /** Lite servers whose answers were used. */
   liteServers: readonly number[];
   readonly span: Span;
+  /** Of the contract that the path is of. */
+  readonly envelope: Envelope;
   /** `@extra` of an answer made now. */
   extra(liteServers?: readonly number[], cached?: boolean): string;
 };
@@ -85,6 +88,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
         operation: 'unknown',
         errorCode: undefined,
         liteServers: [],
+        envelope: isV3(request.url) ? v3Envelope : v2Envelope,
         span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
         extra: (liteServers = [], cached = false) =>
           extraText({

@@ -1,7 +1,15 @@
+import { settingHeaders } from '../v3/settings.ts';
 import { debugHeaders } from './read-notes.ts';
 
 /** What scripts in browsers may see besides the body. */
-const exposed = ['X-API-Version', 'Retry-After', 'RateLimit', 'RateLimit-Policy', ...Object.values(debugHeaders)];
+const exposed = [
+  'X-API-Version',
+  'Server-Timing',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  ...Object.values(debugHeaders),
+];
 
 /** Headers of every answer, errors and static pages included (v2 sheet section 1). */
 export function commonHeaders(version: string): Readonly<Record<string, string>> {
@@ -13,10 +21,20 @@ export function commonHeaders(version: string): Readonly<Record<string, string>>
   };
 }
 
+const allowed = [
+  '*',
+  'Content-Type',
+  'X-API-Key',
+  'X-Ton-Client-Version',
+  'X-Tonplane-Debug',
+  ...settingHeaders,
+  'Authorization',
+];
+
 /** Headers of the answer to a preflight. `*` does not cover Authorization, and old browsers do not know it: the rest is named too. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': '*, Content-Type, X-API-Key, X-Ton-Client-Version, X-Tonplane-Debug, Authorization',
+  'access-control-allow-headers': allowed.join(', '),
   'access-control-max-age': '86400',
 };
 

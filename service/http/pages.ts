@@ -22,26 +22,29 @@ export const pagePolicy =
 /** A day: assets change with a release only. */
 const assetCache = 'public, max-age=86400';
 
-const html = `<!doctype html>
+/** Contracts that have a document. */
+type DocsContract = 'v2' | 'v3';
+
+const html = (contract: DocsContract): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TON HTTP API v2</title>
+<title>TON HTTP API ${contract}</title>
 <link rel="stylesheet" href="${docsPath}/swagger-ui.css">
 <link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png">
 </head>
 <body>
 <div id="swagger-ui"></div>
 <script src="${docsPath}/swagger-ui-bundle.js"></script>
-<script src="${docsPath}/start.js"></script>
+<script src="${docsPath}/${contract}.js"></script>
 </body>
 </html>
 `;
 
 /** `validatorUrl: null` keeps the page from asking Swagger's public validator. */
-const start = `SwaggerUIBundle({
-  url: '/api/v2/openapi.json',
+const start = (contract: DocsContract): string => `SwaggerUIBundle({
+  url: '/api/${contract}/openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
@@ -49,8 +52,10 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** The documentation page. */
-export const docsPage: Page = page('text/html; charset=utf-8', html, 'no-cache');
+/** The documentation page of a contract. */
+export function docsPage(contract: DocsContract): Page {
+  return page('text/html; charset=utf-8', html(contract), 'no-cache');
+}
 
 /** Path -> asset of the documentation. Reads the package's files; throws when they are not there. */
 export function readDocsAssets(): ReadonlyMap<string, Page> {
@@ -59,7 +64,11 @@ export function readDocsAssets(): ReadonlyMap<string, Page> {
     `${docsPath}/${name}`,
     { contentType, body: readFileSync(join(folder, name)), cacheControl: assetCache },
   ]);
-  return new Map([...files, [`${docsPath}/start.js`, page('text/javascript; charset=utf-8', start, assetCache)]]);
+  const starts = (['v2', 'v3'] as const).map((contract): [string, Page] => [
+    `${docsPath}/${contract}.js`,
+    page('text/javascript; charset=utf-8', start(contract), assetCache),
+  ]);
+  return new Map([...files, ...starts]);
 }
 
 /** A page made of text. */

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 import { mustClose } from './body.ts';
-import { failureEnvelope, type RpcMark } from './envelope.ts';
+import { v2Envelope, type Envelope, type RpcMark } from './envelope.ts';
 import { jsonType } from './headers.ts';
 import { failureOf, type Failure } from './status.ts';
 
@@ -16,17 +16,24 @@ export type Answer = {
   readonly unexpected?: boolean;
 };
 
-/**
- * The envelope of an error, with the headers that its status asks for.
- * @param refusalStatus of a message that is refused, here or by a lite server, and of every other 500 that was foreseen
- */
-export function errorAnswer(error: unknown, extra: string, mark?: RpcMark, refusalStatus?: number): Answer {
+/** How an error is told. */
+export type Telling = {
+  /** Default that of v2. */
+  readonly envelope?: Envelope;
+  readonly mark?: RpcMark | undefined;
+  /** Status of a message that is refused, here or by a lite server, and of every other 500 that was foreseen. */
+  readonly refusalStatus?: number | undefined;
+};
+
+/** The envelope of an error, with the headers that its status asks for. */
+export function errorAnswer(error: unknown, extra: string, telling: Telling = {}): Answer {
+  const { envelope = v2Envelope, mark, refusalStatus } = telling;
   const found = failureOf(error);
   const isRefusal = found.code === 'bad_message' || (found.status === 500 && !found.unexpected);
   const failure = isRefusal ? { ...found, status: refusalStatus ?? found.status } : found;
   return {
     status: failure.status,
-    body: failureEnvelope(failure, extra, mark),
+    body: envelope.failure(failure, extra, mark),
     headers: failureHeaders(failure),
     errorCode: failure.code,
     unexpected: failure.unexpected,

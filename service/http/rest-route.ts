@@ -16,6 +16,11 @@ export async function answerRest(calls: Calls, call: Call, operation: Operation,
 /** GET reads the query, POST the body and never the query (v2 sheet section 1). */
 async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
   if (call.request.method === 'GET') return querySource(call.query);
+  return readBodySource(call, bodies);
+}
+
+/** The fields of a JSON object; an empty body is one without. */
+export async function readBodySource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
   const bytes = await bodies.read(call.request.raw, call.deadline.signal);
   if (bytes.length === 0) return bodySource({});
   const body = parseJson(bytes);

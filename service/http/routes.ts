@@ -2,32 +2,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
+import type { V3Request } from '../v3/operation.ts';
+import type { V3 } from '../v3/v3.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
+import { describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
+import { operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
 import { answerUsage } from './usage-route.ts';
+import { answerV3 } from './v3-route.ts';
 
 /** Path -> methods it takes: tells a wrong method from an unknown path. */
 export type RouteTable = ReadonlyMap<string, readonly string[]>;
 
-/** Where operations are. */
-export const operationsPath = '/api/v2';
-
-export const rpcPath = `${operationsPath}/jsonRPC`;
-
-/** What the key of the request did today. */
-export const usagePath = '/usage';
-
 export type RoutesDependencies = {
   readonly v2: V2;
+  /** Absent: v3 is not served. */
+  readonly v3?: V3;
   readonly calls: Calls;
   readonly exchanges: Exchanges;
   readonly metrics: HttpMetrics;
@@ -41,7 +40,7 @@ export function declareRoutes(
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
 ): RouteTable {
-  const { v2, calls, exchanges } = dependencies;
+  const { v2, v3, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
 
@@ -71,7 +70,16 @@ export function declareRoutes(
     }
   };
 
+  const declareV3 = (operation: Operation<V3Request>): void => {
+    const handler = answering(`v3/${operation.name}`, (call) => answerV3(calls, call, operation, bodies));
+    const methods = operation.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    for (const name of [operation.name, ...operation.aliases]) {
+      declare(`${v3Path}/${name.toLowerCase()}`, methods, handler);
+    }
+  };
+
   if (options.rest) v2.operations.forEach(declareOperation);
+  v3?.operations.forEach(declareV3);
   const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
   declare(rpcPath, ['POST'], rpcHandler);
   declare(usagePath, ['GET'], answering('usage', answerUsage));
@@ -82,7 +90,7 @@ export function declareRoutes(
       answering(handler.name, (call) => answerPost(call, handler, bodies)),
     );
   }
-  for (const [path, content] of servicePages(v2)) {
+  for (const [path, content] of [...servicePages(v2), ...(v3 === undefined ? [] : v3Pages(v3))]) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';
       return sendPage(reply, content);
@@ -99,9 +107,20 @@ function servicePages(v2: V2): ReadonlyMap<string, Page> {
     ['/healthcheck', health],
     [`${operationsPath}/healthcheck`, health],
     [`${operationsPath}/openapi.json`, document],
-    ['/', docsPage],
-    [operationsPath, docsPage],
+    ['/', docsPage('v2')],
+    [operationsPath, docsPage('v2')],
     ...readDocsAssets(),
+  ]);
+}
+
+/** The document of v3 under the names that its clients know, and its reader (v3 sheet section 1). */
+function v3Pages(v3: V3): ReadonlyMap<string, Page> {
+  const document = page('application/json', JSON.stringify(describeV3(v3)), 'no-cache');
+  return new Map<string, Page>([
+    [`${v3Path}/openapi.json`, document],
+    [`${v3Path}/doc.json`, document],
+    [v3Path, docsPage('v3')],
+    [`${v3Path}/index.html`, docsPage('v3')],
   ]);
 }
 

@@ -30,7 +30,7 @@ export async function answerRpc(options: RpcOptions, dependencies: RpcDependenci
   const body = await readRpcBody(call, dependencies.bodies, options.batchMax);
   if ('error' in body) {
     await call.admission.charge(noOperation);
-    return errorAnswer(body.error, bareExtra, {});
+    return errorAnswer(body.error, bareExtra, { mark: {} });
   }
   if (Array.isArray(body.value)) return answerBatch(dependencies, call, body.value);
   const rpc = readRpcCall(body.value, dependencies.v2.find);
@@ -61,9 +61,9 @@ async function startCall(calls: Calls, call: Call, rpc: RpcCall): Promise<{ read
   try {
     await call.admission.charge('operation' in rpc ? rpc.operation.name : noOperation);
   } catch (error) {
-    return { answer: Promise.resolve(errorAnswer(error, call.exchange.extra(), mark)) };
+    return { answer: Promise.resolve(errorAnswer(error, call.exchange.extra(), { mark })) };
   }
-  if ('error' in rpc) return { answer: Promise.resolve(errorAnswer(rpc.error, bareExtra, mark)) };
+  if ('error' in rpc) return { answer: Promise.resolve(errorAnswer(rpc.error, bareExtra, { mark })) };
   return { answer: calls.run(call, rpc.operation, rpc.source, mark) };
 }
 

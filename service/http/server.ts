@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
+import type { V3 } from '../v3/v3.ts';
 import { createCalls } from './calls.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
@@ -17,7 +18,8 @@ import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
 import { errorAnswer, send } from './reply.ts';
 import type { PostHandler } from './post-route.ts';
-import { declareRoutes, rpcPath, type RouteTable } from './routes.ts';
+import { isV3, pathOf, routedUrl, rpcPath } from './paths.ts';
+import { declareRoutes, type RouteTable } from './routes.ts';
 
 /** The public listener. */
 export type HttpServer = {
@@ -38,6 +40,8 @@ export type HttpServerStatus = {
 
 export type HttpServerDependencies = {
   readonly v2: V2;
+  /** Absent: v3 is not served. */
+  readonly v3?: V3;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly tracer: Tracer;
@@ -51,15 +55,17 @@ export type HttpServerDependencies = {
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
   const options = resolveHttpOptions(given);
-  const { v2, register } = dependencies;
+  const { v2, v3, register } = dependencies;
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
+  const v3Headers = commonHeaders(v3?.version ?? v2.version);
+  const headersOf = ({ url }: FastifyRequest) => (isV3(url) ? v3Headers : headers);
   const exchanges = createExchanges({ ...dependencies, metrics });
   const { headSeqno = () => undefined, posts = new Map() } = dependencies;
   const calls = createCalls(options, { ...dependencies, headSeqno, exchanges });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
     exchanges.begin(request, reply);
-    reply.headers(headers);
+    reply.headers(headersOf(request));
     sendError(reply, error, bareExtra);
   });
   let draining = false;
@@ -72,7 +78,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   app.addHook('onRequest', (request, reply, done) => {
     delete request.raw.headers['content-type'];
     const exchange = exchanges.begin(request, reply);
-    reply.headers(headers);
+    reply.headers(headersOf(request));
     const refusal = refuseAtOnce(request, routes, options);
     if (request.method === 'OPTIONS') {
       exchange.operation = 'preflight';
@@ -86,7 +92,8 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     }
   });
 
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isV3(request.url)) reply.header('server-timing', `app;dur=${reply.elapsedTime.toFixed(3)}ms`);
     if (draining) reply.header('connection', 'close');
     done(null, payload);
   });
@@ -97,12 +104,13 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   });
 
   const sendError = (reply: FastifyReply, error: unknown, extra: string): FastifyReply => {
-    const answer = errorAnswer(error, extra);
+    const { envelope } = exchanges.of(reply.request);
+    const answer = errorAnswer(error, extra, { envelope });
     exchanges.of(reply.request).errorCode = answer.errorCode;
     return send(reply, answer);
   };
 
-  routes = declareRoutes(app, options, { v2, calls, exchanges, metrics, posts });
+  routes = declareRoutes(app, options, { v2, ...(v3 && { v3 }), calls, exchanges, metrics, posts });
 
   return {
     async listen() {
@@ -144,6 +152,7 @@ function createListener(
     requestTimeout: options.receiveTimeoutMs,
     // Requests that come on open connections while draining are served: their callers did nothing wrong.
     return503OnClosing: false,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
     forceCloseConnections: 'idle',
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -173,7 +182,8 @@ function refuseAtOnce(
   routes: RouteTable,
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
-  if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
+  // Lists of 1,000 addresses are in queries of v3: of those the bound on all headers is the bound.
+  if (request.url.length > options.urlBytesMax && !isV3(request.url)) return new HttpError('url_too_long');
   if (!request.is404) return undefined;
   const path = pathOf(request.url);
   const allow = routes.get(path);
@@ -181,12 +191,6 @@ function refuseAtOnce(
   const { method } = request;
   const message = path === rpcPath ? `method ${method} is not supported` : `unsupported http method: ${method}`;
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
-}
-
-/** The path as routes know it: without query and without a slash at its end. */
-function pathOf(url: string): string {
-  const path = url.split(/[?#]/, 1)[0] ?? '';
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 /** Waits for the end of every request, at most `waitMs`. */

@@ -51,6 +51,8 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['not_a_token', [409, ownMessage]],
   ['no_archive', [542, ownMessage]],
   ['transaction_not_found', [404, ownMessage]],
+  ['not_indexed', [404, ownMessage]],
+  ['not_a_wallet', [409, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],
@@ -86,6 +88,11 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['bad_argument', [422, ownMessage]],
   ['faucet_busy', [429, ownMessage]],
   ['transfer_refused', [500, ownMessage]],
+  // The index.
+  ['index_empty', [503, ownMessage]],
+  ['statement_timeout', [504, 'timeout of the query']],
+  ['store_unavailable', [503, 'the index is not available']],
+  ['schema_missing', [503, 'the index is not available']],
   // Time and room.
   ['request_timeout', [504, networkTimeout]],
   ['caller_gone', [callerGoneStatus, 'caller closed the request']],

@@ -47,7 +47,7 @@ export async function refusals(): Promise<BenchResult[]> {
     try {
       await admission.charge('getAddressState');
     } catch (error) {
-      errorAnswer(error, 'bench', undefined);
+      errorAnswer(error, 'bench');
       admission.headers();
     }
     admission.release();

@@ -35,12 +35,15 @@ describe('the documentation', () => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   });
 
-  it('starts with the document of this server and without an outside validator', async () => {
-    const { text } = await request(`${listener.url}/api/v2/docs/start.js`);
-    expect(text).toContain("url: '/api/v2/openapi.json'");
-    expect(text).toContain('validatorUrl: null');
-    expect(foreignUrls(text)).toEqual([]);
-  });
+  it.each(['v2', 'v3'])(
+    'of %s starts with the document of this server and without an outside validator',
+    async (contract) => {
+      const { text } = await request(`${listener.url}/api/v2/docs/${contract}.js`);
+      expect(text).toContain(`url: '/api/${contract}/openapi.json'`);
+      expect(text).toContain('validatorUrl: null');
+      expect(foreignUrls(text)).toEqual([]);
+    },
+  );
 });
 
 describe('health', () => {
@@ -74,7 +77,7 @@ describe('every answer', () => {
       expect(reply.status).toBe(status);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
       expect(reply.headers.get('access-control-expose-headers')).toBe(
-        'X-API-Version, Retry-After, RateLimit, RateLimit-Policy, X-Tonplane-Upstreams, X-Tonplane-Attempts, X-Tonplane-Cache, X-Tonplane-Head',
+        'X-API-Version, Server-Timing, Retry-After, RateLimit, RateLimit-Policy, X-Tonplane-Upstreams, X-Tonplane-Attempts, X-Tonplane-Cache, X-Tonplane-Head',
       );
       expect(reply.headers.get('x-api-version')).toBe('2.2.0');
       expect(reply.headers.get('content-type')).toBe(contentType);

@@ -1,0 +1,143 @@
+import type { Operation } from '../contract/operation.ts';
+import type { Parameter } from '../contract/parameter.ts';
+import { referenceTo, type JsonSchema } from '../contract/shape.ts';
+import type { V3Request } from '../v3/operation.ts';
+import { settingHeaders, timeoutMsMax } from '../v3/settings.ts';
+import type { V3 } from '../v3/v3.ts';
+import { jsonContent } from './openapi-failures.ts';
+import { v3Path } from './paths.ts';
+
+type V3Operation = Operation<V3Request>;
+
+/** What failures of a status are about (v3 sheet section 3). */
+const failures: ReadonlyMap<number, string> = new Map([
+  [401, 'API key does not exist'],
+  [403, 'The key is for another network, address or operation'],
+  [404, 'The block or transaction that is asked about is not indexed'],
+  [405, 'Wrong method'],
+  [409, 'The account is no wallet'],
+  [413, 'Request body too large'],
+  [422, 'A parameter is missing or not valid'],
+  [429, 'Over the limit of the plan'],
+  [500, 'A lite server answered with an error, or something of the service failed'],
+  [503, 'The index or every lite server is away, or nothing is indexed yet'],
+  [504, 'The query took too long'],
+]);
+
+/** Statuses that any operation may answer with. */
+const commonStatuses: readonly number[] = [401, 403, 405, 422, 429, 500, 503, 504];
+
+const settingSchemas: Readonly<Record<(typeof settingHeaders)[number], JsonSchema>> = {
+  'X-Timeout': { type: 'integer', maximum: timeoutMsMax },
+  'X-No-Address-Book': { type: 'boolean' },
+  'X-No-Metadata': { type: 'boolean' },
+  'X-Actions-Version': { type: 'string' },
+};
+
+/** The OpenAPI 3.1 document of v3, made from its operations. */
+export function describeV3(v3: V3): JsonSchema {
+  const { operations } = v3;
+  const paths = operations.flatMap((operation) =>
+    [operation.name, ...operation.aliases].map((name) => [
+      `${v3Path}/${name}`,
+      Object.fromEntries(operation.methods.map((method) => [method.toLowerCase(), describe(operation, name, method)])),
+    ]),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'TON HTTP API v3',
+      version: v3.version,
+      summary: 'The index of the blockchain',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths: Object.fromEntries(paths) as JsonSchema,
+    components: {
+      securitySchemes: {
+        APIKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        APIKeyQuery: { type: 'apiKey', in: 'query', name: 'api_key' },
+      },
+      parameters: Object.fromEntries(
+        settingHeaders.map((name) => [
+          componentOf(name),
+          { name, in: 'header', required: false, schema: settingSchemas[name] },
+        ]),
+      ),
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['ok', 'code', 'error'],
+          properties: { ok: { const: false }, code: { type: 'integer' }, error: { type: 'string', minLength: 1 } },
+          additionalProperties: false,
+        },
+        ...Object.fromEntries(operations.flatMap(({ result }) => [...result.definitions])),
+      },
+    },
+  };
+}
+
+function describe(operation: V3Operation, name: string, method: 'GET' | 'POST'): JsonSchema {
+  const statuses = new Set([...commonStatuses, ...(operation.failures ?? []), ...(method === 'POST' ? [413] : [])]);
+  const failed = [...statuses]
+    .toSorted((a, b) => a - b)
+    .map((status) => [
+      status.toString(),
+      {
+        description: failures.get(status) ?? 'The operation is refused',
+        headers: answerHeaders,
+        content: jsonContent({ $ref: referenceTo('Error') }),
+      },
+    ]);
+  return {
+    operationId: `${method.toLowerCase()}_${name.replaceAll('/', '_')}`,
+    tags: [operation.tag],
+    summary: operation.summary,
+    security: [{}, { APIKeyHeader: [] }, { APIKeyQuery: [] }],
+    parameters: [
+      ...(method === 'GET' ? operation.parameters.map(describeQuery) : []),
+      ...settingHeaders.map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
+    ],
+    ...(method === 'POST' && { requestBody: { required: true, content: jsonContent(bodySchema(operation)) } }),
+    responses: {
+      '200': { description: 'OK', headers: answerHeaders, content: jsonContent(operation.result.schema) },
+      ...(Object.fromEntries(failed) as JsonSchema),
+    },
+  };
+}
+
+const answerHeaders: JsonSchema = {
+  'X-API-Version': { schema: { type: 'string', pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$' } },
+  'Server-timing': { schema: { type: 'string' } },
+};
+
+function describeQuery(parameter: Parameter<unknown>): JsonSchema {
+  return {
+    name: parameter.name,
+    in: 'query',
+    required: parameter.missing !== undefined,
+    schema: valueSchema(parameter),
+    ...(parameter.repeats === true && { style: 'form', explode: true }),
+  };
+}
+
+function bodySchema({ parameters, bodyRules }: V3Operation): JsonSchema {
+  const required = parameters.filter(({ missing }) => missing !== undefined).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, valueSchema(parameter)])),
+    ...(required.length > 0 && { required }),
+    ...bodyRules,
+  };
+}
+
+/** Lists are empty by default, which goes without saying. */
+function valueSchema({ input, repeats, fallback }: Parameter<unknown>): JsonSchema {
+  if (repeats === true) return { type: 'array', items: input.schema };
+  return fallback === undefined ? input.schema : { ...input.schema, default: fallback };
+}
+
+/** `X-No-Metadata` -> `XNoMetadata`. */
+function componentOf(header: string): string {
+  return header.replaceAll('-', '');
+}

@@ -1,0 +1,27 @@
+import type { Operation } from '../contract/operation.ts';
+import { querySource } from '../contract/parameter.ts';
+import type { V3Request } from '../v3/operation.ts';
+import { readSettings } from '../v3/settings.ts';
+import type { BodyReader } from './body.ts';
+import type { Call, Calls } from './calls.ts';
+import type { Answer } from './reply.ts';
+import { readBodySource } from './rest-route.ts';
+
+/** Answers an operation of v3: limits, then the query or the body, then the operation with what the caller asked of it. */
+export async function answerV3(
+  calls: Calls,
+  call: Call,
+  operation: Operation<V3Request>,
+  bodies: BodyReader,
+): Promise<Answer> {
+  const { request, query } = call;
+  await call.admission.charge(operation.name);
+  const source = request.method === 'POST' ? await readBodySource(call, bodies) : querySource(query, 'last');
+  const settings = readSettings((name) => [request.headers[name]].flat()[0], query);
+  const bound = {
+    ...operation,
+    run: (parameters: typeof source, context: Omit<V3Request, 'settings'>) =>
+      operation.run(parameters, { ...context, settings }),
+  };
+  return calls.run(call, bound, source);
+}

@@ -1,0 +1,24 @@
+/** An account as columns of kind `address` hold it. */
+export type StoredAccount = {
+  readonly workchain: number;
+  /** 32 bytes. */
+  readonly id: Uint8Array;
+};
+
+/** Added to the workchain, so that -1 sorts before 0. */
+const workchainBias = 128;
+
+/** Workchain plus 128, then the id: 33 bytes. Workchains beyond 8 bits, where no account is, give a key that no row has. */
+export function accountKey({ workchain, id }: StoredAccount): Buffer {
+  const biased = workchain + workchainBias;
+  if (biased < 0 || biased > 255) return Buffer.alloc(0);
+  const key = Buffer.allocUnsafe(33);
+  key[0] = biased;
+  key.set(id, 1);
+  return key;
+}
+
+/** The account of a stored key. */
+export function accountOfKey(key: Uint8Array): { readonly workchain: number; readonly id: Buffer } {
+  return { workchain: (key[0] ?? 0) - workchainBias, id: Buffer.from(key.subarray(1)) };
+}

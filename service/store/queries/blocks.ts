@@ -1,0 +1,70 @@
+import { blocks, type BlockRow } from '../tables.ts';
+import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+
+/** What blocks must be; all of it. Windows are inclusive at both ends. */
+export type BlockFilter = {
+  readonly workchain?: number | undefined;
+  /** Unsigned 64 bits. */
+  readonly shard?: bigint | undefined;
+  readonly seqno?: number | undefined;
+  readonly rootHash?: Uint8Array | undefined;
+  readonly fileHash?: Uint8Array | undefined;
+  /** Of the masterchain block that brought it. */
+  readonly mcSeqno?: number | undefined;
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  /** On the block's first lt. */
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+};
+
+const shown = `SELECT ${columnsOf(blocks, 'b')} FROM blocks b`;
+
+const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
+
+/** By time, then by id. */
+export function findBlocks(
+  store: StoreReader,
+  filter: BlockFilter,
+  page: Page & { readonly sort: Direction },
+): Promise<readonly BlockRow[]> {
+  const conditions = createConditions();
+  conditions.when(filter.workchain, (at) => `b.workchain = ${at}`);
+  conditions.when(signedOf(filter.shard), (at) => `b.shard = ${at}`);
+  conditions.when(filter.seqno, (at) => `b.seqno = ${at}`);
+  conditions.when(filter.rootHash, (at) => `b.root_hash = ${at}`);
+  conditions.when(filter.fileHash, (at) => `b.file_hash = ${at}`);
+  conditions.when(filter.mcSeqno, (at) => `b.mc_seqno = ${at}`);
+  // A bound in time may be beyond 32 bits.
+  conditions.when(filter.startUtime, (at) => `b.gen_utime >= ${at}::bigint`);
+  conditions.when(filter.endUtime, (at) => `b.gen_utime <= ${at}::bigint`);
+  conditions.when(filter.startLt, (at) => `b.start_lt >= ${at}`);
+  conditions.when(filter.endLt, (at) => `b.start_lt <= ${at}`);
+  const order = `ORDER BY b.gen_utime ${page.sort}, b.workchain, b.shard, b.seqno`;
+  return store.read(`${shown} ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
+}
+
+/** The tops of all shards at a masterchain block, itself first. */
+export function findShardTops(store: StoreReader, mcSeqno: number): Promise<readonly BlockRow[]> {
+  const join = 'JOIN shard_tops t USING (workchain, shard, seqno)';
+  return store.read(`${shown} ${join} WHERE t.mc_seqno = $1 ORDER BY b.workchain, b.shard, b.seqno`, [mcSeqno]);
+}
+
+/** The newest or the oldest indexed masterchain block. */
+export async function findMasterchainEnd(store: StoreReader, end: 'first' | 'last'): Promise<BlockRow | undefined> {
+  const order = end === 'last' ? 'DESC' : 'ASC';
+  const rows = await store.read<BlockRow>(`${shown} WHERE ${masterchain} ORDER BY b.seqno ${order} LIMIT 1`, []);
+  return rows[0];
+}
+
+/** Whether a masterchain block is indexed. */
+export async function hasMasterchainBlock(store: StoreReader, seqno: number): Promise<boolean> {
+  const rows = await store.read(`SELECT 1 FROM blocks b WHERE ${masterchain} AND b.seqno = $1`, [seqno]);
+  return rows.length > 0;
+}
+
+/** A shard as its column holds it. */
+export function signedOf(shard: bigint | undefined): bigint | undefined {
+  return shard === undefined ? undefined : BigInt.asIntN(64, shard);
+}

@@ -1,0 +1,86 @@
+import { withDefault, type DefaultedParameter } from '../contract/parameter.ts';
+import { list, named, object, type Infer } from '../contract/shape.ts';
+import { findBlocks, findMasterchainEnd, findShardTops } from '../store/queries/blocks.ts';
+import type { BlockRow } from '../store/tables.ts';
+import { block, viewBlock } from './block-views.ts';
+import { notIndexed, V3Error } from './errors.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { readInt32 } from './parameter-values.ts';
+import { hash, int32, paging, shard, windows } from './parameters.ts';
+import { orNull } from './scalars.ts';
+
+const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
+
+const masterchainInfo = named('MasterchainInfo', object({ last: orNull(block), first: orNull(block) }));
+
+/** A text that is no number names no block, as 0 does (v3 sheet section 3). */
+export const masterchainSeqno: DefaultedParameter<number> = withDefault(
+  { ...int32('seqno'), parse: (raw) => readInt32(String(raw)) ?? 0 },
+  0,
+);
+
+/** The operations about blocks (v3 sheet section 7). */
+export function blockOperations(): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'masterchainInfo',
+      tag: 'blockchain',
+      summary: 'The newest and the oldest indexed masterchain block.',
+      parameters: {},
+      result: masterchainInfo,
+      handle: async (_values, { store }) => {
+        const [last, first] = await Promise.all([
+          findMasterchainEnd(store, 'last'),
+          findMasterchainEnd(store, 'first'),
+        ]);
+        if (last === undefined || first === undefined) throw new V3Error('index_empty', 'no block is indexed yet');
+        return { last: viewBlock(last), first: viewBlock(first) };
+      },
+    }),
+    defineV3Operation({
+      name: 'blocks',
+      tag: 'blockchain',
+      summary: 'Blocks that all filters let through.',
+      parameters: {
+        workchain: int32('workchain'),
+        shard: shard('shard'),
+        seqno: int32('seqno'),
+        rootHash: hash('root_hash'),
+        fileHash: hash('file_hash'),
+        mcSeqno: int32('mc_seqno'),
+        ...windows,
+        ...paging,
+      },
+      result: blocksResponse,
+      handle: async (values, { store }) => viewBlocks(await findBlocks(store, values, values)),
+    }),
+    defineV3Operation({
+      name: 'masterchainBlockShardState',
+      tag: 'blockchain',
+      summary: 'The top blocks of all shards at a masterchain block, which is one of them.',
+      parameters: { seqno: masterchainSeqno },
+      failures: [404],
+      result: blocksResponse,
+      handle: async ({ seqno }, { store }) => found(viewBlocks(await findShardTops(store, seqno))),
+    }),
+    defineV3Operation({
+      name: 'masterchainBlockShards',
+      tag: 'blockchain',
+      summary: 'The blocks that a masterchain block newly refers to, and itself.',
+      parameters: { seqno: masterchainSeqno, ...paging },
+      failures: [404],
+      result: blocksResponse,
+      handle: async ({ seqno, ...page }, { store }) =>
+        found(viewBlocks(await findBlocks(store, { mcSeqno: seqno }, page))),
+    }),
+  ];
+}
+
+function viewBlocks(rows: readonly BlockRow[]): Infer<typeof blocksResponse> {
+  return { blocks: rows.map(viewBlock) };
+}
+
+function found(answer: Infer<typeof blocksResponse>): Infer<typeof blocksResponse> {
+  if (answer.blocks.length === 0) throw notIndexed('blocks not found');
+  return answer;
+}

@@ -1,0 +1,21 @@
+import { TonplaneError } from '../error.ts';
+
+/**
+ * Why an answer of v3 cannot be given (v3 sheet section 3).
+ * - `not_indexed`: the block or what belongs to it is not in the index; the message is the contract's text
+ * - `not_a_wallet`: the account is no wallet of a known version
+ * - `index_empty`: no masterchain block is indexed yet
+ */
+export type V3ErrorCode = 'not_indexed' | 'not_a_wallet' | 'index_empty';
+
+/** Its message is shown to the caller as it stands. */
+export class V3Error extends TonplaneError<V3ErrorCode> {
+  constructor(code: V3ErrorCode, message: string) {
+    super({ code, message, data: {}, retryable: code === 'index_empty' });
+  }
+}
+
+/** 404 with the contract's text. */
+export function notIndexed(message: string): V3Error {
+  return new V3Error('not_indexed', message);
+}

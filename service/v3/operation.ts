@@ -1,0 +1,63 @@
+/*
+ * How an operation of v3 is made: as data, in the family's file, from kinds of parameters (parameters.ts), scalars (scalars.ts) and shapes
+ * (contract/shape.ts). Its path, document, errors, limits, metrics and tests follow from the definition.
+ *
+ *   export function blockOperations(): readonly V3Operation[] {
+ *     return [
+ *       defineV3Operation({
+ *         name: 'blocks',                                  // path /api/v3/blocks, any case; with a slash: 'jetton/wallets'
+ *         tag: 'blockchain',
+ *         summary: 'Blocks that all the filters let through.',
+ *         parameters: { workchain: int32('workchain'), ...paging },  // absent: undefined, [] for lists, the default for limit, offset, sort
+ *         rule: { schema: {}, check: (values) => ... },    // optional: what is wrong between parameters (422)
+ *         result: blocksResponse,                          // Shape: `handle` returns Infer of it
+ *         failures: [404],                                 // statuses that not every operation has
+ *         handle: async (values, { store, settings, signal }) => ({ blocks: (await findBlocks(store, values)).map(viewBlock) }),
+ *       }),
+ *     ];
+ *   }
+ *
+ * `store.read` is bound to the time that the request's queries may take (X-Timeout): a query over it throws and is told as 504.
+ * Failures of the contract are thrown as V3Error (errors.ts). Further dependencies of a family are arguments of its function; v3.ts lists families.
+ * Methods default to GET (HEAD with it). A POST reads its parameters from the fields of a JSON object.
+ */
+import { defineOperation, localAnswer, type Operation, type OperationMethod } from '../contract/operation.ts';
+import type { Parameters, ParameterRule, Values } from '../contract/parameter.ts';
+import type { Shape } from '../contract/shape.ts';
+import type { ReadContext } from '../live/answer.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import type { RequestSettings } from './settings.ts';
+
+/** What an operation knows of the request beside its parameters. */
+export type V3Request = ReadContext & { readonly settings: RequestSettings };
+
+/** What a handler is given. */
+export type V3Context = V3Request & { readonly store: StoreReader };
+
+/** An operation of a family, and of the contract once `createV3` gave it the store. */
+export type V3Operation = Operation<V3Context>;
+
+export type V3OperationDefinition<P extends Parameters, R> = {
+  /** Behind `/api/v3/`; unique whatever its case. */
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly methods?: readonly OperationMethod[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters: P;
+  readonly rule?: ParameterRule<P>;
+  readonly result: Shape<R>;
+  /** Statuses of failures that only some operations have, for the document. */
+  readonly failures?: readonly number[];
+  readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
+};
+
+/** Closes a definition over its types. */
+export function defineV3Operation<const P extends Parameters, R>(definition: V3OperationDefinition<P, R>): V3Operation {
+  const { handle, methods = ['GET'], ...rest } = definition;
+  return defineOperation<P, R, V3Context>({
+    ...rest,
+    methods,
+    handle: async (values, context) => localAnswer(await handle(values, context)),
+  });
+}

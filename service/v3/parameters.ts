@@ -1,0 +1,171 @@
+import { invalid } from '../contract/errors.ts';
+import { withDefault, type DefaultedParameter, type OptionalParameter } from '../contract/parameter.ts';
+import type { JsonSchema } from '../contract/shape.ts';
+import {
+  readAccount,
+  readBool,
+  readCount,
+  readHash,
+  readInt32,
+  readLt,
+  readNullableAccount,
+  readOpcode,
+  readShard,
+  readUtime,
+  type Account,
+} from './parameter-values.ts';
+
+// Kinds of query parameters (v3 sheet section 2). Each takes its name; an empty text is absent, and of a scalar given twice the last wins.
+
+const text: JsonSchema = { type: 'string' };
+
+/** Most rows of one answer (v3 sheet section 4). */
+export const limitMax = 1000;
+
+export type Sort = 'asc' | 'desc';
+
+export const hash = (name: string): OptionalParameter<Buffer> => scalar(name, readHash, text);
+
+/** Repeatable, or separated by commas. */
+export const hashes = (name: string): DefaultedParameter<readonly Buffer[]> => list(name, readHash);
+
+export const account = (name: string): OptionalParameter<Account> => scalar(name, readAccount, text);
+
+/** Repeatable, or separated by commas. */
+export const accounts = (name: string): DefaultedParameter<readonly Account[]> => list(name, readAccount);
+
+/** An address, or `null` for the side of a message that is outside the blockchain. */
+export const nullableAccount = (name: string): OptionalParameter<Account | 'null'> =>
+  scalar(name, readNullableAccount, text);
+
+/** Unsigned 64 bits. */
+export const shard = (name: string): OptionalParameter<bigint> => scalar(name, readShard, text);
+
+/** The first 32 bits of a body, as signed. */
+export const opcode = (name: string): OptionalParameter<number> => scalar(name, readOpcode, text);
+
+/** Unix seconds. */
+export const utime = (name: string): OptionalParameter<number> =>
+  scalar(name, readUtime, { type: 'number', minimum: 0 });
+
+/** A logical time below 2^63. */
+export const lt = (name: string): OptionalParameter<bigint> =>
+  scalar(name, readLt, { type: 'integer', format: 'int64', minimum: 0 });
+
+export const int32 = (name: string): OptionalParameter<number> =>
+  scalar(name, readInt32, { type: 'integer', format: 'int32' });
+
+export const bool = (name: string, fallback = false): DefaultedParameter<boolean> =>
+  withDefault(scalar(name, readBool, { type: 'boolean' }), fallback);
+
+/** Texts as they stand, repeatable and not split; what they mean is the operation's business. */
+export const texts = (name: string): DefaultedParameter<readonly string[]> => ({
+  ...list(name, (value) => value),
+  parse: (raw) => given(raw).filter((value) => value !== ''),
+});
+
+export const plainText = (name: string): OptionalParameter<string> => scalar(name, (value) => value, text);
+
+/** One of the words; anything else is told with `message`. */
+export function word<const T extends string>(name: string, words: readonly T[], message: string): OptionalParameter<T> {
+  return scalar(name, (value) => words.find((one) => one === value), { type: 'string', enum: words }, message);
+}
+
+const sort: DefaultedParameter<Sort> = withDefault(
+  scalar(
+    'sort',
+    (value) => sorts.get(value.toLowerCase()),
+    { type: 'string', enum: ['asc', 'desc'] },
+    'wrong value for sort parameter',
+  ),
+  'desc',
+);
+
+const sorts: ReadonlyMap<string, Sort> = new Map([
+  ['asc', 'asc'],
+  ['a', 'asc'],
+  ['desc', 'desc'],
+  ['d', 'desc'],
+]);
+
+/** Below 1 is as 1; above the most is refused. */
+const limit: DefaultedParameter<number> = withDefault(
+  {
+    ...scalar('limit', (value) => readCount(value, 1), { type: 'integer', minimum: 1, maximum: limitMax }),
+    check: (value) => (value > limitMax ? `limit is not allowed: ${value} > ${limitMax}` : undefined),
+  },
+  100,
+);
+
+/** Below 0 is as 0. */
+const offset: DefaultedParameter<number> = withDefault(
+  scalar('offset', (value) => readCount(value, 0), { type: 'integer', minimum: 0 }),
+  0,
+);
+
+/** Which part of a list is shown (v3 sheet section 4). */
+export const page = { limit, offset };
+
+/** As `page`, of a list whose order can be turned round. */
+export const paging = { ...page, sort };
+
+/** Bounds in time, both inclusive. */
+export const windows = {
+  startUtime: utime('start_utime'),
+  endUtime: utime('end_utime'),
+  startLt: lt('start_lt'),
+  endLt: lt('end_lt'),
+};
+
+function scalar<T>(
+  name: string,
+  read: (value: string) => T | undefined,
+  schema: JsonSchema,
+  message = `failed to decode: schema: error converting value for "${name}"`,
+): OptionalParameter<T> {
+  return {
+    name,
+    missing: undefined,
+    emptyIsAbsent: true,
+    parse: (raw) => {
+      const value = typeof raw === 'string' ? read(raw) : undefined;
+      return value ?? refuse(message, name);
+    },
+    check: () => undefined,
+    input: { name, schema },
+  };
+}
+
+/** A value that does not parse is looked at again as several, separated by commas; an empty one is none. */
+function list<T>(name: string, read: (value: string) => T | undefined): DefaultedParameter<readonly T[]> {
+  const readAll = (value: string, index: number): T[] => {
+    if (value === '') return [];
+    const whole = read(value);
+    if (whole !== undefined) return [whole];
+    const parts = value.includes(',') ? value.split(',').filter((part) => part !== '') : [value];
+    return parts.map(
+      (part) =>
+        read(part) ?? refuse(`failed to decode: schema: error converting value for index ${index} of "${name}"`, name),
+    );
+  };
+  return withDefault(
+    {
+      name,
+      missing: undefined,
+      repeats: true,
+      parse: (raw) => given(raw).flatMap(readAll),
+      check: () => undefined,
+      input: { name, schema: text },
+    },
+    [],
+  );
+}
+
+/** The values of a name that a query repeats. */
+function given(raw: unknown): readonly string[] {
+  return Array.isArray(raw) ? raw.filter((value) => typeof value === 'string') : [];
+}
+
+function refuse(message: string, name: string): never {
+  throw invalid(message, name);
+}

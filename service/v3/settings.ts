@@ -1,0 +1,40 @@
+/** What a caller may say of how a request is answered, in a header or in its query twin (v3 sheet section 1). */
+export type RequestSettings = {
+  /** Time that the request's queries may take together. */
+  readonly timeoutMs: number;
+  /** False leaves `address_book` empty. */
+  readonly addressBook: boolean;
+  /** False leaves `metadata` empty. */
+  readonly metadata: boolean;
+  /** Actions that the caller knows; header only. */
+  readonly actionsVersion: string | undefined;
+};
+
+/** A header's value as sent; undefined when absent. */
+export type HeaderLookup = (name: string) => string | undefined;
+
+/** Both the default and the most (v3 sheet section 1). */
+export const timeoutMsMax = 3000;
+
+/** Names of the headers that `readSettings` looks at, as documents show them. */
+export const settingHeaders = ['X-Timeout', 'X-No-Address-Book', 'X-No-Metadata', 'X-Actions-Version'] as const;
+
+const yes: ReadonlySet<string> = new Set(['1', 't', 'true']);
+
+/** A header goes before its twin; what cannot be read says nothing. Never throws. */
+export function readSettings(header: HeaderLookup, query: URLSearchParams): RequestSettings {
+  const textOf = (name: string): string =>
+    header(name.toLowerCase()) || query.getAll(name.toLowerCase().replaceAll('-', '_')).at(-1) || '';
+  const flag = (name: string): boolean => yes.has(textOf(name).toLowerCase());
+  return {
+    timeoutMs: readTimeout(textOf('X-Timeout')),
+    addressBook: !flag('X-No-Address-Book'),
+    metadata: !flag('X-No-Metadata'),
+    actionsVersion: header('x-actions-version') || undefined,
+  };
+}
+
+function readTimeout(text: string): number {
+  const asked = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  return asked > 0 ? Math.min(asked, timeoutMsMax) : timeoutMsMax;
+}

@@ -1,0 +1,47 @@
+import type { Operation } from '../contract/operation.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
+import type { V3Operation, V3Request } from './operation.ts';
+
+/** The v3 contract over the index: a table of operations, no transport. */
+export type V3 = {
+  /** For `X-API-Version` and the document. */
+  readonly version: string;
+  /** Each operation once, in the order of the document. */
+  readonly operations: readonly Operation<V3Request>[];
+};
+
+/** The level of the contract that is served (v3 sheet, sources). */
+const contractVersion = '1.2.10';
+
+export type V3Dependencies = {
+  readonly store: Pick<Store, 'read'>;
+  /** Milliseconds of the same clock as deadlines of requests. */
+  readonly nowMs: () => number;
+};
+
+/** Time of a query is set in such steps: Postgres must be told each change, and most answers take none of it. */
+const timeoutStepMs = 250;
+
+/** Builds the table. */
+export function createV3(families: readonly V3Operation[], { store, nowMs }: V3Dependencies): V3 {
+  const operations = families.map((operation): Operation<V3Request> => ({
+    ...operation,
+    run: (source, request) => operation.run(source, { ...request, store: readerOf(store, request, nowMs) }),
+  }));
+  return { version: contractVersion, operations };
+}
+
+/** A reader that ends with the time of its request; each query gets what is left of it. */
+function readerOf(store: Pick<Store, 'read'>, { settings, deadlineMs }: V3Request, nowMs: () => number): StoreReader {
+  const endMs = Math.min(nowMs() + settings.timeoutMs, deadlineMs);
+  return {
+    read: async (sql, values) => {
+      const leftMs = endMs - nowMs();
+      if (leftMs <= 0) throw new StoreError('statement_timeout', 'no time is left for another query');
+      const timeoutMs = Math.ceil(leftMs / timeoutStepMs) * timeoutStepMs;
+      return store.read(sql, values, { timeoutMs: Math.min(timeoutMs, settings.timeoutMs) });
+    },
+  };
+}
