@@ -50,6 +50,8 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   master_ref_seqno: int,
   rand_seed: hash,
   created_by: hash,
+  /** Version of the software that made it: from 12 on messages have flags where they had an IHR fee. Null when the block does not say. */
+  software_version: nullable(int),
   /** Shard of the first previous block, and of the second after a merge; their workchain is the block's. */
   prev_shard: shardId,
   prev_seqno: int,
