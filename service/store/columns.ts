@@ -15,7 +15,7 @@ export type Table<C extends Columns = Columns> = {
   readonly name: string;
   readonly columns: C;
   /** Columns of the primary key. */
-  readonly key: readonly (keyof C & string)[];
+  readonly key: readonly string[];
 };
 
 /** A row of a table. */

@@ -45,8 +45,16 @@ export class StoreError extends TonplaneError<StoreErrorCode, StoreErrorData> {
   }
 }
 
-/** What a call of `pg` threw, as our error. */
-export function storeError(cause: unknown): unknown {
+/** A call of `pg`, whose failure is one of ours. */
+export async function told<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw storeError(cause);
+  }
+}
+
+function storeError(cause: unknown): unknown {
   if (cause instanceof TonplaneError || !(cause instanceof Error)) return cause;
   // A mistake of ours, such as a value that cannot be encoded.
   if (cause instanceof TypeError || cause instanceof RangeError) return cause;

@@ -1,0 +1,127 @@
+import { createByteSink, type ByteSink } from './byte-sink.ts';
+import type { ColumnKind } from './columns.ts';
+
+/** How values of a Postgres type are written in its binary format (Postgres manual, COPY and the types' `recv` functions). */
+type FieldType = {
+  /** Id of the type, as arrays of it carry. */
+  readonly oid: number;
+  /** The value without its length. */
+  readonly write: (sink: ByteSink, value: never) => void;
+  /** Type that carries it in arrays, where Postgres has no array of it. */
+  readonly carrier?: { readonly sql: string; readonly from: (value: never) => unknown };
+};
+
+/** Base of the digits of a `numeric`. */
+const numericBase = 10_000;
+
+/** Marks null where the length of a field stands. */
+const nullLength = -1;
+
+const integerOid = 23;
+
+const fieldTypes: Readonly<Record<string, FieldType>> = {
+  bytea: { oid: 17, write: (sink, value: Uint8Array) => sink.bytes(value) },
+  bigint: { oid: 20, write: (sink, value: bigint) => sink.int64(value) },
+  integer: { oid: integerOid, write: (sink, value: number) => sink.int32(value) },
+  smallint: { oid: 21, write: (sink, value: number) => sink.int16(value) },
+  boolean: { oid: 16, write: (sink, value: boolean) => sink.bytes(value ? trueByte : falseByte) },
+  text: { oid: 25, write: (sink, value: string) => sink.text(value) },
+  numeric: { oid: 1700, write: writeNumeric },
+  jsonb: {
+    oid: 3802,
+    write: (sink, value: unknown) => {
+      sink.bytes(jsonbVersion);
+      sink.text(JSON.stringify(value));
+    },
+  },
+  'integer[]': {
+    oid: 1007,
+    write: writeIntegers,
+    carrier: { sql: 'text', from: (value: readonly number[]) => `{${value.join(',')}}` },
+  },
+};
+
+const trueByte = Uint8Array.of(1);
+const falseByte = Uint8Array.of(0);
+const jsonbVersion = Uint8Array.of(1);
+
+/** Writes a field with its length, null included. */
+export function writeField(kind: ColumnKind<unknown>): (sink: ByteSink, value: unknown) => void {
+  const write = typeOf(kind.sql).write as (sink: ByteSink, value: unknown) => void;
+  return (sink, value) => {
+    if (value === null) {
+      if (!kind.nullable) throw new TypeError(`null in a column of ${kind.sql} that has none`);
+      sink.int32(nullLength);
+      return;
+    }
+    const place = sink.beginLength();
+    write(sink, value);
+    sink.endLength(place);
+  };
+}
+
+/** Postgres type of the elements when values of a column travel as one array. */
+export function elementSql(kind: ColumnKind<unknown>): string {
+  return typeOf(kind.sql).carrier?.sql ?? kind.sql;
+}
+
+/** One array of a column's values, in the binary format. */
+export function encodeArray(kind: ColumnKind<unknown>, values: readonly unknown[]): Buffer {
+  const { carrier } = typeOf(kind.sql);
+  const element = carrier === undefined ? kind : { sql: carrier.sql, nullable: kind.nullable };
+  const from = carrier?.from as ((value: unknown) => unknown) | undefined;
+  const write = writeField(element);
+  const sink = createByteSink(20 + values.length * 16);
+  sink.int32(values.length === 0 ? 0 : 1);
+  sink.int32(kind.nullable ? 1 : 0);
+  sink.int32(typeOf(element.sql).oid);
+  if (values.length > 0) {
+    sink.int32(values.length);
+    sink.int32(1);
+  }
+  for (const value of values) write(sink, from === undefined || value === null ? value : from(value));
+  return sink.take();
+}
+
+function typeOf(sql: string): FieldType {
+  const type = fieldTypes[sql];
+  if (type === undefined) throw new TypeError(`no binary format for ${sql}`);
+  return type;
+}
+
+function writeIntegers(sink: ByteSink, values: readonly number[]): void {
+  sink.int32(values.length === 0 ? 0 : 1);
+  sink.int32(0);
+  sink.int32(integerOid);
+  if (values.length === 0) return;
+  sink.int32(values.length);
+  sink.int32(1);
+  for (const value of values) {
+    sink.int32(4);
+    sink.int32(value);
+  }
+}
+
+/** Number of digits, power of the first, sign, digits after the point; then the digits, most significant first. */
+function writeNumeric(sink: ByteSink, value: bigint): void {
+  const digits = value === 0n ? [] : digitsOf(value < 0n ? -value : value);
+  const weight = digits.length - 1;
+  const last = digits.findLastIndex((digit) => digit !== 0);
+  sink.int16(last + 1);
+  sink.int16(Math.max(weight, 0));
+  sink.int16(value < 0n ? 0x4000 : 0);
+  sink.int16(0);
+  for (let index = 0; index <= last; index++) sink.int16(digits[index] ?? 0);
+}
+
+function digitsOf(value: bigint): number[] {
+  const digits: number[] = [];
+  let high = value;
+  while (high > BigInt(Number.MAX_SAFE_INTEGER)) {
+    digits.unshift(Number(high % BigInt(numericBase)));
+    high /= BigInt(numericBase);
+  }
+  // The rest fits a number, which is quicker.
+  for (let rest = Number(high); rest > 0; rest = Math.floor(rest / numericBase)) digits.unshift(rest % numericBase);
+  return digits;
+}

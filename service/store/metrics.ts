@@ -1,0 +1,56 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What gauges read when they are collected. */
+export type StoreReadings = {
+  readonly connections: () => { readonly busy: number; readonly idle: number; readonly waiting: number };
+};
+
+export type StoreMetrics = {
+  /** One query for readers, by how it ended: `ok` or the error's code. */
+  read(outcome: string, seconds: number): void;
+  transaction(outcome: 'committed' | 'rolled_back', seconds: number): void;
+};
+
+/** An indexed page takes 1 to 20 ms; the statement timeout is seconds; a batch of the past may take longer. */
+const secondsBuckets = [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
+
+export function createStoreMetrics(register: Registry, { connections }: StoreReadings): StoreMetrics {
+  const registers = [register];
+  const reads = new Counter({
+    name: 'ton_store_reads_total',
+    help: 'Queries to Postgres for readers, by outcome: ok or the code of the error',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const readSeconds = new Histogram({
+    name: 'ton_store_read_seconds',
+    help: 'Time of a query to Postgres for readers, with the wait for a connection',
+    buckets: secondsBuckets,
+    registers,
+  });
+  const transactionSeconds = new Histogram({
+    name: 'ton_store_transaction_seconds',
+    help: 'Time of a transaction in Postgres, with the wait for a connection, by outcome',
+    labelNames: ['outcome'],
+    buckets: secondsBuckets,
+    registers,
+  });
+  new Gauge({
+    name: 'ton_store_connections',
+    help: 'Connections to Postgres by state, and calls that wait for one',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(connections())) this.set({ state }, count);
+    },
+  });
+  return {
+    read(outcome, seconds) {
+      reads.inc({ outcome });
+      readSeconds.observe(seconds);
+    },
+    transaction(outcome, seconds) {
+      transactionSeconds.observe({ outcome }, seconds);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { ClientBase } from 'pg';
+
+import { StoreError, told } from './errors.ts';
+import { ledger } from './migrations/0001-ledger.ts';
+import type { Migration } from './migrations/migration.ts';
+import type { Store } from './store.ts';
+
+const migrations: readonly Migration[] = [ledger];
+
+/** Version of the schema that this code reads and writes. */
+export const schemaVersion = migrations.length;
+
+/** A change that waits for a table longer than this gives up, since all later readers queue behind it; whoever started it tries again. */
+const lockTimeoutMs = 10_000;
+
+/** What the version table says. */
+export type SchemaState = {
+  readonly version: number;
+  /** Oldest code that works on it. */
+  readonly compatibleFrom: number;
+};
+
+/**
+ * Brings the schema to this code's version: each missing step in a transaction of its own, under a lock, so that several may call at once. A schema
+ * of a later version is left alone when this code still works on it.
+ *
+ * @returns versions of the steps taken
+ * @throws StoreError `schema_newer`
+ */
+export async function migrate(store: Store): Promise<readonly number[]> {
+  const client = await store.connect();
+  try {
+    // Held by the session: it goes with it, however it ends.
+    await told(client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`tonplane schema ${store.schema}`]));
+    await createVersions(client, store.schema);
+    const found = await readState(client);
+    refuseNewer(found);
+    const missing = migrations.filter(({ version }) => version > found.version);
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ version }) => version);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Passes when this code can work on the schema as it is.
+ *
+ * @throws StoreError `schema_missing`, `schema_older`, `schema_newer`
+ */
+export async function checkSchema(store: Store): Promise<SchemaState> {
+  const found = await store.transaction(({ client }) => readState(client));
+  if (found.version === 0) throw new StoreError('schema_missing', `schema ${store.schema} has no tables: run migrate`);
+  if (found.version < schemaVersion) {
+    throw new StoreError(
+      'schema_older',
+      `schema ${store.schema} has version ${found.version}, this is version ${schemaVersion}: run migrate`,
+      { found: found.version, expected: schemaVersion },
+    );
+  }
+  refuseNewer(found);
+  return found;
+}
+
+/** Creating asks for a right that a given schema does not need. */
+async function createVersions(client: ClientBase, schema: string): Promise<void> {
+  const { rowCount } = await told(client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]));
+  if (rowCount === 0) await told(client.query(`CREATE SCHEMA ${schema}`));
+  await told(
+    client.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_versions (
+      version integer PRIMARY KEY,
+      name text NOT NULL,
+      compatible_from integer NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`),
+  );
+}
+
+async function readState(client: ClientBase): Promise<SchemaState> {
+  const exists = await told(
+    client.query<{ found: boolean }>("SELECT to_regclass('schema_versions') IS NOT NULL AS found"),
+  );
+  if (exists.rows[0]?.found !== true) return { version: 0, compatibleFrom: 0 };
+  const { rows } = await told(
+    client.query<SchemaState>(
+      'SELECT coalesce(max(version), 0) AS version, coalesce(max(compatible_from), 0) AS "compatibleFrom" FROM schema_versions',
+    ),
+  );
+  return rows[0] ?? { version: 0, compatibleFrom: 0 };
+}
+
+function refuseNewer({ version, compatibleFrom }: SchemaState): void {
+  if (compatibleFrom <= schemaVersion) return;
+  throw new StoreError(
+    'schema_newer',
+    `the schema has version ${version}, on which version ${schemaVersion} no longer works: upgrade Tonplane`,
+    { found: version, expected: schemaVersion },
+  );
+}
+
+async function apply(client: ClientBase, { version, name, compatibleFrom, statements }: Migration): Promise<void> {
+  const steps = [
+    'BEGIN',
+    `SET LOCAL lock_timeout = ${lockTimeoutMs}`,
+    ...statements,
+    `INSERT INTO schema_versions (version, name, compatible_from) VALUES (${version}, '${name}', ${compatibleFrom})`,
+    'COMMIT',
+  ];
+  try {
+    for (const step of steps) await told(client.query(step));
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Table } from '../columns.ts';
+import {
+  accountStates,
+  blocks,
+  codes,
+  latestAccountStates,
+  messages,
+  openEdges,
+  shardTops,
+  traceAccounts,
+  traces,
+  transactions,
+} from '../tables.ts';
+import type { Migration } from './migration.ts';
+
+/** The ledger and the state of those who write it. Indexes stand with the queries of v3 that ride them; there is none without one. */
+export const ledger: Migration = {
+  version: 1,
+  name: 'ledger',
+  compatibleFrom: 1,
+  statements: [
+    createTable(blocks),
+    // Those that a masterchain block brings, and time as a window of masterchain blocks.
+    'CREATE INDEX blocks_by_mc_seqno ON blocks (mc_seqno)',
+    'CREATE INDEX blocks_by_gen_utime ON blocks (gen_utime, workchain, shard, seqno)',
+    'CREATE INDEX blocks_by_start_lt ON blocks (start_lt)',
+    'CREATE INDEX blocks_by_root_hash ON blocks (root_hash)',
+    'CREATE INDEX blocks_by_file_hash ON blocks (file_hash)',
+    createTable(shardTops),
+
+    `${createTable(transactions)} PARTITION BY RANGE (lt)`,
+    // Compression finds nothing in hashes and signatures.
+    'ALTER TABLE transactions ALTER COLUMN boc SET STORAGE EXTERNAL',
+    // Newest first, and any window of lt. A block's, a shard's and a masterchain block's transactions are a window of lt too.
+    'CREATE INDEX transactions_by_lt ON transactions (lt, account)',
+    'CREATE INDEX transactions_by_account ON transactions (account, lt)',
+    // Windows of time: the second first, then lt.
+    'CREATE INDEX transactions_by_utime ON transactions (utime, lt)',
+    'CREATE INDEX transactions_by_mc_seqno ON transactions (mc_seqno)',
+    // The masterchain's are few among many.
+    'CREATE INDEX transactions_of_masterchain ON transactions (lt) WHERE workchain = -1',
+    'CREATE INDEX transactions_by_trace ON transactions (trace_id, lt)',
+    // Who consumed a message.
+    'CREATE INDEX transactions_by_in_msg ON transactions (in_msg_hash)',
+
+    `${createTable(messages)} PARTITION BY RANGE (lt)`,
+    'CREATE INDEX messages_by_hash_norm ON messages (hash_norm) WHERE hash_norm IS NOT NULL',
+    'CREATE INDEX messages_by_source ON messages (source, created_lt)',
+    'CREATE INDEX messages_by_destination ON messages (destination, created_lt)',
+    'CREATE INDEX messages_by_opcode ON messages (opcode, created_lt)',
+    'CREATE INDEX messages_by_body_hash ON messages (body_hash, created_lt)',
+    'CREATE INDEX messages_by_created_lt ON messages (created_lt, hash)',
+    'CREATE INDEX messages_by_created_at ON messages (created_at, hash)',
+
+    createTable(accountStates),
+    createTable(latestAccountStates),
+    'ALTER TABLE latest_account_states ALTER COLUMN data_boc SET STORAGE EXTERNAL',
+    'CREATE INDEX latest_account_states_by_balance ON latest_account_states (balance DESC, account)',
+    createTable(codes),
+
+    createTable(traces),
+    'CREATE INDEX traces_by_end_lt ON traces (end_lt, trace_id)',
+    'CREATE INDEX traces_by_end_utime ON traces (end_utime, trace_id)',
+    'CREATE INDEX traces_by_mc_seqno_end ON traces (mc_seqno_end)',
+    createTable(traceAccounts),
+    'CREATE INDEX trace_accounts_by_end_lt ON trace_accounts (account, end_lt, trace_id)',
+    'CREATE INDEX trace_accounts_by_end_utime ON trace_accounts (account, end_utime, trace_id)',
+    'CREATE INDEX trace_accounts_by_trace ON trace_accounts (trace_id)',
+    createTable(openEdges),
+    'CREATE INDEX open_edges_by_trace ON open_edges (trace_id)',
+
+    `CREATE TABLE indexer_state (
+      id boolean PRIMARY KEY DEFAULT true CHECK (id),
+      network_root_hash bytea NOT NULL,
+      network_file_hash bytea NOT NULL,
+      start_seqno integer NOT NULL,
+      head_from integer,
+      head_seqno integer,
+      head_epoch bigint NOT NULL DEFAULT 0,
+      head_holder text
+    )`,
+    `CREATE TABLE backfill_ranges (
+      from_seqno integer PRIMARY KEY,
+      to_seqno integer NOT NULL CHECK (to_seqno >= from_seqno),
+      done_until integer NOT NULL,
+      claim bigint NOT NULL DEFAULT 0,
+      claimed_by text,
+      claimed_until timestamptz
+    )`,
+    'CREATE INDEX backfill_ranges_to_do ON backfill_ranges (from_seqno DESC) WHERE done_until < to_seqno',
+  ],
+};
+
+function createTable({ name, key, columns }: Table): string {
+  const lines = Object.entries(columns).map(
+    ([column, { sql, nullable }]) => `  ${column} ${sql}${nullable ? '' : ' NOT NULL'}`,
+  );
+  return `CREATE TABLE ${name} (\n${lines.join(',\n')},\n  PRIMARY KEY (${key.join(', ')})\n)`;
+}

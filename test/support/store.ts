@@ -1,0 +1,49 @@
+import { trace } from '@opentelemetry/api';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createStore, type Store, type StoreOptions } from '#service/store/store.ts';
+import { createDatabase } from './stores.ts';
+
+/** A store on a database of its own; `another` is a further process's on the same one. */
+export type StoreUnderTest = {
+  readonly store: Store;
+  readonly url: string;
+  another(options?: Partial<StoreOptions>): Store;
+  close(): Promise<void>;
+};
+
+export async function createStoreUnderTest(
+  testFile: string,
+  options: Partial<StoreOptions> = {},
+): Promise<StoreUnderTest> {
+  const database = await createDatabase(testFile);
+  const opened: Store[] = [];
+  const another = (more: Partial<StoreOptions> = {}): Store => {
+    const store = openStore({ url: database.url, ...options, ...more });
+    opened.push(store);
+    return store;
+  };
+  return {
+    store: another(),
+    url: database.url,
+    another,
+    async close() {
+      await Promise.all(opened.map((store) => store.close()));
+      await database.close();
+    },
+  };
+}
+
+/** A store with what its process gives it, quiet and measured by nobody. */
+export function openStore(options: Partial<StoreOptions> & { readonly url: string }): Store {
+  return createStore(
+    { schema: 'ton', poolSize: 4, statementTimeoutMs: 5000, ...options },
+    {
+      logger: pino({ level: 'silent' }),
+      register: new Registry(),
+      tracer: trace.getTracer('test'),
+      clock: () => performance.now(),
+    },
+  );
+}
