@@ -90,6 +90,7 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
                         newest; its accounts are read, proved, when they are asked for; is not kept
+  --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
   --data DIR            keeps the network there; without it the network ends with the process
 
 Plays a recorded TON network instead:

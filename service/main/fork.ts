@@ -4,7 +4,6 @@ import { trace } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
-import { configFromGlobalConfig } from '../config.ts';
 import type { ForkSource } from '../devchain/fork.ts';
 import type { ReadContext } from '../live/answer.ts';
 import { createBlockFinder } from '../live/block-finder.ts';
@@ -12,8 +11,7 @@ import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { pinBlock } from '../live/pinned-block.ts';
 import { startPool } from './api.ts';
-import { readNamedFile } from './files.ts';
-import { StartError } from './errors.ts';
+import { forkConfig, readForkOrigin } from './fork-origin.ts';
 
 /** A source with what ends its connections. */
 export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };
@@ -25,17 +23,17 @@ const readTimeoutMs = 120_000;
 const readyEveryMs = 50;
 
 /**
- * Opens another network at one of its blocks: everything is read from its lite servers and proved, down from the trusted blocks of
- * its configuration file.
- * @param spec `FILE` or `FILE@SEQNO`: a global.config.json; without a seqno the newest block
- * @throws StartError, and what the pool throws when no lite server answers
+ * Opens another network at one of its blocks: everything is read from its lite servers and, when they come from a configuration
+ * file, proved down from its trusted blocks.
+ * @param spec as `readForkOrigin` reads it
+ * @throws StartError, LiteServerError, and what the pool throws when no lite server answers
  */
 export async function openFork(
   spec: string,
   dependencies: { readonly version: string; readonly logger: Logger },
 ): Promise<OpenFork> {
-  const { file, seqno } = readSpec(spec);
-  const config = configFromGlobalConfig(readNamedFile('--fork', file), 'custom', {});
+  const origin = readForkOrigin(spec);
+  const config = await forkConfig(origin, dependencies);
   // Its figures are not those of the API that is served here.
   const register = new Registry();
   const { pool, signatures } = startPool(config, undefined, {
@@ -50,7 +48,7 @@ export async function openFork(
   try {
     for (let waitedMs = 0; !pool.ready() && waitedMs < readTimeoutMs; waitedMs += readyEveryMs)
       await sleep(readyEveryMs);
-    const { value: pinned } = await pinBlock(pool, seqno, context());
+    const { value: pinned } = await pinBlock(pool, origin.seqno, context());
     const header = await createBlockFinder({ pool }).readHeader(pinned.block, context());
     const configuration = await createLiveConfiguration({ pool }).readAll(pinned.block.seqno, context());
     const accounts = createLiveAccounts({ trust: config.trust }, { pool });
@@ -71,18 +69,4 @@ export async function openFork(
 function context(): ReadContext {
   const signal = AbortSignal.timeout(readTimeoutMs);
   return { deadlineMs: performance.now() + readTimeoutMs, signal, caller: 'fork' };
-}
-
-function readSpec(spec: string): { readonly file: string; readonly seqno: number | undefined } {
-  const [, file, digits] = /^(.+?)(?:@(\d{1,10}))?$/.exec(spec) ?? [];
-  const seqno = digits === undefined ? undefined : Number(digits);
-  if (file === undefined || (seqno !== undefined && (seqno < 1 || seqno > 0x7fff_ffff))) {
-    throw new StartError({
-      code: 'file_unreadable',
-      message: `--fork: expected FILE or FILE@SEQNO, got ${spec}`,
-      data: { option: '--fork' },
-      retryable: false,
-    });
-  }
-  return { file, seqno };
 }

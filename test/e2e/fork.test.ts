@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
@@ -80,4 +80,15 @@ describe('a fork of another network', () => {
     const status = (await (await fetch(`${fork.internalUrl}/status`)).json()) as { devchain: { fork: object } };
     expect(status.devchain.fork).toMatchObject({ seqno, accounts: expect.any(Number) as number });
   });
+
+  it('is made from one lite server too, by its address and key', async () => {
+    const { host, port, publicKey } = origin.network.liteServers[0]!;
+    const spec = `${host}:${port}:${publicKey.toString('base64')}@${seqno}`;
+    const other = await startService(['--fork', spec, '--block-time', 'on-demand']);
+    onTestFinished(async () => void (await other.stop('SIGKILL')));
+    const path = `getAddressInformation?address=${encodeURIComponent(accounts[0]!)}`;
+    const { balance, data } = (await origin.get(`${path}&seqno=${seqno}`)).body['result'] as Account;
+    const answer = await fetch(`${other.url}/api/v2/${path}`, { headers: { 'x-api-key': other.key } });
+    expect(await answer.json()).toMatchObject({ result: { balance, data } });
+  }, 60_000);
 });

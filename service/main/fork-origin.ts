@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+
+import { configFromGlobalConfig, devConfig, type ServiceConfig } from '../config.ts';
+import { zeroStateBlock } from '../proof/trusted-blocks.ts';
+import { getMasterchainInfo } from '../liteserver/functions.ts';
+import { createLiteServer } from '../liteserver/liteserver.ts';
+import { StartError } from './errors.ts';
+import { readNamedFile } from './files.ts';
+
+/** What `--fork` names: a network by its configuration file or by one lite server, and one of its masterchain blocks. */
+export type ForkOrigin = {
+  readonly network: { readonly file: string } | { readonly host: string; readonly port: number; readonly key: Buffer };
+  /** Undefined for the newest block. */
+  readonly seqno: number | undefined;
+};
+
+/** A connection and one query: a lite server that is there answers in well under a second. */
+const infoTimeoutMs = 10_000;
+
+/** It has the whole load; an own node or a friend's bears as much as a public one does. */
+const alone = {
+  name: 'origin',
+  role: 'archive',
+  weight: 1,
+  maxInFlight: 64,
+  tier: 'shared',
+  cordoned: false,
+  slices: null,
+} as const;
+
+/**
+ * Reads `FILE`, or `HOST:PORT:KEY` with the lite server's public key in base64, each with `@SEQNO` or without.
+ * @throws StartError
+ */
+export function readForkOrigin(spec: string): ForkOrigin {
+  const [, place = '', digits] = /^(.+?)(?:@(\d{1,10}))?$/.exec(spec) ?? [];
+  const seqno = digits === undefined ? undefined : Number(digits);
+  if (place === '' || (seqno !== undefined && (seqno < 1 || seqno > 0x7fff_ffff))) throw unreadable(spec);
+  const [, host, portText, keyText] = /^([^/:]+|\[[0-9a-fA-F:]+\]):(\d{1,5}):([\w+/-]{43}=?)$/.exec(place) ?? [];
+  if (host === undefined || keyText === undefined) return { network: { file: place }, seqno };
+  const [port, key] = [Number(portText), Buffer.from(keyText, 'base64')];
+  if (port < 1 || port > 65_535 || key.length !== 32) throw unreadable(spec);
+  return { network: { host: host.replace(/^\[|\]$/g, ''), port, key }, seqno };
+}
+
+/**
+ * How the network is read. Its configuration file names a block from which everything is proved; a lite server alone names its own zerostate, which
+ * nobody else vouches for, and so is believed in everything.
+ * @throws StartError, LiteServerError
+ */
+export async function forkConfig(
+  { network }: ForkOrigin,
+  { logger }: { readonly logger: Logger },
+): Promise<ServiceConfig> {
+  if ('file' in network) return configFromGlobalConfig(readNamedFile('--fork', network.file), 'custom', {});
+  const { host, port, key: publicKey } = network;
+  const liteServer = createLiteServer({ name: 'origin', host, port, publicKey }, { logger, register: new Registry() });
+  try {
+    const { init } = await liteServer.query(getMasterchainInfo, {}, { timeoutMs: infoTimeoutMs });
+    const zeroState = zeroStateBlock(init);
+    const liteServers = [{ ...alone, host, port, publicKey }];
+    const config = devConfig({ network: 'custom', liteServers, anchors: { zeroState, initBlock: zeroState } });
+    return { ...config, trust: 'none' };
+  } finally {
+    await liteServer.close();
+  }
+}
+
+function unreadable(spec: string): StartError {
+  return new StartError({
+    code: 'file_unreadable',
+    message: `--fork: expected FILE, FILE@SEQNO, HOST:PORT:KEY or HOST:PORT:KEY@SEQNO, got ${spec}`,
+    data: { option: '--fork' },
+    retryable: false,
+  });
+}
