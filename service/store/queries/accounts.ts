@@ -1,0 +1,62 @@
+import type { LatestAccountStateRow } from '../tables.ts';
+import { createConditions, pageOf, type Page } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+
+/** An account's newest indexed state with what is known of its code. */
+export type AccountRow = Omit<LatestAccountStateRow, 'data_boc_hash' | 'data_boc_lt'> & {
+  /** Null when not asked for, or not known whole. */
+  readonly data_boc: Uint8Array | null;
+  /** Null when not asked for, or not known. */
+  readonly code_boc: Uint8Array | null;
+  readonly methods: readonly number[] | null;
+};
+
+export type AccountFilter = {
+  /** Keys of `accountKey`. */
+  readonly accounts: readonly Uint8Array[];
+  /** Empty: any code. */
+  readonly codeHashes: readonly Uint8Array[];
+  /** Which bags of cells to read. */
+  readonly bocs: 'none' | 'data' | 'all';
+};
+
+/** Newest states of those of the accounts that the index has, in no order. Rides the primary keys of `latest_account_states` and `codes`. */
+export function readAccounts(store: StoreReader, filter: AccountFilter): Promise<readonly AccountRow[]> {
+  const data = filter.bocs === 'none' ? 'NULL::bytea' : 'CASE WHEN l.data_boc_hash = l.data_hash THEN l.data_boc END';
+  const code = filter.bocs === 'all' ? 'c.boc' : 'NULL::bytea';
+  const conditions = createConditions();
+  conditions.when(filter.accounts, (at) => `l.account = ANY(${at}::bytea[])`);
+  if (filter.codeHashes.length > 0) conditions.when(filter.codeHashes, (at) => `l.code_hash = ANY(${at}::bytea[])`);
+  return store.read(
+    `SELECT l.account, l.hash, l.balance, l.extra_currencies, l.status, l.utime, l.last_trans_hash, l.last_trans_lt,
+       l.frozen_hash, l.data_hash, l.code_hash, ${data} AS data_boc, ${code} AS code_boc, c.methods
+     FROM latest_account_states l LEFT JOIN codes c ON c.code_hash = l.code_hash ${conditions.where()}`,
+    conditions.values,
+  );
+}
+
+/** What address books tell accounts by. */
+export type AccountCodeRow = Pick<AccountRow, 'account' | 'code_hash' | 'methods'>;
+
+/** Codes of those of the accounts that the index has, in no order. Rides the same keys as `readAccounts`. */
+export function readAccountCodes(
+  store: StoreReader,
+  accounts: readonly Uint8Array[],
+): Promise<readonly AccountCodeRow[]> {
+  return store.read(
+    `SELECT l.account, l.code_hash, c.methods
+     FROM latest_account_states l LEFT JOIN codes c ON c.code_hash = l.code_hash
+     WHERE l.account = ANY($1::bytea[])`,
+    [accounts],
+  );
+}
+
+export type BalanceRow = Pick<LatestAccountStateRow, 'account' | 'balance'>;
+
+/** The richest accounts first; equals by address. Rides the index on balance and account. */
+export function readTopBalances(store: StoreReader, page: Page): Promise<readonly BalanceRow[]> {
+  return store.read(
+    `SELECT account, balance FROM latest_account_states ORDER BY balance DESC, account ${pageOf(page)}`,
+    [],
+  );
+}

@@ -1,0 +1,113 @@
+import { traces, type TraceRow } from '../tables.ts';
+import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+
+/** Which traces, all of it; windows are inclusive at both ends. Of account and lists of hashes at most one says anything. */
+export type TraceFilter = {
+  /** Key of `accountKey`. */
+  readonly account?: Uint8Array | undefined;
+  readonly traceIds: readonly Uint8Array[];
+  /** Of transactions in them. */
+  readonly txHashes: readonly Uint8Array[];
+  /** Of messages that transactions in them took or sent, raw or normalised. */
+  readonly msgHashes: readonly Uint8Array[];
+  /** Complete traces that ended there. */
+  readonly mcSeqno?: number | undefined;
+  /** On the trace's end, as are the bounds in lt. */
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+};
+
+type SortedPage = Page & { readonly sort: Direction };
+
+/**
+ * Traces by their end, which is a time when the filter has a window of time and else an lt; equals by id. Rides, by what is given: the primary key,
+ * the index on `mc_seqno_end`, those of `trace_accounts` on account and end, those of `traces` on its end.
+ */
+export async function findTraces(
+  store: StoreReader,
+  filter: TraceFilter,
+  page: SortedPage,
+): Promise<readonly TraceRow[]> {
+  const { account, mcSeqno } = filter;
+  const ids = await idsOf(store, filter);
+  if (ids?.length === 0) return [];
+  if (account !== undefined && mcSeqno === undefined) return findOfAccount(store, { ...filter, account }, page);
+  const conditions = conditionsOf(filter);
+  conditions.when(ids, (at) => `e.trace_id = ANY(${at}::bytea[])`);
+  conditions.when(mcSeqno, (at) => `e.mc_seqno_end = ${at} AND e.state = 0`);
+  conditions.when(
+    account,
+    (at) => `EXISTS (SELECT FROM trace_accounts a WHERE a.account = ${at} AND a.trace_id = e.trace_id)`,
+  );
+  return store.read(
+    `SELECT ${columnsOf(traces, 'e')} FROM traces e ${conditions.where()} ${orderOf(filter, page)} ${pageOf(page)}`,
+    conditions.values,
+  );
+}
+
+/** The page is cut from the account's own list. */
+function findOfAccount(
+  store: StoreReader,
+  filter: TraceFilter & { readonly account: Uint8Array },
+  page: SortedPage,
+): Promise<readonly TraceRow[]> {
+  const conditions = conditionsOf(filter);
+  conditions.when(filter.account, (at) => `e.account = ${at}`);
+  const order = orderOf(filter, page);
+  const cut = `SELECT e.trace_id, e.end_lt, e.end_utime FROM trace_accounts e ${conditions.where()} ${order} ${pageOf(page)}`;
+  return store.read(
+    `SELECT ${columnsOf(traces, 't')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
+    conditions.values,
+  );
+}
+
+/** Conditions on the end. `e` is whatever table has it. */
+function conditionsOf(filter: TraceFilter): ReturnType<typeof createConditions> {
+  const conditions = createConditions();
+  // A bound in time may be beyond 32 bits.
+  conditions.when(filter.startUtime, (at) => `e.end_utime >= ${at}::bigint`);
+  conditions.when(filter.endUtime, (at) => `e.end_utime <= ${at}::bigint`);
+  conditions.when(filter.startLt, (at) => `e.end_lt >= ${at}`);
+  conditions.when(filter.endLt, (at) => `e.end_lt <= ${at}`);
+  return conditions;
+}
+
+function orderOf({ startUtime, endUtime }: TraceFilter, { sort }: SortedPage): string {
+  const end = startUtime === undefined && endUtime === undefined ? 'end_lt' : 'end_utime';
+  return `ORDER BY e.${end} ${sort}, e.trace_id ${sort}`;
+}
+
+/** Ids of the traces that the filter names in one way or another; undefined when it names none. */
+function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly Uint8Array[] | undefined> {
+  const { traceIds, txHashes, msgHashes } = filter;
+  if (txHashes.length > 0) return readIds(store, ofTransactions, txHashes);
+  if (msgHashes.length > 0) return readIds(store, ofMessages, msgHashes);
+  return Promise.resolve(traceIds.length > 0 ? traceIds : undefined);
+}
+
+/** Rides the index on hash. */
+const ofTransactions = 'SELECT DISTINCT trace_id FROM transactions WHERE hash = ANY($1::bytea[])';
+
+/** Lt of a message is at most this much above that of the transaction that sent it: a transaction has 255 actions at most. */
+const LTS_OF_TRANSACTION = 256;
+
+/**
+ * Of the transactions that took the messages, and of those that sent them: the last one of the source before. Rides the indexes of messages on both
+ * hashes, those of transactions on the inbound message's hash and on account and lt.
+ */
+const ofMessages = `WITH named AS MATERIALIZED (
+    SELECT hash, source, created_lt FROM messages WHERE hash = ANY($1::bytea[])
+    UNION SELECT hash, source, created_lt FROM messages WHERE hash_norm = ANY($1::bytea[]))
+  SELECT trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
+  UNION SELECT s.trace_id FROM named m CROSS JOIN LATERAL (
+    SELECT t.trace_id FROM transactions t
+    WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${LTS_OF_TRANSACTION}
+    ORDER BY t.lt DESC LIMIT 1) s`;
+
+async function readIds(store: StoreReader, sql: string, hashes: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+  const rows = await store.read<{ readonly trace_id: Uint8Array }>(sql, [hashes]);
+  return rows.map((row) => row.trace_id);
+}

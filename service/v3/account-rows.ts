@@ -1,0 +1,29 @@
+import { accountKey } from '../store/account-key.ts';
+import { readAccounts, type AccountFilter, type AccountRow } from '../store/queries/accounts.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import type { Account } from './parameter-values.ts';
+import { limitMax } from './parameters.ts';
+
+/** The accounts of a request that the index has, in the order they were asked for, each once; a page of them at most (v3 sheet 8.2). */
+export async function readRequested(
+  store: StoreReader,
+  accounts: readonly Account[],
+  filter: Omit<AccountFilter, 'accounts'>,
+): Promise<readonly AccountRow[]> {
+  const keys = new Map(accounts.map((account) => [keyText(accountKey(account)), accountKey(account)]));
+  const rows = await readAccounts(store, { ...filter, accounts: [...keys.values()] });
+  const byKey = new Map(rows.map((row) => [keyText(row.account), row]));
+  return [...keys.keys()].flatMap((key) => byKey.get(key) ?? []).slice(0, limitMax);
+}
+
+/** A stored key as the key of a map. */
+export function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
+}
+
+const statuses = ['uninit', 'frozen', 'active', 'nonexist'] as const;
+
+/** A stored status by its name. */
+export function viewStatus(status: number): (typeof statuses)[number] {
+  return statuses[status] ?? 'nonexist';
+}

@@ -1,0 +1,102 @@
+import { list, map, named, object, type Infer } from '../contract/shape.ts';
+import { formatFriendlyAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
+import { isWalletCode } from '../live/wallets.ts';
+import { accountKey } from '../store/account-key.ts';
+import { readAccountCodes, type AccountCodeRow } from '../store/queries/accounts.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { interfacesOf } from './account-interfaces.ts';
+import { keyText } from './account-rows.ts';
+import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
+import { texts } from './parameters.ts';
+import { requiredList } from './required-parameters.ts';
+import { anyText, orNull, viewBytesOrNull } from './scalars.ts';
+
+const row = named(
+  'AddressBookRow',
+  object({ user_friendly: orNull(anyText), domain: orNull(anyText), interfaces: orNull(list(anyText)) }),
+);
+
+/** What is known of some accounts, by address (v3 sheet 5.1). */
+export const addressBook = named('AddressBook', map(row));
+
+export type AddressBook = Infer<typeof addressBook>;
+type AddressBookRow = Infer<typeof row>;
+
+/** Address books for answers. */
+export type AddressBooks = {
+  /**
+   * The book of an answer; empty when the caller wants none.
+   * @param addresses raw addresses as the answer shows them, `addr_none` and its like too; null and what is named twice do not matter
+   */
+  bookOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<AddressBook>;
+  readonly operations: readonly V3Operation[];
+};
+
+/** Accounts looked up and shown at once: some milliseconds of work, between which other requests run. */
+const ACCOUNTS_AT_ONCE = 1000;
+
+/** @param options.testOnly friendly addresses are those of a test network */
+export function createAddressBooks({ testOnly }: { readonly testOnly: boolean }): AddressBooks {
+  const viewRow = (address: ParsedAddress, code: AccountCodeRow | undefined): AddressBookRow => {
+    const codeHash = viewBytesOrNull(code?.code_hash ?? null);
+    // Who sends to an account without code, or to a wallet, does not want the money back when it cannot be taken.
+    const bounceable = codeHash !== null && !isWalletCode(codeHash);
+    return {
+      user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }),
+      domain: null,
+      interfaces: interfacesOf({ codeHash, methods: code?.methods ?? null }),
+    };
+  };
+
+  async function readPart(
+    spelled: readonly string[],
+    unreadable: AddressBookRow,
+    store: StoreReader,
+  ): Promise<[text: string, row: AddressBookRow][]> {
+    const entries = spelled.map((text) => {
+      const address = parseAddress(text, { anyTag: true });
+      return { text, address: address !== undefined && fitsFriendly(address) ? address : undefined };
+    });
+    const keys = entries.flatMap(({ address }) => (address === undefined ? [] : [accountKey(address)]));
+    const rows = keys.length === 0 ? [] : await readAccountCodes(store, keys);
+    const codes = new Map(rows.map((found) => [keyText(found.account), found]));
+    return entries.map(({ text, address }) => [
+      text,
+      address === undefined ? unreadable : viewRow(address, codes.get(keyText(accountKey(address)))),
+    ]);
+  }
+
+  /** @param unreadable row of what is no address */
+  async function read(spelled: Iterable<string>, unreadable: AddressBookRow, store: StoreReader): Promise<AddressBook> {
+    const distinct = [...new Set(spelled)];
+    const rows: [text: string, row: AddressBookRow][] = [];
+    for (let at = 0; at < distinct.length; at += ACCOUNTS_AT_ONCE) {
+      rows.push(...(await readPart(distinct.slice(at, at + ACCOUNTS_AT_ONCE), unreadable, store)));
+    }
+    return Object.fromEntries(rows);
+  }
+
+  return {
+    async bookOf(addresses, { store, settings }) {
+      if (!settings.addressBook) return {};
+      const shown = [...addresses].filter((address) => address !== null);
+      return read(shown, { user_friendly: 'addr_none', domain: null, interfaces: [] }, store);
+    },
+    operations: [
+      defineV3Operation({
+        name: 'addressBook',
+        tag: 'accounts',
+        summary: 'Friendly forms, domains and interfaces of accounts, by their addresses as the caller spells them.',
+        parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
+        result: addressBook,
+        handle: ({ addresses }, { store }) =>
+          read(addresses, { user_friendly: null, domain: null, interfaces: [] }, store),
+      }),
+    ],
+  };
+}
+
+/** Friendly addresses have 8 bits for the workchain. */
+function fitsFriendly({ workchain }: ParsedAddress): boolean {
+  return workchain === (workchain << 24) >> 24;
+}

@@ -1,0 +1,125 @@
+import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
+import { mapPaced } from '../contract/paced.ts';
+import { isWalletCode, readWalletByHash, type Wallet } from '../live/wallets.ts';
+import type { AccountRow } from '../store/queries/accounts.ts';
+import type { AccountContents } from './account-contents.ts';
+import { readRequested, viewStatus } from './account-rows.ts';
+import { addressBook, type AddressBooks } from './address-book.ts';
+import { metadata, metadataOf } from './metadata.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { accounts, limitMax } from './parameters.ts';
+import { requiredList } from './required-parameters.ts';
+import {
+  accountStatus,
+  extraCurrencies,
+  flag,
+  hash,
+  integer,
+  intString,
+  orNull,
+  rawAddress,
+  viewAccountKey,
+  viewBytes,
+} from './scalars.ts';
+
+const walletTypes = [
+  'wallet v1 r1',
+  'wallet v1 r2',
+  'wallet v1 r3',
+  'wallet v2 r1',
+  'wallet v2 r2',
+  'wallet v3 r1',
+  'wallet v3 r2',
+  'wallet v4 r1',
+  'wallet v4 r2',
+  'wallet v5 beta',
+  'wallet v5 r1',
+] as const satisfies readonly Wallet['type'][];
+
+const walletState = named(
+  'WalletState',
+  object({
+    address: rawAddress,
+    is_wallet: flag,
+    wallet_type: optional(oneOfStrings(walletTypes)),
+    seqno: optional(integer),
+    wallet_id: optional(integer),
+    balance: optional(intString),
+    extra_currencies: optional(extraCurrencies),
+    is_signature_allowed: optional(flag),
+    status: optional(accountStatus),
+    code_hash: optional(hash),
+    last_transaction_hash: orNull(hash),
+    last_transaction_lt: orNull(intString),
+  }),
+);
+
+const response = named(
+  'WalletStatesResponse',
+  object({ wallets: list(walletState, limitMax), address_book: addressBook, metadata }),
+);
+
+/** What a wallet's data say; `wallet_id` is unsigned (v3 sheet 8.3). */
+export function viewWallet(wallet: Wallet) {
+  return {
+    wallet_type: wallet.type,
+    seqno: wallet.seqno,
+    ...('walletId' in wallet && { wallet_id: wallet.walletId >>> 0 }),
+    ...('isSignatureAllowed' in wallet && { is_signature_allowed: wallet.isSignatureAllowed }),
+  };
+}
+
+/** One account of v3 sheet 8.3, a wallet or not. */
+export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
+  const codeHash = row.code_hash === null ? undefined : viewBytes(row.code_hash);
+  const data = row.data_boc === null ? null : Buffer.from(row.data_boc);
+  const wallet = codeHash === undefined ? undefined : readWalletByHash(codeHash, { data });
+  const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
+  return {
+    address: viewAccountKey(row.account),
+    is_wallet: wallet !== undefined,
+    ...told,
+    balance: row.balance.toString(),
+    ...(row.extra_currencies !== null && { extra_currencies: row.extra_currencies }),
+    ...(is_signature_allowed !== undefined && { is_signature_allowed }),
+    status: viewStatus(row.status),
+    ...(codeHash !== undefined && { code_hash: codeHash }),
+    last_transaction_hash: viewBytes(row.last_trans_hash),
+    last_transaction_lt: row.last_trans_lt.toString(),
+  };
+}
+
+const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
+  codeHash !== null && isWalletCode(viewBytes(codeHash));
+
+/** States of wallets as of the newest indexed block (v3 sheet 8.3). */
+export function walletStateOperations({
+  contents,
+  addressBooks,
+}: {
+  readonly contents: AccountContents;
+  readonly addressBooks: AddressBooks;
+}): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'walletStates',
+      tag: 'accounts',
+      summary: 'What accounts are as wallets; those that the index does not know are left out.',
+      parameters: { addresses: requiredList(accounts('address'), 'address of account is required') },
+      result: response,
+      handle: async ({ addresses }, context) => {
+        const rows = await readRequested(context.store, addresses, { codeHashes: [], bocs: 'data' });
+        const completed = await contents.complete(rows, { bocs: 'data', of: isWallet }, context);
+        const wallets = await mapPaced(completed, viewWalletState);
+        return {
+          wallets,
+          address_book: await addressBooks.bookOf(
+            wallets.map(({ address }) => address),
+            context,
+          ),
+          metadata: metadataOf(),
+        };
+      },
+    }),
+  ];
+}
