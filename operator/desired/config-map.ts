@@ -2,7 +2,7 @@ import { type TonApi } from '../resource.ts';
 import { ConfigError, configFromManifest, hotHashOfManifest, serviceHotHash } from '../service-config.ts';
 import { canonicalJson } from './canonical.ts';
 import { child } from './child.ts';
-import { childAnnotations, childNames } from './names.ts';
+import { childAnnotations, childNames, type Migrated } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
 /** Key of the ConfigMap, and so name of the file in the pods. */
@@ -16,7 +16,6 @@ const operatorFields: ReadonlySet<string> = new Set([
   'image',
   'replicas',
   'resources',
-  'indexer',
   'autoscaling',
   'exposure',
   'keys',
@@ -29,13 +28,14 @@ const operatorFields: ReadonlySet<string> = new Set([
  * lite servers is mounted by the pods; the operator never reads it.
  */
 export function configText(tonApi: TonApi, globalConfig: string | undefined): string {
-  const { rollout, observability, ...spec } = tonApi.spec;
+  const { rollout, observability, indexer, ...spec } = tonApi.spec;
   const manifest = {
     apiVersion: tonApi.apiVersion,
     kind: tonApi.kind,
     metadata: { name: tonApi.metadata.name, namespace: tonApi.metadata.namespace },
     spec: {
       ...Object.fromEntries(Object.entries(spec).filter(([name]) => !operatorFields.has(name))),
+      ...(indexer && { indexer: { ...indexer, resources: undefined } }),
       ...(rollout && { rollout: { drainSeconds: rollout.drainSeconds } }),
       ...(observability && { observability: { logLevel: observability.logLevel, tracing: observability.tracing } }),
     },
@@ -73,7 +73,7 @@ export function hotHash(tonApi: TonApi, { globalConfig }: Pick<References, 'glob
 
 /** The hot configuration as one document (operator sheet 4.8, 5.2). */
 export function buildConfigMap(tonApi: TonApi, references: References, release: Release): DesiredObject {
-  const { globalConfig, migratedSchema } = references;
+  const { globalConfig, migrated } = references;
   return child(tonApi, release.version, {
     stage: 'config',
     component: 'config',
@@ -82,8 +82,14 @@ export function buildConfigMap(tonApi: TonApi, references: References, release: 
     name: childNames(tonApi).config,
     annotations: {
       [childAnnotations.configHash]: hotHash(tonApi, references),
-      ...(migratedSchema !== undefined && { [childAnnotations.schemaVersion]: String(migratedSchema) }),
+      ...migratedAnnotations(migrated),
     },
     body: { data: { [configFile]: configText(tonApi, globalConfig) } },
   });
+}
+
+/** What is told of a migration; it is kept here when its Job is gone. */
+export function migratedAnnotations(migrated: Migrated | undefined): Record<string, string> {
+  if (migrated === undefined) return {};
+  return { [childAnnotations.schemaVersion]: String(migrated.schema), [childAnnotations.migrationKey]: migrated.key };
 }

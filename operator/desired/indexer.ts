@@ -1,9 +1,10 @@
-import type { TonApi } from '../resource.ts';
+import { annotationOf, type TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
+import { migratedAnnotations } from './config-map.ts';
 import { coldHash, ports, probes, templateRevision } from './deployment.ts';
 import { configMounts, joined, postgresMounts, scratchMounts } from './mounts.ts';
-import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
+import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
@@ -30,20 +31,10 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
   const { indexer: name } = childNames(tonApi);
   const selector = selectorLabels(tonApi, 'indexer');
   const labels = childLabels(tonApi, 'indexer', versionOf(tonApi, release));
-  const start = indexer.startSeqno === undefined ? [] : ['--start-seqno', String(indexer.startSeqno)];
   const shared = { stage: 'indexer', component: 'indexer', name } as const;
   const spec = podSpec(tonApi, release, {
     container: 'indexer',
-    args: [
-      'indexer',
-      '--internal-port',
-      String(ports.internal),
-      '--host',
-      '0.0.0.0',
-      '--partitions',
-      String(indexer.partitions),
-      ...start,
-    ],
+    args: ['indexer', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
     mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
     resources: containerResources(indexer.resources, indexerRequests),
     ports: [{ name: 'metrics', containerPort: ports.internal }],
@@ -99,36 +90,51 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
   return spec.postgres !== undefined && schemaVersion !== undefined;
 }
 
-/** True when the database has what this release needs, or neither is there. A newer schema serves older releases: it is widened first, narrowed last. */
-function schemaReady(
-  tonApi: TonApi,
-  { migratedSchema }: Pick<References, 'migratedSchema'>,
-  release: Release,
-): boolean {
-  return !hasDatabase(tonApi, release) || (migratedSchema ?? -1) >= (release.schemaVersion ?? 0);
+/** A key is as long as a Job's name leaves room for beside a TonApi's of 40 characters. */
+const keyLength = 8;
+
+/**
+ * What a migration is of besides the schema's version: the database, and the image where it is not the release's, of which the operator cannot tell what schema it
+ * needs. A restart migrates again: a person may have put another database behind the same Secret.
+ */
+export function migrationKey(tonApi: TonApi): string {
+  const { image, postgres } = tonApi.spec;
+  const { repository, tag, digest } = image ?? {};
+  const { secretRef } = postgres ?? {};
+  const restart = annotationOf(tonApi, 'restart');
+  return contentHash({ repository, tag, digest, secretRef, restart }).slice(0, keyLength);
 }
 
-/** The Job that brings the schema to what this release needs, named after the version; undefined once it is there. */
+/** True when a migration has done what is wanted. A newer schema serves older releases: it is widened first, narrowed last. */
+export function isMigrated(done: Migrated | undefined, wanted: Migrated): boolean {
+  return done !== undefined && done.key === wanted.key && done.schema >= wanted.schema;
+}
+
+/** The Job that brings the schema to what the pods' image needs; undefined once it is there, or when there is no database. */
 export function buildMigration(
   tonApi: TonApi,
-  references: Pick<References, 'migratedSchema'>,
+  references: Pick<References, 'migrated'>,
   release: Release,
 ): DesiredObject | undefined {
-  if (schemaReady(tonApi, references, release)) return undefined;
-  const schemaVersion = release.schemaVersion ?? 0;
+  if (!hasDatabase(tonApi, release)) return undefined;
+  const wanted = { schema: release.schemaVersion ?? 0, key: migrationKey(tonApi) };
+  if (isMigrated(references.migrated, wanted)) return undefined;
   const labels = childLabels(tonApi, 'migration', versionOf(tonApi, release));
   const spec = podSpec(tonApi, release, {
     container: 'migration',
     args: ['migrate'],
     mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
     resources: containerResources(undefined, migrationRequests),
+    // Why it failed is told in the status.
+    extra: { terminationMessagePolicy: 'FallbackToLogsOnError' },
   });
   return child(tonApi, versionOf(tonApi, release), {
     stage: 'migration',
     component: 'migration',
     apiVersion: 'batch/v1',
     kind: 'Job',
-    name: childNames(tonApi).migration(schemaVersion),
+    name: childNames(tonApi).migration(wanted),
+    annotations: migratedAnnotations(wanted),
     body: {
       spec: {
         backoffLimit: 3,

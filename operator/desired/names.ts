@@ -21,13 +21,18 @@ export const childAnnotations = {
   templateRevision: `${group}/template-revision`,
   /** Hash of the hot configuration in a ConfigMap. */
   configHash: `${group}/config-hash`,
-  /** On the ConfigMap: version that the database's schema is known to have; outlives the Job that brought it there. */
+  /** On the Job of a migration, and on the ConfigMap, which outlives it: version of the schema that the release asked for. */
   schemaVersion: `${group}/schema-version`,
+  /** Beside it: what was migrated by what, as `migrationKey` has it. */
+  migrationKey: `${group}/migration-key`,
   /** On the canary Deployment: how far it is, as JSON. */
   canary: `${group}/canary`,
   /** Number of keyring shards that belong together. */
   keyringShards: `${group}/keyring-shards`,
 } as const;
+
+/** What a migration has done: the version of the schema that the release asked for, and the key of what was migrated by what. */
+export type Migrated = { readonly schema: number; readonly key: string };
 
 /** Label of the pods that take traffic, canaries included; a Service that shares by number of pods selects it. */
 export const trafficLabel = `${group}/traffic`;
@@ -46,7 +51,7 @@ export function childNames(tonApi: TonApi) {
     redis: name('redis'),
     serviceAccount: name('pods'),
     keyring: (shard: number) => name(`keyring-${shard}`),
-    migration: (schema: number) => name(`migrate-${schema}`),
+    migration: ({ schema, key }: Migrated) => name(`migrate-${schema}-${key}`),
     plan: name('plan'),
   };
 }

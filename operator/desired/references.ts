@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { KeyringRow } from '../service-config.ts';
+import type { Migrated } from './names.ts';
 
 /** APIs that a cluster may lack: what needs one is left out until it is there (operator sheet 4.13). */
 export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' | 'keda.sh';
@@ -63,8 +64,8 @@ export type References = {
   readonly keyring: readonly KeyringRow[];
   /** Keyring shards that every ready pod has read; 0 when there are none. */
   readonly keyringShardsSettled: number;
-  /** Version that the schema of the database is known to have; undefined before the first migration is done. */
-  readonly migratedSchema?: number | undefined;
+  /** The newest migration that is done; undefined before the first. */
+  readonly migrated?: Migrated | undefined;
   readonly rollout: Rollout;
 };
 

@@ -8,7 +8,7 @@ import type { Clock } from '../kubernetes/clock.ts';
 import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
-import { migratedSchema } from '../rollout/migration.ts';
+import { migrated } from '../rollout/migration.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
@@ -66,7 +66,7 @@ export async function observe(
       globalConfig,
       keyring,
       keyringShardsSettled: settled,
-      migratedSchema: migratedSchema(tonApi, children),
+      migrated: migrated(tonApi, children),
     },
     problems: missing.length > 0 ? missing : problemsOf(tonApi, globalConfig, children),
     children,

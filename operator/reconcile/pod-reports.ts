@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
-import type { PodSays } from '../status/pods.ts';
+import { indexStates, type PodSays } from '../status/pods.ts';
 
 /** What a pod says on its internal status page; the hash of its keyring is of the files' content. */
 export type PodReport = PodSays & { readonly keyringSha256: string | undefined };
@@ -74,6 +74,7 @@ function reportOf(page: unknown): PodReport {
     version: textOf(fields['version']),
     configHash: textOf(fields['configHash']),
     keyringSha256: textOf(keyring['sha256']),
+    index: indexStates.find((state) => state === fieldsOf(fields['index'])['state']),
     reasons: Array.isArray(fields['reasons']) ? fields['reasons'].map(String) : undefined,
     liteServers: Array.isArray(servers)
       ? {

@@ -14,7 +14,7 @@ import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { admitted, migrationState } from '../rollout/migration.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
-import { isReadyPod } from '../status/pods.ts';
+import { indexState, isReadyPod } from '../status/pods.ts';
 import { summarize } from '../status/summarize.ts';
 import { act, type Acted } from './act.ts';
 import { decide, type DecideDependencies, type Decision } from './decide.ts';
@@ -55,8 +55,22 @@ const propagatingMs = 1000;
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
 const refusedMs = 15_000;
 
+/** An index that is not up to date is asked for again this soon. */
+const indexingMs = 10_000;
+
 /** Pods are asked for their lite servers and versions this often when nothing happens. */
 const calmMs = 60_000;
+
+/** What telling the status found out. */
+type Told = {
+  /** Pods that have not taken over the configuration. */
+  readonly behind: readonly KubernetesObject[];
+  readonly live: readonly KubernetesObject[];
+  /** Hash of what they are to take over. */
+  readonly content: string;
+  /** The index is not up to date. */
+  readonly indexing: boolean;
+};
 
 /** Makes the cluster as a TonApi says, one look at a time: observe, build, diff, act, status (operator sheet 4.1). */
 export function createTonApiReconciler(
@@ -84,6 +98,7 @@ export function createTonApiReconciler(
       decision.lookAgainMs,
       acted.lookAgainMs,
       after.behind.length > 0 ? propagatingMs : undefined,
+      after.indexing ? indexingMs : undefined,
     ].filter((ms) => ms !== undefined);
     return { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
@@ -95,7 +110,7 @@ export function createTonApiReconciler(
     decision: Decision,
     acted: Acted,
     bounds: RequestBounds,
-  ): Promise<{ behind: readonly KubernetesObject[]; live: readonly KubernetesObject[]; content: string }> {
+  ): Promise<Told> {
     const live = caches.children(tonApi.metadata.uid ?? '');
     const observed = observedNow(tonApi, live, seen, decision, acted.refusals, dependencies);
     const status = summarize(tonApi, observed, clock.unixMs());
@@ -108,7 +123,8 @@ export function createTonApiReconciler(
     if (dependencies.keyrings.note(tonApi, ready.map(reportOf))) dependencies.onKeyringAcknowledged(tonApi);
     const keyring = dependencies.keyrings.sha256(tonApi);
     const behind = ready.filter((pod) => isBehind(reportOf(pod), observed.hotHash, keyring));
-    return { behind, live, content: contentHash([observed.hotHash, keyring]) };
+    const indexing = tonApi.spec.indexer !== undefined && status.indexer !== 'Live';
+    return { behind, live, content: contentHash([observed.hotHash, keyring]), indexing };
   }
 
   function note(tonApi: TonApi, status: TonApiStatus, live: readonly KubernetesObject[]): void {
@@ -252,8 +268,8 @@ function observedNow(
     unserved: unserved(tonApi, served()),
     hotHash: seen.problems.length > 0 ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
     readyMin: fewestReady(tonApi, seen.references),
-    migration: migrationState(tonApi, release.schemaVersion, live),
-    indexer: undefined,
+    migration: migrationState(tonApi, release.schemaVersion, live, seen.pods),
+    indexer: indexState(seen.pods, seen.reports),
     keys: seen.references.keyring.length,
     rollout: rolloutNow(tonApi, live, decision.rollout),
     fights: live

@@ -1,35 +1,43 @@
-import { childAnnotations, childNames } from '../desired/names.ts';
+import { isMigrated, migrationKey } from '../desired/indexer.ts';
+import { childAnnotations, childNames, type Migrated } from '../desired/names.ts';
 import type { Change } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
 
 /** Where the schema is: `current` when it is what the release needs, or nothing is needed. */
 export type MigrationState =
-  | { readonly state: 'notNeeded' | 'current' | 'running' }
-  | { readonly state: 'failed'; readonly message: string };
+  | { readonly state: 'notNeeded' | 'current' }
+  | { readonly state: 'running' | 'failed'; readonly message: string };
 
-/** Version that the database is known to have: of a migration that is done, or as the ConfigMap remembers it after the Job is gone. */
-export function migratedSchema(tonApi: TonApi, live: readonly KubernetesObject[]): number | undefined {
+/** The migration that the database is known to have had: the wanted one where it is done, else the one that the ConfigMap remembers. */
+export function migrated(tonApi: TonApi, live: readonly KubernetesObject[]): Migrated | undefined {
   const names = childNames(tonApi);
-  const remembered = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === names.config);
-  const versions = [
-    remembered?.metadata.annotations?.[childAnnotations.schemaVersion],
-    ...live.filter((object) => object.kind === 'Job' && hasCondition(object, 'Complete')).map(versionOfJob),
-  ].filter((version) => version !== undefined);
-  return versions.length === 0 ? undefined : Math.max(...versions.map(Number));
+  const key = migrationKey(tonApi);
+  const configMap = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === names.config);
+  const remembered = configMap && migrationOf(configMap);
+  const jobs = live.filter((object) => object.kind === 'Job' && hasCondition(object, 'Complete')).map(migrationOf);
+  const done = [remembered, ...jobs].filter((one) => one?.key === key).map((one) => one?.schema ?? 0);
+  return done.length === 0 ? remembered : { schema: Math.max(...done), key };
 }
 
+/** @param pods of the TonApi: those of the migration's Job tell why it does not get on */
 export function migrationState(
   tonApi: TonApi,
   wantedSchema: number | undefined,
   live: readonly KubernetesObject[],
+  pods: readonly KubernetesObject[] = [],
 ): MigrationState {
   if (tonApi.spec.postgres === undefined || wantedSchema === undefined) return { state: 'notNeeded' };
-  if ((migratedSchema(tonApi, live) ?? -1) >= wantedSchema) return { state: 'current' };
-  const name = childNames(tonApi).migration(wantedSchema);
+  const wanted = { schema: wantedSchema, key: migrationKey(tonApi) };
+  if (isMigrated(migrated(tonApi, live), wanted)) return { state: 'current' };
+  const name = childNames(tonApi).migration(wanted);
   const job = live.find(({ kind, metadata }) => kind === 'Job' && metadata.name === name);
-  if (job === undefined || !hasCondition(job, 'Failed')) return { state: 'running' };
-  return { state: 'failed', message: `Job ${name} failed: look at its log, then delete it to try again` };
+  const said = lastWords(pods.filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === name));
+  const why = said === undefined ? '' : `; it says: ${said}`;
+  if (job === undefined || !hasCondition(job, 'Failed')) {
+    return { state: 'running', message: `waits for the migration Job ${name}${why}` };
+  }
+  return { state: 'failed', message: `Job ${name} failed${why}; delete it to try again` };
 }
 
 /**
@@ -48,12 +56,28 @@ export function admitted(changes: readonly Change[], { state }: MigrationState):
 
 const startsPods: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
 
-/** `NAME-migrate-7` -> 7. */
-function versionOfJob({ metadata }: KubernetesObject): string | undefined {
-  return /-migrate-(\d+)$/.exec(metadata.name)?.[1];
+function migrationOf({ metadata }: KubernetesObject): Migrated | undefined {
+  const { [childAnnotations.schemaVersion]: schema, [childAnnotations.migrationKey]: key } = metadata.annotations ?? {};
+  return schema === undefined || key === undefined ? undefined : { schema: Number(schema), key };
 }
 
 function hasCondition({ status }: KubernetesObject, type: 'Complete' | 'Failed'): boolean {
   const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[];
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+type Terminated = { readonly finishedAt?: string; readonly message?: string };
+type ContainerStatus = { readonly state?: { readonly terminated?: Terminated } };
+
+/** What a status shows of a log. */
+const shownLengthMax = 300;
+
+/** End of the log of the try that ended last, on one line. */
+function lastWords(pods: readonly KubernetesObject[]): string | undefined {
+  const ends = pods
+    .flatMap(({ status }) => (status?.['containerStatuses'] ?? []) as readonly ContainerStatus[])
+    .flatMap(({ state }) => state?.terminated ?? [])
+    .filter(({ message }) => message !== undefined && message !== '');
+  const last = ends.toSorted((a, b) => ((a.finishedAt ?? '') < (b.finishedAt ?? '') ? -1 : 1)).at(-1);
+  return last?.message?.trim().replaceAll(/\s+/g, ' ').slice(-shownLengthMax);
 }

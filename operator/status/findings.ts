@@ -36,14 +36,15 @@ export function referencing({ spec }: TonApi, { problems, unserved, live }: Obse
 
 /** Whether the schema is what this release needs. */
 export function migration(schema: MigrationState): Finding {
+  const message = 'message' in schema ? schema.message : '';
   const found: Record<MigrationState['state'], Found> = {
     notNeeded: { status: 'True', reason: 'NotNeeded', message: 'this release and this manifest need no schema' },
     current: { status: 'True', reason: 'SchemaCurrent', message: 'the schema is what this release needs' },
-    running: { status: 'False', reason: 'MigrationRunning', message: 'waits for the migration Job', waits: true },
+    running: { status: 'False', reason: 'MigrationRunning', message, waits: true },
     failed: {
       status: 'False',
       reason: 'MigrationFailed',
-      message: `${schema.state === 'failed' ? schema.message : ''}; pods that run go on, new ones wait`,
+      message: `${message}; pods that run go on, new ones wait`,
       waits: true,
     },
   };

@@ -1,6 +1,6 @@
 import type { MigrationState } from '../rollout/migration.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
-import type { PodSays } from './pods.ts';
+import type { IndexState, PodSays } from './pods.ts';
 
 /** Something that the spec names and that is not as it must be. */
 export type ReferenceProblem = { readonly reason: string; readonly message: string };
@@ -37,7 +37,7 @@ export type Observed = {
   readonly readyMin: number;
   readonly migration: MigrationState;
   /** What the indexer's pods say; undefined while none does. */
-  readonly indexer: 'CatchingUp' | 'Live' | 'Stalled' | undefined;
+  readonly indexer: IndexState | undefined;
   /** Keys in force. */
   readonly keys: number;
   readonly rollout: RolloutView;

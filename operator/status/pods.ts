@@ -1,4 +1,9 @@
+import type { Component } from '../desired/names.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
+
+/** Where the index is, worst first: no block was written for too long; behind the chain or with gaps in its past; neither. */
+export const indexStates = ['Stalled', 'CatchingUp', 'Live'] as const;
+export type IndexState = (typeof indexStates)[number];
 
 /** What a pod says of itself on its internal status page. */
 export type PodSays = {
@@ -7,6 +12,8 @@ export type PodSays = {
   readonly liteServers: { readonly usable: number; readonly total: number } | undefined;
   /** Why it is not ready, in its own words. */
   readonly reasons?: readonly string[] | undefined;
+  /** Of pods of the indexer. */
+  readonly index?: IndexState | undefined;
 };
 
 /** Takes traffic: Ready, and not on its way out. */
@@ -25,6 +32,21 @@ export function waitingReason({ status }: KubernetesObject): string | undefined 
   }
   return conditionStatus(status, 'PodScheduled') === 'False' ? 'no node has room for it' : undefined;
 }
+
+/** The worst that pods of the indexer say of the index; undefined while none says anything. */
+export function indexState(
+  pods: readonly KubernetesObject[],
+  says: ReadonlyMap<string, PodSays>,
+): IndexState | undefined {
+  const said = new Set(
+    pods
+      .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === indexerComponent)
+      .map(({ metadata }) => says.get(metadata.uid ?? '')?.index),
+  );
+  return indexStates.find((state) => said.has(state));
+}
+
+const indexerComponent: Component = 'indexer';
 
 /** The value that all have; undefined when they differ or there are none. */
 export function unanimous(values: readonly (string | undefined)[]): string | undefined {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
+import { migrationKey } from '#operator/desired/indexer.ts';
 import { canonicalJson } from '#operator/desired/canonical.ts';
 import { configText, hotHash } from '#operator/desired/config-map.ts';
 import { coldHash, templateRevision } from '#operator/desired/deployment.ts';
@@ -12,7 +13,7 @@ import { configFromManifest, hotHashOfManifest } from '#service/config.ts';
 import { annotated, globalConfig, references, release, sample, sampleNames } from '#test/operator/desired/samples.ts';
 
 const all: References = references({
-  migratedSchema: 1,
+  migrated: { schema: 1, key: migrationKey(sample('full')) },
   rollout: { canary: { weight: 5, replicas: 1, state: { hash: 'h', step: 0, since: '2026-11-21T00:00:00Z' } } },
 });
 const withSchema = { ...release, schemaVersion: 2 };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { latencyEdgesSeconds } from '#operator/desired/alert-rules.ts';
 import { build } from '#operator/desired/build.ts';
+import { migrationKey } from '#operator/desired/indexer.ts';
 import { configProblems } from '#operator/desired/config-map.ts';
 import { fewestReady } from '#operator/desired/disruption-budget.ts';
 import { publicUrl } from '#operator/desired/exposure.ts';
@@ -337,7 +338,7 @@ describe('a release without a schema', () => {
       expect.arrayContaining([
         'StatefulSet/private-indexer',
         'PodDisruptionBudget/private-indexer',
-        'Job/private-migrate-3',
+        `Job/private-migrate-3-${migrationKey(sample('full'))}`,
       ]),
     );
     expect(objects.find(({ kind }) => kind === 'StatefulSet')?.spec).toMatchObject({

@@ -2,13 +2,17 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
+import { migrationKey } from '#operator/desired/indexer.ts';
 import type { DesiredObject } from '#operator/desired/references.ts';
 import { diff, nameOf, type Change, type UpdateChange } from '#operator/diff/diff.ts';
 import { leafPaths } from '#operator/diff/compare.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { annotated, references, release, sample, sampleNames } from '#test/operator/desired/samples.ts';
 
-const everything = references({ migratedSchema: 1, keyring: [row('a'), row('b')] });
+const everything = references({
+  migrated: { schema: 1, key: migrationKey(sample('full')) },
+  keyring: [row('a'), row('b')],
+});
 const withSchema = { ...release, schemaVersion: 2 };
 
 describe('diff', () => {
@@ -243,9 +247,10 @@ describe('what is not wanted any more', () => {
     const config = live.find(({ kind }) => kind === 'ConfigMap') as KubernetesObject;
     const plan = { ...config, metadata: { ...config.metadata, name: 'private-plan' } };
     expect(
-      diff(tonApi, build(tonApi, { ...everything, migratedSchema: 2 }, withSchema), [...live, plan]).filter(
-        ({ action }) => action === 'delete',
-      ),
+      diff(tonApi, build(tonApi, { ...everything, migrated: { schema: 2, key: migrationKey(tonApi) } }, withSchema), [
+        ...live,
+        plan,
+      ]).filter(({ action }) => action === 'delete'),
     ).toEqual([]);
     expect(diff(sample('full'), build(sample('full'), everything, withSchema), [...live, plan])).toMatchObject([
       { action: 'delete', live: { metadata: { name: 'private-plan' } } },

@@ -42,7 +42,7 @@ describe('the status of a TonApi', () => {
     ],
     [
       'a migration that runs',
-      { migration: { state: 'running' } },
+      { migration: { state: 'running', message: 'waits for the migration Job' } },
       { Migrated: 'False/MigrationRunning', Ready: 'False/MigrationRunning' },
       /waits for the migration Job, since/,
     ],
@@ -217,7 +217,12 @@ describe('the status of a TonApi', () => {
 
   it.each<[TonApi['spec']['indexer'] | undefined, Partial<Observed>, string, string]>([
     [undefined, {}, 'Off', 'True/NotWanted'],
-    [{ mode: 'SingleWriter', partitions: 1 }, { migration: { state: 'running' } }, 'Migrating', 'False/Migrating'],
+    [
+      { mode: 'SingleWriter', partitions: 1 },
+      { migration: { state: 'running', message: '' } },
+      'Migrating',
+      'False/Migrating',
+    ],
     [{ mode: 'SingleWriter', partitions: 1 }, {}, 'Off', 'False/NotInRelease'],
     [{ mode: 'SingleWriter', partitions: 1 }, { migration: { state: 'current' } }, 'CatchingUp', 'False/CatchingUp'],
     [

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+
+import type { KubernetesObject } from '#operator/kubernetes/object.ts';
+import { createPodReports } from '#operator/reconcile/pod-reports.ts';
+import { indexState } from '#operator/status/pods.ts';
+
+function pod(uid: string, component: string): KubernetesObject {
+  const labels = { 'app.kubernetes.io/component': component };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid, labels }, status: { podIP: uid } };
+}
+
+/** What the operator makes of pages, one a pod of the indexer; undefined: the pod does not answer. */
+async function stateFrom(...pages: readonly unknown[]) {
+  const pods = pages.map((_page, index) => pod(`${index}`, 'indexer'));
+  const reports = createPodReports(
+    { port: 1 },
+    {
+      fetchPage: async (address) => {
+        const page = pages[Number(address)];
+        if (page === undefined) throw new Error('away');
+        return JSON.stringify(page);
+      },
+    },
+  );
+  return indexState(pods, await reports.read(pods, new AbortController().signal));
+}
+
+describe('the state of the index', () => {
+  it.each([
+    ['unknown while no pod answers', [undefined, undefined], undefined],
+    ['unknown of a release that does not tell', [{ version: '1' }, { index: 'Live' }], undefined],
+    ['unknown of one that tells more than we know', [{ index: { state: 'Dreaming' } }], undefined],
+    ['what one pod says', [{ index: { state: 'Live' } }, undefined], 'Live'],
+    ['the worst of what pods say', [{ index: { state: 'Live' } }, { index: { state: 'CatchingUp' } }], 'CatchingUp'],
+    [
+      'stalled when one is',
+      [{ index: { state: 'CatchingUp' } }, { index: { state: 'Stalled' } }, { index: { state: 'Live' } }],
+      'Stalled',
+    ],
+  ])('is %s', async (_case, pages, expected) => {
+    expect(await stateFrom(...pages)).toBe(expected);
+  });
+
+  it('is told by pods of the indexer alone', () => {
+    const says = { version: undefined, configHash: undefined, liteServers: undefined, index: 'Live' } as const;
+    expect(indexState([pod('a', 'api')], new Map([['a', says]]))).toBeUndefined();
+    expect(indexState([pod('a', 'indexer')], new Map([['a', says]]))).toBe('Live');
+  });
+});
