@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename, join } from 'node:path';
+import { inspect } from 'node:util';
 
 /** One figure, measured against a baseline in the same run. */
 export type BenchResult = {
@@ -54,6 +55,21 @@ export async function cpuMs(count: number, work: () => void | Promise<void>): Pr
   const used = process.cpuUsage(before);
   return (used.user + used.system) / 1000 / count;
 }
+
+/** The names that follow `--only` among the options, all of them without it. Throws when one of them is none of `known`. */
+export function wantedOf(options: readonly string[], known: readonly string[]): readonly string[] {
+  if (!options.includes('--only')) return known;
+  const behind = options.slice(options.indexOf('--only') + 1);
+  const end = behind.findIndex((option) => option.startsWith('--'));
+  const wanted = end < 0 ? behind : behind.slice(0, end);
+  const strange = wanted.filter((name) => !known.includes(name));
+  if (wanted.length > 0 && strange.length === 0) return wanted;
+  throw new UsageError(
+    `--only takes names out of ${known.join(', ')}${strange.length > 0 ? `, not ${strange.join(' ')}` : ''}`,
+  );
+}
+
+class UsageError extends Error {}
 
 function benchNames(): string[] {
   return readdirSync(import.meta.dirname)
@@ -111,4 +127,9 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 // Not awaited: benchmarks import from this file, which must be evaluated before they are.
-if (import.meta.main) void main(process.argv.slice(2));
+if (import.meta.main) {
+  main(process.argv.slice(2)).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof UsageError ? error.message : inspect(error)}\n`);
+    process.exitCode = 2;
+  });
+}

@@ -14,7 +14,7 @@ import { createRedisMetrics } from '#service/limits/metrics.ts';
 import { createSharedLimits } from '#service/limits/redis/shared-limits.ts';
 import { startRedis } from '#test/support/redis-server.ts';
 
-import { cpuMs, median, type Bench, type BenchResult } from './bench.ts';
+import { cpuMs, median, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import { fairness } from './limits/fairness.ts';
 import { refusals } from './limits/refusals.ts';
 
@@ -149,17 +149,29 @@ async function millionKeys(): Promise<BenchResult[]> {
   ];
 }
 
-/** `--only fairness` leaves out the rest. */
+async function decisions(): Promise<BenchResult[]> {
+  const redis = await startRedis();
+  const results: BenchResult[] = [];
+  for (const each of cases) {
+    if (!each.shared || redis !== undefined) results.push(await measure(each, redis?.url ?? ''));
+  }
+  await redis?.close();
+  return results;
+}
+
+/** By the name that `--only NAME` gives. */
+const measures: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
+  decisions,
+  refusals,
+  keys: millionKeys,
+  fairness,
+};
+
 export const bench: Bench = {
-  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others`,
+  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others; --only NAME...: these figures`,
   async run(options) {
-    if (options.join(' ').includes('--only fairness')) return fairness();
-    const redis = await startRedis();
     const results: BenchResult[] = [];
-    for (const each of cases) {
-      if (!each.shared || redis !== undefined) results.push(await measure(each, redis?.url ?? ''));
-    }
-    await redis?.close();
-    return [...results, ...(await refusals()), ...(await millionKeys()), ...(await fairness())];
+    for (const name of wantedOf(options, Object.keys(measures))) results.push(...(await measures[name]!()));
+    return results;
   },
 };

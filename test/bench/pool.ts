@@ -10,7 +10,7 @@ import { metric, until, within } from '#test/service/pool/network.ts';
 import { runForgeries } from '#test/service/pool/forgery-runs.ts';
 import type { Faults } from '#test/service/pool/network.ts';
 import { badWays, forgeries, seededRandom, spoil } from '#test/service/pool/workload.ts';
-import { median, quantile, type Bench, type BenchResult } from './bench.ts';
+import { median, quantile, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import { measureHead } from './pool/heads.ts';
 import { loadMinutes, measureMemory } from './pool/memory.ts';
 import { measureOverhead } from './pool/overhead.ts';
@@ -170,15 +170,12 @@ const measures: Readonly<Record<string, (network: Devchain) => Promise<BenchResu
 };
 
 async function run(options: readonly string[]): Promise<BenchResult[]> {
+  const wanted = wantedOf(options, Object.keys(measures));
   const network = await startRemoteNetwork(servers);
   try {
     if (options.includes('--long')) return await measureMemory(network, loadMinutes);
-    const wanted = options.includes('--only') ? options.slice(options.indexOf('--only') + 1) : Object.keys(measures);
     const results: BenchResult[] = [];
-    for (const name of wanted) {
-      const measure = measures[name];
-      if (measure !== undefined) results.push(...(await measure(network)));
-    }
+    for (const name of wanted) results.push(...(await measures[name]!(network)));
     return results;
   } finally {
     await network.close();

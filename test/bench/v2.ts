@@ -12,7 +12,7 @@ import { getAccountState, lookupBlock } from '#service/liteserver/functions.ts';
 import { createLiteServer, type LiteServer } from '#service/liteserver/liteserver.ts';
 import { installTonlib } from '#test/service/devchain/tonlib.ts';
 import { startPythonPeer } from '#test/support/python-peer.ts';
-import { median, type Bench, type BenchResult } from './bench.ts';
+import { median, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import {
   fetchOnce,
   groupCpuMs,
@@ -43,8 +43,9 @@ const loadMsMax = 30_000;
 /** Requests before the measured ones, so that what is compiled is compiled. */
 const warmUpMs = 500;
 
-/** Blocks at which single reads are timed. */
+/** Blocks at which single reads are timed, and single get-methods. */
 const blocks = 20;
+const methodBlocks = 10;
 
 const timeoutMs = 10_000;
 
@@ -62,19 +63,32 @@ const getMethod = (address: string, method: string): BenchRequest => ({
 
 const read = (address: string): BenchRequest => ({ path: `/getAddressInformation?address=${address}` });
 
-/** A wallet, a jetton master: found by asking, as recordings name their accounts as they like. */
-type Contracts = { readonly wallet: string; readonly jetton: string };
+type LoadName = (typeof loadNames)[number];
 
-function scenariosOf({ accounts }: Network, { wallet, jetton }: Contracts): Scenario[] {
+/** Wallets and jetton masters: found by asking, as recordings name their accounts as they like. */
+type Contracts = { readonly wallets: readonly string[]; readonly jettons: readonly string[] };
+
+/** Names for `--only`: single reads and get-methods, and the loads. */
+const singleNames = ['reads', 'methods'] as const;
+const loadNames = ['account', 'accounts', 'head', 'seqno', 'jetton', 'transactions'] as const;
+
+function scenariosOf({ accounts }: Network, { wallets, jettons }: Contracts): Record<LoadName, Scenario> {
+  const [wallet, jetton] = [wallets[0]!, jettons[0]!];
   const addresses = Array.from({ length: 1000 }, (_, index) => accounts[index] ?? absentAddress(index));
-  return [
-    { name: 'getAddressInformation, one address', next: () => read(wallet) },
-    { name: 'getAddressInformation, 1,000 addresses', next: (draw) => read(addresses[draw(addresses.length)]!) },
-    { name: 'getMasterchainInfo', next: () => ({ path: '/getMasterchainInfo' }) },
-    { name: 'runGetMethod seqno', next: () => getMethod(wallet, 'seqno') },
-    { name: 'runGetMethod get_jetton_data', next: () => getMethod(jetton, 'get_jetton_data') },
-    { name: 'getTransactions, 10', next: () => ({ path: `/getTransactions?address=${wallet}&limit=10` }) },
-  ];
+  return {
+    account: { name: 'getAddressInformation, one address', next: () => read(wallet) },
+    accounts: {
+      name: 'getAddressInformation, 1,000 addresses',
+      next: (draw) => read(addresses[draw(addresses.length)]!),
+    },
+    head: { name: 'getMasterchainInfo', next: () => ({ path: '/getMasterchainInfo' }) },
+    seqno: { name: 'runGetMethod seqno', next: () => getMethod(wallet, 'seqno') },
+    jetton: { name: 'runGetMethod get_jetton_data', next: () => getMethod(jetton, 'get_jetton_data') },
+    transactions: {
+      name: 'getTransactions, 10',
+      next: () => ({ path: `/getTransactions?address=${wallet}&limit=10` }),
+    },
+  };
 }
 
 /** Accounts that are not there are proved not to be: the same work. */
@@ -129,22 +143,20 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Single reads at fresh blocks, none from a cache: directly and through the service in turns; and get-methods. */
-async function measureSingle(
-  network: Network,
-  contracts: Contracts,
-  service: Contender,
-  direct: LiteServer,
-  head: Head,
-) {
+/** Moves the head; what is asked next comes when the service has seen and proved the block. */
+async function nextBlock(head: Head, service: Contender, agent: Agent): Promise<void> {
+  head.move();
+  await sleep(100);
+  await fetchOnce(service, agent, read(absentAddress(head.seqno())));
+}
+
+/** Median time that the service adds to single reads at fresh blocks, none from a cache: direct ones and its own in turns. */
+async function measureReads(network: Network, service: Contender, direct: LiteServer, head: Head): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ms = { direct: [] as number[], http: [] as number[], method: [] as number[] };
+  const ms = { direct: [] as number[], http: [] as number[] };
   for (let block = 0; block < blocks; block++) {
-    head.move();
+    await nextBlock(head, service, agent);
     const id = await blockAt(direct, head.seqno());
-    // The next request comes when the service has seen and proved the block.
-    await sleep(100);
-    await fetchOnce(service, agent, read(absentAddress(block)));
     for (const [turn, address] of network.addresses.entries()) {
       const [workchain, hex = ''] = address.split(':');
       const args = { id, account: { workchain: Number(workchain), id: Buffer.from(hex, 'hex') } };
@@ -153,11 +165,25 @@ async function measureSingle(
       const askHttp = async () => ms.http.push(await timed(() => fetchOnce(service, agent, read(address))));
       for (const ask of turn % 2 === 0 ? [askDirect, askHttp] : [askHttp, askDirect]) await ask();
     }
-    ms.method.push(await timed(() => fetchOnce(service, agent, getMethod(contracts.wallet, 'seqno'))));
-    ms.method.push(await timed(() => fetchOnce(service, agent, getMethod(contracts.jetton, 'get_jetton_data'))));
   }
   agent.destroy();
-  return { direct: median(ms.direct), http: median(ms.http), method: median(ms.method) };
+  return median(ms.http) - median(ms.direct);
+}
+
+/** Median time of single get-methods at fresh blocks, with the read of the account: no run and no account from a cache. */
+async function measureMethods({ wallets, jettons }: Contracts, service: Contender, head: Head): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const calls = [
+    ...wallets.map((wallet) => getMethod(wallet, 'seqno')),
+    ...jettons.map((jetton) => getMethod(jetton, 'get_jetton_data')),
+  ];
+  const ms: number[] = [];
+  for (let block = 0; block < methodBlocks; block++) {
+    await nextBlock(head, service, agent);
+    for (const call of calls) ms.push(await timed(() => fetchOnce(service, agent, call)));
+  }
+  agent.destroy();
+  return median(ms);
 }
 
 /** 1 is the mode that looks up by seqno. */
@@ -166,7 +192,7 @@ async function blockAt(direct: LiteServer, seqno: number) {
   return (await direct.query(lookupBlock, { mode: 1, id: place }, { timeoutMs })).id;
 }
 
-/** The first accounts that answer `seqno` and `get_jetton_data` well. */
+/** The accounts that answer `seqno` and `get_jetton_data` well. */
 async function findContracts(service: Contender, addresses: readonly string[]): Promise<Contracts> {
   const answers = async (address: string, method: string): Promise<boolean> => {
     const { body } = getMethod(address, method);
@@ -175,11 +201,13 @@ async function findContracts(service: Contender, addresses: readonly string[]): 
     const { result } = (await response.json()) as { result?: { exit_code: number } };
     return result?.exit_code === 0;
   };
-  const first = async (method: string): Promise<string> => {
-    for (const address of addresses) if (await answers(address, method)) return address;
-    throw new Error(`no account of the recording has ${method}`);
+  const list = async (method: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (const address of addresses) if (await answers(address, method)) found.push(address);
+    if (found.length === 0) throw new Error(`no account of the recording has ${method}`);
+    return found;
   };
-  return { wallet: await first('seqno'), jetton: await first('get_jetton_data') };
+  return { wallets: await list('seqno'), jettons: await list('get_jetton_data') };
 }
 
 async function startPython(globalConfig: string): Promise<Contender> {
@@ -220,33 +248,28 @@ const isServedBy = ({ name: contender }: Contender, { name }: Scenario): boolean
   contender === 'Python server' ||
   (contender.endsWith(' proving') ? name.startsWith('getAddress') : !name.startsWith('runGetMethod'));
 
-async function measureLoads(
-  scenarios: readonly Scenario[],
+/** One load on the service and on each peer, one after the other. */
+async function measureLoad(
+  scenario: Scenario,
   service: Contender,
   peers: readonly Contender[],
   head: Head,
-) {
+): Promise<{ ours: Load; results: BenchResult[] }> {
+  await warmUp(service, scenario);
+  const ours = await loadOnMovingHead(service, scenario, head);
   const results: BenchResult[] = [];
-  const delays: number[] = [];
-  let cachedMs = 0;
-  for (const scenario of scenarios) {
-    await warmUp(service, scenario);
-    const ours = await loadOnMovingHead(service, scenario, head);
-    delays.push(ours.loopDelayMs ?? 0);
-    if (scenario === scenarios[0]) cachedMs = ours.cpuMs / ours.requests;
-    for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
-      await warmUp(peer, scenario);
-      results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
-    }
-    if (peers.every((one) => !isServedBy(one, scenario))) {
-      results.push({
-        name: `${scenario.name}: requests a second of one core's time`,
-        value: perCore(ours),
-        unit: 'req/s',
-      });
-    }
+  for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
+    await warmUp(peer, scenario);
+    results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
   }
-  return { results, delayMs: Math.max(...delays), cachedMs };
+  if (peers.every((one) => !isServedBy(one, scenario))) {
+    results.push({
+      name: `${scenario.name}: requests a second of one core's time`,
+      value: perCore(ours),
+      unit: 'req/s',
+    });
+  }
+  return { ours, results };
 }
 
 function figure(name: string, value: number, maxMs: number): BenchResult {
@@ -254,6 +277,7 @@ function figure(name: string, value: number, maxMs: number): BenchResult {
 }
 
 async function run(options: readonly string[]): Promise<BenchResult[]> {
+  const wanted = wantedOf(options, [...singleNames, ...loadNames]);
   const lite = fork(join(import.meta.dirname, 'account-read/network.ts'));
   const [network] = (await once(lite, 'message')) as [Network];
   const publicKey = Buffer.from(network.liteServer.publicKey, 'hex');
@@ -269,16 +293,25 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   const head = createHead(lite, network.lastSeqno - 100, network.lastSeqno);
   try {
     const contracts = await findContracts(service, network.addresses);
-    const single = await measureSingle(network, contracts, service, direct, head);
-    const loads = await measureLoads(scenariosOf(network, contracts), service, peers, head);
-    const addedMs = single.http - single.direct;
-    return [
-      ...loads.results,
-      figure('added to a direct lite-server query by a verified read, p50', addedMs, 2),
-      figure('CPU of a cached or coalesced answer', loads.cachedMs, 0.3),
-      figure('get-method through HTTP, p50', single.method, 5),
-      figure('delay of the event loop under the heaviest of the loads, p99', loads.delayMs, 20),
-    ];
+    const results: BenchResult[] = [];
+    if (wanted.includes('reads')) {
+      const addedMs = await measureReads(network, service, direct, head);
+      results.push(figure('added to a direct lite-server query by a verified read, p50', addedMs, 2));
+    }
+    if (wanted.includes('methods')) {
+      results.push(figure('get-method through HTTP, p50', await measureMethods(contracts, service, head), 5));
+    }
+    const scenarios = scenariosOf(network, contracts);
+    const delays: number[] = [];
+    for (const name of loadNames.filter((one) => wanted.includes(one))) {
+      const measured = await measureLoad(scenarios[name], service, peers, head);
+      results.push(...measured.results);
+      delays.push(measured.ours.loopDelayMs ?? 0);
+      const cachedMs = measured.ours.cpuMs / measured.ours.requests;
+      if (name === 'account') results.push(figure('CPU of a cached or coalesced answer', cachedMs, 0.3));
+    }
+    const delayName = 'delay of the event loop under the heaviest of the loads, p99';
+    return delays.length === 0 ? results : [...results, figure(delayName, Math.max(...delays), 20)];
   } finally {
     await Promise.all([service, ...peers].map((one) => one.close()));
     await direct.close();
@@ -288,6 +321,6 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
 
 export const bench: Bench = {
   about:
-    'the v2 API over HTTP, against ton-lite-client with @ton/core in fastify and (--peer python) the Python server',
+    'the v2 API over HTTP, against ton-lite-client with @ton/core in fastify and (--peer python) the Python server; --only NAME...: these figures',
   run,
 };
