@@ -1,14 +1,11 @@
 import type { ClientBase } from 'pg';
 
 import { StoreError, told } from './errors.ts';
-import { ledger } from './migrations/0001-ledger.ts';
 import type { Migration } from './migrations/migration.ts';
+import { migrations, schemaVersion } from './migrations/steps.ts';
 import type { Store } from './store.ts';
 
-const migrations: readonly Migration[] = [ledger];
-
-/** Version of the schema that this code reads and writes. */
-export const schemaVersion = migrations.length;
+export { schemaVersion } from './migrations/steps.ts';
 
 /** A change that waits for a table longer than this gives up, since all later readers queue behind it; whoever started it tries again. */
 const lockTimeoutMs = 10_000;
@@ -35,12 +32,23 @@ export async function migrate(store: Store): Promise<readonly number[]> {
     await createVersions(client, store.schema);
     const found = await readState(client);
     refuseNewer(found);
-    const missing = migrations.filter(({ version }) => version > found.version);
+    const missing = stepsAfter(found);
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ version }) => version);
   } finally {
     await client.end();
   }
+}
+
+/**
+ * The steps that `migrate` would take now. Writes nothing.
+ *
+ * @throws StoreError `schema_newer`
+ */
+export async function missingSteps(store: Store): Promise<readonly Migration[]> {
+  const found = await store.transaction(({ client }) => readState(client));
+  refuseNewer(found);
+  return stepsAfter(found);
 }
 
 /**
@@ -87,6 +95,10 @@ async function readState(client: ClientBase): Promise<SchemaState> {
     ),
   );
   return rows[0] ?? { version: 0, compatibleFrom: 0 };
+}
+
+function stepsAfter(found: SchemaState): Migration[] {
+  return migrations.filter(({ version }) => version > found.version);
 }
 
 function refuseNewer({ version, compatibleFrom }: SchemaState): void {

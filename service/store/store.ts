@@ -19,6 +19,8 @@ export type StoreOptions = {
   readonly statementTimeoutMs: number;
 };
 
+export type StoreUrls = Pick<StoreOptions, 'url' | 'readUrl'>;
+
 export type StoreDependencies = {
   readonly logger: Logger;
   readonly register: Registry;
@@ -60,6 +62,8 @@ export type Store = {
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection of its own, outside the pool, for locks that end with it; the caller ends it. */
   connect(): Promise<Client>;
+  /** Where further connections go, as after a password was rotated; calls under way end where they began. */
+  setUrls(urls: StoreUrls): void;
   close(): Promise<void>;
 };
 
@@ -84,9 +88,8 @@ function numeric(text: string): bigint | number {
 }
 
 export function createStore(options: StoreOptions, { logger, register, tracer, clock }: StoreDependencies): Store {
-  const primary = connectPool(options.url, options, logger);
-  const replica = options.readUrl === undefined ? primary : connectPool(options.readUrl, options, logger);
-  const pools = new Set([primary, replica]);
+  let { url } = options;
+  let pools = connectPools(options, options, logger);
   const metrics = createStoreMetrics(register, { connections: () => countConnections(pools) });
   const limitTime = createTimeLimit();
   const secondsSince = (began: number): number => (clock() - began) / 1000;
@@ -97,7 +100,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       const began = clock();
       const span = startReadSpan(tracer, settings.span, sql);
       try {
-        const rows = await borrowed(replica, async (client) => {
+        const rows = await borrowed(pools.replica, async (client) => {
           await limitTime(client, settings.timeoutMs ?? options.statementTimeoutMs);
           return (await told(client.query<R>(sql, [...values]))).rows;
         });
@@ -115,7 +118,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       const began = clock();
       const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
       try {
-        const result = await borrowed(snapshot ? replica : primary, async (client) => {
+        const result = await borrowed(snapshot ? pools.replica : pools.primary, async (client) => {
           await limitTime(client, snapshot ? options.statementTimeoutMs : 0);
           await told(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
@@ -128,7 +131,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       }
     },
     async connect() {
-      const client = new Client(connectionOf(options.url, options));
+      const client = new Client(connectionOf(url, options));
       client.on('error', (error) => logger.warn({ err: error }, 'connection to Postgres lost'));
       try {
         await told(client.connect());
@@ -138,10 +141,25 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
         throw error;
       }
     },
-    async close() {
-      await Promise.all([...pools].map((pool) => pool.end()));
+    setUrls(urls) {
+      void endPools(pools);
+      url = urls.url;
+      pools = connectPools(urls, options, logger);
     },
+    close: () => endPools(pools),
   };
+}
+
+type Pools = { readonly primary: Pool; readonly replica: Pool };
+
+function connectPools({ url, readUrl }: StoreUrls, options: StoreOptions, logger: Logger): Pools {
+  const primary = connectPool(url, options, logger);
+  return { primary, replica: readUrl === undefined ? primary : connectPool(readUrl, options, logger) };
+}
+
+/** Resolves when the last call under way has given its connection back. */
+async function endPools({ primary, replica }: Pools): Promise<void> {
+  await Promise.all([...new Set([primary, replica])].map((pool) => pool.end()));
 }
 
 /** `options` of the start packet, so that a connection is never without them; those of the URI stay. */
@@ -219,9 +237,9 @@ function startReadSpan(tracer: Tracer, parent: Span | undefined, sql: string): S
   return span.isRecording() ? span.setAttributes({ 'db.system.name': 'postgresql', 'db.query.text': sql }) : span;
 }
 
-function countConnections(pools: ReadonlySet<Pool>): { busy: number; idle: number; waiting: number } {
+function countConnections({ primary, replica }: Pools): { busy: number; idle: number; waiting: number } {
   const counts = { busy: 0, idle: 0, waiting: 0 };
-  for (const { totalCount, idleCount, waitingCount } of pools) {
+  for (const { totalCount, idleCount, waitingCount } of new Set([primary, replica])) {
     counts.busy += totalCount - idleCount;
     counts.idle += idleCount;
     counts.waiting += waitingCount;

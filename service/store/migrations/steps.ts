@@ -1,0 +1,8 @@
+import { ledger } from './0001-ledger.ts';
+import type { Migration } from './migration.ts';
+
+/** Every step, in order. */
+export const migrations: readonly Migration[] = [ledger];
+
+/** Version of the schema that this code reads and writes. */
+export const schemaVersion = migrations.length;
