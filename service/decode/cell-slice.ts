@@ -148,10 +148,14 @@ export class CellSlice {
 
   /** Fresh copy of the next `count` bytes, wherever they start. */
   bytes(count: number): Buffer {
-    const at = this.#advance(count * 8);
     const target = Buffer.allocUnsafe(count);
-    this.#copyBits(at, target, count);
+    this.bytesTo(target, 0, count);
     return target;
+  }
+
+  /** Copies the next `count` bytes, wherever they start, to `offset` of the target. */
+  bytesTo(target: Buffer, offset: number, count: number): void {
+    this.#copyBits(this.#advance(count * 8), target, offset, count);
   }
 
   /** Fresh 32-byte copy. */
@@ -163,7 +167,7 @@ export class CellSlice {
   bits(count: number): Buffer {
     const at = this.#advance(count);
     const target = Buffer.allocUnsafe((count + 7) >> 3);
-    this.#copyBits(at, target, count >> 3);
+    this.#copyBits(at, target, 0, count >> 3);
     const rest = count & 7;
     if (rest > 0) target[count >> 3] = this.#bitsAt(at + count - rest, rest) << (8 - rest);
     return target;
@@ -217,14 +221,17 @@ export class CellSlice {
     return ((window << shift) | (bytes[byte + 4]! >> (8 - shift))) >>> (32 - bits);
   }
 
-  #copyBits(at: number, target: Buffer, count: number): void {
+  #copyBits(at: number, target: Buffer, offset: number, count: number): void {
     const bytes = this.#bytes;
     const shift = at & 7;
     let from = at >> 3;
     if (shift === 0) {
-      bytes.copy(target, 0, from, from + count);
+      bytes.copy(target, offset, from, from + count);
       return;
     }
-    for (let to = 0; to < count; to++, from++) target[to] = (bytes[from]! << shift) | (bytes[from + 1]! >> (8 - shift));
+    const end = offset + count;
+    for (let to = offset; to < end; to++, from++) {
+      target[to] = (bytes[from]! << shift) | (bytes[from + 1]! >> (8 - shift));
+    }
   }
 }

@@ -20,6 +20,8 @@ export type WalkOptions = HashmapOptions & {
   readonly exclusive?: boolean;
   /** Descending order of keys; `from` is then the highest. */
   readonly reverse?: boolean;
+  /** Pass over branches that are pruned: in the new side of a Merkle update they are what did not change. */
+  readonly skipPruned?: boolean;
 };
 
 /** Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. */
@@ -94,6 +96,7 @@ export function walkHashmap(
   options: WalkOptions = {},
 ): boolean {
   if (root === undefined) return true;
+  if (options.skipPruned === true && typeof root === 'number' && table.kind(root) === 'pruned') return true;
   const walk: Walk = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
   return walkNode(walk, rootSlice(table, root), 0, options.from !== undefined);
 }
@@ -143,6 +146,7 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
   for (let turn = 0; turn < 2; turn++) {
     const side = turn === 0 ? first : 1 - first;
     if (turn === 0 && wanted !== undefined && side !== wanted) continue;
+    if (options.skipPruned === true && table.kind(children[side]!) === 'pruned') continue;
     setBit(key, at, side);
     if (!walkNode(walk, new CellSlice(table, children[side]!), at + 1, side === wanted)) return false;
   }

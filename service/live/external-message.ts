@@ -1,12 +1,10 @@
 import type { Boc } from '../decode/boc.ts';
 import { BOC_MAGIC, parseBoc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
-import { createCellStore } from '../decode/cell-store.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { readMessage, storeBody } from '../decode/tlb/message.ts';
+import { digestBody, readMessage } from '../decode/tlb/message.ts';
 import type { Message } from '../decode/tlb/message.ts';
-import { readInternalAddress, readMessageAddress } from '../decode/tlb/message-address.ts';
+import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
 import { LiveError } from './errors.ts';
 
 /** A message from outside that has the form the network takes. */
@@ -39,7 +37,7 @@ export function readExternalMessage(bytes: Buffer): ExternalMessage {
   const boc = writeBoc(bag, [root]);
   if (boc.length > MESSAGE_BYTES_MAX) throw refusedByNode(tooLarge);
   if (bag.depth(root) >= MESSAGE_DEPTH_MAX) throw refusedByNode('external message is too deep');
-  return { boc, hash: bag.hash(root), normalizedHash: normalizedHashOf(bag, message) };
+  return { boc, hash: bag.hash(root), normalizedHash: normalizedMessageHash(bag, root, digestBody(bag, message.body)) };
 }
 
 /** Cells that fit a message: each takes at least two bytes. */
@@ -73,34 +71,6 @@ function readExternalIn(bag: Boc, root: number): Message {
   }
   if (message.info.kind !== 'externalIn') throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
   return message;
-}
-
-/**
- * TEP-467: `ext_in_msg_info$10`, no source, the destination as it is, no import fee, no init, the body in a reference. Two
- * messages of the same normalized hash ask an account for the same.
- */
-function normalizedHashOf(bag: Boc, message: Message): Buffer {
-  const destination = destinationBits(bag, message.cell);
-  const head = 0b1000n;
-  const tail = 0b0000_0_1n;
-  const bitLength = 4 + destination.bitLength + 6;
-  const spare = (8 - (bitLength & 7)) & 7;
-  const bits = ((((head << BigInt(destination.bitLength)) | destination.bits) << 6n) | tail) << BigInt(spare);
-  const store = createCellStore();
-  const refs = [storeBody(store, bag, message.body)];
-  const data = Buffer.from(bits.toString(16).padStart((bitLength + spare) / 4, '0'), 'hex');
-  return store.hash(store.add({ data, bitLength, refs }));
-}
-
-/** `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt ...`: the bits of `dest`. */
-function destinationBits(bag: Boc, cell: number): { bits: bigint; bitLength: number } {
-  const slice = new CellSlice(bag, cell);
-  slice.skip(2);
-  readMessageAddress(slice);
-  const start = slice.clone();
-  readInternalAddress(slice);
-  const bitLength = slice.position - start.position;
-  return { bits: start.uintBig(bitLength), bitLength };
 }
 
 const tooLarge = 'external message too large, rejecting';

@@ -1,3 +1,5 @@
+import type { CellDigest } from '../cell-digest.ts';
+import { digestCell, digestRest } from '../cell-digest.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellStore } from '../cell-store.ts';
 import type { CellTable } from '../cell-table.ts';
@@ -144,6 +146,12 @@ export function openBody(table: CellTable, body: MessageBody): CellSlice {
   slice.skip(body.skipBits);
   for (let count = 0; count < body.skipRefs; count++) slice.ref();
   return slice;
+}
+
+/** Hash and depth of the body as a cell of its own, whichever way the message holds it. Throws DecodeError `pruned_branch`. */
+export function digestBody(table: CellTable, body: MessageBody): CellDigest {
+  if (body.skipBits === 0 && body.skipRefs === 0) return digestCell(table, body.cell);
+  return digestRest(openBody(table, body));
 }
 
 /** First 32 bits of the body, by custom the operation; undefined when it has fewer or is exotic. */

@@ -1,0 +1,90 @@
+import { BOC_MAGIC } from './boc.ts';
+import type { CellTable } from './cell-table.ts';
+
+/**
+ * Makes a writer of many small bags over one table: a root with all below it, no checksum, no index. Ten times as fast as `writeBoc`, because
+ * cells are told apart by their index, not by their hash: a table that holds equal cells twice gives bags that do.
+ * The order of the cells is not the node's.
+ */
+export function createPlainBocWriter(table: CellTable): (root: number) => Buffer {
+  /** Number of the bag in which a cell was met last, and its place from the end there. */
+  const metIn = new Uint32Array(table.size);
+  const places = new Uint32Array(table.size);
+  /** Cells of this bag, children before parents. */
+  const order: number[] = [];
+  let bag = 0;
+  let dataBytes = 0;
+  let refs = 0;
+
+  /** Recursion is as deep as the cells, of which `parseBoc` allows 1024. */
+  function visit(cell: number): void {
+    metIn[cell] = bag;
+    const count = table.refCount(cell);
+    for (let position = 0; position < count; position++) {
+      const child = table.ref(cell, position);
+      if (metIn[child] !== bag) visit(child);
+    }
+    places[cell] = order.length;
+    order.push(cell);
+    refs += count;
+    dataBytes += 2 + ((table.bitLength(cell) + 7) >> 3);
+  }
+
+  function writeCell(out: Buffer, start: number, cell: number, refBytes: number): number {
+    const count = table.refCount(cell);
+    const bits = table.bitLength(cell);
+    const last = order.length - 1;
+    let at = start;
+    out[at++] = count + (table.kind(cell) === 'ordinary' ? 0 : 8) + 32 * table.levelMask(cell);
+    out[at++] = (bits >> 3) + ((bits + 7) >> 3);
+    at = copyData(table, cell, out, at);
+    for (let position = 0; position < count; position++) {
+      at = writeUint(out, at, last - places[table.ref(cell, position)]!, refBytes);
+    }
+    return at;
+  }
+
+  return (root) => {
+    bag++;
+    order.length = 0;
+    dataBytes = 0;
+    refs = 0;
+    visit(root);
+    const count = order.length;
+    const refBytes = byteLength(count);
+    dataBytes += refs * refBytes;
+    const offsetBytes = byteLength(dataBytes);
+    const out = Buffer.allocUnsafe(6 + 4 * refBytes + offsetBytes + dataBytes);
+    let at = writeUint(out, 0, BOC_MAGIC.generic, 4);
+    out[at++] = refBytes;
+    out[at++] = offsetBytes;
+    at = writeUint(out, at, count, refBytes);
+    // One root, no absent cells.
+    at = writeUint(out, at, 1, refBytes);
+    at = writeUint(out, at, 0, refBytes);
+    at = writeUint(out, at, dataBytes, offsetBytes);
+    at = writeUint(out, at, 0, refBytes);
+    for (let place = count - 1; place >= 0; place--) at = writeCell(out, at, order[place]!, refBytes);
+    return out;
+  };
+}
+
+/** Short data byte by byte: a call of `copy` costs more. */
+function copyData(table: CellTable, cell: number, out: Buffer, start: number): number {
+  const { bytes } = table;
+  const offset = table.dataOffset(cell);
+  const length = (table.bitLength(cell) + 7) >> 3;
+  if (length > 48) bytes.copy(out, start, offset, offset + length);
+  else for (let index = 0; index < length; index++) out[start + index] = bytes[offset + index]!;
+  return start + length;
+}
+
+function byteLength(value: number): number {
+  return value < 0x100 ? 1 : value < 0x1_0000 ? 2 : value < 0x100_0000 ? 3 : 4;
+}
+
+function writeUint(out: Buffer, start: number, value: number, bytes: number): number {
+  let at = start;
+  for (let shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out[at++] = value >>> shift;
+  return at;
+}

@@ -1,0 +1,214 @@
+import { CellSlice } from '../../decode/cell-slice.ts';
+import type { CellTable } from '../../decode/cell-table.ts';
+import { DecodeError } from '../../decode/errors.ts';
+import { walkHashmap } from '../../decode/hashmap.ts';
+import { shardChildren, shardContains } from '../../decode/shard.ts';
+import type { Account } from '../../decode/tlb/account.ts';
+import { readAccount } from '../../decode/tlb/account.ts';
+import type { CurrencyCollection } from '../../decode/tlb/currency-collection.ts';
+import { listExtraCurrencies } from '../../decode/tlb/currency-collection.ts';
+import { findShardAccount, walkShardAccounts } from '../../decode/tlb/shard-account.ts';
+import type { ShardAccount } from '../../decode/tlb/shard-account.ts';
+import { readShardState, readSplitState } from '../../decode/tlb/shard-state.ts';
+import type { AccountStateRow, LatestAccountStateRow } from '../../store/tables.ts';
+import type { OpenBlock } from './open-block.ts';
+import type { AccountActivity } from './block-transactions.ts';
+import type { CodeRows } from './code-rows.ts';
+import { statesBetween } from './states-between.ts';
+
+/** As `AccountStatus` is encoded (decode's account-status.ts). */
+export const STATUS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
+
+/** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
+export const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
+
+/** What is stored of the state of an account that does not exist (indexing sheet 3, our choice). */
+const NO_ACCOUNT: AccountStateRow = {
+  hash: NO_ACCOUNT_HASH,
+  balance: 0n,
+  extra_currencies: null,
+  status: STATUS.nonexist,
+  frozen_hash: null,
+  data_hash: null,
+  code_hash: null,
+};
+
+/** Where states go. */
+export type StateRows = {
+  readonly accountStates: AccountStateRow[];
+  readonly latest: LatestAccountStateRow[];
+  readonly codes: CodeRows;
+};
+
+/**
+ * States of the accounts of a block, as the Merkle update of the shard's state tells them: whole after the last transaction of each; after
+ * the ones before it status and balance; and what a first transaction began with, when the account was there before.
+ */
+export function addStates(block: OpenBlock, activities: readonly AccountActivity[], rows: StateRows): void {
+  if (activities.length === 0) return;
+  const { table } = block;
+  const after = changedAccounts(table, table.ref(block.stateUpdate, 1));
+  let next = 0;
+  let touchesNothing = false;
+  for (const activity of activities) {
+    while (next < after.length && Buffer.compare(after[next]!.id, activity.id) < 0) next++;
+    const found = after[next]?.id.equals(activity.id) === true ? after[next]!.account : undefined;
+    addLastState(block, activity, found, rows);
+    const { transactions } = activity;
+    const first = transactions[0]!;
+    if (transactions.length > 1 || (first.prevLt === 0n && first.originalStatus !== STATUS.nonexist)) {
+      addStatesBefore(block, activity, found, rows);
+    }
+    touchesNothing ||= transactions.some(
+      ({ originalStatus, endStatus }) => originalStatus === STATUS.nonexist || endStatus === STATUS.nonexist,
+    );
+  }
+  if (touchesNothing) rows.accountStates.push(NO_ACCOUNT);
+}
+
+type ChangedAccount = { readonly id: Buffer; readonly account: ShardAccount };
+
+/** The accounts that the new side of a Merkle update shows, by id. */
+function changedAccounts(table: CellTable, stateRoot: number): ChangedAccount[] {
+  const changed: ChangedAccount[] = [];
+  const { accounts } = readShardState(table, stateRoot);
+  walkShardAccounts(table, accounts, (id, account) => void changed.push({ id, account }), { skipPruned: true });
+  return changed;
+}
+
+function hashAfter(table: CellTable, stateUpdate: number): Buffer {
+  const slice = new CellSlice(table, stateUpdate);
+  slice.skip(8 + 256);
+  return slice.hash();
+}
+
+function hashBefore(table: CellTable, stateUpdate: number): Buffer {
+  const slice = new CellSlice(table, stateUpdate);
+  slice.skip(8);
+  return slice.hash();
+}
+
+function addLastState(
+  block: OpenBlock,
+  { account, transactions }: AccountActivity,
+  found: ShardAccount | undefined,
+  rows: StateRows,
+): void {
+  const { table } = block;
+  const last = transactions.at(-1)!;
+  const at = { account, utime: last.utime, last_trans_hash: table.hash(last.cell), last_trans_lt: last.lt };
+  const state = found === undefined ? undefined : readAccountIn(table, found.account);
+  if (state === undefined) {
+    if (last.endStatus === STATUS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
+    return;
+  }
+  const row = stateRow(table, hashAfter(table, last.stateUpdate), state);
+  rows.accountStates.push(row);
+  rows.latest.push({ ...row, ...at, ...wholeData(block, state, row, last.lt) });
+  if (state.state.kind !== 'active') return;
+  const { code, libraries } = state.state.init;
+  if (code !== undefined) rows.codes.add(block, code);
+  if (libraries !== undefined) addPublicLibraries(block, libraries, rows);
+}
+
+/** Pruned when the block did not change it. */
+function readAccountIn(table: CellTable, cell: number): Account | undefined {
+  return table.kind(cell) === 'ordinary' ? readAccount(table, cell) : undefined;
+}
+
+type WholeData = Pick<LatestAccountStateRow, 'data_boc' | 'data_boc_hash' | 'data_boc_lt'>;
+
+const NO_DATA: WholeData = { data_boc: null, data_boc_hash: null, data_boc_lt: null };
+
+/** Data of the account when the update shows all of it. */
+function wholeData(
+  { table, writeBoc }: OpenBlock,
+  { state }: Account,
+  { data_hash }: AccountStateRow,
+  lt: bigint,
+): WholeData {
+  const data = state.kind === 'active' ? state.init.data : undefined;
+  if (data === undefined || table.levelMask(data) !== 0) return NO_DATA;
+  return { data_boc: writeBoc(data), data_boc_hash: data_hash, data_boc_lt: lt };
+}
+
+function stateRow(table: CellTable, hash: Buffer, { balance, state }: Account): AccountStateRow {
+  const init = state.kind === 'active' ? state.init : undefined;
+  // Level 0: the hash of the cell that a pruned branch stands for.
+  const hashOf = (cell: number | undefined): Buffer | null => (cell === undefined ? null : table.hash(cell, 0));
+  return {
+    hash,
+    balance: balance.grams,
+    extra_currencies: extraCurrencies(table, balance),
+    status: STATUS[state.kind],
+    frozen_hash: state.kind === 'frozen' ? state.stateHash : null,
+    data_hash: hashOf(init?.data),
+    code_hash: hashOf(init?.code),
+  };
+}
+
+/** Null when there is none, and when the update does not show them. */
+function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Readonly<Record<string, string>> | null {
+  if (extra === undefined || table.levelMask(extra) !== 0) return null;
+  return Object.fromEntries(listExtraCurrencies(table, extra).map(({ id, amount }) => [`${id}`, `${amount}`]));
+}
+
+/** Before the last transaction: the account as it was, then status and balance between the transactions. */
+function addStatesBefore(
+  block: OpenBlock,
+  { id, transactions }: AccountActivity,
+  found: ShardAccount | undefined,
+  rows: StateRows,
+): void {
+  const { table } = block;
+  const before = accountBefore(block, id);
+  const first = transactions[0]!;
+  if (typeof before === 'object' && first.prevLt === 0n) {
+    rows.accountStates.push(stateRow(table, hashBefore(table, first.stateUpdate), before));
+  }
+  if (transactions.length === 1) return;
+  const after = found === undefined ? undefined : readAccountIn(table, found.account);
+  const ends = { before: before === 'unknown' ? before : before?.balance, after: after?.balance };
+  statesBetween(block, transactions, ends).forEach((balance, index) => {
+    const { stateUpdate, endStatus } = transactions[index]!;
+    if (endStatus === STATUS.nonexist) return;
+    const hash = hashAfter(table, stateUpdate);
+    rows.accountStates.push({ ...NO_ACCOUNT, ...balance, hash, status: endStatus });
+  });
+}
+
+/**
+ * The old side of the update shows what the new side is made from, which may be less than the account. Undefined when it does not exist;
+ * `unknown` when the block does not show it.
+ */
+function accountBefore(block: OpenBlock, id: Buffer): Account | undefined | 'unknown' {
+  try {
+    const { table } = block;
+    const account = findShardAccount(table, readShardState(table, oldRoot(block, id)).accounts, id);
+    return account && readAccount(table, account.account);
+  } catch (error) {
+    if (error instanceof DecodeError && error.code === 'pruned_branch') return 'unknown';
+    throw error;
+  }
+}
+
+/** After a merge the old side is the pair of the halves. */
+function oldRoot({ table, stateUpdate, info }: OpenBlock, id: Buffer): number {
+  const root = table.ref(stateUpdate, 0);
+  if (!info.afterMerge) return root;
+  const { left, right } = readSplitState(table, root);
+  return shardContains(shardChildren(info.shard)[0], id) ? left : right;
+}
+
+/** `simple_lib$_ public:Bool root:^Cell`: code that accounts elsewhere name by its hash. */
+function addPublicLibraries(block: OpenBlock, libraries: number, { codes }: StateRows): void {
+  walkHashmap(
+    block.table,
+    libraries,
+    256,
+    (_, value) => {
+      if (value.bit()) codes.add(block, value.ref());
+    },
+    { skipPruned: true },
+  );
+}

@@ -1,0 +1,46 @@
+import { MASTERCHAIN } from '../../decode/block-id.ts';
+import { shardToSigned } from '../../decode/shard.ts';
+import { masterBlock, previousBlocks } from '../../decode/tlb/block-info.ts';
+import type { BlockRow } from '../../store/tables.ts';
+import type { OpenBlock } from './open-block.ts';
+
+/** The block's own row (v3 sheet 6.1). */
+export function blockRow(block: OpenBlock, mcSeqno: number, txCount: number): BlockRow {
+  const { id, table, globalId, info, extra } = block;
+  const [previous, second] = previousBlocks(table, info);
+  return {
+    workchain: id.workchain,
+    shard: block.signedShard,
+    seqno: id.seqno,
+    mc_seqno: mcSeqno,
+    root_hash: id.rootHash,
+    file_hash: id.fileHash,
+    gen_utime: info.utime | 0,
+    start_lt: info.startLt,
+    end_lt: info.endLt,
+    tx_count: txCount,
+    global_id: globalId,
+    version: info.version | 0,
+    flags: info.flags,
+    vert_seqno: info.vertSeqno | 0,
+    vert_seqno_incr: info.vertSeqnoIncrement,
+    after_merge: info.afterMerge,
+    before_split: info.beforeSplit,
+    after_split: info.afterSplit,
+    want_merge: info.wantMerge,
+    want_split: info.wantSplit,
+    key_block: info.keyBlock,
+    validator_list_hash_short: info.validatorListHashShort | 0,
+    gen_catchain_seqno: info.catchainSeqno | 0,
+    min_ref_mc_seqno: info.minRefMasterchainSeqno | 0,
+    prev_key_block_seqno: info.prevKeyBlockSeqno | 0,
+    master_ref_seqno: id.workchain === MASTERCHAIN ? 0 : (masterBlock(table, info)?.seqno ?? 0),
+    rand_seed: extra.randSeed,
+    created_by: extra.createdBy,
+    software_version: info.software?.version ?? null,
+    prev_shard: shardToSigned(previous!.shard),
+    prev_seqno: previous!.seqno,
+    prev_shard_2: second === undefined ? null : shardToSigned(second.shard),
+    prev_seqno_2: second?.seqno ?? null,
+  };
+}

@@ -1,0 +1,116 @@
+import { CellSlice } from '../../decode/cell-slice.ts';
+import type { CellTable } from '../../decode/cell-table.ts';
+import { digestCell, digestRest } from '../../decode/cell-digest.ts';
+import type { CellDigest } from '../../decode/cell-digest.ts';
+import { normalizedMessageHash } from '../../decode/tlb/normalized-message.ts';
+import { readStateInit } from '../../decode/tlb/state-init.ts';
+import type { MessageRow } from '../../store/tables.ts';
+import { readAccountColumn } from './account-column.ts';
+
+export const MESSAGE_KINDS = { externalIn: 0, internal: 1, externalOut: 2 } as const;
+
+/** A message as its row, and the code it would deploy. */
+export type ReadMessage = {
+  readonly row: MessageRow;
+  /** Of external-in messages, also when it is the hash. */
+  readonly normalizedHash: Buffer | null;
+  /** Cell of the code in its init. */
+  readonly code: number | undefined;
+};
+
+/** Whether the message's cell is of an internal one: `int_msg_info$0`. */
+export function isInternal(table: CellTable, cell: number): boolean {
+  return (table.bytes[table.dataOffset(cell)]! & 0x80) === 0;
+}
+
+/**
+ * Reads of a message what its row holds; TL-B as in decode's message.ts.
+ * @param lt of the transaction that took it: the place of external-in messages, which have no lt of their own
+ */
+export function readMessageRow(table: CellTable, cell: number, hash: Buffer, lt: bigint): ReadMessage {
+  const slice = new CellSlice(table, cell);
+  const info = readInfo(slice);
+  const code = slice.bit() ? readInitCode(slice) : undefined;
+  const isApart = slice.bit();
+  const body = isApart ? slice.ref() : undefined;
+  const opcode = body === undefined ? firstBits(slice) : opcodeOfCell(table, body);
+  const digest = body === undefined ? digestRest(slice) : digestCell(table, body);
+  const normalizedHash = info.kind === MESSAGE_KINDS.externalIn ? normalizedMessageHash(table, cell, digest) : null;
+  return { row: makeRow(info, hash, lt, opcode, digest, normalizedHash), normalizedHash, code };
+}
+
+type Info = Pick<MessageRow, 'kind' | 'source' | 'destination' | 'created_lt' | 'created_at'>;
+
+function readInfo(slice: CellSlice): Info {
+  if (!slice.bit()) {
+    // Three flags: delivery over hypercube routing off, bounce, bounced.
+    slice.skip(3);
+    const source = readAccountColumn(slice);
+    const destination = readAccountColumn(slice);
+    slice.skipVarUint(16);
+    slice.maybeRef();
+    slice.skipVarUint(16);
+    slice.skipVarUint(16);
+    return {
+      kind: MESSAGE_KINDS.internal,
+      source,
+      destination,
+      created_lt: slice.uint64(),
+      created_at: slice.uint(32) | 0,
+    };
+  }
+  if (!slice.bit()) {
+    readAccountColumn(slice);
+    const destination = readAccountColumn(slice);
+    slice.skipVarUint(16);
+    return { kind: MESSAGE_KINDS.externalIn, source: null, destination, created_lt: null, created_at: null };
+  }
+  const source = readAccountColumn(slice);
+  readAccountColumn(slice);
+  return {
+    kind: MESSAGE_KINDS.externalOut,
+    source,
+    destination: null,
+    created_lt: slice.uint64(),
+    created_at: slice.uint(32) | 0,
+  };
+}
+
+function makeRow(
+  info: Info,
+  hash: Buffer,
+  lt: bigint,
+  opcode: number | null,
+  body: CellDigest,
+  normalizedHash: Buffer | null,
+): MessageRow {
+  return {
+    hash,
+    lt: info.created_lt ?? lt,
+    hash_norm: normalizedHash === null || normalizedHash.equals(hash) ? null : normalizedHash,
+    kind: info.kind,
+    source: info.source,
+    destination: info.destination,
+    created_lt: info.created_lt,
+    created_at: info.created_at,
+    opcode,
+    body_hash: body.hash,
+  };
+}
+
+/** Behind `init`'s Maybe: in a cell of its own or here. */
+function readInitCode(slice: CellSlice): number | undefined {
+  if (!slice.bit()) return readStateInit(slice).code;
+  const cell = slice.ref();
+  return slice.table.kind(cell) === 'ordinary' ? readStateInit(new CellSlice(slice.table, cell)).code : undefined;
+}
+
+function firstBits(slice: CellSlice): number | null {
+  return slice.remainingBits < 32 ? null : slice.peekUint(32) | 0;
+}
+
+/** Null for an exotic cell too: what it names is not here. */
+function opcodeOfCell(table: CellTable, cell: number): number | null {
+  if (table.bitLength(cell) < 32 || table.kind(cell) !== 'ordinary') return null;
+  return table.bytes.readInt32BE(table.dataOffset(cell));
+}

@@ -1,0 +1,19 @@
+import type { BlockId } from '../../decode/block-id.ts';
+import type { CellTable } from '../../decode/cell-table.ts';
+import type { BlockExtra } from '../../decode/tlb/block-extra.ts';
+import type { BlockInfo } from '../../decode/tlb/block-info.ts';
+
+/** A block whose parts have been found. */
+export type OpenBlock = {
+  readonly id: BlockId;
+  readonly table: CellTable;
+  readonly globalId: number;
+  readonly info: BlockInfo;
+  readonly extra: BlockExtra;
+  /** Cell of the Merkle update of the shard's state. */
+  readonly stateUpdate: number;
+  /** The shard as columns hold it. */
+  readonly signedShard: bigint;
+  /** A cell of the table with all below it. */
+  readonly writeBoc: (root: number) => Buffer;
+};

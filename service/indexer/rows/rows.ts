@@ -1,0 +1,163 @@
+import { FULL_SHARD, MASTERCHAIN } from '../../decode/block-id.ts';
+import { parseBoc } from '../../decode/boc.ts';
+import { createPlainBocWriter } from '../../decode/plain-boc.ts';
+import { shardToSigned } from '../../decode/shard.ts';
+import { readBlockExtra } from '../../decode/tlb/block-extra.ts';
+import { readBlockInfo } from '../../decode/tlb/block-info.ts';
+import { readBlock } from '../../decode/tlb/block.ts';
+import { hashKey } from '../../store/hash-key.ts';
+import type {
+  BlockRow,
+  BlockRows,
+  MessageRow,
+  ShardTopRow,
+  TransactionLinks,
+  TransactionRow,
+} from '../../store/tables.ts';
+import type { SourceBlock, SourceBlocks } from '../source.ts';
+import { isSystemAccount } from './account-column.ts';
+import type { StateRows } from './account-states.ts';
+import { addStates } from './account-states.ts';
+import { blockRow } from './block-row.ts';
+import type { FoundTransaction } from './block-transactions.ts';
+import { findTransactions } from './block-transactions.ts';
+import { createCodeRows } from './code-rows.ts';
+import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
+import type { ReadMessage } from './message-rows.ts';
+import { newestStates } from './newest-states.ts';
+import type { OpenBlock } from './open-block.ts';
+
+/**
+ * The rows of one masterchain block and the shard blocks it brings (indexing sheet 3): a pure function of their bytes, which are those of
+ * proved blocks. Some 15 us a transaction.
+ * Throws DecodeError when a block is none.
+ */
+export function rowsOf(source: SourceBlocks): BlockRows {
+  const gathering = createGathering(source.mcSeqno);
+  for (const block of [source.masterchain, ...source.shards]) gathering.add(openBlock(block));
+  return gathering.finish(topRows(source));
+}
+
+function openBlock({ id, boc }: SourceBlock): OpenBlock {
+  const table = parseBoc(boc);
+  const { globalId, info, extra, stateUpdate } = readBlock(table, table.roots[0]!);
+  return {
+    id,
+    table,
+    globalId,
+    info: readBlockInfo(table, info),
+    extra: readBlockExtra(table, extra),
+    stateUpdate,
+    signedShard: shardToSigned(id.shard),
+    writeBoc: createPlainBocWriter(table),
+  };
+}
+
+function topRows({ mcSeqno, tops }: SourceBlocks): ShardTopRow[] {
+  const own: ShardTopRow = {
+    mc_seqno: mcSeqno,
+    workchain: MASTERCHAIN,
+    shard: shardToSigned(FULL_SHARD),
+    seqno: mcSeqno,
+  };
+  const others = tops
+    .filter(({ workchain }) => workchain !== MASTERCHAIN)
+    .map(({ workchain, shard, seqno }) => ({ mc_seqno: mcSeqno, workchain, shard: shardToSigned(shard), seqno }));
+  return [own, ...others];
+}
+
+type OpenTransactionRow = Omit<TransactionRow, 'trace_id'>;
+
+/** A transaction before it is known which messages were sent in these blocks. */
+type Found = {
+  readonly row: OpenTransactionRow;
+  readonly sent: readonly Uint8Array[];
+  readonly logs: number;
+  readonly block: OpenBlock;
+  readonly inMessage: number | undefined;
+};
+
+type Gathering = { add(block: OpenBlock): void; finish(tops: readonly ShardTopRow[]): BlockRows };
+
+function createGathering(mcSeqno: number): Gathering {
+  const blocks: BlockRow[] = [];
+  const found: Found[] = [];
+  const messages: MessageRow[] = [];
+  /** Hashes of internal messages. */
+  const sentHere = new Set<string>();
+  const states: StateRows = { accountStates: [], latest: [], codes: createCodeRows() };
+
+  function addTransaction(block: OpenBlock, account: Buffer, one: FoundTransaction): void {
+    const { table, id } = block;
+    const sent: Uint8Array[] = [];
+    for (const cell of one.outMessages) {
+      const { row } = addMessage(block, cell, table.hash(cell), one.lt);
+      if (row.kind !== MESSAGE_KINDS.internal) continue;
+      sent.push(row.hash);
+      sentHere.add(hashKey(row.hash));
+    }
+    const { inMessage } = one;
+    const row = {
+      hash: table.hash(one.cell),
+      lt: one.lt,
+      account,
+      utime: one.utime,
+      mc_seqno: mcSeqno,
+      workchain: id.workchain,
+      shard: block.signedShard,
+      seqno: id.seqno,
+      in_msg_hash: inMessage === undefined ? null : table.hash(inMessage),
+      boc: block.writeBoc(one.cell),
+    };
+    found.push({ row, sent, logs: one.outMessages.length - sent.length, block, inMessage });
+  }
+
+  function addMessage(block: OpenBlock, cell: number, hash: Buffer, lt: bigint): ReadMessage {
+    const read = readMessageRow(block.table, cell, hash, lt);
+    messages.push(read.row);
+    if (read.code !== undefined) states.codes.add(block, read.code);
+    return read;
+  }
+
+  function linksOf({ row, sent, logs, block, inMessage }: Found): TransactionLinks {
+    const links = { externalHashNorm: null, sent, logs };
+    if (inMessage === undefined) return { cause: 'none', ...links };
+    const hash = row.in_msg_hash as Buffer;
+    if (sentHere.has(hashKey(hash))) return { cause: 'internal', ...links };
+    const read = addMessage(block, inMessage, hash, row.lt);
+    if (read.normalizedHash !== null) return { ...links, cause: 'external', externalHashNorm: read.normalizedHash };
+    return { cause: isSystemAccount(read.row.source) ? 'system' : 'internal', ...links };
+  }
+
+  return {
+    add(block) {
+      const activities = findTransactions(block);
+      const before = found.length;
+      for (const { account, transactions } of activities) {
+        for (const transaction of transactions) addTransaction(block, account, transaction);
+      }
+      blocks.push(blockRow(block, mcSeqno, found.length - before));
+      addStates(block, activities, states);
+    },
+    finish(shardTops) {
+      found.sort(inOrder);
+      return {
+        mcSeqno,
+        blocks,
+        shardTops,
+        transactions: found.map(({ row }) => row),
+        links: found.map(linksOf),
+        messages,
+        accountStates: states.accountStates,
+        latestAccountStates: newestStates(states.latest),
+        codes: states.codes.rows,
+      };
+    },
+  };
+}
+
+/** By lt, workchain, account (indexing sheet 4). */
+function inOrder({ row: one }: Found, { row: other }: Found): number {
+  if (one.lt !== other.lt) return one.lt < other.lt ? -1 : 1;
+  return Buffer.compare(one.account, other.account);
+}
