@@ -6,7 +6,7 @@ const onStores = [
   'test/service/store/**/*.test.ts',
   'test/service/limits/redis/**/*.test.ts',
   'test/service/pool/redis/**/*.test.ts',
-  'test/e2e/**/*.redis.test.ts',
+  'test/e2e/**/*.{redis,store}.test.ts',
 ];
 
 /** Tests on a Kubernetes control plane: each file starts its own, and two at once are what a small machine bears. */

@@ -1,3 +1,6 @@
+import { trace } from '@opentelemetry/api';
+import { Registry } from 'prom-client';
+
 import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/api.ts';
@@ -7,6 +10,8 @@ import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
 import { runFund } from './main/fund.ts';
 import { runKeys } from './main/keys.ts';
+import { runMigration } from './main/migrate.ts';
+import { openStore } from './main/store.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
 
@@ -22,6 +27,10 @@ async function main(): Promise<void> {
     return;
   }
   const args = parseArguments(process.argv.slice(2));
+  if (args.role === 'migrate') {
+    await runMigrate(args);
+    return;
+  }
   const signal = stopSignal();
   const { version } = packageFile;
   const register = createRegister({ version, commit: process.env['TONPLANE_COMMIT'] ?? 'unknown' });
@@ -31,6 +40,18 @@ async function main(): Promise<void> {
   await running.close();
   // Everything is closed: nothing is left for the runtime to wait for, and a handle that lingers must not hold the process.
   process.exit();
+}
+
+/** What is done is told in plain lines: a Job's log is read by people. */
+async function runMigrate(args: Arguments): Promise<void> {
+  const { config, ...urls } = loadConfiguration(args, process.env);
+  const logger = createLogger({ level: 'error', base: { role: 'migrate' } }, process.stderr);
+  const store = openStore(config, urls, { logger, register: new Registry(), tracer: trace.getTracer('tonplane') });
+  try {
+    await runMigration(store, args, (line) => process.stdout.write(`${line}\n`));
+  } finally {
+    await store.close();
+  }
 }
 
 /** Signals end the process at once until `wait` is called; then the first resolves it. */
@@ -52,7 +73,10 @@ const exitAtOnce = (): never => process.exit(1);
 
 type Shared = Pick<ApiDependencies, 'version' | 'register'>;
 
-const startRole: Record<Arguments['role'], (args: Arguments, shared: Shared) => Promise<{ close(): Promise<void> }>> = {
+const startRole: Record<
+  Exclude<Arguments['role'], 'migrate'>,
+  (args: Arguments, shared: Shared) => Promise<{ close(): Promise<void> }>
+> = {
   dev(args, shared) {
     // The terminal is for the person: only what goes wrong is logged, to standard error.
     const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, process.stderr);

@@ -6,7 +6,10 @@ import { postgresUrlProblem } from './postgres-url.ts';
 
 /** What the command line asks for. */
 export type Arguments = {
-  /** `dev`: a network of one's own and the API over it in one process; `api`: the API over the lite servers that are named. */
+  /**
+   * `dev`: a network of one's own and the API over it in one process; `api`: the API over the lite servers that are named; `migrate`: brings the tables in
+   * Postgres to what this release needs, and ends.
+   */
   readonly role: Role;
   /** TonApi manifest file. */
   readonly manifest: string | undefined;
@@ -25,6 +28,8 @@ export type Arguments = {
   readonly postgresReplicaFile: string | undefined;
   /** First masterchain block of the index. */
   readonly startSeqno: number | undefined;
+  /** `migrate` says what it would do, and does nothing. */
+  readonly plan: boolean;
   readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number | undefined;
@@ -50,7 +55,7 @@ export type Arguments = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
 
-const roles = ['dev', 'api'] as const;
+const roles = ['dev', 'api', 'migrate'] as const;
 export type Role = (typeof roles)[number];
 
 /** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
@@ -67,6 +72,7 @@ const options = {
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
   'start-seqno': { type: 'string' },
+  plan: { type: 'boolean' },
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
@@ -103,6 +109,8 @@ Over lite servers of a real network, one of:
   --network NAME --global-config FILE
                         mainnet or testnet, and its global.config.json (with --manifest: the file its
                         liteServerConfigRef stands for)
+  migrate --manifest FILE [--plan]
+                        brings the tables in its Postgres to what this release needs, and ends; --plan only tells
 
   --host ADDRESS        to listen on, default 127.0.0.1
   --port N              of the API, default 8081; 0 takes a free one
@@ -160,6 +168,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
     startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),
+    plan: values.plan ?? false,
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),

@@ -1,0 +1,40 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import { createStore, type Store } from '../store/store.ts';
+import { StartError } from './errors.ts';
+import type { Loaded } from './hot-reload.ts';
+
+/**
+ * The index of a configuration, not connected yet.
+ *
+ * @throws StartError `postgres_missing`
+ */
+export function openStore(
+  { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
+  { postgresUrl, postgresReplicaUrl }: Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl'>>,
+  { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
+): Store {
+  if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
+  if (postgresUrl === undefined) {
+    const secret = postgres.secret === null ? '' : `, or a Secret ${postgres.secret.name} in the manifest's file`;
+    throw missing(`expected --postgres-url, --postgres-file, TONPLANE_POSTGRES_URL${secret}, got none`);
+  }
+  return createStore(
+    {
+      url: postgresUrl,
+      readUrl: postgresReplicaUrl,
+      schema: postgres.schema,
+      poolSize: postgres.poolSize,
+      // Nobody waits for an answer longer.
+      statementTimeoutMs: requestTimeoutMs,
+    },
+    { logger, register, tracer, clock: () => performance.now() },
+  );
+}
+
+function missing(message: string): StartError {
+  return new StartError({ code: 'postgres_missing', message, data: {}, retryable: false });
+}
