@@ -14,18 +14,8 @@ import { readMessage } from '#service/decode/tlb/message.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { createRandom } from './random.ts';
 import { answerBags, tapeBlocks } from './recorded.ts';
-
-/** A small generator with a seed (xorshift): the same run every time. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 /** Two changed bits, or up to eight changes: bits, bytes, runs, cuts, insertions; headers are hit more often than their size would have it. */
 function mutate(bytes: Buffer, random: (below: number) => number): Buffer {

@@ -1,0 +1,159 @@
+import { beginCell } from '@ton/core';
+import type { Cell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+import { parseBoc } from '#service/decode/boc.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { decodeBody, decodedOpcode } from '#service/decode/messages/messages.ts';
+import { createRandom } from '../random.ts';
+import { bodyConstructors, createBodyBuilder } from './body-builder.ts';
+
+function decode(cell: Cell): unknown {
+  const boc = parseBoc(cell.toBoc());
+  return decodeBody(new CellSlice(boc, boc.roots[0]!));
+}
+
+/** Bodies made for one constructor: some values are too large for a cell and are made again. */
+const BODIES_EACH = 20;
+const TRIES_EACH = 400;
+
+describe('decodeBody', () => {
+  it.each(bodyConstructors.map((source, at) => ({ source, at, name: `${source.name} (${at})` })))(
+    'shows what was written as $name',
+    ({ source, at }) => {
+      const random = createRandom(at + 1);
+      const builder = createBodyBuilder(random);
+      const rivals = bodyConstructors.slice(0, at).filter((other) => other.tag === source.tag);
+      let made = 0;
+      for (let tries = 0; tries < TRIES_EACH && made < BODIES_EACH; tries++) {
+        let body: ReturnType<typeof builder.body>;
+        try {
+          body = builder.body(source);
+        } catch {
+          continue;
+        }
+        made++;
+        const shown = decode(body.cell) as { '@type': string };
+        // An earlier constructor of the same tag may fit too.
+        if (rivals.some((other) => other.name === shown['@type']) && shown['@type'] !== source.name) continue;
+        if (rivals.length > 0 && JSON.stringify(shown) !== JSON.stringify(body.shown)) continue;
+        expect(shown).toEqual(body.shown);
+      }
+      expect(made).toBeGreaterThan(0);
+    },
+  );
+
+  it('shows an empty cell as such', () => {
+    expect(decode(beginCell().endCell())).toEqual({ '@type': 'empty_cell' });
+  });
+
+  it.each([
+    ['fewer than 32 bits', beginCell().storeUint(5, 31).endCell()],
+    ['references alone', beginCell().storeRef(beginCell().endCell()).endCell()],
+    ['an operation that no scheme has', beginCell().storeUint(0xdeadbeef, 32).endCell()],
+    ['a known operation with a field missing', beginCell().storeUint(0x0f8a7ea5, 32).storeUint(1, 64).endCell()],
+  ])('knows nothing of %s', (_case, cell) => {
+    expect(decode(cell)).toBeUndefined();
+  });
+
+  it('reads a comment over many cells, and one that begins in a reference', () => {
+    const text = 'Käse '.repeat(120);
+    const chain = beginCell().storeUint(0, 32).storeStringTail(text).endCell();
+    expect(decode(chain)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
+    const referred = beginCell().storeUint(0, 32).storeStringRefTail(text).endCell();
+    expect(decode(referred)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
+  });
+
+  it('keeps a cell of unknown content as a BoC, and looks into one of known content', () => {
+    const inner = beginCell().storeUint(0x12345678, 32).endCell();
+    const notify = { '@type': 'jetton_notify', query_id: '1', amount: '5', sender: 'addr_none' };
+    const boc = inner.toBoc({ idx: false, crc32: true }).toString('base64');
+    expect(decode(notifyBody(inner))).toEqual({ ...notify, forward_payload: boc });
+    expect(decode(notifyBody(notifyBody(inner)))).toEqual({
+      ...notify,
+      forward_payload: { ...notify, forward_payload: boc },
+    });
+  });
+
+  it('looks ten cells deep and no deeper', () => {
+    let cell = beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell();
+    for (let level = 0; level < 14; level++) {
+      cell = beginCell().storeUint(0xc0ffee36, 32).storeUint(level, 64).storeRef(cell).endCell();
+    }
+    let shown = decode(cell);
+    let depth = 0;
+    for (; typeof shown === 'object' && shown !== null; depth++) shown = (shown as { body: unknown }).body;
+    expect(depth).toBe(11);
+    expect(shown).toMatch(/^te6c/);
+  });
+
+  it('gives up on cells that share others without end', () => {
+    // A dictionary of 2^32 keys in 33 cells: every fork has the same cell twice.
+    let node = beginCell().storeUint(0b00, 2).storeUint(5, 32).endCell();
+    for (let level = 0; level < 32; level++) node = fork(node);
+    const burn = beginCell().storeUint(0x73403c43, 32).storeUint(0, 64).storeBit(true).storeRef(node).storeBit(false);
+    expect(decode(burn.endCell())).toBeUndefined();
+  });
+
+  it('gives up on a cell that is repeated beyond the size of a message', () => {
+    expect(Object.keys((settleRequest(3) as { conditionals_to_settle: object }).conditionals_to_settle)).toHaveLength(
+      8,
+    );
+    expect(settleRequest(8)).toBeUndefined();
+  });
+});
+
+function notifyBody(payload: Cell): Cell {
+  return beginCell()
+    .storeUint(0x7362d09c, 32)
+    .storeUint(1, 64)
+    .storeCoins(5)
+    .storeAddress(null)
+    .storeBit(true)
+    .storeRef(payload)
+    .endCell();
+}
+
+/** Two to the power of `forks` conditions that all hold the same 40 KB, decoded. */
+function settleRequest(forks: number): unknown {
+  let heavy = beginCell().endCell();
+  for (let level = 0; level < 400; level++) {
+    heavy = beginCell().storeUint(level, 31).storeBuffer(Buffer.alloc(100, level)).storeRef(heavy).endCell();
+  }
+  let node = beginCell().storeUint(0b00, 2).storeBit(true).storeRef(heavy).endCell();
+  for (let level = 1; level < forks; level++) node = fork(node);
+  // hml_same$11: the first bits of all keys are zeros.
+  const root = beginCell()
+    .storeUint(0b110, 3)
+    .storeUint(32 - forks, 6)
+    .storeRef(node)
+    .storeRef(node)
+    .endCell();
+  const body = beginCell()
+    .storeUint(0x66f6f069, 32)
+    .storeUint(0, 1 + 512 + 32 + 128)
+    .storeBit(true)
+    .storeRef(root);
+  return decode(body.endCell());
+}
+
+function fork(branch: Cell): Cell {
+  return beginCell().storeUint(0b00, 2).storeRef(branch).storeRef(branch).endCell();
+}
+
+describe('decodedOpcode', () => {
+  it.each([
+    [0x0f8a7ea5, 'jetton_transfer'],
+    [0x178d4519, 'jetton_internal_transfer'],
+    [0x7362d09c, 'jetton_notify'],
+    [0xd53276db, 'excess'],
+    [-0x2acd8925, 'excess'],
+    [0, 'text_comment'],
+    [0x5fcc3d14, 'nft_transfer'],
+    [0x7369676e, 'w5_external_signed_request'],
+    [0x0bf3f447, 'tonco_account_refund_me'],
+    [0x0c0ffede, 'coffee_staking_lock_forward_payload'],
+    [0xdeadbeef, undefined],
+  ])('%i is %s', (opcode, name) => {
+    expect(decodedOpcode(opcode)).toBe(name);
+  });
+});

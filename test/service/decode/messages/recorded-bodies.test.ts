@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { Cell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+import { parseBoc } from '#service/decode/boc.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { decodeBody } from '#service/decode/messages/messages.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import { openBody } from '#service/decode/tlb/message.ts';
+import { fixtureFiles } from '#test/support/fixtures.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { createRandom } from '../random.ts';
+import { recordedBlockFiles, tapeBlocks } from '../recorded.ts';
+
+type TraceFile = {
+  readonly format: string;
+  readonly transactions: readonly {
+    readonly messages: readonly { readonly message_content: { body: string } | null }[];
+  }[];
+  readonly expected: { readonly api_actions: readonly { readonly type: string; readonly details: unknown }[] };
+};
+
+const traces = fixtureFiles(/\.json$/)
+  .map((file) => ({ name: basename(file), trace: JSON.parse(readFileSync(file, 'utf8')) as TraceFile }))
+  .filter(({ trace }) => trace.format === 'v3-trace-fixture/1');
+
+function bodiesOf(trace: TraceFile): Buffer[] {
+  const texts = trace.transactions.flatMap((transaction) =>
+    transaction.messages.map((message) => message.message_content?.body),
+  );
+  return [...new Set(texts)].filter((text) => text !== undefined).map((text) => Buffer.from(text, 'base64'));
+}
+
+function decode(bytes: Buffer): ReturnType<typeof decodeBody> {
+  const boc = parseBoc(bytes);
+  return decodeBody(new CellSlice(boc, boc.roots[0]!));
+}
+
+/** Every value of a name anywhere in an object. */
+function valuesOf(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [...(key === name ? [inner] : []), ...valuesOf(inner, name)]);
+}
+
+const addressText = (slice: ReturnType<Cell['beginParse']>): string => {
+  const address = slice.loadMaybeAddress();
+  return address === null ? 'addr_none' : `${address.workChain}:${address.hash.toString('hex').toUpperCase()}`;
+};
+
+/** The first fields of common bodies, read by `@ton/core`. */
+const peers: Record<number, (slice: ReturnType<Cell['beginParse']>) => object> = {
+  0x0f8a7ea5: (slice) => ({
+    '@type': 'jetton_transfer',
+    query_id: slice.loadUintBig(64).toString(),
+    amount: slice.loadCoins().toString(),
+    destination: addressText(slice),
+    response_destination: addressText(slice),
+  }),
+  0x178d4519: (slice) => ({
+    '@type': 'jetton_internal_transfer',
+    query_id: slice.loadUintBig(64).toString(),
+    amount: slice.loadCoins().toString(),
+    from: addressText(slice),
+    response_address: addressText(slice),
+    forward_ton_amount: slice.loadCoins().toString(),
+  }),
+  0x7362d09c: (slice) => ({
+    '@type': 'jetton_notify',
+    query_id: slice.loadUintBig(64).toString(),
+    amount: slice.loadCoins().toString(),
+    sender: addressText(slice),
+  }),
+  0x5fcc3d14: (slice) => ({
+    '@type': 'nft_transfer',
+    query_id: slice.loadUintBig(64).toString(),
+    new_owner: addressText(slice),
+    response_destination: addressText(slice),
+  }),
+  0xd53276db: (slice) => ({ '@type': 'excess', query_id: slice.loadUintBig(64).toString() }),
+};
+
+/** False for what is no BoC; whatever else goes wrong is thrown. */
+function isReadable(bytes: Buffer): boolean {
+  try {
+    return JSON.stringify(decode(bytes) ?? null) !== '';
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
+}
+
+function readByPeer(bytes: Buffer): object | undefined {
+  const slice = Cell.fromBoc(bytes)[0]!.beginParse();
+  return slice.remainingBits < 32 ? undefined : peers[slice.loadUint(32)]?.(slice);
+}
+
+describe.skipIf(
+  skipLoudly(traces.length === 0, { what: 'bodies of recorded traces', why: 'the fixtures hold no traces' }),
+)('bodies of recorded traces', () => {
+  it.each(traces)('$name: are shown, and common ones as @ton/core reads them', ({ trace }) => {
+    const read = bodiesOf(trace).flatMap((bytes) => {
+      const peer = readByPeer(bytes);
+      return peer === undefined ? [] : [{ shown: decode(bytes), peer }];
+    });
+    for (const { shown, peer } of read) expect(shown).toMatchObject(peer);
+    expect(() => JSON.stringify(bodiesOf(trace).map(decode))).not.toThrow();
+  });
+
+  it('hold every comment that the actions of their traces tell', () => {
+    let seen = 0;
+    for (const { name, trace } of traces) {
+      const comments = bodiesOf(trace).flatMap((bytes) => valuesOf(decode(bytes), 'comment'));
+      const told = trace.expected.api_actions.flatMap(({ details }) => valuesOf(details, 'comment'));
+      for (const comment of told.filter((text) => typeof text === 'string')) {
+        expect({ name, comments }).toEqual({ name, comments: expect.arrayContaining([comment]) });
+        seen++;
+      }
+    }
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  it('are mostly known by name', () => {
+    const bodies = traces.flatMap(({ trace }) => bodiesOf(trace));
+    const known = bodies.filter((bytes) => decode(bytes) !== undefined);
+    expect(known.length).toBeGreaterThan(bodies.length * 0.8);
+  });
+
+  it('changed anywhere never break the decoder', () => {
+    const random = createRandom(7);
+    const bodies = traces.flatMap(({ trace }) => bodiesOf(trace));
+    let read = 0;
+    for (let round = 0; round < 20_000; round++) {
+      const bytes = Buffer.from(bodies[random(bodies.length)]!);
+      for (let left = 1 + random(3); left > 0; left--) bytes[11 + random(bytes.length - 11)]! ^= 1 << random(8);
+      // A checksum would hide the rest.
+      bytes[4]! &= ~0x40;
+      const bag = bytes.subarray(0, bytes.length - 4);
+      if (isReadable(bag)) read++;
+    }
+    expect(read).toBeGreaterThan(1000);
+  });
+});
+
+describe('bodies of recorded blocks', () => {
+  it('decode, whatever they are', () => {
+    let messages = 0;
+    const names = new Map<string, number>();
+    for (const { bytes } of [...recordedBlockFiles(), ...tapeBlocks()]) {
+      const boc = parseBoc(bytes);
+      for (const { inMessage, outMessages } of readBlockTransactions(boc, boc.roots[0]!)) {
+        for (const message of [...(inMessage === undefined ? [] : [inMessage]), ...outMessages]) {
+          const body = openBody(boc, message.body);
+          const shown = decodeBody(body);
+          messages++;
+          if (shown === undefined) continue;
+          names.set(shown['@type'], (names.get(shown['@type']) ?? 0) + 1);
+        }
+      }
+    }
+    expect(messages).toBeGreaterThan(0);
+    expect(names.get('text_comment') ?? 0).toBeGreaterThan(0);
+  });
+});
