@@ -1,6 +1,6 @@
 import type { Operation } from '../contract/operation.ts';
 import { bodySource, querySource, type ParameterSource } from '../contract/parameter.ts';
-import { isRecord } from '../v2/json-rpc.ts';
+import { isRecord } from '../contract/record.ts';
 import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import { HttpError } from './errors.ts';

@@ -2,12 +2,10 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * - `unsupported_entry`: an argument of a get-method has an unknown type
- * - `result_too_deep`: a get-method's result is nested deeper than an answer may be
- * - `result_too_big`: a get-method's result takes more bytes than an answer may have
  * - `bad_cell`: an object of a legacy operation describes no cell
  * - `unknown_method`: JSON-RPC names no operation
  */
-export type V2ErrorCode = 'unsupported_entry' | 'result_too_deep' | 'result_too_big' | 'bad_cell' | 'unknown_method';
+export type V2ErrorCode = 'unsupported_entry' | 'bad_cell' | 'unknown_method';
 
 /** The caller's mistake, or an answer that cannot be given. Its message is shown to the caller as it stands; never retried upstream. */
 export class V2Error extends TonplaneError<V2ErrorCode, { readonly parameter?: string }> {

@@ -1,12 +1,9 @@
-import { parseBoc } from '../decode/boc.ts';
-import { DecodeError } from '../decode/errors.ts';
+import { bag, optionalBag } from '../contract/bags.ts';
 import type { LiveFees, SourceFees } from '../live/fees.ts';
 import { address } from './address-parameter.ts';
-import { readBase64 } from './bytes-parameter.ts';
-import { invalid } from '../contract/errors.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
-import { withDefault, type DefaultedParameter, type RequiredParameter } from '../contract/parameter.ts';
+import { withDefault } from '../contract/parameter.ts';
 import { uint63 } from './scalars.ts';
 import { constant, list, named, object, type Infer } from '../contract/shape.ts';
 
@@ -41,44 +38,8 @@ export function viewFees(source: SourceFees): Infer<typeof queryFees> {
   };
 }
 
-function readBag(raw: unknown, name: string): Buffer {
-  if (typeof raw !== 'string') throw invalid(`failed to parse ${name}`, name);
-  return readBase64(raw, name);
-}
-
-/** What is wrong with bytes that are no bag of cells with one root, in the reference client's library's words (v2 sheet 4.3). */
-function flawOf(bytes: Buffer, name: string): string | undefined {
-  try {
-    parseBoc(bytes, { rootsMax: 1 });
-    return undefined;
-  } catch (error) {
-    if (error instanceof DecodeError) return `INVALID_BAG_OF_CELLS: ${name}${error.message}`;
-    throw error;
-  }
-}
-
 /** The body of the message, not the message itself (v2 sheet 9.5). */
-export const body: RequiredParameter<Buffer> = {
-  name: 'body',
-  missing: 'empty body',
-  emptyIsAbsent: true,
-  parse: (raw) => readBag(raw, 'body'),
-  check: (bytes) => flawOf(bytes, 'body'),
-  input: { name: 'Base64Input', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]+={0,2}$' } },
-};
-
-/** A bag of cells, or an empty text for none. */
-export function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
-  return {
-    name,
-    missing: undefined,
-    emptyIsAbsent: true,
-    fallback: '',
-    parse: (raw) => readBag(raw, name),
-    check: (bytes) => (bytes === '' ? undefined : flawOf(bytes, name)),
-    input: { name: 'Base64InputOrEmpty', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' } },
-  };
-}
+export const body = bag('body', 'empty body');
 
 export const ignoreSignature = {
   ...withDefault(optionalFlag('ignore_chksig'), true),

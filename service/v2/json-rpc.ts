@@ -2,6 +2,7 @@ import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import { bodySource, type ParameterSource } from '../contract/parameter.ts';
+import { isRecord } from '../contract/record.ts';
 
 /** `id` of a request, to be echoed with its JSON type; undefined when it had none. */
 export type RpcId = string | number | bigint | null | undefined;
@@ -29,11 +30,6 @@ export function readRpcCall(value: unknown, find: (name: string) => Operation | 
 /** Why a request as a whole is no JSON-RPC request. */
 export function malformed(reason: string): ContractError {
   return invalid(`failed to parse request: ${reason}`);
-}
-
-/** A JSON object, arrays aside. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function field(value: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -1,18 +1,18 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { optionalBag } from '../contract/bags.ts';
 import type { LiveFees } from '../live/fees.ts';
 import type { LegacySend } from '../live/legacy-send.ts';
 import type { LiveSend } from '../live/send.ts';
 import { address } from './address-parameter.ts';
-import { boc } from './bytes-parameter.ts';
 import { ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
-import { body, ignoreSignature, optionalBag, queryFees, viewFees } from './fees.ts';
-import { isRecord } from './json-rpc.ts';
+import { body, ignoreSignature, queryFees, viewFees } from './fees.ts';
+import { isRecord } from '../contract/record.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
 import type { DefaultedParameter, RequiredParameter } from '../contract/parameter.ts';
-import { done } from './send.ts';
+import { boc, done } from './send.ts';
 import { readCellObject } from './stack-cell-input.ts';
 
 /** Cells in one request: each takes some dozen bytes of a body of 1 MiB at the least. */

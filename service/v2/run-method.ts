@@ -1,10 +1,9 @@
-import { methodIdOf } from '../live/method-id.ts';
 import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
 import { address } from './address-parameter.ts';
-import { invalid } from '../contract/errors.ts';
+import { methodId } from '../contract/method-id.ts';
 import { optionalSeqno } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
-import { withDefault, type RequiredParameter } from '../contract/parameter.ts';
+import { withDefault } from '../contract/parameter.ts';
 import { int32, uint63 } from './scalars.ts';
 import { constant, named, object, type Infer } from '../contract/shape.ts';
 import { showOnce } from '../contract/shown-once.ts';
@@ -35,27 +34,6 @@ const typedResult = named(
   }),
 );
 
-/** A number, or a name to make it of: what a contract's code selects the method by, signed 32 bits (v2 sheet 9.6). */
-export const methodId: RequiredParameter<number> = {
-  name: 'method',
-  missing: 'empty method',
-  emptyIsAbsent: true,
-  parse: (raw) => {
-    const number = typeof raw === 'string' ? readNumber(raw) : raw;
-    if (number === undefined) return methodIdOf(String(raw));
-    if (typeof number !== 'number' || number !== (number | 0)) throw invalid('failed to parse method', 'method');
-    return number;
-  },
-  check: () => undefined,
-  input: { name: 'MethodInput', schema: { type: ['string', 'integer'], minLength: 1 } },
-};
-
-/** Undefined when the text is no number but a name. */
-function readNumber(text: string): number | undefined {
-  const parts = /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
-  return parts === null ? undefined : Number(parts[2]) * (parts[1] === '-' ? -1 : 1);
-}
-
 export function viewLegacyRun(run: LiveMethodRun): Infer<typeof legacyResult> {
   return {
     '@type': 'smc.runResult',
@@ -76,6 +54,8 @@ export function viewTypedRun(run: LiveMethodRun): Infer<typeof typedResult> {
   };
 }
 
+const method = methodId('empty method');
+
 /** The operations that run a get-method: the same run, two forms of values (v2 sheet 9.6). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
   const viewLegacy = showOnce(viewLegacyRun);
@@ -87,7 +67,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       tag: 'run method',
       failures: [533, 542],
       summary: 'Runs a get-method on the proved state of a contract; values in the legacy form.',
-      parameters: { account: address, methodId, stack: withDefault(legacyStack, []), seqno: optionalSeqno },
+      parameters: { account: address, methodId: method, stack: withDefault(legacyStack, []), seqno: optionalSeqno },
       result: legacyResult,
       handle: async ({ seqno, ...call }, context) =>
         mapAnswer(await getMethods.runMethod(call, seqno, context), viewLegacy),
@@ -98,7 +78,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       tag: 'run method',
       failures: [533, 542],
       summary: 'Runs a get-method on the proved state of a contract; typed values.',
-      parameters: { account: address, methodId, stack: withDefault(typedStack, []), seqno: optionalSeqno },
+      parameters: { account: address, methodId: method, stack: withDefault(typedStack, []), seqno: optionalSeqno },
       result: typedResult,
       handle: async ({ seqno, ...call }, context) =>
         mapAnswer(await getMethods.runMethod(call, seqno, context), viewTyped),

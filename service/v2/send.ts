@@ -1,6 +1,6 @@
 import type { ExternalMessage } from '../live/external-message.ts';
 import type { LiveSend } from '../live/send.ts';
-import { boc } from './bytes-parameter.ts';
+import { bytes } from '../contract/bags.ts';
 import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from '../contract/operation.ts';
 import { hash } from './scalars.ts';
 import { constant, named, object, type Infer, type Shape } from '../contract/shape.ts';
@@ -20,6 +20,9 @@ export function viewExtMessageInfo(message: ExternalMessage): Infer<typeof extMe
     hash_norm: viewHash(message.normalizedHash),
   };
 }
+
+/** The bag of cells that a send operation takes. */
+export const boc = bytes('boc', 'empty boc');
 
 const sendParameters = { boc };
 

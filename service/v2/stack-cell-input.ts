@@ -1,23 +1,10 @@
-import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { CELL_KINDS, type CellKind } from '../decode/cell-table.ts';
-import { DecodeError } from '../decode/errors.ts';
 import type { StackCell } from '../live/vm-values.ts';
-import { ContractError, invalid } from '../contract/errors.ts';
-import { readBase64 } from './bytes-parameter.ts';
-import { isRecord } from './json-rpc.ts';
-
-/**
- * The one root of a bag of cells in base64.
- * @param wanted what to tell the caller when it is none
- * @throws ContractError
- */
-export function readBocCell(text: string, wanted: string): StackCell {
-  return orRefuse(wanted, () => {
-    const table = parseBoc(readBase64(text, 'stack'), { rootsMax: 1 });
-    return { table, cell: table.roots[0]! };
-  });
-}
+import { invalid } from '../contract/errors.ts';
+import { readBase64 } from '../contract/bags.ts';
+import { isRecord } from '../contract/record.ts';
+import { orRefuse } from '../contract/stack-arguments.ts';
 
 /**
  * A cell as nested objects `{data: {b64, len}, refs, special?}` (v2 sheet 9.6).
@@ -46,15 +33,4 @@ function addObject(store: CellStore, raw: unknown, wanted: string): number {
 /** An exotic cell starts with its type; one of an unknown type is refused by the store. */
 function exoticKind(data: Buffer): CellKind {
   return CELL_KINDS[data[0] ?? 0] ?? 'pruned';
-}
-
-function orRefuse<T>(wanted: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DecodeError || (error instanceof ContractError && error.message !== wanted)) {
-      throw invalid(wanted, 'stack');
-    }
-    throw error;
-  }
 }

@@ -3,9 +3,10 @@ import type { StackEntry } from '../live/vm-values.ts';
 import { sliceEntry } from '../live/vm-values.ts';
 import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
-import { isRecord } from './json-rpc.ts';
+import { isRecord } from '../contract/record.ts';
+import { readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
-import { readBocCell, readCellObject } from './stack-cell-input.ts';
+import { readCellObject } from './stack-cell-input.ts';
 import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
 
 /** Arguments in the legacy form, pairs of a type and a value (v2 sheet 9.6); the first is pushed first. */
@@ -53,7 +54,7 @@ function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
   if (tag === 'null' && entry.length <= 2) return readNull(value);
   if (entry.length !== 2) throw refused(`Expected 2 elements in stack entry, got: ${entry.length}`);
   if (typeof tag !== 'string') throw refused('Expected string as first element in stack entry');
-  if (numberTags.has(tag)) return { type: 'int', value: readAnyNumber(value) };
+  if (numberTags.has(tag)) return { type: 'int', value: readStackNumber(value) };
   const cell = cellTags.get(tag);
   if (cell !== undefined) return readLegacyCell(tag, cell, value, store);
   if (tag === 'tuple' || tag === 'tvm.Tuple') {
@@ -71,33 +72,6 @@ function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
 function readNull(value: unknown): StackEntry {
   if (value !== undefined && value !== null) throw refused('Invalid null, no value expected');
   return { type: 'null' };
-}
-
-/** Bits of a number and its sign in the VM. */
-const numberBits = 257;
-/** Longest text of a number that is read (v2 sheet 7.1). */
-const numberCharactersMax = 255;
-
-function readAnyNumber(value: unknown): bigint {
-  if (typeof value === 'bigint') return fitting(value, value.toString());
-  if (typeof value === 'string') return readNumber(value);
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
-  throw refused('Wrong type of number in stack entry');
-}
-
-/** Decimal or `0x` text, with a sign in front if need be. */
-function readNumber(text: string): bigint {
-  const shown = text.slice(0, numberCharactersMax);
-  const parts = text.length > numberCharactersMax ? null : /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
-  if (parts === null) throw refused(`Invalid number: ${shown}`);
-  const magnitude = BigInt(parts[2]!);
-  return fitting(parts[1] === '-' ? -magnitude : magnitude, shown);
-}
-
-function fitting(value: bigint, shown: string): bigint {
-  if (BigInt.asIntN(numberBits, value) !== value)
-    throw refused(`Invalid number: ${shown.slice(0, numberCharactersMax)}`);
-  return value;
 }
 
 /** `tvm.Cell` and its like take base64 of a BoC; `cell` and its like that, or what answers have for a cell in either peer's form. */
@@ -147,7 +121,7 @@ function readTypedEntry(raw: unknown): StackEntry {
 function readTypedNumber(raw: unknown): bigint {
   if (!isRecord(raw) || raw['@type'] !== 'tvm.numberDecimal')
     throw refused('failed to parse stack: invalid tvm.numberDecimal');
-  return readAnyNumber(raw['number']);
+  return readStackNumber(raw['number']);
 }
 
 function readTypedCell(raw: unknown, type: 'tvm.cell' | 'tvm.slice'): ReturnType<typeof readBocCell> {

@@ -1,43 +1,44 @@
-import { writeBoc } from '../decode/boc-writer.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { cellOfSlice, type StackCell, type StackEntry } from '../live/vm-values.ts';
-import { V2Error } from './errors.ts';
+import {
+  listElements,
+  makeBagRoom,
+  resultTooBig,
+  resultTooDeep,
+  viewBag,
+  viewHexNumber,
+  type BagRoom,
+} from '../contract/stack-results.ts';
 import type { LegacyCellView, LegacyEntryView, StackEntryView } from './stack-shapes.ts';
 
 /** Levels of tuples and lists in an answer, as the hosted service has them (v2 sheet 9.6). */
 export const legacyDepthMax = 100;
 export const typedDepthMax = 256;
 
-/**
- * Bytes of the bags of cells in one answer. One cell may stand in a stack many times, so that a small result could make an answer
- * without end.
- */
-const bagBytesMax = 4 * 1024 * 1024;
-
 /** Cells written as objects in one answer, each as often as it is referred to: 20 ms of work. */
 const objectCellsMax = 16_384;
 
 /** What of an answer's bounds is left, and the deepest level it may have. */
-type Room = { readonly depthMax: number; bagBytes: number; objectCells: number };
+type Room = BagRoom & { readonly depthMax: number; objectCells: number };
 
-/** A result in the typed form. Throws V2Error `result_too_deep`, `result_too_big`. */
+/** A result in the typed form. Throws ContractError `result_too_deep`, `result_too_big`. */
 export function viewTypedStack(stack: readonly StackEntry[]): readonly StackEntryView[] {
   const room = makeRoom(typedDepthMax);
   return stack.map((entry) => viewTyped(room, entry, 1));
 }
 
-/** A result in the legacy form; what is in tuples and lists is typed. Throws V2Error `result_too_deep`, `result_too_big`. */
+/** A result in the legacy form; what is in tuples and lists is typed. Throws ContractError `result_too_deep`, `result_too_big`. */
 export function viewLegacyStack(stack: readonly StackEntry[]): readonly LegacyEntryView[] {
   const room = makeRoom(legacyDepthMax);
   return stack.map((entry) => viewLegacy(room, entry));
 }
 
 function makeRoom(depthMax: number): Room {
-  return { depthMax, bagBytes: bagBytesMax, objectCells: objectCellsMax };
+  return { ...makeBagRoom(), depthMax, objectCells: objectCellsMax };
 }
 
 function viewTyped(room: Room, entry: StackEntry, depth: number): StackEntryView {
-  if (depth >= room.depthMax) throw new V2Error('result_too_deep', `Result stack depth >= ${room.depthMax}`);
+  if (depth >= room.depthMax) throw resultTooDeep(room.depthMax);
   const elements = listElements(entry);
   if (elements !== undefined) return { '@type': 'tvm.stackEntryList', list: viewList(room, elements, depth) };
   switch (entry.type) {
@@ -65,7 +66,7 @@ function viewLegacy(room: Room, entry: StackEntry): LegacyEntryView {
   if (elements !== undefined) return ['list', viewList(room, elements, 0)];
   switch (entry.type) {
     case 'int':
-      return ['num', entry.value < 0n ? `-0x${(-entry.value).toString(16)}` : `0x${entry.value.toString(16)}`];
+      return ['num', viewHexNumber(entry.value)];
     case 'cell':
       return ['cell', viewCell(room, entry)];
     case 'slice':
@@ -85,29 +86,11 @@ function viewTuple(room: Room, items: readonly StackEntry[], depth: number) {
   return { '@type': 'tvm.tuple', elements: items.map((item) => viewTyped(room, item, depth + 1)) } as const;
 }
 
-/** The items of pairs that end with null, as which the VM has a list; null alone is the empty list. */
-function listElements(entry: StackEntry): readonly StackEntry[] | undefined {
-  const elements: StackEntry[] = [];
-  for (let rest = entry; ;) {
-    if (rest.type === 'null') return elements;
-    if (rest.type !== 'tuple' || rest.items.length !== 2) return undefined;
-    elements.push(rest.items[0]!);
-    rest = rest.items[1]!;
-  }
-}
-
 function viewCell(room: Room, cell: StackCell): { bytes: string; object: LegacyCellView } {
   const bytes = viewBag(room, cell);
   room.objectCells -= countCells(cell, new Map());
-  if (room.objectCells < 0) throw tooBig();
+  if (room.objectCells < 0) throw resultTooBig();
   return { bytes, object: viewCellObject(cell.table, cell.cell) };
-}
-
-function viewBag(room: Room, { table, cell }: StackCell): string {
-  const bytes = writeBoc(table, [cell], { crc32c: true });
-  room.bagBytes -= bytes.length;
-  if (room.bagBytes < 0) throw tooBig();
-  return bytes.toString('base64');
 }
 
 /** Cells of the tree that a cell spells: as often as they are referred to. Recursion is as deep as the cells, at most 1,024. */
@@ -125,8 +108,4 @@ function viewCellObject(table: CellTable, cell: number): LegacyCellView {
   const b64 = table.bytes.toString('base64', start, start + ((len + 7) >> 3));
   const refs = Array.from({ length: table.refCount(cell) }, (_, at) => viewCellObject(table, table.ref(cell, at)));
   return { data: { b64, len }, refs, special: table.kind(cell) !== 'ordinary' };
-}
-
-function tooBig(): V2Error {
-  return new V2Error('result_too_big', 'TVM stack size exceeds limit');
 }

@@ -16,7 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   tvm: ['error', 'decode'],
   pool: ['error', 'decode', 'liteserver', 'proof'],
   live: ['error', 'decode', 'pool', 'proof', 'tvm', 'liteserver'],
-  contract: ['error', 'live'],
+  contract: ['error', 'decode', 'live'],
   v2: ['error', 'contract', 'decode', 'live'],
   v3: ['error', 'contract', 'decode', 'live', 'store'],
   http: ['error', 'limits', 'contract', 'v2', 'v3'],
@@ -31,6 +31,9 @@ const operator = readSources('operator');
 function stageOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/(\.gen)?\.ts$/, '');
 }
+
+/** The set of revoked keys is in the service's Redis, whose URL has forms of its own; the version of the schema is the number of its steps. */
+const reachedByOperator = ['service/limits/redis/connection.ts', 'service/store/migrations/steps.ts'];
 
 function crossings(sources: readonly Source[]): { from: string; to: string; line: string }[] {
   return sources.flatMap((source) =>
@@ -64,8 +67,7 @@ describe('imports', () => {
     const wrong = operator
       .flatMap((source) => source.imports.map((entry) => ({ path: source.path, target: entry.target ?? '' })))
       .filter(({ target }) => target.startsWith('service/'))
-      // The set of revoked keys is in the service's Redis, whose URL has forms of its own.
-      .filter(({ target }) => target !== 'service/limits/redis/connection.ts')
+      .filter(({ target }) => !reachedByOperator.includes(target))
       .filter(({ target }) => !['config', 'error', 'telemetry'].includes(stageOf(target)));
     expect(wrong).toEqual([]);
   });

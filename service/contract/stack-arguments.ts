@@ -1,0 +1,67 @@
+import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { StackCell } from '../live/vm-values.ts';
+import { readBase64 } from './bags.ts';
+import { ContractError, invalid } from './errors.ts';
+
+// Values of a get-method's arguments, in whatever form of a stack they stand (v2 sheet 9.6).
+
+/**
+ * The one root of a bag of cells in base64.
+ * @param wanted what to tell the caller when it is none
+ * @throws ContractError
+ */
+export function readBocCell(text: string, wanted: string): StackCell {
+  return orRefuse(wanted, () => {
+    const table = parseBoc(readBase64(text, 'stack'), { rootsMax: 1 });
+    return { table, cell: table.roots[0]! };
+  });
+}
+
+/** Bits of a number and its sign in the VM. */
+const numberBits = 257;
+/** Longest text of a number that is read (v2 sheet 7.1). */
+const numberCharactersMax = 255;
+
+/** Decimal or `0x` text, or a JSON integer. @throws ContractError */
+export function readStackNumber(value: unknown): bigint {
+  if (typeof value === 'bigint') return fitting(value, value.toString());
+  if (typeof value === 'string') return readNumber(value);
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  throw refused('Wrong type of number in stack entry');
+}
+
+/** Decimal or `0x` text, with a sign in front if need be. */
+function readNumber(text: string): bigint {
+  const shown = text.slice(0, numberCharactersMax);
+  const parts = text.length > numberCharactersMax ? null : /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
+  if (parts === null) throw refused(`Invalid number: ${shown}`);
+  const magnitude = BigInt(parts[2]!);
+  return fitting(parts[1] === '-' ? -magnitude : magnitude, shown);
+}
+
+function fitting(value: bigint, shown: string): bigint {
+  if (BigInt.asIntN(numberBits, value) !== value)
+    throw refused(`Invalid number: ${shown.slice(0, numberCharactersMax)}`);
+  return value;
+}
+
+/**
+ * What `read` gives.
+ * @param wanted what to tell the caller when cells or base64 are not right
+ * @throws ContractError
+ */
+export function orRefuse<T>(wanted: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecodeError || (error instanceof ContractError && error.message !== wanted)) {
+      throw invalid(wanted, 'stack');
+    }
+    throw error;
+  }
+}
+
+function refused(message: string): ContractError {
+  return invalid(message, 'stack');
+}

@@ -1,0 +1,51 @@
+import { writeBoc } from '../decode/boc-writer.ts';
+import type { StackCell, StackEntry } from '../live/vm-values.ts';
+import { ContractError } from './errors.ts';
+
+// Values of a get-method's result, in whatever form of a stack they are shown (v2 sheet 9.6).
+
+/**
+ * Bytes of the bags of cells in one answer. One cell may stand in a stack many times, so that a small result could make an answer
+ * without end.
+ */
+const bagBytesMax = 4 * 1024 * 1024;
+
+/** What of an answer's bound is left. */
+export type BagRoom = { bagBytes: number };
+
+export function makeBagRoom(): BagRoom {
+  return { bagBytes: bagBytesMax };
+}
+
+/** Base64 of a cell's bag. @throws ContractError `result_too_big` */
+export function viewBag(room: BagRoom, { table, cell }: StackCell): string {
+  const bytes = writeBoc(table, [cell], { crc32c: true });
+  room.bagBytes -= bytes.length;
+  if (room.bagBytes < 0) throw resultTooBig();
+  return bytes.toString('base64');
+}
+
+/** Hex with `0x`, the sign in front. */
+export function viewHexNumber(value: bigint): string {
+  return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
+}
+
+/** The items of pairs that end with null, as which the VM has a list; null alone is the empty list. */
+export function listElements(entry: StackEntry): readonly StackEntry[] | undefined {
+  const elements: StackEntry[] = [];
+  for (let rest = entry; ;) {
+    if (rest.type === 'null') return elements;
+    if (rest.type !== 'tuple' || rest.items.length !== 2) return undefined;
+    elements.push(rest.items[0]!);
+    rest = rest.items[1]!;
+  }
+}
+
+/** @param limit levels of tuples and lists that the answer may have */
+export function resultTooDeep(limit: number): ContractError {
+  return new ContractError('result_too_deep', `Result stack depth >= ${limit}`);
+}
+
+export function resultTooBig(): ContractError {
+  return new ContractError('result_too_big', 'TVM stack size exceeds limit');
+}
