@@ -10,8 +10,8 @@ import { TonplaneError } from '../error.ts';
  * - `schema_missing`, `schema_older`, `schema_newer`: the tables are not those of this version
  * - `other_network`: the tables hold another network, or begin at another block
  * - `lease_lost`: another head writer has taken over
- * - `range_lost`: a range of the past is not this worker's, or not where it believes it is
- * - `batch_overlaps`: some, not all, of a batch's blocks are in the index
+ * - `range_lost`: a range of the past is not this worker's any more
+ * - `out_of_order`: a batch does not begin where the index ends
  */
 export type StoreErrorCode =
   | 'store_unavailable'
@@ -24,7 +24,7 @@ export type StoreErrorCode =
   | 'other_network'
   | 'lease_lost'
   | 'range_lost'
-  | 'batch_overlaps';
+  | 'out_of_order';
 
 /** What happened, without values of rows. */
 export type StoreErrorData = {
@@ -32,8 +32,6 @@ export type StoreErrorData = {
   readonly cause?: string;
   readonly found?: string | number;
   readonly expected?: string | number;
-  /** Seqnos of masterchain blocks. */
-  readonly seqnos?: readonly number[];
 };
 
 const retryable: ReadonlySet<StoreErrorCode> = new Set(['store_unavailable', 'write_conflict']);

@@ -74,13 +74,13 @@ export const ledger: Migration = {
       network_root_hash bytea NOT NULL,
       network_file_hash bytea NOT NULL,
       start_seqno integer NOT NULL,
-      head_from integer,
       head_seqno integer,
       head_epoch bigint NOT NULL DEFAULT 0,
       head_holder text
     )`,
     `CREATE TABLE backfill_ranges (
-      from_seqno integer PRIMARY KEY,
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      from_seqno integer NOT NULL,
       to_seqno integer NOT NULL CHECK (to_seqno >= from_seqno),
       done_until integer NOT NULL,
       claim bigint NOT NULL DEFAULT 0,

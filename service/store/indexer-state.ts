@@ -1,0 +1,83 @@
+import { StoreError } from './errors.ts';
+import type { Store } from './store.ts';
+
+/** What must never change of an index. */
+export type IndexIdentity = {
+  /** Root and file hash of the network's zero state. */
+  readonly rootHash: Uint8Array;
+  readonly fileHash: Uint8Array;
+  /** First masterchain block of the index. */
+  readonly startSeqno: number;
+};
+
+type StateRow = {
+  readonly network_root_hash: Buffer;
+  readonly network_file_hash: Buffer;
+  readonly start_seqno: number;
+};
+
+/**
+ * Makes the index that of this network and this first block when it is new, else checks that it is.
+ *
+ * @throws StoreError `other_network`
+ */
+export async function claimIndex(store: Store, identity: IndexIdentity): Promise<void> {
+  await store.transaction(async ({ query }) => {
+    await query(
+      `INSERT INTO indexer_state (network_root_hash, network_file_hash, start_seqno) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      [identity.rootHash, identity.fileHash, identity.startSeqno],
+    );
+    const [found] = await query<StateRow>(
+      'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
+    );
+    if (found === undefined) throw new StoreError('other_network', 'the index has no state');
+    checkNetwork(found, identity);
+  });
+}
+
+function checkNetwork(found: StateRow, { rootHash, fileHash, startSeqno }: IndexIdentity): void {
+  if (!found.network_root_hash.equals(rootHash) || !found.network_file_hash.equals(fileHash)) {
+    const [was, is] = [found.network_root_hash.toString('base64'), Buffer.from(rootHash).toString('base64')];
+    throw new StoreError('other_network', `the index holds the network ${was}, not ${is}`, {
+      found: was,
+      expected: is,
+    });
+  }
+  if (found.start_seqno !== startSeqno) {
+    throw new StoreError('other_network', `the index begins at block ${found.start_seqno}, not at ${startSeqno}`, {
+      found: found.start_seqno,
+      expected: startSeqno,
+    });
+  }
+}
+
+/** How far the index is. */
+export type IndexProgress = {
+  readonly startSeqno: number;
+  /** Last masterchain block written at the head; null before the first. */
+  readonly headSeqno: number | null;
+  /** Masterchain blocks of the past that are still to be written. */
+  readonly missingBlocks: number;
+  /** Ranges of the past that a worker holds now. */
+  readonly claimedRanges: number;
+};
+
+/** Undefined while nobody has begun the index. */
+export async function readProgress(store: Store): Promise<IndexProgress | undefined> {
+  const rows = await store.transaction(({ query }) =>
+    query<{ start_seqno: number; head_seqno: number | null; missing: bigint; claimed: bigint }>(
+      `SELECT start_seqno, head_seqno,
+         (SELECT coalesce(sum(to_seqno - done_until), 0)::bigint FROM backfill_ranges WHERE done_until < to_seqno) AS missing,
+         (SELECT count(*) FROM backfill_ranges WHERE done_until < to_seqno AND claimed_until > now()) AS claimed
+       FROM indexer_state`,
+    ),
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    startSeqno: row.start_seqno,
+    headSeqno: row.head_seqno,
+    missingBlocks: Number(row.missing),
+    claimedRanges: Number(row.claimed),
+  };
+}

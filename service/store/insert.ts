@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { from as copyFrom } from 'pg-copy-streams';
+
+import type { Columns, Row, Table } from './columns.ts';
+import { told } from './errors.ts';
+import { encodeCopy, encodeUnnest } from './row-encoding.ts';
+import type { Session } from './store.ts';
+
+/** How rows travel: `copy` for the many of the past, `unnest` for the few of a block at the head. */
+export type Carriage = 'copy' | 'unnest';
+
+/** Puts rows into tables inside one transaction. */
+export type Inserts = {
+  /** Rows of which the table has none. */
+  add<T extends Table>(table: T, rows: readonly Row<T>[]): Promise<void>;
+  /** Rows of which the table may have some, by key: those stay as they are. */
+  addMissing<T extends Table>(table: T, rows: readonly Row<T>[]): Promise<void>;
+  /**
+   * Any statement over rows.
+   *
+   * @param statement given an expression of a relation, named `given`, with the table's columns
+   * @returns the rows that it returns
+   */
+  run<R extends object, T extends Table = Table>(
+    table: T,
+    rows: readonly Row<T>[],
+    statement: (given: string) => string,
+  ): Promise<readonly R[]>;
+};
+
+export function createInserts(session: Session, carriage: Carriage): Inserts {
+  const staged = new Set<string>();
+  const run: Inserts['run'] = async <R extends object, T extends Table>(
+    table: T,
+    rows: readonly Row<T>[],
+    statement: (given: string) => string,
+  ) => {
+    if (rows.length === 0) return [];
+    if (carriage === 'unnest') {
+      const { sql, values } = encodeUnnest(table, rows);
+      return session.query<R>(statement(`${sql} AS given`), values);
+    }
+    const stage = `stage_${table.name}`;
+    // A commit empties it; a second use in one transaction has to.
+    if (staged.has(stage)) await session.query(`TRUNCATE ${stage}`);
+    staged.add(stage);
+    await session.query(stageSql(stage, table.columns));
+    await copyRows(session, stage, table, rows);
+    return session.query<R>(statement(`${stage} AS given`));
+  };
+  return {
+    run,
+    async add(table, rows) {
+      if (rows.length === 0) return;
+      if (carriage === 'copy') await copyRows(session, table.name, table, rows);
+      else await run(table, rows, (given) => insertFrom(table, given));
+    },
+    async addMissing(table, rows) {
+      await run(table, rows, (given) => `${insertFrom(table, given)} ON CONFLICT DO NOTHING`);
+    },
+  };
+}
+
+/**
+ * Inserts what a relation holds, in the order of the key: writers that meet then wait for each other in one direction.
+ *
+ * @param given as `Inserts.run` gives it, with conditions if need be
+ */
+export function insertFrom(table: Table, given: string): string {
+  const columns = Object.keys(table.columns);
+  return `INSERT INTO ${table.name} AS kept (${columns.join(', ')}) SELECT ${columns.map((column) => `given.${column}`).join(', ')} FROM ${given}
+    ORDER BY ${table.key.map((column) => `given.${column}`).join(', ')}`;
+}
+
+/** Lives as long as the connection, so that the catalogue does not grow with batches. */
+function stageSql(name: string, columns: Columns): string {
+  const types = Object.entries(columns).map(([column, { sql }]) => `${column} ${sql}`);
+  return `CREATE TEMPORARY TABLE IF NOT EXISTS ${name} (${types.join(', ')}) ON COMMIT DELETE ROWS`;
+}
+
+async function copyRows<T extends Table>(
+  session: Session,
+  target: string,
+  table: T,
+  rows: readonly Row<T>[],
+): Promise<void> {
+  const columns = Object.keys(table.columns).join(', ');
+  const stream = session.client.query(copyFrom(`COPY ${target} (${columns}) FROM STDIN (FORMAT binary)`));
+  await told(pipeline(Readable.from(encodeCopy(table, rows)), stream));
+}

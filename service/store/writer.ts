@@ -1,0 +1,169 @@
+import { StoreError } from './errors.ts';
+import { hashKey } from './hash-key.ts';
+import { createInserts, insertFrom, type Carriage, type Inserts } from './insert.ts';
+import { newestStates } from './newest-states.ts';
+import { createPartitions } from './partitions.ts';
+import type { Session, Store } from './store.ts';
+import {
+  accountStates,
+  blocks,
+  codes,
+  latestAccountStates,
+  messages,
+  shardTops,
+  transactions,
+  type BlockRow,
+  type BlockRows,
+  type MessageRow,
+} from './tables.ts';
+import { hintTraces, joinTraces } from './trace-join.ts';
+import type { TraceRows } from './trace-rows.ts';
+
+/** Whose turn it is to write these blocks: the holder of the head's lease, or of a range of the past. */
+export type WriteTurn = {
+  advance(session: Session, from: number, to: number): Promise<void>;
+};
+
+export type WriterOptions = {
+  /** `unnest` and a durable commit for the head; `copy` for the past, whose progress a crash of Postgres takes back together with its rows. */
+  readonly carriage: Carriage;
+  /** Traces of masterchain blocks as if nothing else were indexed. */
+  readonly assemble: (rows: readonly BlockRows[]) => TraceRows;
+};
+
+export type Writer = {
+  /**
+   * Writes whole masterchain blocks, which follow one another, in one transaction, and moves the turn on. Blocks that the index has already are left
+   * as they are. Tries again when it meets another writer.
+   *
+   * @returns seqnos of the masterchain blocks that were not there
+   */
+  write(rows: readonly BlockRows[], turn: WriteTurn): Promise<readonly number[]>;
+};
+
+/** Two writers meet where their ranges do: more meetings than this in a row are no chance. */
+const triesMax = 8;
+
+export function createWriter({ carriage, assemble }: WriterOptions, store: Store): Writer {
+  const partitions = createPartitions(store);
+
+  const writeOnce = (rows: readonly BlockRows[], traces: TraceRows, turn: WriteTurn): Promise<readonly number[]> =>
+    store.transaction(
+      async (session) => {
+        const inserts = createInserts(session, carriage);
+        await turn.advance(session, rows[0]?.mcSeqno ?? 0, rows.at(-1)?.mcSeqno ?? 0);
+        const missing = await claimBlocks(inserts, rows);
+        if (missing.length === 0) return [];
+        const isWhole = missing.length === rows.length;
+        await writeRows(session, inserts, missing, isWhole ? traces : assemble(missing));
+        return missing.map(({ mcSeqno }) => mcSeqno);
+      },
+      { durable: carriage === 'unnest' },
+    );
+
+  return {
+    async write(rows, turn) {
+      if (rows.length === 0) return [];
+      await partitions.ensure(ltsOf(rows));
+      const traces = assemble(rows);
+      for (let tries = 1; ; tries++) {
+        try {
+          return await writeOnce(rows, traces, turn);
+        } catch (error) {
+          const isConflict = error instanceof StoreError && error.code === 'write_conflict';
+          if (!isConflict || tries === triesMax) throw error;
+        }
+      }
+    },
+  };
+}
+
+function* ltsOf(rows: readonly BlockRows[]): Generator<bigint> {
+  for (const { transactions, messages } of rows) {
+    for (const { lt } of transactions) yield lt;
+    for (const { lt } of messages) yield lt;
+  }
+}
+
+const isMasterchain = ({ workchain }: BlockRow): boolean => workchain === -1;
+
+/** A masterchain block belongs to whoever inserts its row; gives those of which no row was there. */
+async function claimBlocks(inserts: Inserts, rows: readonly BlockRows[]): Promise<readonly BlockRows[]> {
+  const claimed = await inserts.run<{ seqno: number }>(
+    blocks,
+    rows.flatMap((one) => one.blocks.filter(isMasterchain)),
+    (given) => `${insertFrom(blocks, given)} ON CONFLICT DO NOTHING RETURNING seqno`,
+  );
+  const seqnos = new Set(claimed.map(({ seqno }) => seqno));
+  return rows.filter(({ mcSeqno }) => seqnos.has(mcSeqno));
+}
+
+async function writeRows(
+  session: Session,
+  inserts: Inserts,
+  rows: readonly BlockRows[],
+  traces: TraceRows,
+): Promise<void> {
+  await hintTraces(session, traces);
+  const shardBlocks = rows.flatMap((one) => one.blocks.filter((block) => !isMasterchain(block)));
+  await inserts.add(blocks, shardBlocks);
+  await inserts.add(
+    shardTops,
+    rows.flatMap((one) => one.shardTops),
+  );
+  await inserts.add(transactions, traces.transactions);
+  const { own, shared } = splitMessages(rows, traces);
+  await inserts.add(messages, own);
+  await inserts.addMissing(messages, shared);
+  await inserts.addMissing(
+    accountStates,
+    rows.flatMap((one) => one.accountStates),
+  );
+  await inserts.addMissing(
+    codes,
+    rows.flatMap((one) => one.codes),
+  );
+  await inserts.run(latestAccountStates, newestStates(rows.flatMap((one) => one.latestAccountStates)), mergeLatest);
+  await joinTraces(session, traces);
+}
+
+/**
+ * Only of a message with one end in these blocks can the index have a row already: both ends of the others, or their only one, are here.
+ */
+function splitMessages(
+  rows: readonly BlockRows[],
+  traces: TraceRows,
+): { readonly own: readonly MessageRow[]; readonly shared: readonly MessageRow[] } {
+  const open = new Set(traces.openEdges.map(({ msg_hash }) => hashKey(msg_hash)));
+  const seen = new Set<string>();
+  const own: MessageRow[] = [];
+  const shared: MessageRow[] = [];
+  for (const message of rows.flatMap((one) => one.messages)) {
+    const key = hashKey(message.hash);
+    // The same external message may be taken twice: each time is a row.
+    const place = message.created_lt === null ? `${key}${message.lt}` : key;
+    if (seen.has(place)) continue;
+    seen.add(place);
+    (open.has(key) ? shared : own).push(message);
+  }
+  return { own, shared };
+}
+
+const latestColumns = Object.keys(latestAccountStates.columns).filter((column) => column !== 'account');
+const isOfData = (column: string): boolean => column.startsWith('data_boc');
+
+/** The newest state wins, and on its own the newest whole data. Rows that bring neither are not touched at all: most of the past. */
+function mergeLatest(given: string): string {
+  const isNewer = (one: string, other: string): string => `${one}.last_trans_lt > ${other}.last_trans_lt`;
+  const hasNewerData = (one: string, other: string): string =>
+    `coalesce(${one}.data_boc_lt, -1) > coalesce(${other}.data_boc_lt, -1)`;
+  const sets = latestColumns.map((column) => {
+    const condition = isOfData(column) ? hasNewerData('excluded', 'kept') : isNewer('excluded', 'kept');
+    return `${column} = CASE WHEN ${condition} THEN excluded.${column} ELSE kept.${column} END`;
+  });
+  const brings = (one: string, other: string): string => `(${isNewer(one, other)} OR ${hasNewerData(one, other)})`;
+  // A question for each row: as a join, the whole table would be read.
+  const known = `(SELECT ${brings('given', 'old')} FROM latest_account_states old WHERE old.account = given.account)`;
+  return `${insertFrom(latestAccountStates, `${given} WHERE ${known} IS NOT FALSE`)}
+    ON CONFLICT (account) DO UPDATE SET ${sets.join(', ')} WHERE ${brings('excluded', 'kept')}`;
+}
