@@ -5,17 +5,28 @@ import type { HttpServerStatus } from '../http/server.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { TrustChain } from '../proof/trust-chain.ts';
 
+/** What `/status` tells of the index. */
+export type IndexStatus = {
+  /** The operator takes it over into the status of a TonApi. Undefined in a process that only reads. */
+  readonly state?: 'CatchingUp' | 'Live' | 'Stalled' | undefined;
+  /** One line for a person. */
+  readonly text: string;
+};
+
 export type StatusSources = {
   readonly pool: Pool;
   /** Undefined under trust `none`. */
   readonly trusted: () => TrustChain | undefined;
   readonly readiness: () => Readiness;
-  readonly http: () => HttpServerStatus;
+  /** Of the public listener, where there is one. */
+  readonly http?: () => HttpServerStatus;
   /** Of the hot configuration in force. */
   readonly configHash: () => string;
   /** What the role adds. */
   readonly further: () => Readonly<Record<string, unknown>>;
-  readonly keyring: () => { readonly keys: number; readonly sha256: string | null };
+  readonly keyring?: () => { readonly keys: number; readonly sha256: string | null };
+  /** Where the index is; absent where there is none. */
+  readonly index?: () => IndexStatus;
 };
 
 /** Makes what `/status` shows: the configuration in force, the head, what is trusted, and every lite server. */
@@ -30,13 +41,14 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       trust: config.trust,
       version,
       configHash: sources.configHash(),
-      keyring: sources.keyring(),
+      ...(sources.keyring && { keyring: sources.keyring() }),
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
       ...sources.readiness(),
       head: head && { ...viewBlock(head.block), utime: head.utime, lagSeconds: lagSeconds(head.utime) },
       trustedKeyBlock: trusted && viewBlock(trusted.newestKeyBlock()),
       liteServers: sources.pool.status(),
-      http: sources.http(),
+      ...(sources.http && { http: sources.http() }),
+      ...(sources.index && { index: sources.index() }),
       ...sources.further(),
     };
   };

@@ -51,6 +51,15 @@ describe('the status page', () => {
     expect(textOf(html)).toContain('head 102, 3 s old');
   });
 
+  test('shows what the role has: requests of the API, progress of the index', () => {
+    const html = textOf(renderStatus(statusOf([], { index: { state: 'Live', text: 'at 7, <all> of it' } }), 0));
+    expect(html).toContain('requests in flight 5');
+    expect(html).toContain('index at 7, &lt;all&gt; of it');
+    const other = textOf(renderStatus(statusOf([], { http: undefined } as Partial<Status>), 0));
+    expect(other).not.toContain('requests in flight');
+    expect(other).not.toContain('index');
+  });
+
   test('says what is bad', () => {
     const out = server({
       phase: 'out',
