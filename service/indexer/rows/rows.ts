@@ -6,6 +6,7 @@ import { readBlockExtra } from '../../decode/tlb/block-extra.ts';
 import { readBlockInfo } from '../../decode/tlb/block-info.ts';
 import { readBlock } from '../../decode/tlb/block.ts';
 import { hashKey } from '../../store/hash-key.ts';
+import { newestStates } from '../../store/newest-states.ts';
 import type {
   BlockRow,
   BlockRows,
@@ -24,7 +25,7 @@ import { findTransactions } from './block-transactions.ts';
 import { createCodeRows } from './code-rows.ts';
 import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
-import { newestStates } from './newest-states.ts';
+import { newestStates } from '../../store/newest-states.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /**
