@@ -1,11 +1,11 @@
 import { StoreError } from './errors.ts';
 import type { Store } from './store.ts';
 
+/** Root and file hash of a network's zero state. */
+export type NetworkHashes = { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
+
 /** What must never change of an index. */
-export type IndexIdentity = {
-  /** Root and file hash of the network's zero state. */
-  readonly rootHash: Uint8Array;
-  readonly fileHash: Uint8Array;
+export type IndexIdentity = NetworkHashes & {
   /** First masterchain block of the index. */
   readonly startSeqno: number;
 };
@@ -31,11 +31,24 @@ export async function claimIndex(store: Store, identity: IndexIdentity): Promise
       'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
     );
     if (found === undefined) throw new StoreError('other_network', 'the index has no state');
-    checkNetwork(found, identity);
+    refuseOtherNetwork(found, identity);
+    refuseOtherStart(found, identity);
   });
 }
 
-function checkNetwork(found: StateRow, { rootHash, fileHash, startSeqno }: IndexIdentity): void {
+/**
+ * Passes when the index is of this network, or of none yet.
+ *
+ * @throws StoreError `other_network`
+ */
+export async function checkNetwork(store: Store, network: NetworkHashes): Promise<void> {
+  const [found] = await store.read<StateRow>(
+    'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
+  );
+  if (found !== undefined) refuseOtherNetwork(found, network);
+}
+
+function refuseOtherNetwork(found: StateRow, { rootHash, fileHash }: NetworkHashes): void {
   if (!found.network_root_hash.equals(rootHash) || !found.network_file_hash.equals(fileHash)) {
     const [was, is] = [found.network_root_hash.toString('base64'), Buffer.from(rootHash).toString('base64')];
     throw new StoreError('other_network', `the index holds the network ${was}, not ${is}`, {
@@ -43,6 +56,9 @@ function checkNetwork(found: StateRow, { rootHash, fileHash, startSeqno }: Index
       expected: is,
     });
   }
+}
+
+function refuseOtherStart(found: StateRow, { startSeqno }: IndexIdentity): void {
   if (found.start_seqno !== startSeqno) {
     throw new StoreError('other_network', `the index begins at block ${found.start_seqno}, not at ${startSeqno}`, {
       found: found.start_seqno,
