@@ -1,15 +1,123 @@
-import { createInserts } from './insert.ts';
+import { hash } from './columns.ts';
+import { encodeArray } from './field-encoding.ts';
+import { hashKey } from './hash-key.ts';
+import { insertFrom, type Inserts } from './insert.ts';
 import type { Session } from './store.ts';
-import { openEdges, traceAccounts, traces } from './tables.ts';
+import { openEdges, traceAccounts, traces, type OpenEdgeRow, type TraceRow, type TransactionRow } from './tables.ts';
+import { planTraces, type Absorbed, type MetEdge, type TraceSet } from './trace-plan.ts';
 import type { TraceRows } from './trace-rows.ts';
 
-/** Nothing is known before. */
-export async function hintTraces(_session: Session, _rows: TraceRows): Promise<void> {}
+/** Rows under the traces that they most likely belong to. */
+export type HintedTraces = {
+  readonly rows: TraceRows;
+  /** A fragment -> the trace that its transactions are stored under. */
+  readonly labels: ReadonlyMap<string, Uint8Array>;
+  /** Ready to be stored. */
+  readonly transactions: readonly TransactionRow[];
+};
 
-/** Writes the fragments as they are. */
-export async function joinTraces(session: Session, rows: TraceRows): Promise<void> {
-  const inserts = createInserts(session, 'unnest');
-  await inserts.add(traces, rows.traces);
-  await inserts.add(traceAccounts, rows.traceAccounts);
-  await inserts.addMissing(openEdges, rows.openEdges);
+/**
+ * Names the transactions after the stored traces that sent what they took, so that they need not be changed again. Another writer may join traces
+ * at the same time: what is true is found by `joinTraces`.
+ */
+export async function hintTraces(session: Session, rows: TraceRows): Promise<HintedTraces> {
+  const taken = rows.openEdges.filter(({ produced }) => !produced);
+  const labels = new Map<string, Uint8Array>();
+  if (taken.length > 0) {
+    const sent = await session.query<MetEdge>(
+      'SELECT msg_hash, trace_id FROM open_edges WHERE produced AND msg_hash = ANY ($1::bytea[])',
+      [hashes(taken.map(({ msg_hash }) => msg_hash))],
+    );
+    const sentBy = new Map(sent.map(({ msg_hash, trace_id }) => [hashKey(msg_hash), trace_id]));
+    for (const { msg_hash, trace_id } of taken) {
+      const trace = sentBy.get(hashKey(msg_hash));
+      if (trace !== undefined) labels.set(hashKey(trace_id), trace);
+    }
+  }
+  const transactions = rows.transactions.map((row) => {
+    const label = labels.get(hashKey(row.trace_id));
+    return label === undefined ? row : { ...row, trace_id: label };
+  });
+  return { rows, labels, transactions };
+}
+
+/**
+ * Joins the traces of stored transactions with those of the index, and stores them with their accounts and open messages. Last in its transaction,
+ * which must be READ COMMITTED: until it ends no other transaction joins traces.
+ */
+export async function joinTraces(session: Session, inserts: Inserts, { rows, labels }: HintedTraces): Promise<void> {
+  await session.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.open_edges', 0))`);
+  const met = await takeMetEdges(session, rows.openEdges);
+  const stored = await readTraces(session, met);
+  const plan = planTraces(rows, met, stored, labels);
+  if (plan.absorbed.length > 0) await absorb(session, plan.absorbed);
+  await inserts.add(traces, plan.fresh.traces);
+  await inserts.add(traceAccounts, plan.fresh.accounts);
+  await replaceJoined(session, inserts, plan.joined);
+  await inserts.add(openEdges, plan.openEdges);
+}
+
+/** Takes the open messages out whose other end comes now. */
+async function takeMetEdges(session: Session, edges: readonly OpenEdgeRow[]): Promise<MetEdge[]> {
+  const met: MetEdge[] = [];
+  for (const produced of [true, false]) {
+    const wanted = edges.filter((edge) => edge.produced !== produced).map(({ msg_hash }) => msg_hash);
+    if (wanted.length === 0) continue;
+    const taken = await session.query<MetEdge>(
+      'DELETE FROM open_edges WHERE produced = $1 AND msg_hash = ANY ($2::bytea[]) RETURNING msg_hash, trace_id',
+      [produced, hashes(wanted)],
+    );
+    met.push(...taken);
+  }
+  return met;
+}
+
+async function readTraces(session: Session, met: readonly MetEdge[]): Promise<TraceRow[]> {
+  if (met.length === 0) return [];
+  const ids = [...new Map(met.map(({ trace_id }) => [hashKey(trace_id), trace_id])).values()];
+  return session.query<TraceRow>('SELECT * FROM traces WHERE trace_id = ANY ($1::bytea[])', [hashes(ids)]);
+}
+
+async function absorb(session: Session, absorbed: readonly Absorbed[]): Promise<void> {
+  const values = [hashes(absorbed.map(({ from }) => from)), hashes(absorbed.map(({ into }) => into))];
+  const given = 'unnest($1::bytea[], $2::bytea[]) AS given (old_id, new_id)';
+  for (const table of ['transactions', 'open_edges']) {
+    await session.query(
+      `UPDATE ${table} AS kept SET trace_id = given.new_id FROM ${given} WHERE kept.trace_id = given.old_id`,
+      values,
+    );
+  }
+  await session.query(
+    `WITH moved AS (
+       DELETE FROM trace_accounts AS kept USING ${given} WHERE kept.trace_id = given.old_id
+       RETURNING kept.account, given.new_id, kept.end_lt, kept.end_utime
+     )
+     INSERT INTO trace_accounts (account, trace_id, end_lt, end_utime)
+     SELECT DISTINCT ON (account, new_id) account, new_id, end_lt, end_utime FROM moved ON CONFLICT DO NOTHING`,
+    values,
+  );
+  await session.query('DELETE FROM traces WHERE trace_id = ANY ($1::bytea[])', values.slice(0, 1));
+}
+
+const traceColumns = Object.keys(traces.columns).filter((column) => column !== 'trace_id');
+
+async function replaceJoined(session: Session, inserts: Inserts, joined: TraceSet): Promise<void> {
+  const sets = traceColumns.map((column) => `${column} = excluded.${column}`).join(', ');
+  await inserts.run(
+    traces,
+    joined.traces,
+    (given) => `${insertFrom(traces, given)} ON CONFLICT (trace_id) DO UPDATE SET ${sets}`,
+  );
+  await inserts.addMissing(traceAccounts, joined.accounts);
+  // Accounts are listed by the end of their traces.
+  await session.query(
+    `UPDATE trace_accounts AS kept SET end_lt = given.end_lt, end_utime = given.end_utime FROM traces AS given
+     WHERE given.trace_id = ANY ($1::bytea[]) AND kept.trace_id = given.trace_id
+       AND (kept.end_lt <> given.end_lt OR kept.end_utime <> given.end_utime)`,
+    [hashes(joined.traces.map(({ trace_id }) => trace_id))],
+  );
+}
+
+function hashes(values: readonly Uint8Array[]): Buffer {
+  return encodeArray(hash, values);
 }

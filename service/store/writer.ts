@@ -104,14 +104,14 @@ async function writeRows(
   rows: readonly BlockRows[],
   traces: TraceRows,
 ): Promise<void> {
-  await hintTraces(session, traces);
+  const hinted = await hintTraces(session, traces);
   const shardBlocks = rows.flatMap((one) => one.blocks.filter((block) => !isMasterchain(block)));
   await inserts.add(blocks, shardBlocks);
   await inserts.add(
     shardTops,
     rows.flatMap((one) => one.shardTops),
   );
-  await inserts.add(transactions, traces.transactions);
+  await inserts.add(transactions, hinted.transactions);
   const { own, shared } = splitMessages(rows, traces);
   await inserts.add(messages, own);
   await inserts.addMissing(messages, shared);
@@ -124,7 +124,7 @@ async function writeRows(
     rows.flatMap((one) => one.codes),
   );
   await inserts.run(latestAccountStates, newestStates(rows.flatMap((one) => one.latestAccountStates)), mergeLatest);
-  await joinTraces(session, traces);
+  await joinTraces(session, inserts, hinted);
 }
 
 /**

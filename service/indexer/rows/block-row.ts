@@ -37,7 +37,7 @@ export function blockRow(block: OpenBlock, mcSeqno: number, txCount: number): Bl
     master_ref_seqno: id.workchain === MASTERCHAIN ? 0 : (masterBlock(table, info)?.seqno ?? 0),
     rand_seed: extra.randSeed,
     created_by: extra.createdBy,
-    software_version: info.software?.version ?? null,
+    software_version: info.software === undefined ? null : info.software.version | 0,
     prev_shard: shardToSigned(previous!.shard),
     prev_seqno: previous!.seqno,
     prev_shard_2: second === undefined ? null : shardToSigned(second.shard),

@@ -25,7 +25,6 @@ import { findTransactions } from './block-transactions.ts';
 import { createCodeRows } from './code-rows.ts';
 import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
-import { newestStates } from '../../store/newest-states.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /**
