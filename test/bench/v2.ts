@@ -40,8 +40,8 @@ const lookMs = 20;
 /** A server that waits more than it works has had enough after this. */
 const loadMsMax = 30_000;
 
-/** Requests before the measured ones, so that what is compiled is compiled. */
-const warmUpMs = 500;
+/** CPU time of requests before the measured ones, so that what is compiled is compiled. */
+const warmUpCpuMs = 2000;
 
 /** Blocks at which single reads are timed, and single get-methods. */
 const blocks = 20;
@@ -111,28 +111,32 @@ function createHead(lite: ChildProcess, first: number, last: number): Head {
 }
 
 /** A load while a block comes with each second of the server's own time. */
-async function loadOnMovingHead(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
+async function loadOnMovingHead(
+  contender: Contender,
+  scenario: Scenario,
+  head: Head,
+  enoughCpuMs = loadCpuMs,
+): Promise<Load> {
   const before = contender.cpuMs();
   const startedMs = performance.now();
   let spentMs = 0;
   let moved = 0;
   const timer = setInterval(() => {
     spentMs = contender.cpuMs() - before;
-    if (spentMs < loadCpuMs && spentMs >= (moved + 1) * blockCpuMs) {
+    if (spentMs < enoughCpuMs && spentMs >= (moved + 1) * blockCpuMs) {
       moved++;
       head.move();
     }
   }, lookMs);
   try {
-    return await load(contender, scenario, () => spentMs >= loadCpuMs || performance.now() - startedMs > loadMsMax);
+    return await load(contender, scenario, () => spentMs >= enoughCpuMs || performance.now() - startedMs > loadMsMax);
   } finally {
     clearInterval(timer);
   }
 }
 
-function warmUp(contender: Contender, scenario: Scenario): Promise<Load> {
-  const startedMs = performance.now();
-  return load(contender, scenario, () => performance.now() - startedMs > warmUpMs);
+function warmUp(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
+  return loadOnMovingHead(contender, scenario, head, warmUpCpuMs);
 }
 
 const perCore = ({ requests, cpuMs }: Load): number => requests / (cpuMs / 1000);
@@ -255,11 +259,11 @@ async function measureLoad(
   peers: readonly Contender[],
   head: Head,
 ): Promise<{ ours: Load; results: BenchResult[] }> {
-  await warmUp(service, scenario);
+  await warmUp(service, scenario, head);
   const ours = await loadOnMovingHead(service, scenario, head);
   const results: BenchResult[] = [];
   for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
-    await warmUp(peer, scenario);
+    await warmUp(peer, scenario, head);
     results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
   }
   if (peers.every((one) => !isServedBy(one, scenario))) {
