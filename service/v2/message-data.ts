@@ -2,9 +2,8 @@ import { writeBoc } from '../decode/boc-writer.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
-import type { Message, MessageInit } from '../decode/tlb/message.ts';
-import { storeBody } from '../decode/tlb/message.ts';
-import type { StateInit } from '../decode/tlb/state-init.ts';
+import { initCell, type CellAt } from '../decode/tlb/message-cells.ts';
+import type { Message } from '../decode/tlb/message.ts';
 import { base64, boc, bocOrEmpty } from './scalars.ts';
 import { constant, named, object, variants, type Infer } from '../contract/shape.ts';
 
@@ -57,15 +56,6 @@ export const msgDataSecret = named(
 /** A message in the table of its transaction; `store` takes cells that have to be made to show it. */
 export type MessageSource = { readonly store: CellStore; readonly table: CellTable; readonly message: Message };
 
-/** A message's body as a cell of its own. */
-export type BodyCell = { readonly table: CellTable; readonly cell: number };
-
-/** The message's body, whichever way the message holds it. */
-export function bodyCellOf({ store, table, message: { body } }: MessageSource): BodyCell {
-  const hasOwnCell = body.skipBits === 0 && body.skipRefs === 0;
-  return hasOwnCell ? { table, cell: body.cell } : { table: store, cell: storeBody(store, table, body) };
-}
-
 /** Operations, the first 32 bits of a body, that announce a text (v2 sheet 9.3). */
 const TEXT = 0;
 const ENCRYPTED_TEXT = 0x2167da4b;
@@ -75,7 +65,7 @@ export type BodyContent = { readonly kind: 'raw' | 'text' | 'encrypted'; readonl
 
 const noText = Buffer.alloc(0);
 
-export function readContent({ table, cell }: BodyCell): BodyContent {
+export function readContent({ table, cell }: CellAt): BodyContent {
   const raw = { kind: 'raw', text: noText } as const;
   if (table.kind(cell) !== 'ordinary') return raw;
   const slice = new CellSlice(table, cell);
@@ -118,7 +108,7 @@ function readSnake(head: CellSlice): Buffer | undefined {
 }
 
 /** The cell's own bits as bytes, zero bits behind the last; its references are left out (v2 sheet 9.3). */
-export function bytesOfCell({ table, cell }: BodyCell): Buffer {
+export function bytesOfCell({ table, cell }: CellAt): Buffer {
   const bits = table.bitLength(cell);
   const start = table.dataOffset(cell);
   const bytes = Buffer.from(table.bytes.subarray(start, start + Math.ceil(bits / 8)));
@@ -127,48 +117,21 @@ export function bytesOfCell({ table, cell }: BodyCell): Buffer {
   return bytes;
 }
 
-export function viewMsgData(source: MessageSource, body: BodyCell, content: BodyContent): Infer<typeof msgData> {
+export function viewMsgData(source: MessageSource, body: CellAt, content: BodyContent): Infer<typeof msgData> {
   if (content.kind === 'raw') return viewRawData(source, body);
   const text = content.text.toString('base64');
   return content.kind === 'text' ? { '@type': 'msg.dataText', text } : { '@type': 'msg.dataEncryptedText', text };
 }
 
-export function viewRawData({ store, table, message }: MessageSource, body: BodyCell): Infer<typeof msgDataRaw> {
+export function viewRawData({ store, table, message }: MessageSource, body: CellAt): Infer<typeof msgDataRaw> {
   const { init } = message;
   return {
     '@type': 'msg.dataRaw',
     body: bocOf(body),
-    init_state: init === undefined ? '' : bocOf(initCellOf(store, table, init)),
+    init_state: init === undefined ? '' : bocOf(initCell(store, table, init)),
   };
 }
 
-function bocOf({ table, cell }: BodyCell): string {
+function bocOf({ table, cell }: CellAt): string {
   return writeBoc(table, [cell], { crc32c: true }).toString('base64');
-}
-
-/** The state to deploy as a cell of its own, whichever way the message holds it. */
-function initCellOf(store: CellStore, table: CellTable, { cell, state }: MessageInit): BodyCell {
-  return cell === undefined ? { table: store, cell: storeStateInit(store, table, state) } : { table, cell };
-}
-
-/** `StateInit` written anew: two fields of bits, then a bit for each of the three references. */
-function storeStateInit(store: CellStore, table: CellTable, state: StateInit): number {
-  const { fixedPrefixLength, special, code, data, libraries } = state;
-  const refs = [code, data, libraries];
-  const bits = [
-    fixedPrefixLength === undefined ? '0' : `1${fixedPrefixLength.toString(2).padStart(5, '0')}`,
-    special === undefined ? '0' : `1${flagBit(special.tick)}${flagBit(special.tock)}`,
-    ...refs.map((ref) => flagBit(ref !== undefined)),
-  ].join('');
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16BE(Number.parseInt(bits.padEnd(16, '0'), 2));
-  return store.add({
-    data: bytes,
-    bitLength: bits.length,
-    refs: refs.filter((ref) => ref !== undefined).map((ref) => store.import(table, ref)),
-  });
-}
-
-function flagBit(flag: boolean): string {
-  return flag ? '1' : '0';
 }

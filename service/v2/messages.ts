@@ -2,9 +2,9 @@ import { formatFriendlyAddress } from '../decode/address.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
 import type { ExternalAddress, InternalAddress } from '../decode/tlb/message-address.ts';
+import { bodyCell } from '../decode/tlb/message-cells.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import {
-  bodyCellOf,
   bytesOfCell,
   msgData,
   msgDataPlain,
@@ -69,7 +69,7 @@ export const messageStd = named(
 
 export function viewMessage(shownFrom: MessageSource): Infer<typeof message> {
   const { table, message: shown } = shownFrom;
-  const body = bodyCellOf(shownFrom);
+  const body = bodyCell(shownFrom.store, table, shown.body);
   const { source, destination } = viewEnds(shown);
   const header = {
     '@type': 'ext.message',
@@ -101,7 +101,7 @@ export function viewMessage(shownFrom: MessageSource): Infer<typeof message> {
 
 export function viewMessageStd(shownFrom: MessageSource): Infer<typeof messageStd> {
   const { table, message: shown } = shownFrom;
-  const body = bodyCellOf(shownFrom);
+  const body = bodyCell(shownFrom.store, table, shown.body);
   const { source, destination } = viewEnds(shown);
   return {
     '@type': 'raw.message',

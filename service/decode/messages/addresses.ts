@@ -13,7 +13,8 @@ export function readAccountText(slice: CellSlice): string {
   return addressText(readInternalAddress(slice));
 }
 
-function addressText(address: MessageAddress | undefined): string {
+/** As `readAddressText`, of one that was read. */
+export function addressText(address: MessageAddress | undefined): string {
   if (address === undefined) return 'addr_none';
   if (address.kind === 'external') return 'addr_extern';
   if (address.variable) return 'addr_var';

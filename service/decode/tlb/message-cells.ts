@@ -1,0 +1,25 @@
+import { BitWriter } from '../bit-writer.ts';
+import type { CellStore } from '../cell-store.ts';
+import type { CellTable } from '../cell-table.ts';
+import { storeBody } from './message.ts';
+import type { MessageBody, MessageInit } from './message.ts';
+import { writeStateInit } from './state-init.ts';
+
+/** A cell and the table that has it. */
+export type CellAt = { readonly table: CellTable; readonly cell: number };
+
+/** A message's body as a cell of its own, whichever way the message holds it. @param store takes a cell that has to be made */
+export function bodyCell(store: CellStore, table: CellTable, body: MessageBody): CellAt {
+  const isApart = body.skipBits === 0 && body.skipRefs === 0;
+  return isApart ? { table, cell: body.cell } : { table: store, cell: storeBody(store, table, body) };
+}
+
+/** The state that a message deploys, as a cell of its own. @param store takes a cell that has to be made */
+export function initCell(store: CellStore, table: CellTable, { cell, state }: MessageInit): CellAt {
+  if (cell !== undefined) return { table, cell };
+  const move = (part: number | undefined): number | undefined =>
+    part === undefined ? undefined : store.import(table, part);
+  const { code, data, libraries } = state;
+  const moved = { ...state, code: move(code), data: move(data), libraries: move(libraries) };
+  return { table: store, cell: writeStateInit(new BitWriter(), moved).finish(store) };
+}

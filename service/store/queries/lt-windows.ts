@@ -1,0 +1,88 @@
+import { signedOf } from './blocks.ts';
+import type { StoreReader } from './reader.ts';
+
+/** Logical times, both ends included; empty when `from` is greater. */
+export type LtWindow = { readonly from: bigint; readonly to: bigint };
+
+/** All lts that columns hold. */
+export const everyLt: LtWindow = { from: 0n, to: 2n ** 63n - 1n };
+
+const noLt: LtWindow = { from: 1n, to: 0n };
+
+/**
+ * How far the times of blocks that are made side by side may lie apart: a shard's block refers to a masterchain block of some seconds before, and
+ * one of the next seconds refers to it. Ten minutes bear every known halt of a shard; the window only narrows what is looked at.
+ */
+const secondsApart = 600;
+
+export function intersect(one: LtWindow, other: LtWindow): LtWindow {
+  return {
+    from: one.from > other.from ? one.from : other.from,
+    to: one.to < other.to ? one.to : other.to,
+  };
+}
+
+/** Where transactions of a time can be, by the masterchain blocks around it. */
+export async function ltsOfTimes(
+  store: StoreReader,
+  { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
+): Promise<LtWindow> {
+  if (startUtime === undefined && endUtime === undefined) return everyLt;
+  const masterchain = 'SELECT start_lt AS lt FROM blocks WHERE workchain = -1 AND gen_utime';
+  const [before, after] = await Promise.all([
+    startUtime === undefined
+      ? [{ lt: everyLt.from }]
+      : store.read<Edge>(`${masterchain} >= $1::bigint ORDER BY gen_utime LIMIT 1`, [startUtime - secondsApart]),
+    endUtime === undefined
+      ? []
+      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY gen_utime LIMIT 1`, [endUtime + secondsApart]),
+  ]);
+  return before[0] === undefined ? noLt : { from: before[0].lt, to: after[0]?.lt ?? everyLt.to };
+}
+
+type Edge = { readonly lt: bigint };
+
+/** Blocks that hold what is looked for. */
+export type BlockNames = {
+  readonly workchain?: number | undefined;
+  /** Unsigned 64 bits. */
+  readonly shard?: bigint | undefined;
+  readonly seqno?: number | undefined;
+};
+
+/** Where transactions of some blocks can be, by the blocks that are indexed. */
+export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno }: BlockNames): Promise<LtWindow> {
+  const names = { workchain, shard: signedOf(shard), seqno };
+  const given = Object.entries(names).filter(([, value]) => value !== undefined);
+  // A workchain's blocks are everywhere.
+  if (given.length === 0 || (workchain !== undefined && given.length === 1)) return everyLt;
+  const where = given.map(([name], at) => `${name} = $${at + 1}`).join(' AND ');
+  const values = given.map(([, value]) => value);
+  if (seqno !== undefined) {
+    const [found] = await store.read<Ends>(
+      `SELECT min(start_lt) AS first, max(end_lt) AS last FROM blocks WHERE ${where}`,
+      values,
+    );
+    return windowOf(found);
+  }
+  const order = workchain === undefined ? 'gen_utime' : 'seqno';
+  const end = (column: string, sort: string): string =>
+    `(SELECT ${column} FROM blocks WHERE ${where} ORDER BY ${order} ${sort} LIMIT 1)`;
+  const [found] = await store.read<Ends>(
+    `SELECT ${end('start_lt', '')} AS first, ${end('end_lt', 'DESC')} AS last`,
+    values,
+  );
+  const window = windowOf(found);
+  if (workchain !== undefined || window === noLt) return window;
+  return { from: window.from - ltsApart, to: window.to + ltsApart };
+}
+
+/** Shards of the same name in two workchains: their first and last blocks in time need not be those in lt. */
+const ltsApart = 1_000_000_000n;
+
+type Ends = { readonly first: bigint | null; readonly last: bigint | null };
+
+function windowOf(ends: Ends | undefined): LtWindow {
+  if (ends === undefined || ends.first === null || ends.last === null) return noLt;
+  return { from: ends.first, to: ends.last };
+}

@@ -1,0 +1,141 @@
+import { accountKey, type StoredAccount } from '../account-key.ts';
+import { messages, type MessageRow } from '../tables.ts';
+import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+import {
+  messagesOfTransactionMax,
+  transactionColumns,
+  withVersion,
+  type FoundTransaction,
+  type SortedPage,
+} from './transactions.ts';
+
+/** An account, or the side of a message that is outside the blockchain. */
+export type MessageEnd = StoredAccount | 'null';
+
+/** What messages must be; all of it. Windows are inclusive at both ends. */
+export type MessageFilter = {
+  /** Their own or their normalized hash is any of these; empty for all. */
+  readonly hashes?: readonly Uint8Array[];
+  readonly bodyHash?: Uint8Array | undefined;
+  /** Signed 32 bits. */
+  readonly opcode?: number | undefined;
+  readonly source?: MessageEnd | undefined;
+  readonly destination?: MessageEnd | undefined;
+};
+
+export type MessageListFilter = MessageFilter & {
+  /** `in`: a transaction took it; `out`: a transaction sent it. */
+  readonly direction?: 'in' | 'out' | undefined;
+  /** Drops those from outside. */
+  readonly excludeExternals?: boolean;
+  /** Drops all others. */
+  readonly onlyExternals?: boolean;
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+};
+
+/** A message with the transactions that hold it: one has its content, both have its hash. */
+export type FoundMessage = MessageRow & {
+  readonly consumer_hash: Buffer | null;
+  readonly consumer_boc: Buffer | null;
+  readonly consumer_version: number | null;
+  /** May have sent it: the last transaction of the source before it. */
+  readonly producer_hash: Buffer | null;
+  readonly producer_boc: Buffer | null;
+  readonly producer_version: number | null;
+};
+
+const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
+
+/** Transactions of one alias with their blocks' version. */
+const holders = `SELECT t.hash, t.boc, b.software_version AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
+
+/** By creation, then by hash; those from outside have no time of creation: they come first when the newest do (v3 sheet section 4). */
+export async function findMessages(
+  store: StoreReader,
+  filter: MessageListFilter,
+  page: SortedPage,
+): Promise<readonly FoundMessage[]> {
+  const hashes = await resolveHashes(store, filter.hashes);
+  if (hashes?.length === 0) return [];
+  const conditions = createConditions();
+  addFilter(conditions, filter, hashes);
+  const byTime = (filter.startUtime ?? filter.endUtime) !== undefined;
+  addListFilter(conditions, filter, byTime);
+  const order = `ORDER BY m.${byTime ? 'created_at' : 'created_lt'} ${page.sort}, m.hash ${page.sort}`;
+  const inner = `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageOf(page)}`;
+  return store.read<FoundMessage>(
+    `SELECT m.*, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
+        p.hash AS producer_hash, p.boc AS producer_boc, p.version AS producer_version
+      FROM (${inner}) m
+      LEFT JOIN LATERAL (${holders} WHERE t.in_msg_hash = m.hash AND t.lt >= m.lt LIMIT 1) c ON true
+      LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true
+      ${order}`,
+    conditions.values,
+  );
+}
+
+/** Transactions that took or sent messages, each once, by lt and account. */
+export async function findTransactionsByMessage(
+  store: StoreReader,
+  filter: MessageFilter,
+  direction: 'in' | 'out' | 'both',
+  page: SortedPage,
+): Promise<readonly FoundTransaction[]> {
+  const hashes = await resolveHashes(store, filter.hashes);
+  if (hashes?.length === 0) return [];
+  const conditions = createConditions();
+  addFilter(conditions, filter, hashes);
+  const where = conditions.where();
+  const took = `SELECT ${transactionColumns} FROM messages m JOIN transactions t ON t.in_msg_hash = m.hash AND t.lt >= m.lt ${where}`;
+  const sender = `SELECT ${transactionColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
+  const sent = `SELECT DISTINCT t.* FROM messages m CROSS JOIN LATERAL (${sender}) t ${where}`;
+  const matching = { in: took, out: sent, both: `${took} UNION ${sent}` }[direction];
+  const order = `ORDER BY t.lt ${page.sort}, t.account`;
+  const inner = `SELECT * FROM (${matching}) t ${order} ${pageOf(page)}`;
+  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values);
+}
+
+/** The messages' own hashes, where a caller may have named them by their normalized ones; undefined when no hash was asked for. */
+async function resolveHashes(
+  store: StoreReader,
+  given: readonly Uint8Array[] | undefined,
+): Promise<readonly Buffer[] | undefined> {
+  if (given === undefined || given.length === 0) return undefined;
+  const rows = await store.read<{ hash: Buffer }>(
+    `SELECT hash FROM messages WHERE hash = ANY($1::bytea[]) UNION SELECT hash FROM messages WHERE hash_norm = ANY($1::bytea[])`,
+    [given],
+  );
+  return rows.map(({ hash }) => hash);
+}
+
+function addFilter(conditions: Conditions, filter: MessageFilter, hashes: readonly Uint8Array[] | undefined): void {
+  conditions.when(hashes, (at) => `m.hash = ANY(${at}::bytea[])`);
+  conditions.when(filter.bodyHash, (at) => `m.body_hash = ${at}`);
+  conditions.when(filter.opcode, (at) => `m.opcode = ${at}`);
+  const { source, destination } = filter;
+  // A message without a source is from outside, and has no lt: the order's own index finds it.
+  if (source === 'null') conditions.and('m.created_lt IS NULL');
+  else conditions.when(source && accountKey(source), (at) => `m.source = ${at}`);
+  if (destination === 'null') conditions.and('m.destination IS NULL');
+  else conditions.when(destination && accountKey(destination), (at) => `m.destination = ${at}`);
+}
+
+function addListFilter(conditions: Conditions, filter: MessageListFilter, byTime: boolean): void {
+  const column = byTime ? 'm.created_at' : 'm.created_lt';
+  if (filter.excludeExternals === true) conditions.and(`${column} IS NOT NULL`);
+  if (filter.onlyExternals === true) conditions.and(`${column} IS NULL`);
+  conditions.when(filter.startUtime, (at) => `m.created_at >= ${at}::bigint`);
+  conditions.when(filter.endUtime, (at) => `m.created_at <= ${at}::bigint`);
+  conditions.when(filter.startLt, (at) => `m.created_lt >= ${at}`);
+  conditions.when(filter.endLt, (at) => `m.created_lt <= ${at}`);
+  if (filter.direction === 'in') {
+    conditions.and('EXISTS (SELECT 1 FROM transactions t WHERE t.in_msg_hash = m.hash AND t.lt >= m.lt)');
+  }
+  if (filter.direction === 'out') {
+    conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE t.account = m.source AND ${near})`);
+  }
+}

@@ -1,0 +1,151 @@
+import { accountKey, type StoredAccount } from '../account-key.ts';
+import type { AccountStateRow, TransactionRow } from '../tables.ts';
+import { signedOf } from './blocks.ts';
+import { createConditions, pageOf, type Conditions, type Direction, type Page } from './conditions.ts';
+import { everyLt, intersect, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
+import type { StoreReader } from './reader.ts';
+
+/** A transaction and what its block tells of it. */
+export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id'> & {
+  readonly boc: Buffer;
+  readonly trace_id: Buffer;
+  readonly software_version: number | null;
+};
+
+/** What transactions must be; all of it. Windows are inclusive at both ends. */
+export type TransactionFilter = {
+  readonly workchain?: number | undefined;
+  /** Unsigned 64 bits. */
+  readonly shard?: bigint | undefined;
+  /** Of the block that holds them. */
+  readonly seqno?: number | undefined;
+  readonly mcSeqno?: number | undefined;
+  /** Any of them; empty for all. */
+  readonly accounts?: readonly StoredAccount[];
+  readonly excludedAccounts?: readonly StoredAccount[];
+  /** Any of them; empty for all. */
+  readonly hashes?: readonly Uint8Array[];
+  readonly lt?: bigint | undefined;
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+};
+
+export type SortedPage = Page & { readonly sort: Direction };
+
+const columns =
+  't.hash, t.lt, t.account, t.utime, t.mc_seqno, t.workchain, t.shard, t.seqno, t.trace_id, t.in_msg_hash, t.boc';
+
+/** Rows named `t` with their block's version, in the order of `t`. @param inner columns of transactions, ordered and limited */
+export function withVersion(inner: string, order: string): string {
+  const blocks = 'LEFT JOIN blocks b USING (workchain, shard, seqno)';
+  return `SELECT ${columns}, b.software_version FROM (${inner}) t ${blocks} ${order}`;
+}
+
+/** Columns that `withVersion` needs of its inner query. */
+export const transactionColumns = columns;
+
+/** By lt and account; see `orderOf` for what changes the order. */
+export async function findTransactions(
+  store: StoreReader,
+  filter: TransactionFilter,
+  page: SortedPage,
+): Promise<readonly FoundTransaction[]> {
+  const window = await ltsOf(store, filter);
+  if (window.from > window.to) return [];
+  const { accounts = [] } = filter;
+  const order = orderOf(filter, page.sort);
+  const conditions = conditionsOf(filter, window);
+  const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
+  const several = keys.length > 1;
+  if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), (at) => `t.account = ${at}`);
+  const inner = several
+    ? fromEach(keys, order, conditions, page)
+    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${pageOf(page)}`;
+  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values);
+}
+
+/** The first rows of each account, then the first of all: no account's history is read further than the page goes. */
+function fromEach(keys: readonly string[], order: string, conditions: Conditions, page: Page): string {
+  const at = conditions.place(keys.map((key) => Buffer.from(key, 'hex')));
+  conditions.and('t.account = a.key');
+  const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
+  const rows = `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${each}`;
+  return `SELECT ${columns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
+}
+
+/** v3 sheet section 4. An account's transactions are in the order of their time when they are in that of their lt. */
+function orderOf(filter: TransactionFilter, sort: Direction): string {
+  const { hashes = [], accounts = [], lt, startUtime, endUtime } = filter;
+  if (hashes.length > 0) return 'ORDER BY t.hash';
+  if (lt !== undefined) return 'ORDER BY t.lt, t.account';
+  const byTime = (startUtime ?? endUtime) !== undefined && accounts.length !== 1;
+  return `ORDER BY ${byTime ? `t.utime ${sort}, ` : ''}t.lt ${sort}, t.account`;
+}
+
+function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Conditions {
+  const { hashes = [], excludedAccounts = [] } = filter;
+  const conditions = createConditions();
+  if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ANY(${at}::bytea[])`);
+  if (excludedAccounts.length > 0) {
+    conditions.when(excludedAccounts.map(accountKey), (at) => `t.account <> ALL(${at}::bytea[])`);
+  }
+  conditions.when(filter.workchain, (at) => `t.workchain = ${at}`);
+  conditions.when(signedOf(filter.shard), (at) => `t.shard = ${at}`);
+  conditions.when(filter.seqno, (at) => `t.seqno = ${at}`);
+  conditions.when(filter.mcSeqno, (at) => `t.mc_seqno = ${at}`);
+  conditions.when(filter.startUtime, (at) => `t.utime >= ${at}::bigint`);
+  conditions.when(filter.endUtime, (at) => `t.utime <= ${at}::bigint`);
+  if (from > everyLt.from) conditions.when(from, (at) => `t.lt >= ${at}`);
+  if (to < everyLt.to) conditions.when(to, (at) => `t.lt <= ${at}`);
+  return conditions;
+}
+
+/** Where transactions that satisfy the filter can be: what is said of time and of blocks, said of lt. */
+async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtWindow> {
+  const given = intersect(
+    { from: filter.startLt ?? everyLt.from, to: filter.endLt ?? everyLt.to },
+    filter.lt === undefined ? everyLt : { from: filter.lt, to: filter.lt },
+  );
+  const [times, blocks] = await Promise.all([ltsOfTimes(store, filter), ltsOfBlocks(store, filter)]);
+  return intersect(given, intersect(times, blocks));
+}
+
+/** The transactions of the hashes that are indexed. */
+export function findTransactionsByHash(
+  store: StoreReader,
+  hashes: readonly Uint8Array[],
+): Promise<readonly FoundTransaction[]> {
+  const inner = `SELECT ${columns} FROM transactions t WHERE t.hash = ANY($1::bytea[])`;
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes]);
+}
+
+/** Who consumed messages, by their hashes. */
+export function findConsumers(
+  store: StoreReader,
+  messageHashes: readonly Uint8Array[],
+): Promise<readonly FoundTransaction[]> {
+  const inner = `SELECT ${columns} FROM transactions t WHERE t.in_msg_hash = ANY($1::bytea[])`;
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [messageHashes]);
+}
+
+/** A transaction has at most so many messages, one that bounces included, and their lts follow its own. */
+export const messagesOfTransactionMax = 256n;
+
+/** Who may have sent what an account sent at an lt: its last transaction before, when that is near enough. */
+export function findProducer(
+  store: StoreReader,
+  source: StoredAccount,
+  createdLt: bigint,
+): Promise<readonly FoundTransaction[]> {
+  const order = 'ORDER BY t.lt DESC';
+  const inner = `SELECT ${columns} FROM transactions t WHERE t.account = $1 AND t.lt < $2 AND t.lt >= $3 ${order} LIMIT 1`;
+  return store.read(withVersion(inner, order), [accountKey(source), createdLt, createdLt - messagesOfTransactionMax]);
+}
+
+/** States of accounts by their hashes; those that are not indexed are not there. */
+export function findStates(store: StoreReader, hashes: readonly Uint8Array[]): Promise<readonly AccountStateRow[]> {
+  const columnsOfState = 'hash, balance, extra_currencies, status, frozen_hash, data_hash, code_hash';
+  return store.read(`SELECT ${columnsOfState} FROM account_states WHERE hash = ANY($1::bytea[])`, [hashes]);
+}

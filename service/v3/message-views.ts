@@ -1,0 +1,159 @@
+import { named, object, optional, scalar, type Infer } from '../contract/shape.ts';
+import { digestBody, openBody, readOpcode, type Message } from '../decode/tlb/message.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import type { DecodedBody } from '../decode/messages/decoded.ts';
+import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
+import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
+import { bodyCell, initCell, type CellAt } from '../decode/tlb/message-cells.ts';
+import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
+import {
+  anyText,
+  extraCurrencies,
+  flag,
+  hash,
+  intString,
+  opcodeText,
+  orNull,
+  rawAddress,
+  viewBytes,
+  viewOpcode,
+} from './scalars.ts';
+
+/** A decoded body; its fields are those of its constructor (v3 sheet 13). */
+export const decoded = named(
+  'Decoded',
+  scalar<DecodedBody>({ type: 'object', required: ['@type'], properties: { '@type': { type: 'string' } } }),
+);
+
+const messageContent = named(
+  'MessageContent',
+  object({ hash: orNull(hash), body: orNull(anyText), decoded: orNull(decoded) }),
+);
+
+/** A message (v3 sheet 6.4). */
+export const message = named(
+  'Message',
+  object({
+    hash,
+    source: orNull(rawAddress),
+    destination: orNull(rawAddress),
+    value: orNull(intString),
+    value_extra_currencies: orNull(extraCurrencies),
+    fwd_fee: orNull(intString),
+    ihr_fee: orNull(intString),
+    extra_flags: orNull(intString),
+    created_lt: orNull(intString),
+    created_at: orNull(intString),
+    opcode: orNull(opcodeText),
+    decoded_opcode: orNull(anyText),
+    ihr_disabled: orNull(flag),
+    bounce: orNull(flag),
+    bounced: orNull(flag),
+    import_fee: orNull(intString),
+    in_msg_tx_hash: optional(hash),
+    out_msg_tx_hash: optional(hash),
+    message_content: orNull(messageContent),
+    init_state: orNull(messageContent),
+    hash_norm: optional(hash),
+  }),
+);
+
+export type MessageView = Infer<typeof message>;
+
+/** From this version of the software on the bits of the IHR fee are flags (indexing sheet 3). */
+const flagsVersionMin = 12;
+
+/**
+ * A message in the table of its transaction.
+ * @param softwareVersion of the block; null when the block does not say
+ */
+export function viewMessage(table: CellTable, shown: Message, softwareVersion: number | null): MessageView {
+  const store = createCellStore();
+  const { init } = shown;
+  const opcode = readOpcode(table, shown.body);
+  return {
+    hash: viewBytes(table.hash(shown.cell)),
+    ...viewInfo(table, shown, (softwareVersion ?? 0) >= flagsVersionMin),
+    opcode: opcode === undefined ? null : viewOpcode(opcode),
+    decoded_opcode: opcode === undefined ? null : (decodedOpcode(opcode) ?? null),
+    message_content: viewContent(bodyCell(store, table, shown.body), decodedOf(table, shown)),
+    init_state: init === undefined ? null : viewContent(initCell(store, table, init), null),
+    ...viewNormalized(table, shown),
+  };
+}
+
+type InfoView = Omit<
+  MessageView,
+  'hash' | 'opcode' | 'decoded_opcode' | 'message_content' | 'init_state' | 'hash_norm'
+>;
+
+const noInfo = {
+  source: null,
+  destination: null,
+  value: null,
+  value_extra_currencies: null,
+  fwd_fee: null,
+  ihr_fee: null,
+  extra_flags: null,
+  created_lt: null,
+  created_at: null,
+  ihr_disabled: null,
+  bounce: null,
+  bounced: null,
+  import_fee: null,
+} satisfies InfoView;
+
+function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoView {
+  if (info.kind === 'externalIn') {
+    return { ...noInfo, destination: addressText(info.destination), import_fee: info.importFee.toString() };
+  }
+  const sent = {
+    ...noInfo,
+    source: addressText(info.source),
+    created_lt: info.createdLt.toString(),
+    created_at: info.createdAt.toString(),
+  };
+  if (info.kind === 'externalOut') return sent;
+  return {
+    ...sent,
+    destination: addressText(info.destination),
+    value: info.value.grams.toString(),
+    value_extra_currencies: viewExtraCurrencies(table, info.value.extra),
+    fwd_fee: info.forwardFee.toString(),
+    ihr_fee: hasFlags ? '0' : info.extraFlags.toString(),
+    extra_flags: hasFlags ? info.extraFlags.toString() : null,
+    ihr_disabled: info.ihrDisabled,
+    bounce: info.bounce,
+    bounced: info.bounced,
+  };
+}
+
+/** Id -> amount; ids are unsigned. @param root of their dictionary */
+export function viewExtraCurrencies(table: CellTable, root: number | undefined): Readonly<Record<string, string>> {
+  const currencies = listExtraCurrencies(table, root);
+  return Object.fromEntries(currencies.map(({ id, amount }) => [(id >>> 0).toString(), amount.toString()]));
+}
+
+function viewContent({ table, cell }: CellAt, decodedBody: DecodedBody | null): Infer<typeof messageContent> {
+  return {
+    hash: viewBytes(table.hash(cell)),
+    body: viewBytes(writeBoc(table, [cell], { crc32c: true })),
+    decoded: decodedBody,
+  };
+}
+
+/** Null for an exotic cell too: what it names is not here. */
+function decodedOf(table: CellTable, { body }: Message): DecodedBody | null {
+  if (table.kind(body.cell) !== 'ordinary') return null;
+  return decodeBody(openBody(table, body)) ?? null;
+}
+
+/** Of a message from outside, when it differs from its hash (TEP-467). */
+function viewNormalized(table: CellTable, { cell, info, body }: Message): Pick<MessageView, 'hash_norm'> {
+  if (info.kind !== 'externalIn') return {};
+  const normalized = normalizedMessageHash(table, cell, digestBody(table, body));
+  return normalized.equals(table.hash(cell)) ? {} : { hash_norm: viewBytes(normalized) };
+}

@@ -1,0 +1,167 @@
+import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
+import type { Pacer } from '../contract/paced.ts';
+import { formatRawAddress } from '../decode/address.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import type { AccountStatus } from '../decode/tlb/account-status.ts';
+import type { Transaction } from '../decode/tlb/transaction.ts';
+import type { AccountStateRow } from '../store/tables.ts';
+import { viewStatus } from './account-rows.ts';
+import { blockId } from './block-views.ts';
+import { description, viewDescription } from './description-views.ts';
+import { message, viewExtraCurrencies, viewMessage, type MessageView } from './message-views.ts';
+import {
+  accountStatus,
+  anyText,
+  extraCurrencies,
+  flag,
+  hash,
+  integer,
+  intString,
+  orNull,
+  rawAddress,
+  viewBytes,
+  viewBytesOrNull,
+  viewShard,
+} from './scalars.ts';
+
+/** An account's state before or after a transaction (v3 sheet 6.5). */
+const accountState = named(
+  'AccountState',
+  object({
+    hash,
+    balance: orNull(intString),
+    extra_currencies: orNull(extraCurrencies),
+    account_status: orNull(anyText),
+    frozen_hash: orNull(hash),
+    data_hash: orNull(hash),
+    code_hash: orNull(hash),
+  }),
+);
+
+/** A transaction (v3 sheet 6.2). */
+export const transaction = named(
+  'Transaction',
+  object({
+    account: rawAddress,
+    hash,
+    lt: intString,
+    now: integer,
+    mc_block_seqno: integer,
+    trace_id: optional(hash),
+    trace_external_hash: optional(hash),
+    prev_trans_hash: hash,
+    prev_trans_lt: intString,
+    orig_status: accountStatus,
+    end_status: accountStatus,
+    total_fees: intString,
+    total_fees_extra_currencies: orNull(extraCurrencies),
+    description,
+    block_ref: blockId,
+    in_msg: orNull(message),
+    out_msgs: list(message),
+    account_state_before: orNull(accountState),
+    account_state_after: orNull(accountState),
+    emulated: flag,
+    finality: named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized'])),
+  }),
+);
+
+export type TransactionView = Infer<typeof transaction>;
+
+/** A transaction and all that is told of it beside its own cell. */
+export type ShownTransaction = {
+  readonly table: CellTable;
+  readonly transaction: Transaction;
+  readonly workchain: number;
+  /** 64 bits, signed or not. */
+  readonly shard: bigint;
+  /** Of the block that holds it. */
+  readonly seqno: number;
+  readonly mcSeqno: number;
+  readonly traceId: Uint8Array | null;
+  /** Of messages that are not in a block yet: the normalized hash of the one from outside that began it all. */
+  readonly traceExternalHash?: Uint8Array;
+  /** Of the block; null when the block does not say. */
+  readonly softwareVersion: number | null;
+  readonly finality: TransactionView['finality'];
+  readonly emulated: boolean;
+};
+
+/** States of accounts by their hash in base64. */
+export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
+
+/** Hash of `account_none$0`: no account. */
+const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
+
+/** @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds */
+export async function viewTransaction(
+  shown: ShownTransaction,
+  states: StatesByHash,
+  pacer: Pacer,
+): Promise<TransactionView> {
+  const { table, transaction: read, workchain, traceId, traceExternalHash } = shown;
+  const { oldHash, newHash } = read.stateUpdate;
+  return {
+    account: formatRawAddress({ workchain, id: read.account }, 'upper'),
+    hash: viewBytes(table.hash(read.cell)),
+    lt: read.lt.toString(),
+    now: read.utime,
+    mc_block_seqno: shown.mcSeqno,
+    ...(traceId !== null && { trace_id: viewBytes(traceId) }),
+    ...(traceExternalHash !== undefined && { trace_external_hash: viewBytes(traceExternalHash) }),
+    prev_trans_hash: viewBytes(read.prevHash),
+    prev_trans_lt: read.prevLt.toString(),
+    orig_status: read.originalStatus,
+    end_status: read.endStatus,
+    total_fees: read.totalFees.grams.toString(),
+    total_fees_extra_currencies: viewExtraCurrencies(table, read.totalFees.extra),
+    description: viewDescription(table, read.descr, workchain),
+    block_ref: { workchain, shard: viewShard(shown.shard), seqno: shown.seqno },
+    ...(await viewMessages(shown, pacer)),
+    account_state_before: viewState(oldHash, read.originalStatus, states),
+    account_state_after: viewState(newHash, read.endStatus, states),
+    emulated: shown.emulated,
+    finality: shown.finality,
+  };
+}
+
+/** Messages are sent in the order of their lt. */
+async function viewMessages(
+  { table, transaction: { inMessage, outMessages }, softwareVersion }: ShownTransaction,
+  pacer: Pacer,
+): Promise<Pick<TransactionView, 'in_msg' | 'out_msgs'>> {
+  const sent: MessageView[] = [];
+  for (const one of outMessages) {
+    await pacer.pause();
+    sent.push(viewMessage(table, one, softwareVersion));
+  }
+  return { in_msg: inMessage === undefined ? null : viewMessage(table, inMessage, softwareVersion), out_msgs: sent };
+}
+
+/** A state that the index has; of another the transaction itself tells its hash and its status. */
+function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): Infer<typeof accountState> {
+  const text = viewBytes(bytes);
+  const state = states.get(text);
+  if (state === undefined) return { ...unknownState(text), account_status: status };
+  return {
+    hash: text,
+    balance: state.balance.toString(),
+    extra_currencies: state.extra_currencies ?? {},
+    account_status: viewStatus(state.status),
+    frozen_hash: viewBytesOrNull(state.frozen_hash),
+    data_hash: viewBytesOrNull(state.data_hash),
+    code_hash: viewBytesOrNull(state.code_hash),
+  };
+}
+
+function unknownState(text: string): Omit<Infer<typeof accountState>, 'account_status'> {
+  const isNone = text === noAccountHash;
+  return {
+    hash: text,
+    balance: isNone ? '0' : null,
+    extra_currencies: isNone ? {} : null,
+    frozen_hash: null,
+    data_hash: null,
+    code_hash: null,
+  };
+}

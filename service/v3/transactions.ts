@@ -1,0 +1,240 @@
+import { list, named, object, type Infer } from '../contract/shape.ts';
+import { createPacer } from '../contract/paced.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import type { Message } from '../decode/tlb/message.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import { hasMasterchainBlock } from '../store/queries/blocks.ts';
+import { findTransactionsByMessage } from '../store/queries/messages.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import {
+  findConsumers,
+  findProducer,
+  findStates,
+  findTransactions,
+  findTransactionsByHash,
+  type FoundTransaction,
+} from '../store/queries/transactions.ts';
+import { addressBook, type AddressBooks } from './address-book.ts';
+import { notIndexed } from './errors.ts';
+import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
+import { readAccount } from './parameter-values.ts';
+import {
+  accounts,
+  hash,
+  hashes,
+  int32,
+  lt,
+  nullableAccount,
+  opcode,
+  paging,
+  shard,
+  windows,
+  word,
+} from './parameters.ts';
+import { viewBytes } from './scalars.ts';
+import {
+  transaction,
+  viewTransaction,
+  type ShownTransaction,
+  type StatesByHash,
+  type TransactionView,
+} from './transaction-views.ts';
+
+const transactionsResponse = named(
+  'TransactionsResponse',
+  object({ transactions: list(transaction), address_book: addressBook }),
+);
+
+type TransactionsResponse = Infer<typeof transactionsResponse>;
+
+/** Which end of messages is meant. */
+export const direction = word('direction', ['in', 'out'], 'direction should be one of: in, out');
+
+/** The operations about transactions (v3 sheet section 7). */
+export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+  const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
+    const transactions = await viewTransactions(context.store, rows);
+    return { transactions, address_book: await books.bookOf(addressesOf(transactions), context) };
+  };
+
+  return [
+    defineV3Operation({
+      name: 'transactions',
+      tag: 'blockchain',
+      summary: 'Transactions that all filters let through.',
+      parameters: {
+        workchain: int32('workchain'),
+        shard: shard('shard'),
+        seqno: int32('seqno'),
+        mcSeqno: int32('mc_seqno'),
+        accounts: accounts('account'),
+        excludedAccounts: accounts('exclude_account'),
+        hashes: hashes('hash'),
+        lt: lt('lt'),
+        ...windows,
+        ...paging,
+      },
+      failures: [404],
+      result: transactionsResponse,
+      handle: async (values, context) => {
+        if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
+        return answer(await findTransactions(context.store, values, values), context);
+      },
+    }),
+    defineV3Operation({
+      name: 'transactionsByMasterchainBlock',
+      tag: 'blockchain',
+      summary: 'Transactions of a masterchain block and of the shard blocks that it newly refers to.',
+      parameters: { seqno: int32('seqno'), ...paging },
+      failures: [404],
+      result: transactionsResponse,
+      handle: async ({ seqno: mcSeqno = 0, ...page }, context) => {
+        await expectIndexed(context.store, mcSeqno);
+        return answer(await findTransactions(context.store, { mcSeqno }, page), context);
+      },
+    }),
+    byMessage(answer),
+    adjacent(answer),
+  ];
+}
+
+type Answer = (rows: readonly FoundTransaction[], context: V3Context) => Promise<TransactionsResponse>;
+
+function byMessage(answer: Answer): V3Operation {
+  return defineV3Operation({
+    name: 'transactionsByMessage',
+    tag: 'blockchain',
+    summary: 'Transactions that took or sent messages.',
+    parameters: {
+      hashes: hashes('msg_hash'),
+      bodyHash: hash('body_hash'),
+      opcode: opcode('opcode'),
+      direction,
+      source: nullableAccount('source'),
+      destination: nullableAccount('destination'),
+      ...paging,
+    },
+    rule: {
+      schema: {},
+      check: ({ hashes: given, bodyHash, opcode: operation }) =>
+        given.length > 0 || bodyHash !== undefined || operation !== undefined
+          ? undefined
+          : 'at least one of msg_hash, body_hash, opcode should be specified',
+    },
+    result: transactionsResponse,
+    handle: async ({ direction: end, ...values }, context) => {
+      // Who asks for an operation asks for those who carried it out.
+      const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
+      return answer(await findTransactionsByMessage(context.store, values, ends, values), context);
+    },
+  });
+}
+
+function adjacent(answer: Answer): V3Operation {
+  return defineV3Operation({
+    name: 'adjacentTransactions',
+    tag: 'blockchain',
+    summary: 'The transaction that caused a transaction, and those that it caused.',
+    parameters: { hash: hash('hash'), direction },
+    rule: { schema: {}, check: ({ hash: given }) => (given === undefined ? 'hash is required' : undefined) },
+    failures: [404],
+    result: transactionsResponse,
+    handle: async ({ hash: given, direction: end }, context) => {
+      const rows = given === undefined ? [] : await findAdjacent(context.store, given, end);
+      if (rows.length === 0) throw notIndexed('adjacent transactions not found');
+      return answer(rows, context);
+    },
+  });
+}
+
+async function expectIndexed(store: StoreReader, mcSeqno: number): Promise<void> {
+  if (await hasMasterchainBlock(store, mcSeqno)) return;
+  throw notIndexed(`masterchain block ${mcSeqno} not found`);
+}
+
+/** The causes first: they are older. */
+async function findAdjacent(
+  store: StoreReader,
+  given: Buffer,
+  end: 'in' | 'out' | undefined,
+): Promise<readonly FoundTransaction[]> {
+  const [row] = await findTransactionsByHash(store, [given]);
+  if (row === undefined) return [];
+  const { table, transaction: read } = openTransaction(row);
+  const { inMessage, outMessages } = read;
+  const internal = outMessages.filter(({ info }) => info.kind === 'internal').map(({ cell }) => table.hash(cell));
+  const [causes, effects] = await Promise.all([
+    end === 'out' || inMessage === undefined ? [] : findSenders(store, table.hash(inMessage.cell), inMessage),
+    end === 'in' || internal.length === 0 ? [] : findConsumers(store, internal),
+  ]);
+  return [...causes, ...effects];
+}
+
+/** The transaction that sent a message; none when it came from outside, or is not indexed. */
+async function findSenders(
+  store: StoreReader,
+  messageHash: Buffer,
+  { info }: Message,
+): Promise<readonly FoundTransaction[]> {
+  const source = info.kind === 'internal' ? readAccount(addressText(info.source)) : undefined;
+  if (info.kind !== 'internal' || source === undefined) return [];
+  const rows = await findProducer(store, source, info.createdLt);
+  return rows.filter((row) => {
+    const { table, transaction: read } = openTransaction(row);
+    return read.outMessages.some(({ cell }) => table.hash(cell).equals(messageHash));
+  });
+}
+
+/** Indexed transactions as answers show them, in the order given. */
+export async function viewTransactions(
+  store: StoreReader,
+  rows: readonly FoundTransaction[],
+): Promise<readonly TransactionView[]> {
+  const pacer = createPacer();
+  const opened: ShownTransaction[] = [];
+  for (const row of rows) {
+    await pacer.pause();
+    opened.push(openTransaction(row));
+  }
+  const states = await readStates(store, opened);
+  const shown: TransactionView[] = [];
+  for (const one of opened) {
+    await pacer.pause();
+    shown.push(await viewTransaction(one, states, pacer));
+  }
+  return shown;
+}
+
+/** @throws DecodeError the stored cell is no transaction */
+function openTransaction(row: FoundTransaction): ShownTransaction {
+  const table = parseBoc(row.boc);
+  return {
+    table,
+    transaction: readTransaction(table, table.roots[0]!),
+    workchain: row.workchain,
+    shard: row.shard,
+    seqno: row.seqno,
+    mcSeqno: row.mc_seqno,
+    traceId: row.trace_id,
+    softwareVersion: row.software_version,
+    emulated: false,
+    finality: 'finalized',
+  };
+}
+
+async function readStates(store: StoreReader, shown: readonly ShownTransaction[]): Promise<StatesByHash> {
+  if (shown.length === 0) return new Map();
+  const all = shown.flatMap(({ transaction: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
+  const distinct = [...new Map(all.map((one) => [viewBytes(one), one])).values()];
+  return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
+}
+
+/** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */
+export function* addressesOf(transactions: readonly TransactionView[]): Generator<string | null> {
+  for (const { account, in_msg, out_msgs } of transactions) {
+    yield account;
+    if (in_msg !== null) yield in_msg.source;
+    for (const { destination } of out_msgs) yield destination;
+  }
+}
