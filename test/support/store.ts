@@ -13,11 +13,13 @@ export type StoreUnderTest = {
   close(): Promise<void>;
 };
 
+/** @param template a database that it begins as a copy of */
 export async function createStoreUnderTest(
   testFile: string,
   options: Partial<StoreOptions> = {},
+  template?: string,
 ): Promise<StoreUnderTest> {
-  const database = await createDatabase(testFile);
+  const database = await createDatabase(testFile, template);
   const opened: Store[] = [];
   const another = (more: Partial<StoreOptions> = {}): Store => {
     const store = openStore({ url: database.url, ...options, ...more });

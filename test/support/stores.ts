@@ -12,12 +12,15 @@ declare module 'vitest' {
   }
 }
 
-/** A database of its own for a test file, dropped by `close`. */
-export async function createDatabase(testFile: string): Promise<{ url: string; close(): Promise<void> }> {
+/** A database of its own for a test file, dropped by `close`. @param template a database that it begins as a copy of; nobody may be connected to it */
+export async function createDatabase(
+  testFile: string,
+  template?: string,
+): Promise<{ url: string; close(): Promise<void> }> {
   const server = inject('postgresUrl');
   const stem = basename(testFile).replace(/\W.*$/, '').toLowerCase();
   const name = `test_${stem}_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
-  await run(server, `CREATE DATABASE ${name}`);
+  await run(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, close: () => run(server, `DROP DATABASE ${name} WITH (FORCE)`) };

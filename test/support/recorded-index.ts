@@ -1,0 +1,63 @@
+import { Client } from 'pg';
+import { inject } from 'vitest';
+
+import { rowsOf } from '#service/indexer/rows/rows.ts';
+import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import { migrate } from '#service/store/migrate.ts';
+import type { BlockRows } from '#service/store/tables.ts';
+import { createWriter, type WriteTurn } from '#service/store/writer.ts';
+import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
+import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
+
+/** The index of the whole recorded chain, made once for a run of tests. */
+const template = 'recorded_index';
+
+/** A number that only those who make the template lock. */
+const lockKey = 20_261_121;
+
+const anyTurn: WriteTurn = { advance: async () => {} };
+
+/** A store that holds the index of the whole recorded chain: a copy of its own for a test file. */
+export async function createRecordedIndex(testFile: string): Promise<StoreUnderTest> {
+  await makeTemplate();
+  return createStoreUnderTest(testFile, {}, template);
+}
+
+/** The rows of the recorded chain, by masterchain block. */
+export async function recordedRows(): Promise<readonly BlockRows[]> {
+  return (await recordedBlocks()).map(rowsOf);
+}
+
+/** Files run side by side: the first one makes it and the others wait. */
+async function makeTemplate(): Promise<void> {
+  const server = inject('postgresUrl');
+  const client = new Client(server);
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
+    if (rowCount === 1) return;
+    const building = `${template}_building`;
+    await client.query(`DROP DATABASE IF EXISTS ${building} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${building}`);
+    const url = new URL(server);
+    url.pathname = `/${building}`;
+    await fill(url.href);
+    await client.query(`ALTER DATABASE ${building} RENAME TO ${template}`);
+  } finally {
+    // The lock ends with its connection.
+    await client.end();
+  }
+}
+
+async function fill(url: string): Promise<void> {
+  const store = openStore({ url });
+  try {
+    await migrate(store);
+    const writer = createWriter({ carriage: 'copy', assemble: assembleTraces }, store);
+    await writer.write(await recordedRows(), anyTurn);
+    await store.transaction(({ query }) => query('ANALYZE'));
+  } finally {
+    await store.close();
+  }
+}
