@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { projectRoot } from '#test/style/sources.ts';
 import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { applyDefinitions } from '#test/support/crds.ts';
@@ -28,6 +30,7 @@ export const bench: Bench = {
   async run(options) {
     const rest = options.includes('--quick') ? 20 : 600;
     const many = options.includes('--quick') ? 100 : 1000;
+    execFileSync('npm', ['run', 'build'], { cwd: projectRoot, stdio: 'ignore' });
     const ofPods = options.includes('--no-pods') ? [] : podResults(await measurePods(5000));
     const plane = await startControlPlane({ controllers: false });
     const client = createClusterClient({ ...plane, token: plane.adminToken });
