@@ -6,6 +6,7 @@ import { TonplaneError } from '../error.ts';
  * - `archive_unusable`: the folder of archive packages cannot be read, or holds more loose entries than fit into memory
  * - `chain_broken`: the way back from a masterchain block's shards does not meet the shards of the one before
  * - `wrong_block`: a block in the rows or in a file is not the one that its id names
+ * - `rows_failed`: a block is none that rows can be made of, or the thread that made them ended
  * - `lease_lost`: another process follows the head now
  */
 export type IndexerErrorCode =
@@ -14,6 +15,7 @@ export type IndexerErrorCode =
   | 'archive_unusable'
   | 'chain_broken'
   | 'wrong_block'
+  | 'rows_failed'
   | 'lease_lost';
 
 /** Where it happened: a block's short text, a file and the byte offset in it, and the bound that was met. */

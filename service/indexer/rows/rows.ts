@@ -90,9 +90,12 @@ function createGathering(mcSeqno: number): Gathering {
   function addTransaction(block: OpenBlock, account: Buffer, one: FoundTransaction): void {
     const { table, id } = block;
     const sent: Uint8Array[] = [];
+    let logs = 0;
     for (const cell of one.outMessages) {
       const { row } = addMessage(block, cell, table.hash(cell), one.lt);
-      if (row.kind !== MESSAGE_KINDS.internal) continue;
+      if (row.kind === MESSAGE_KINDS.externalOut) logs += 1;
+      // What comes from the system address begins a trace, though on some networks a contract stands there and sends it.
+      if (row.kind !== MESSAGE_KINDS.internal || isSystemAccount(row.source)) continue;
       sent.push(row.hash);
       sentHere.add(hashKey(row.hash));
     }
@@ -109,7 +112,7 @@ function createGathering(mcSeqno: number): Gathering {
       in_msg_hash: inMessage === undefined ? null : table.hash(inMessage),
       boc: block.writeBoc(one.cell),
     };
-    found.push({ row, sent, logs: one.outMessages.length - sent.length, block, inMessage });
+    found.push({ row, sent, logs, block, inMessage });
   }
 
   function addMessage(block: OpenBlock, cell: number, hash: Buffer, lt: bigint): ReadMessage {

@@ -1,0 +1,54 @@
+import type { BlockId } from '../../decode/block-id.ts';
+import type { SourceBlock, SourceBlocks } from '../source.ts';
+
+type BlockPlace = Pick<BlockId, 'workchain' | 'shard' | 'seqno'>;
+
+/** Blocks as they cross the thread border: of each its hashes and its file, one after another in one buffer. */
+export type PackedBlocks = {
+  readonly mcSeqno: number;
+  readonly utime: number;
+  /** The masterchain block first. */
+  readonly blocks: readonly (BlockPlace & { readonly bocBytes: number })[];
+  readonly tops: readonly BlockPlace[];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+const HASHES_BYTES = 64;
+
+export function packBlocks({ mcSeqno, utime, masterchain, shards, tops }: SourceBlocks): PackedBlocks {
+  const all = [masterchain, ...shards];
+  const bytes = new Uint8Array(all.reduce((sum, { boc }) => sum + HASHES_BYTES + boc.length, 0));
+  let at = 0;
+  for (const { id, boc } of all) {
+    bytes.set(id.rootHash, at);
+    bytes.set(id.fileHash, at + 32);
+    bytes.set(boc, at + HASHES_BYTES);
+    at += HASHES_BYTES + boc.length;
+  }
+  const blocks = all.map(({ id, boc }) => ({ ...placeOf(id), bocBytes: boc.length }));
+  return { mcSeqno, utime, blocks, tops: tops.map(placeOf), bytes };
+}
+
+function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
+  return { workchain, shard, seqno };
+}
+
+/** The reverse; tops have no hashes, which no row of them has either. */
+export function unpackBlocks({ mcSeqno, utime, blocks, tops, bytes }: PackedBlocks): SourceBlocks {
+  const buffer = Buffer.from(bytes.buffer);
+  let at = 0;
+  const take = (length: number): Buffer => buffer.subarray(at, (at += length));
+  const all = blocks.map(({ workchain, shard, seqno, bocBytes }): SourceBlock => {
+    const id = { workchain, shard, seqno, rootHash: take(32), fileHash: take(32) };
+    return { id, boc: take(bocBytes) };
+  });
+  const [masterchain, ...shards] = all;
+  const none = Buffer.alloc(32);
+  return {
+    mcSeqno,
+    utime,
+    masterchain: masterchain!,
+    shards,
+    tops: tops.map((place) => ({ ...place, rootHash: none, fileHash: none })),
+  };
+}
