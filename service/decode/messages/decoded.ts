@@ -39,7 +39,7 @@ export type ReadObject = { [name: string]: ReadValue };
 
 /**
  * What one body may cost. Cells can be shared, so that a small bag may spell a tree without end; real bodies are far below:
- * 254 messages of a highload wallet with a jetton transfer in each take some 12,000 steps.
+ * 254 messages of a highload wallet with a jetton transfer in each take less than 9,000 steps.
  */
 const STEPS_MAX = 20_000;
 /** A message has at most 8192 cells and 2^21 bits, which is some 400 KiB in a BoC; fields share them. */

@@ -1,6 +1,6 @@
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
-import { walkHashmap } from '../hashmap.ts';
+import { keyUint, walkHashmap } from '../hashmap.ts';
 import { readMessageAddress } from '../tlb/message-address.ts';
 import { readAccountText, readAddressText } from './addresses.ts';
 import { ExoticCell, insideRef, RawCell, takeRef, takeRest, takeStep } from './decoded.ts';
@@ -337,5 +337,6 @@ function merge(target: ReadObject, value: ReadValue): void {
 /** Keys of up to 64 bits are numbers, longer ones hashes and addresses. */
 function keyText(key: Buffer, bits: number): string {
   if (bits > 64) return key.toString('hex').toUpperCase();
+  if (bits <= 32) return keyUint(key, bits).toString();
   return (BigInt(`0x${key.toString('hex')}`) >> BigInt(key.length * 8 - bits)).toString();
 }
