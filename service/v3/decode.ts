@@ -1,0 +1,123 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { invalid } from '../contract/errors.ts';
+import { withDefault, type DefaultedParameter } from '../contract/parameter.ts';
+import { list, named, object, oneOf, scalar, type Infer } from '../contract/shape.ts';
+import { parseBoc, type Boc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
+import { decoded } from './message-views.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { anyText } from './scalars.ts';
+
+const undecoded = named('Undecoded', object({ error: scalar<string>({ type: 'string', pattern: '^unknown: ' }) }));
+
+const decodeResponse = named(
+  'DecodeResponse',
+  object({ opcodes: list(anyText), bodies: list(oneOf([decoded, undecoded])) }),
+);
+
+type BodyView = Infer<typeof decodeResponse>['bodies'][number];
+
+/** Items of each list (v3 sheet 13). */
+const itemsMax = 1000;
+
+/** A message has at most 8192 cells and 2^21 bits; a bag may spell them in twice the bytes. */
+const bagLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
+
+/** The operation that tells what operations and bodies are (v3 sheet 13). */
+export function decodeOperations(): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'decode',
+      methods: ['GET', 'POST'],
+      tag: 'utils',
+      summary: 'Names of operations, and bodies of messages by what they say.',
+      parameters: { opcodes: itemsOf('opcodes'), bodies: itemsOf('bodies') },
+      result: decodeResponse,
+      handle: async ({ opcodes, bodies }) => ({
+        opcodes: opcodes.map((text, index) => decodedOpcode(readOpcodeText(text, index)) ?? 'unknown'),
+        bodies: await viewBodies(bodies),
+      }),
+    }),
+  ];
+}
+
+/** Texts as they stand, repeated in a query and an array in a body. */
+function itemsOf(name: string): DefaultedParameter<readonly string[]> {
+  return withDefault(
+    {
+      name,
+      missing: undefined,
+      repeats: true,
+      parse: (raw, kind) => readItems(raw, kind === 'query', name),
+      check: (items) => (items.length > itemsMax ? `${name} list exceeds maximum length of ${itemsMax}` : undefined),
+      input: { name, schema: { type: 'string' } },
+    },
+    [],
+  );
+}
+
+/** A name in a query with nothing behind it gives nothing. */
+function readItems(raw: unknown, isQuery: boolean, name: string): readonly string[] {
+  if (!Array.isArray(raw)) throw invalid(`failed to decode: ${name} must be a list of strings`, name);
+  if (isQuery && raw.length === 1 && raw[0] === '') return [];
+  return raw.map((item, index) => {
+    if (typeof item === 'string') return item;
+    throw invalid(`failed to decode: schema: error converting value for index ${index} of "${name}"`, name);
+  });
+}
+
+/** Hex, then decimal, then signed, `0x` taken off before: 32 bits. Longer texts are none. */
+function readOpcodeText(text: string, index: number): number {
+  const digits = text.replace(/^0[xX]/, '');
+  const values = [
+    ...(/^[0-9a-fA-F]{1,32}$/.test(digits) ? [BigInt(`0x${digits}`)] : []),
+    ...(/^-?[0-9]{1,32}$/.test(digits) ? [BigInt(digits)] : []),
+  ];
+  const value = values.find((one) => one >= -(2n ** 31n) && one < 2n ** 32n);
+  if (value === undefined) throw invalid(`invalid opcode format at index ${index}: ${text}`, 'opcodes');
+  return Number(BigInt.asUintN(32, value));
+}
+
+/** One after the other, with room for other requests behind each: a hostile one takes some 10 ms. */
+async function viewBodies(texts: readonly string[]): Promise<BodyView[]> {
+  const shown: BodyView[] = [];
+  for (const text of texts) {
+    shown.push(viewBody(text));
+    await setImmediate();
+  }
+  return shown;
+}
+
+function viewBody(text: string): BodyView {
+  const bytes = text.startsWith('te6') ? readBase64(text) : readHex(text);
+  if (typeof bytes === 'string') return { error: `unknown: ${bytes}` };
+  let boc: Boc;
+  try {
+    boc = parseBoc(bytes, bagLimits);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return { error: `unknown: failed to deserialize boc: ${error.message}` };
+  }
+  const [root] = boc.roots as [number];
+  if (boc.kind(root) !== 'ordinary') return { error: 'unknown: no parser succeeded' };
+  const body = new CellSlice(boc, root);
+  const value = decodeBody(body);
+  if (value !== undefined) return value;
+  const isShort = body.remainingBits < 32;
+  return { error: `unknown: ${isShort ? `boc is too small, size ${body.remainingBits}` : 'no parser succeeded'}` };
+}
+
+/** Bytes of either alphabet, padded or not; the reason when the text is none. */
+function readBase64(text: string): Buffer | string {
+  const digits = text.replace(/={0,2}$/, '');
+  const isBase64 = /^[A-Za-z0-9+/_-]*$/.test(digits) && digits.length % 4 !== 1;
+  return isBase64 ? Buffer.from(digits, 'base64') : 'failed to decode base64';
+}
+
+function readHex(text: string): Buffer | string {
+  const isHex = /^(?:[0-9a-fA-F]{2})*$/.test(text);
+  return isHex ? Buffer.from(text, 'hex') : 'failed to deserialize boc: the text is neither base64 of a BoC nor hex';
+}
