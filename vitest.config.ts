@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const onStores = [
   'test/support/**/!(*.cluster).test.ts',
   'test/service/store/**/*.test.ts',
+  'test/service/indexer/**/*.store.test.ts',
   'test/service/limits/redis/**/*.test.ts',
   'test/service/pool/redis/**/*.test.ts',
   'test/e2e/**/*.{redis,store}.test.ts',

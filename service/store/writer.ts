@@ -1,3 +1,4 @@
+import { accountKey } from './account-key.ts';
 import { StoreError } from './errors.ts';
 import { hashKey } from './hash-key.ts';
 import { createInserts, insertFrom, type Carriage, type Inserts } from './insert.ts';
@@ -128,7 +129,8 @@ async function writeRows(
 }
 
 /**
- * Only of a message with one end in these blocks can the index have a row already: both ends of the others, or their only one, are here.
+ * Only of a message with one end in these blocks can the index have a row already: both ends of the others, or their only one, are here. What comes
+ * from the system address has no sender for traces, and yet may have been sent.
  */
 function splitMessages(
   rows: readonly BlockRows[],
@@ -144,9 +146,15 @@ function splitMessages(
     const place = message.created_lt === null ? `${key}${message.lt}` : key;
     if (seen.has(place)) continue;
     seen.add(place);
-    (open.has(key) ? shared : own).push(message);
+    (open.has(key) || isOfSystem(message) ? shared : own).push(message);
   }
   return { own, shared };
+}
+
+const systemAccount = accountKey({ workchain: -1, id: Buffer.alloc(32) });
+
+function isOfSystem({ source }: MessageRow): boolean {
+  return source !== null && systemAccount.equals(source);
 }
 
 const latestColumns = Object.keys(latestAccountStates.columns).filter((column) => column !== 'account');

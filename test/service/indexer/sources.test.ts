@@ -136,7 +136,7 @@ describe('damaged archive packages', () => {
     name: string;
     spoil: (path: string, size: number) => void;
     error: object;
-    usable: boolean;
+    first: object;
   }[] = [
     {
       name: 'that end in an entry are used up to there, and say where they end',

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+
+import type { ClaimedRange } from '../store/ranges.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import type { IndexerTuning } from './options.ts';
+import { pause } from './retry.ts';
+import type { BlockStream, BlockStreamDependencies } from './stream.ts';
+import { createBlockStream } from './stream.ts';
+
+/** Writes the past: some ranges at a time, each from its first block to its last. */
+export type Backfill = {
+  /** Ranges in work. */
+  readonly ranges: () => readonly { readonly next: number; readonly to: number }[];
+  readonly heldBytes: () => number;
+  /** Resolves when the signal has ended everything and the ranges are given back. */
+  readonly done: Promise<void>;
+};
+
+export type BackfillDependencies = Pick<BlockStreamDependencies, 'source' | 'toRows' | 'retry' | 'signal'> & {
+  readonly writer: BatchWriter;
+  /** @param claimMs how long it is held without a heartbeat */
+  readonly claimRange: (claimMs: number) => Promise<ClaimedRange | undefined>;
+  readonly logger: Logger;
+};
+
+/** A worker that is not heard of for so long has lost its range; a transaction of the past takes seconds. */
+const CLAIM_MS = 60_000;
+const HEARTBEAT_MS = CLAIM_MS / 4;
+
+type Tuning = Pick<
+  IndexerTuning,
+  'backfillBlocksMax' | 'backfillBytesMax' | 'backfillBatch' | 'backfillWorkers' | 'rangesRetryMs'
+>;
+
+type Work = { readonly stream: BlockStream; readonly to: number; next: number };
+
+export function createBackfill(tuning: Tuning, dependencies: BackfillDependencies): Backfill {
+  const { source, toRows, retry, signal, writer, claimRange, logger } = dependencies;
+  const works = new Set<Work>();
+
+  async function run(worker: number): Promise<void> {
+    while (!signal.aborted) {
+      const range = await retry.run('ranges', worker, () => claimRange(CLAIM_MS), signal);
+      if (range === undefined) {
+        await pause(tuning.rangesRetryMs, signal);
+        continue;
+      }
+      logger.info({ from: range.next, to: range.to }, 'a range of the past is begun');
+      try {
+        await fill(range);
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ err: error, to: range.to }, 'a range of the past is given up');
+        await range.release().catch((failure: unknown) => logger.debug({ err: failure }, 'a range was not given back'));
+        if (!signal.aborted) await pause(tuning.rangesRetryMs, signal);
+      }
+    }
+  }
+
+  /** Rejects with the signal's reason, or when the range is another worker's now. */
+  async function fill(range: ClaimedRange): Promise<void> {
+    const lost = new AbortController();
+    const held = AbortSignal.any([signal, lost.signal]);
+    const heartbeat = setInterval(() => {
+      // A heartbeat that fails is followed by others; the transaction of the next batch says whether the range is lost.
+      range.heartbeat().catch((error: unknown) => logger.debug({ err: error }, 'no heartbeat'));
+    }, HEARTBEAT_MS);
+    const stream = createBlockStream(
+      {
+        first: range.next,
+        itemsMax: tuning.backfillBlocksMax,
+        bytesMax: Math.floor(tuning.backfillBytesMax / tuning.backfillWorkers),
+      },
+      { source, toRows, retry, last: () => range.to, awaitItem: never, signal: held },
+    );
+    const work: Work = { stream, to: range.to, next: range.next };
+    works.add(work);
+    try {
+      while (work.next <= range.to) {
+        const blocks = await stream.take(tuning.backfillBatch, true);
+        await writer.write('backfill', blocks, range, held);
+        work.next += blocks.length;
+      }
+    } finally {
+      clearInterval(heartbeat);
+      works.delete(work);
+      lost.abort(new Error('the range is over'));
+    }
+  }
+
+  const workers = Array.from({ length: tuning.backfillWorkers }, (_, worker) =>
+    run(worker).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    }),
+  );
+  return {
+    ranges: () => [...works].map(({ next, to }) => ({ next, to })),
+    heldBytes: () => [...works].reduce((sum, { stream }) => sum + stream.heldBytes(), 0),
+    done: Promise.all(workers).then(() => undefined),
+  };
+}
+
+/** A range has an end: nobody waits for more. */
+function never(): Promise<void> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,192 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { LiveBlockFiles } from '../live/block-files.ts';
+import { claimIndex, readProgress } from '../store/indexer-state.ts';
+import type { IndexProgress } from '../store/indexer-state.ts';
+import { acquireHeadLease } from '../store/lease.ts';
+import { checkSchema } from '../store/migrate.ts';
+import { claimRange, queueGaps } from '../store/ranges.ts';
+import type { Store } from '../store/store.ts';
+import type { BlockRows } from '../store/tables.ts';
+import type { TraceRows } from '../store/trace-rows.ts';
+import { createWriter } from '../store/writer.ts';
+import { createArchiveSource } from './archive-source.ts';
+import type { Backfill } from './backfill.ts';
+import { createBackfill } from './backfill.ts';
+import { createBatchWriter, isTurnOver } from './batch-writer.ts';
+import { countReads, createEitherSource } from './either-source.ts';
+import { startGapSearch } from './gaps.ts';
+import type { HeadFlow } from './head.ts';
+import { createHeadFlow } from './head.ts';
+import type { IndexState } from './index-state.ts';
+import { indexStateOf } from './index-state.ts';
+import { createLiteServerSource } from './lite-server-source.ts';
+import { createIndexerMetrics } from './metrics.ts';
+import type { IndexerOptions } from './options.ts';
+import { tuningDefaults } from './options.ts';
+import type { ProgressView } from './progress.ts';
+import { createProgress } from './progress.ts';
+import type { Trouble } from './retry.ts';
+import { createRetry, pause } from './retry.ts';
+import type { BlockSource, SourceBlocks } from './source.ts';
+
+/** Writes the network's blocks into Postgres: new ones as they come, and the past. */
+export type Indexer = {
+  /** What `/status` shows. */
+  readonly status: () => IndexerStatus;
+  /** Ends what is under way; nothing is half written. */
+  readonly close: () => Promise<void>;
+};
+
+export type IndexerStatus = ProgressView & {
+  readonly state: IndexState;
+  readonly isHeadWriter: boolean;
+  /** Ranges of the past that this process works on. */
+  readonly ranges: readonly { readonly next: number; readonly to: number }[];
+  /** What fails and is tried again, longest first. */
+  readonly troubles: readonly Trouble[];
+};
+
+export type IndexerDependencies = {
+  readonly store: Store;
+  readonly files: LiveBlockFiles;
+  /** Makes rows in worker threads. */
+  readonly toRows: (blocks: SourceBlocks, signal: AbortSignal) => Promise<BlockRows>;
+  /** Traces of masterchain blocks as if nothing else were indexed. */
+  readonly assemble: (rows: readonly BlockRows[]) => TraceRows;
+  readonly logger: Logger;
+  readonly register: Registry;
+  /** Milliseconds, ascending. */
+  readonly now: () => number;
+  readonly unixMs: () => number;
+  /** 0..1. */
+  readonly random: () => number;
+};
+
+/** How often Postgres is asked how far all processes are. */
+const PROGRESS_MS = 2_000;
+
+/** Begins at once, and goes on through everything that fails, until it is closed. */
+export function createIndexer(options: IndexerOptions, dependencies: IndexerDependencies): Indexer {
+  const { store, files, logger, register, now, unixMs, random, toRows } = dependencies;
+  const tuning = { ...tuningDefaults, ...options.tuning };
+  const closing = new AbortController();
+  const { signal } = closing;
+  let head: HeadFlow | undefined;
+  let backfill: Backfill | undefined;
+  /** As Postgres has it, of all processes. */
+  let stored: IndexProgress | undefined;
+  let movedMs = now();
+
+  const progress = createProgress({ network: () => files.head(), position, now, unixMs });
+  const metrics = createIndexerMetrics(register, {
+    view: progress.view,
+    isHeadWriter: () => head?.isWriter() ?? false,
+    heldBytes: () => (head?.heldBytes() ?? 0) + (backfill?.heldBytes() ?? 0),
+    troubles: () => retry.troubles().length,
+  });
+  const retry = createRetry({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });
+  const writer = createBatchWriter({
+    writers: {
+      head: createWriter({ carriage: 'unnest', assemble: dependencies.assemble }, store),
+      backfill: createWriter({ carriage: 'copy', assemble: dependencies.assemble }, store),
+    },
+    retry,
+    onWritten(stream, blocks, transactions) {
+      metrics.written(stream, blocks, transactions);
+      progress.written(blocks, transactions);
+      movedMs = now();
+    },
+  });
+
+  /** The head that this process writes, else what Postgres has of another's. */
+  function position(): { readonly seqno: number; readonly utime?: number } | undefined {
+    const own = head?.position();
+    if (own !== undefined) return own;
+    return stored === undefined || stored.headSeqno === null ? undefined : { seqno: stored.headSeqno };
+  }
+
+  async function prepare(): Promise<void> {
+    const { startSeqno, network } = options;
+    await retry.run('schema', 0, () => checkSchema(store), signal);
+    await retry.run('schema', 0, () => claimIndex(store, { ...network, startSeqno }), signal);
+  }
+
+  async function pastSource(liteServers: BlockSource): Promise<BlockSource> {
+    const { archiveFolder } = options;
+    if (archiveFolder === undefined) return liteServers;
+    const open = (): Promise<BlockSource> => createArchiveSource({ folder: archiveFolder }, { files });
+    const archive = await retry.run('archive', 0, open, signal);
+    return createEitherSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
+  }
+
+  async function watchProgress(): Promise<void> {
+    for (;;) {
+      const found = await retry.run('progress', 0, () => readProgress(store), signal);
+      const hasMoved = found?.headSeqno !== stored?.headSeqno || found?.missingBlocks !== stored?.missingBlocks;
+      if (hasMoved) movedMs = now();
+      stored = found;
+      if (found !== undefined) progress.remaining(found.missingBlocks);
+      await pause(PROGRESS_MS, signal);
+    }
+  }
+
+  async function run(): Promise<void> {
+    await prepare();
+    const ofLiteServers = createLiteServerSource({ files });
+    const liteServers = { ...ofLiteServers, ...countReads(ofLiteServers, () => metrics.read('lite_server')) };
+    const shared = { toRows, retry, signal, writer, logger };
+    head = createHeadFlow(tuning, {
+      ...shared,
+      source: liteServers,
+      acquireLease: () => acquireHeadLease(store, options.worker),
+    });
+    const gaps = startGapSearch({
+      extent: async () => extentOf(await readProgress(store)),
+      queueGaps: (from, to) => queueGaps(store, from, to),
+      isMine: () => head?.isWriter() ?? false,
+      retry,
+      signal,
+      logger,
+    });
+    const past = pastSource(liteServers).then((source) => {
+      backfill = createBackfill(tuning, {
+        ...shared,
+        source,
+        claimRange: (claimMs) => claimRange(store, options.worker, claimMs),
+      });
+      return backfill.done;
+    });
+    await Promise.all([head.done, past, gaps.done, watchProgress()]);
+  }
+
+  const done = run().catch((error: unknown) => {
+    if (!signal.aborted) logger.fatal({ err: error }, 'the indexer ended');
+  });
+
+  return {
+    status() {
+      const view = progress.view();
+      return {
+        state: indexStateOf({ ...view, idleMs: now() - movedMs }),
+        ...view,
+        isHeadWriter: head?.isWriter() ?? false,
+        ranges: backfill?.ranges() ?? [],
+        troubles: retry.troubles(),
+      };
+    },
+    async close() {
+      closing.abort(new Error('the indexer is closed'));
+      // Everything rejects with that; each part gives back what it holds.
+      await done;
+      await Promise.all([head?.done, backfill?.done]);
+    },
+  };
+}
+
+/** What should be written or queued: all up to the head. */
+function extentOf(found: IndexProgress | undefined): { readonly from: number; readonly to: number } | undefined {
+  if (found === undefined || found.headSeqno === null) return undefined;
+  return { from: found.startSeqno, to: found.headSeqno };
+}

@@ -1,0 +1,92 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+import type { ProgressView } from './progress.ts';
+import type { Stage } from './retry.ts';
+
+/** The two streams of the index: the newest blocks as they come, and the past. */
+export type Stream = 'head' | 'backfill';
+
+/** What gauges read when they are collected. */
+export type IndexerReadings = {
+  readonly view: () => ProgressView;
+  readonly isHeadWriter: () => boolean;
+  readonly heldBytes: () => number;
+  readonly troubles: () => number;
+};
+
+export type IndexerMetrics = {
+  /** Committed to Postgres. */
+  readonly written: (stream: Stream, blocks: number, transactions: number) => void;
+  readonly retried: (stage: Stage) => void;
+  /** A masterchain block was read. */
+  readonly read: (source: 'archive' | 'lite_server') => void;
+};
+
+export function createIndexerMetrics(register: Registry, readings: IndexerReadings): IndexerMetrics {
+  const registers = [register];
+  const gauge = (name: string, help: string, read: () => number | undefined): void => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        const value = read();
+        // A gauge without a value is not shown.
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+    register.registerMetric(made);
+  };
+  const { view } = readings;
+  gauge('ton_indexer_head_seqno', 'Newest masterchain block that is indexed at the head', () => view().headSeqno);
+  gauge('ton_indexer_lag_blocks', 'Masterchain blocks from there to the head of the network', () => view().lagBlocks);
+  gauge(
+    'ton_indexer_lag_seconds',
+    'Age of the newest masterchain block that is indexed at the head',
+    () => view().lagSeconds,
+  );
+  gauge('ton_indexer_remaining_blocks', 'Masterchain blocks of the past not indexed yet', () => view().remainingBlocks);
+  gauge(
+    'ton_indexer_remaining_seconds',
+    'Time until the past is indexed, at the pace of late',
+    () => view().etaSeconds,
+  );
+  gauge('ton_indexer_head_writer', '1 while this process is the one that follows the head', () =>
+    readings.isHeadWriter() ? 1 : 0,
+  );
+  gauge('ton_indexer_held_bytes', 'Blocks that are read and not written yet', readings.heldBytes);
+  gauge('ton_indexer_troubles', 'Pieces of work that fail and are tried again at the moment', readings.troubles);
+  const blocks = new Counter({
+    name: 'ton_indexer_blocks_total',
+    help: 'Masterchain blocks committed to Postgres with all that belongs to them',
+    labelNames: ['stream'],
+    registers,
+  });
+  const transactions = new Counter({
+    name: 'ton_indexer_transactions_total',
+    help: 'Transactions committed to Postgres',
+    labelNames: ['stream'],
+    registers,
+  });
+  const retries = new Counter({
+    name: 'ton_indexer_retries_total',
+    help: 'Failures after which the work is tried again, by what was done',
+    labelNames: ['stage'],
+    registers,
+  });
+  const reads = new Counter({
+    name: 'ton_indexer_reads_total',
+    help: 'Masterchain blocks read with their shard blocks, by where they came from',
+    labelNames: ['source'],
+    registers,
+  });
+  return {
+    written(stream, blockCount, transactionCount) {
+      blocks.inc({ stream }, blockCount);
+      transactions.inc({ stream }, transactionCount);
+    },
+    retried: (stage) => retries.inc({ stage }),
+    read: (source) => reads.inc({ source }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { TakeLimits } from './read-ahead.ts';
+
+/** What the indexer is told by the configuration. */
+export type IndexerOptions = {
+  /** First masterchain block of the index; at least 1. Fixed by the first start on a database. */
+  readonly startSeqno: number;
+  /** The network's zerostate: a database holds one network. */
+  readonly network: { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
+  /** Name of this process among those that write the same index; in logs and claims. */
+  readonly worker: string;
+  /** Folder of a node's archive packages, which the past is read from first. */
+  readonly archiveFolder?: string | undefined;
+  readonly tuning?: Partial<IndexerTuning>;
+};
+
+/** Bounds and times. The defaults suit every network; tests shorten them. */
+export type IndexerTuning = {
+  /** Blocks of both streams that are read and not written: four times the largest blocks of all shards of the main network. */
+  readonly headBytesMax: number;
+  readonly backfillBytesMax: number;
+  /** Masterchain blocks that are read ahead. */
+  readonly headBlocksMax: number;
+  readonly backfillBlocksMax: number;
+  /** Masterchain blocks written in one transaction of the head, when it is behind. */
+  readonly headBatch: TakeLimits;
+  readonly backfillBatch: TakeLimits;
+  /** A head that is further behind at the start leaves the gap to the backfill, so that what is new is there at once. */
+  readonly gapBlocksMax: number;
+  /** Between two tries to become the one who follows the head. */
+  readonly leaseRetryMs: number;
+  /** Between two looks for ranges of the past when there is none to do. */
+  readonly rangesRetryMs: number;
+  /** Ranges of the past that this process works on at a time. */
+  readonly backfillWorkers: number;
+};
+
+const MiB = 1024 * 1024;
+
+export const tuningDefaults: IndexerTuning = {
+  headBytesMax: 64 * MiB,
+  backfillBytesMax: 64 * MiB,
+  // A minute of the network: whoever is further behind writes in batches anyway.
+  headBlocksMax: 64,
+  // Requests to far lite servers take 0.2 s: 128 under way make 600 blocks a second possible.
+  backfillBlocksMax: 128,
+  headBatch: { itemsMax: 32, bytesMax: 8 * MiB },
+  // Large transactions make COPY worth its while; what a crash throws away is some seconds of work.
+  backfillBatch: { itemsMax: 256, bytesMax: 16 * MiB },
+  // Some minutes of the network, caught up in seconds.
+  gapBlocksMax: 256,
+  leaseRetryMs: 1_000,
+  rangesRetryMs: 5_000,
+  // The writer and its reader ahead keep a connection and the threads busy; a second hides the round trips of the first.
+  backfillWorkers: 2,
+};

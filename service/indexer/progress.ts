@@ -1,0 +1,151 @@
+/** What the index is doing, as `/status` shows it. */
+export type ProgressView = {
+  /** The newest masterchain block of the network; undefined before the first. */
+  readonly networkSeqno: number | undefined;
+  /** The newest one that was indexed at the head, by whichever process. */
+  readonly headSeqno: number | undefined;
+  readonly lagBlocks: number | undefined;
+  /** Age of that block, in seconds; undefined when another process follows the head. */
+  readonly lagSeconds: number | undefined;
+  /** Of this process over the last minute. */
+  readonly blocksPerSecond: number;
+  readonly transactionsPerSecond: number;
+  /** Masterchain blocks of the past, of all processes, that are not indexed yet; undefined until it is known. */
+  readonly remainingBlocks: number | undefined;
+  /** Until the past is indexed, at the pace of all processes of late; undefined while it is unknown. */
+  readonly etaSeconds: number | undefined;
+};
+
+export type Progress = {
+  /** So many masterchain blocks with so many transactions were written. */
+  readonly written: (blocks: number, transactions: number) => void;
+  /** The past that is left, as Postgres knows it. */
+  readonly remaining: (blocks: number) => void;
+  readonly view: () => ProgressView;
+};
+
+/** Rates are over so long: a batch of the past takes seconds, and a rate shall not jump with each. */
+const WINDOW_MS = 60_000;
+
+/** The window in steps: memory does not depend on the pace. */
+const STEP_MS = 1_000;
+
+/** A pace of less time than this is no pace. */
+const PACE_MS_MIN = 5_000;
+
+export type ProgressDependencies = {
+  readonly network: () => { readonly seqno: number } | undefined;
+  /** The newest indexed block, and its `gen_utime` where that is known. */
+  readonly position: () => { readonly seqno: number; readonly utime?: number } | undefined;
+  /** Milliseconds, ascending. */
+  readonly now: () => number;
+  readonly unixMs: () => number;
+};
+
+export function createProgress({ network, position, now, unixMs }: ProgressDependencies): Progress {
+  const startMs = now();
+  const blocks = createRate(startMs);
+  const transactions = createRate(startMs);
+  let left: number | undefined;
+  /** What was left at moments of the last window, oldest first. */
+  let history: { readonly atMs: number; readonly left: number }[] = [];
+
+  return {
+    written(blockCount, transactionCount) {
+      blocks.add(now(), blockCount);
+      transactions.add(now(), transactionCount);
+    },
+    remaining(count) {
+      left = count;
+      const atMs = now();
+      history = [...history.filter((one) => one.atMs > atMs - WINDOW_MS), { atMs, left: count }];
+    },
+    view() {
+      const networkSeqno = network()?.seqno;
+      const head = position();
+      return {
+        networkSeqno,
+        headSeqno: head?.seqno,
+        lagBlocks:
+          head === undefined || networkSeqno === undefined ? undefined : Math.max(0, networkSeqno - head.seqno),
+        lagSeconds: head?.utime === undefined ? undefined : Math.max(0, Math.round(unixMs() / 1000 - head.utime)),
+        blocksPerSecond: blocks.perSecond(now()),
+        transactionsPerSecond: transactions.perSecond(now()),
+        remainingBlocks: left,
+        etaSeconds: left === undefined ? undefined : etaSeconds(history),
+      };
+    },
+  };
+}
+
+/** By the pace of what was left; undefined when it did not become less. */
+export function etaSeconds(history: readonly { readonly atMs: number; readonly left: number }[]): number | undefined {
+  const [first] = history;
+  const last = history.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  if (last.left === 0) return 0;
+  const tookMs = last.atMs - first.atMs;
+  const done = first.left - last.left;
+  if (tookMs < PACE_MS_MIN || done <= 0) return undefined;
+  return Math.round((last.left / done) * (tookMs / 1000));
+}
+
+/** A sum over the last window, in steps. */
+function createRate(startMs: number) {
+  const steps = new Map<number, number>();
+
+  return {
+    add(atMs: number, count: number): void {
+      const step = Math.floor(atMs / STEP_MS);
+      steps.set(step, (steps.get(step) ?? 0) + count);
+      for (const old of steps.keys()) if (old <= step - WINDOW_MS / STEP_MS) steps.delete(old);
+    },
+    perSecond(atMs: number): number {
+      const oldest = Math.floor(atMs / STEP_MS) - WINDOW_MS / STEP_MS;
+      let sum = 0;
+      for (const [step, count] of steps) if (step > oldest) sum += count;
+      const overMs = Math.max(STEP_MS, Math.min(WINDOW_MS, atMs - startMs));
+      return Math.round((sum * 10_000) / overMs) / 10;
+    },
+  };
+}
+
+/** One line for a terminal: `index 1,234 of 1,235 (1 behind) | past: 5,000 left, 61.5 blocks/s, 3,400.0 tx/s, 1m 22s to go`. */
+export function formatProgress(view: ProgressView): string {
+  const { networkSeqno, headSeqno, lagBlocks, remainingBlocks, etaSeconds: eta } = view;
+  const head = headSeqno === undefined ? 'index: head followed elsewhere' : `index ${grouped(headSeqno)}`;
+  const of = networkSeqno === undefined || headSeqno === undefined ? '' : ` of ${grouped(networkSeqno)}`;
+  const lag = lagBlocks === undefined || lagBlocks === 0 ? '' : ` (${grouped(lagBlocks)} behind)`;
+  const parts = [
+    `${head}${of}${lag}`,
+    ...(remainingBlocks === undefined || remainingBlocks === 0
+      ? []
+      : [`past: ${grouped(remainingBlocks)} blocks left`]),
+    `${view.blocksPerSecond.toFixed(1)} blocks/s, ${view.transactionsPerSecond.toFixed(1)} tx/s`,
+    ...(eta === undefined || remainingBlocks === 0 ? [] : [`${duration(eta)} to go`]),
+  ];
+  return parts.join(' | ');
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** The two largest units of a time. */
+function duration(seconds: number): string {
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+    ['s', 1],
+  ] as const;
+  const at = units.findIndex(([, size]) => seconds >= size);
+  if (at === -1) return '0s';
+  let rest = seconds;
+  const parts = units.slice(at, at + 2).map(([unit, size]) => {
+    const whole = Math.floor(rest / size);
+    rest -= whole * size;
+    return whole === 0 ? '' : `${whole}${unit}`;
+  });
+  return parts.filter(Boolean).join(' ');
+}

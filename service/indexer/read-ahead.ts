@@ -1,0 +1,127 @@
+/** Reads a sequence ahead of who takes it: in any order, some at a time, bounded in bytes; gives it in order. */
+export type ReadAhead<T> = {
+  /**
+   * The next ones, at least one: those that are there already, and with `patient` also those that come until a limit is met or the sequence
+   * ends.
+   */
+  readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly T[]>;
+  /** Bytes that are read and not taken. */
+  readonly heldBytes: () => number;
+  /** Reads under way. */
+  readonly reading: () => number;
+  /** Ends the reads under way. */
+  readonly close: () => void;
+};
+
+export type TakeLimits = { readonly itemsMax: number; readonly bytesMax: number };
+
+export type ReadAheadOptions = {
+  readonly first: number;
+  /** Items read or held at a time. */
+  readonly itemsMax: number;
+  /** Bytes of items that are held, with those under way taken to be as large as the last ones. One item may be larger alone. */
+  readonly bytesMax: number;
+  /** What an item is taken to have before any was read. */
+  readonly bytesGuess: number;
+};
+
+export type ReadAheadDependencies<T> = {
+  /** Rejects only when the signal is aborted, or for good. */
+  readonly read: (number: number, signal: AbortSignal) => Promise<T>;
+  readonly bytesOf: (item: T) => number;
+  /** The last item there is at the moment. */
+  readonly last: () => number;
+  /** Resolves when there may be an item of this number. */
+  readonly awaitItem: (number: number, signal: AbortSignal) => Promise<void>;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+};
+
+type Entry<T> = { readonly reading: Promise<T>; item: { readonly value: T; readonly bytes: number } | undefined };
+
+export function createReadAhead<T>(options: ReadAheadOptions, dependencies: ReadAheadDependencies<T>): ReadAhead<T> {
+  const { read, bytesOf, last, awaitItem } = dependencies;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([dependencies.signal, ended.signal]);
+  const entries = new Map<number, Entry<T>>();
+  let nextRead = options.first;
+  let nextTaken = options.first;
+  let heldBytes = 0;
+  let reading = 0;
+  let usualBytes = options.bytesGuess;
+
+  function launch(): void {
+    while (
+      !signal.aborted &&
+      nextRead <= last() &&
+      hasRoom({ held: entries.size, heldBytes, reading, usualBytes }, options)
+    ) {
+      const entry: Entry<T> = { reading: start(nextRead), item: undefined };
+      entries.set(nextRead, entry);
+      nextRead += 1;
+      entry.reading.then(
+        (value) => settle(entry, value),
+        // Who takes it hears of it.
+        () => void (reading -= 1),
+      );
+    }
+  }
+
+  function start(number: number): Promise<T> {
+    reading += 1;
+    return read(number, signal);
+  }
+
+  function settle(entry: Entry<T>, value: T): void {
+    const bytes = bytesOf(value);
+    reading -= 1;
+    heldBytes += bytes;
+    usualBytes = (usualBytes * 7 + bytes) / 8;
+    entry.item = { value, bytes };
+    launch();
+  }
+
+  async function awaitFirst(): Promise<void> {
+    signal.throwIfAborted();
+    launch();
+    while (!entries.has(nextTaken)) {
+      await awaitItem(nextTaken, signal);
+      signal.throwIfAborted();
+      launch();
+    }
+    await entries.get(nextTaken)?.reading;
+  }
+
+  return {
+    async take({ itemsMax, bytesMax }, patient) {
+      const taken: T[] = [];
+      let bytes = 0;
+      await awaitFirst();
+      while (taken.length < itemsMax && bytes < bytesMax) {
+        const entry = entries.get(nextTaken);
+        if (entry === undefined) break;
+        if (entry.item === undefined && !patient) break;
+        const value = await entry.reading;
+        entries.delete(nextTaken);
+        nextTaken += 1;
+        taken.push(value);
+        bytes += entry.item?.bytes ?? 0;
+        heldBytes -= entry.item?.bytes ?? 0;
+        launch();
+      }
+      return taken;
+    },
+    heldBytes: () => heldBytes,
+    reading: () => reading,
+    close: () => ended.abort(new Error('nobody reads on')),
+  };
+}
+
+/** Whether one more item may be read. */
+export function hasRoom(
+  now: { readonly held: number; readonly heldBytes: number; readonly reading: number; readonly usualBytes: number },
+  { itemsMax, bytesMax }: Pick<ReadAheadOptions, 'itemsMax' | 'bytesMax'>,
+): boolean {
+  if (now.held === 0) return true;
+  return now.held < itemsMax && now.heldBytes + (now.reading + 1) * now.usualBytes <= bytesMax;
+}

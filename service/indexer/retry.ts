@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+
+/** Work that is tried until it succeeds, as the status page shows it while it does not. */
+export type Trouble = {
+  /** `read 1234`, `write`. */
+  readonly what: string;
+  readonly attempts: number;
+  /** Unix milliseconds. */
+  readonly sinceMs: number;
+  readonly error: string;
+};
+
+/** Tries again what failed, for as long as it is wanted. */
+export type Retry = {
+  /** Rejects with the signal's reason, or with what `isFinal` says is no use to try again. */
+  readonly run: <T>(what: Stage, number: number, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /** What fails at the moment, longest first. */
+  readonly troubles: () => readonly Trouble[];
+};
+
+/** What the indexer does: a label of metrics. */
+export type Stage = 'schema' | 'read' | 'rows' | 'write' | 'lease' | 'ranges' | 'archive' | 'progress';
+
+export type RetryDependencies = {
+  readonly logger: Logger;
+  /** 0..1. */
+  readonly random: () => number;
+  /** Unix milliseconds. */
+  readonly unixMs: () => number;
+  readonly onFailure: (stage: Stage) => void;
+  /** True for what no further attempt changes: it is thrown at once. */
+  readonly isFinal: (error: unknown) => boolean;
+};
+
+/** The first pause: a lite server that flaps or a connection to Postgres that broke is back by then, or its next one is. */
+const FIRST_MS = 100;
+
+/** The longest: what is away for minutes must not be hammered, and what is back shall be seen soon. */
+const MAX_MS = 5_000;
+
+/** Each failure up to this one is logged; later ones by powers of two: an outage of hours fills no disk. */
+const LOGGED_EACH = 3;
+
+/** Texts of foreign errors in the status: enough to tell what it is. */
+const TEXT_MAX = 300;
+
+export function createRetry({ logger, random, unixMs, onFailure, isFinal }: RetryDependencies): Retry {
+  /** Bounded by the work under way. */
+  const troubles = new Map<string, Trouble>();
+
+  return {
+    async run(what, number, work, signal) {
+      const name = `${what} ${number}`;
+      try {
+        for (let attempts = 1; ; attempts++) {
+          signal.throwIfAborted();
+          try {
+            return await work();
+          } catch (error) {
+            signal.throwIfAborted();
+            if (isFinal(error)) throw error;
+            onFailure(what);
+            const text = (error instanceof Error ? error.message : String(error)).slice(0, TEXT_MAX);
+            troubles.set(name, { what: name, attempts, sinceMs: troubles.get(name)?.sinceMs ?? unixMs(), error: text });
+            const isLogged = attempts <= LOGGED_EACH || Number.isInteger(Math.log2(attempts));
+            if (isLogged) logger.warn({ err: error, stage: what, number, attempts }, 'tried again after a failure');
+            await pause(pauseMs(attempts, random), signal);
+          }
+        }
+      } finally {
+        troubles.delete(name);
+      }
+    },
+    troubles: () => [...troubles.values()],
+  };
+}
+
+/** Doubles with each failure, spread over its upper half. */
+export function pauseMs(attempts: number, random: () => number): number {
+  return Math.min(MAX_MS, FIRST_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
+}
+
+/** Rejects with the signal's own reason. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
