@@ -1,30 +1,27 @@
-import { join } from 'node:path';
-
+import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
-import type { HttpOptions } from '../http/options.ts';
-import { createHttpServer, type HttpServerStatus } from '../http/server.ts';
-import { createInternalServer, type InternalPage, type InternalPost, type Readiness } from '../http/internal-server.ts';
-import type { PostHandler } from '../http/post-route.ts';
-import type { KeyRow } from '../limits/keyring.ts';
-import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
-import { createLiteServer } from '../liteserver/liteserver.ts';
-import { createPool, type Pool } from '../pool/pool.ts';
-import { createProofMetrics } from '../proof/metrics.ts';
-import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
-import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
-import { createTracing, type Tracing } from '../telemetry/tracer.ts';
-import { createTvm } from '../tvm/tvm.ts';
 import type { Operation } from '../contract/operation.ts';
-import { createV2, type V2 } from '../v2/v2.ts';
-import { StartError, systemCode } from './errors.ts';
-import { createLive } from './live.ts';
+import type { Readiness } from '../http/internal-server.ts';
+import type { HttpOptions } from '../http/options.ts';
+import type { PostHandler } from '../http/post-route.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
+import type { KeyRow } from '../limits/keyring.ts';
+import type { Pool } from '../pool/pool.ts';
+import { createTvm } from '../tvm/tvm.ts';
+import { createV2, type V2, type V2Dependencies } from '../v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
+import { createInternal, type InternalOptions } from './internal.ts';
+import { openLedger, type Ledger } from './ledger.ts';
 import { startLimits } from './limits.ts';
+import { listenOn, urlOf } from './listen.ts';
+import { createLive } from './live.ts';
+import { startPool } from './pool.ts';
 import { createStatus } from './status.ts';
-import { renderStatus, statusPagePolicy } from './status-page.ts';
+import { startTracing } from './tracing.ts';
+import { workerUrl } from './worker-url.ts';
 
 /** The API, running. */
 export type Api = {
@@ -32,29 +29,27 @@ export type Api = {
   readonly url: string;
   readonly internalUrl: string;
   readonly pool: Pool;
+  /** Where the index is, on one line; undefined without one. */
+  indexText(): string | undefined;
   /** HTTP requests answered since the start. */
   requests(): Promise<number>;
   /** Readiness false, no new connections, requests in flight finish within the drain time; then everything ends in reverse order. */
   close(): Promise<void>;
 };
 
-export type ApiOptions = ConfigurationSource & {
-  /** Keys besides those of the keyring file. */
-  readonly keys?: readonly KeyRow[];
-  /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
-  readonly drainMs?: number;
-  /** Pages of the internal listener besides its own. */
-  readonly pages?: ReadonlyMap<string, () => InternalPage>;
-  /** Operations besides those of the contracts: of the public listener, and of the internal one. */
-  readonly posts?: ReadonlyMap<string, PostHandler>;
-  readonly internalPosts?: ReadonlyMap<string, InternalPost>;
-  /** Address of the internal listener; default: that of the public one. */
-  readonly internalHost?: string;
-  /** Changes how operations run: a forked network reads again what came over while it answered. */
-  readonly around?: (operation: Operation) => Operation;
-  /** What `/status` shows besides its own. */
-  readonly status?: () => Readonly<Record<string, unknown>>;
-};
+export type ApiOptions = ConfigurationSource &
+  InternalOptions & {
+    /** Keys besides those of the keyring file. */
+    readonly keys?: readonly KeyRow[];
+    /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
+    readonly drainMs?: number;
+    /** Operations of the public listener besides those of the contracts. */
+    readonly posts?: ReadonlyMap<string, PostHandler>;
+    /** Changes how operations run: a forked network reads again what came over while it answered. */
+    readonly around?: (operation: Operation) => Operation;
+    /** What `/status` shows besides its own. */
+    readonly status?: () => Readonly<Record<string, unknown>>;
+  };
 
 export type ApiDependencies = {
   /** Of the release, `0.1.0`: its last number is also that of the API (v2 sheet section 11). */
@@ -63,13 +58,8 @@ export type ApiDependencies = {
   readonly register: Registry;
 };
 
-/** Modules that run in threads: beside the sources, or beside the bundle. */
-const isSource = import.meta.url.endsWith('.ts');
-const workerSuffix = isSource ? '../proof/signature-worker.ts' : './signature-worker.js';
-const tvmWorkerUrl = new URL(isSource ? '../tvm/worker.ts' : './worker.js', import.meta.url);
-
 /**
- * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, v2, limits, listeners.
+ * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, the index, v2 and v3, limits, listeners.
  * @throws StartError, LimitsError (keyring)
  */
 export async function startApi(
@@ -82,21 +72,21 @@ export async function startApi(
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
-  const tvm = createTvm({ workerUrl: tvmWorkerUrl }, { register, logger, now: () => performance.now() });
+  const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
   const live = createLive(config, { pool, signatures, tvm });
-  const v2 = around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around);
-  const headSeqno = (): number | undefined => pool.head()?.block.seqno;
+  const ledger = ledgerOf(config, options, { pool, live, logger, register, tracer });
   const http = createHttpServer(httpOptions(config, options), {
-    v2,
+    v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
+    ...(ledger && { v3: ledger.v3 }),
     limits,
     logger,
     tracer,
     register,
     clock,
-    headSeqno,
+    headSeqno: () => pool.head()?.block.seqno,
     ...(options.posts !== undefined && { posts: options.posts }),
   });
-  const readiness = (): Readiness => readinessOf(pool, http.status());
+  const readiness = (): Readiness => readinessOf(pool, http, ledger);
   const status = createStatus(config, version, {
     further: options.status ?? (() => ({})),
     pool,
@@ -105,30 +95,17 @@ export async function startApi(
     http: () => http.status(),
     configHash: () => reload.hash,
     keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
+    ...(ledger && { index: () => ledger.status() }),
   });
-  const internal = createInternalServer(
-    { host: options.internalHost ?? config.listen.host, port: config.listen.internalPort },
-    {
-      register,
-      readiness,
-      status,
-      statusPage: () => ({
-        contentType: 'text/html; charset=utf-8',
-        body: renderStatus(status(), performance.now()),
-        contentSecurityPolicy: statusPagePolicy,
-      }),
-      pages: options.pages ?? new Map(),
-      posts: options.internalPosts ?? new Map(),
-    },
-  );
-  const parts = { limits, shared, pool, http, tracing };
+  const internal = createInternal(config, options, { register, readiness, status });
+  const parts = { limits, shared, pool, http, tracing, ledger };
   const reload = followConfiguration(config, options, parts, dependencies);
   const close = async (): Promise<void> => {
     reload.close();
     await http.close();
-    await Promise.all([pool.close(), limits.close()]);
-    await Promise.all([signatures.close(), tvm.close()]);
-    await Promise.all([tracing.close(), internal.close()]);
+    await Promise.all([ledger?.close(), limits.close()]);
+    await Promise.all([pool.close(), tvm.close()]);
+    await Promise.all([signatures.close(), tracing.close(), internal.close()]);
   };
   try {
     const at = await listenOn('--port', config.listen.port, () => http.listen());
@@ -136,11 +113,25 @@ export async function startApi(
     const { network } = config;
     logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
     const requests = (): Promise<number> => countRequests(register);
-    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, requests, close };
+    const indexText = (): string | undefined => ledger?.status().text;
+    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, indexText, requests, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The index that v3 is read from; undefined where v3 is not served. */
+function ledgerOf(
+  config: ServiceConfig,
+  options: ApiOptions,
+  dependencies: Pick<ApiDependencies, 'logger' | 'register'> & {
+    readonly pool: Pool;
+    readonly live: V2Dependencies;
+    readonly tracer: Tracer;
+  },
+): Ledger | undefined {
+  return config.surfaces.includes('v3') ? openLedger(config, options, dependencies) : undefined;
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };
@@ -157,16 +148,6 @@ function releaseOf(version: string): number {
   return Number(version.split('.')[2]);
 }
 
-function startTracing(config: ServiceConfig, version: string, logger: Logger): Promise<Tracing> {
-  const resource = {
-    'service.name': 'tonplane',
-    'service.version': version,
-    'tonplane.api': config.name,
-    'tonplane.network': config.network,
-  };
-  return createTracing({ tracing: config.observability.tracing, resource }, { logger });
-}
-
 function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
   return {
     host: config.listen.host,
@@ -178,85 +159,15 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
   };
 }
 
-type PoolParts = {
-  readonly pool: Pool;
-  readonly trusted: () => TrustChain | undefined;
-  readonly signatures: SignatureChecker;
-};
-
-/** The pool with the trust chain over it and the threads that check signatures. */
-export function startPool(
-  config: ServiceConfig,
-  redisUrl: string | undefined,
-  shared: ApiDependencies & { readonly tracer: Parameters<typeof createPool>[1]['tracer'] },
-): PoolParts {
-  const { logger, register } = shared;
-  const workerUrl = new URL(workerSuffix, import.meta.url);
-  const signatures = createSignatureChecker({ workerUrl }, { register, logger });
-  const { anchors, stateDir } = config;
-  let trusted: TrustChain | undefined;
-  const pool = createPool(
-    { liteServers: config.liteServers, zeroState: anchors.zeroState, trust: config.trust },
-    {
-      ...shared,
-      proofs: createProofMetrics(register),
-      createLiteServer: (liteServer) => createLiteServer(liteServer, shared),
-      createTrustChain: (fetchProof) => {
-        trusted = createTrustChain(
-          {
-            initBlock: anchors.initBlock,
-            zeroState: anchors.zeroState,
-            ...(stateDir !== null && { file: join(stateDir, 'trusted-blocks.json') }),
-          },
-          { fetchProof, signatures, register, logger },
-        );
-        return trusted;
-      },
-      now: () => performance.now(),
-      random: Math.random,
-      // Floors are told by messages, and answers kept, in one server: over a cluster each pod has its own.
-      shared:
-        redisUrl === undefined || isClusterUrl(redisUrl)
-          ? undefined
-          : {
-              connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),
-              api: config.name,
-            },
-    },
-  );
-  return { pool, trusted: () => trusted, signatures };
-}
-
-function readinessOf(pool: Pool, { draining }: HttpServerStatus): Readiness {
+function readinessOf(pool: Pool, http: HttpServer, ledger: Ledger | undefined): Readiness {
+  const unreadable = ledger?.unreadable();
   const reasons = [
-    ...(draining ? ['draining'] : []),
+    ...(http.status().draining ? ['draining'] : []),
     ...(pool.head() === undefined ? ['waiting for the first masterchain head'] : []),
     ...(pool.ready() || pool.head() === undefined ? [] : ['no usable lite server']),
+    ...(unreadable === undefined ? [] : [unreadable]),
   ];
   return { ready: reasons.length === 0, reasons };
-}
-
-async function listenOn<T>(option: string, port: number, listen: () => Promise<T>): Promise<T> {
-  try {
-    return await listen();
-  } catch (cause) {
-    const reason = systemCode(cause);
-    if (reason === '') throw cause;
-    const inUse = reason === 'EADDRINUSE';
-    throw new StartError({
-      code: inUse ? 'port_in_use' : 'address_unusable',
-      message: inUse
-        ? `${option}: port ${port} is in use; give another one, or 0 for a free one`
-        : `${option}: cannot listen on port ${port} (${reason}); check --host and ${option}`,
-      data: { option, port, reason },
-      retryable: false,
-      cause,
-    });
-  }
-}
-
-function urlOf({ host, port }: { host: string; port: number }): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function countRequests(register: Registry): Promise<number> {

@@ -9,6 +9,7 @@ import type { SharedLimits } from '../limits/redis/shared-limits.ts';
 import type { Pool } from '../pool/pool.ts';
 import { setLogLevel } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracer.ts';
+import type { Ledger } from './ledger.ts';
 import { createHotReload, hotReloadPollMs, type HotReload, type Loaded } from './hot-reload.ts';
 
 /** Where a configuration came from; the URLs are secrets. Without one of Redis limits are of this process alone, without one of Postgres there is no index. */
@@ -26,6 +27,7 @@ export type HotParts = {
   readonly pool: Pool;
   readonly http: HttpServer;
   readonly tracing: Tracing;
+  readonly ledger: Pick<Ledger, 'setUrls'> | undefined;
 };
 
 /** Follows the files of the configuration of a running API. */
@@ -65,7 +67,7 @@ export const redisRetryMs = (): number => 100 + Math.random() * 200;
 function putInForce(
   next: Loaded,
   before: Loaded,
-  { limits, shared, pool, http, tracing }: HotParts,
+  { limits, shared, pool, http, tracing, ledger }: HotParts,
   logger: Logger,
 ): void {
   const hot = hotConfig(next.config);
@@ -76,6 +78,7 @@ function putInForce(
     const { redisUrl: url } = next;
     if (!isClusterUrl(url)) pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
   }
+  ledger?.setUrls(next, before);
   pool.reconfigure(hot.liteServers);
   http.setTrustedProxies(hot.trustedProxies);
   if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);

@@ -10,8 +10,8 @@ import { createBlockFinder } from '../live/block-finder.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { pinBlock } from '../live/pinned-block.ts';
-import { startPool } from './api.ts';
 import { forkConfig, readForkOrigin } from './fork-origin.ts';
+import { startPool } from './pool.ts';
 
 /** A source with what ends its connections. */
 export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };

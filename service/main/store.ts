@@ -7,6 +7,9 @@ import { createStore, type Store } from '../store/store.ts';
 import { StartError } from './errors.ts';
 import type { Loaded } from './hot-reload.ts';
 
+/** Of the index, and of a replica that it is read from: secrets. */
+export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl'>>;
+
 /**
  * The index of a configuration, not connected yet.
  *
@@ -14,7 +17,7 @@ import type { Loaded } from './hot-reload.ts';
  */
 export function openStore(
   { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
-  { postgresUrl, postgresReplicaUrl }: Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl'>>,
+  { postgresUrl, postgresReplicaUrl }: PostgresUrls,
   { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): Store {
   if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
@@ -33,6 +36,13 @@ export function openStore(
     },
     { logger, register, tracer, clock: () => performance.now() },
   );
+}
+
+/** Takes over changed URLs, as after a password was rotated. */
+export function takeUrls(store: Pick<Store, 'setUrls'>, next: PostgresUrls, before: PostgresUrls): void {
+  const { postgresUrl: url, postgresReplicaUrl: readUrl } = next;
+  if (url === undefined || (url === before.postgresUrl && readUrl === before.postgresReplicaUrl)) return;
+  store.setUrls({ url, readUrl });
 }
 
 function missing(message: string): StartError {

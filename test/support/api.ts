@@ -47,6 +47,8 @@ export type ApiUnderTestOptions = {
   readonly v2?: Partial<ServiceConfig['api']['v2']>;
   /** Of the Redis shared with other APIs under test. */
   readonly redisUrl?: string;
+  /** Of the index, whose tables are there: v3 is served too. */
+  readonly postgresUrl?: string;
   /** Keys besides the API's own. */
   readonly rows?: readonly KeyRow[];
 };
@@ -84,6 +86,7 @@ export async function startApiOver(
   const config = configFromGlobalConfig(JSON.stringify(network.globalConfig()), 'custom', {
     port: 0,
     internalPort: 0,
+    database: options.postgresUrl !== undefined,
     ...options.settings,
   });
   const api = await startApi(
@@ -93,7 +96,12 @@ export async function startApiOver(
       trust: options.trust ?? config.trust,
       api: { v2: { ...config.api.v2, ...options.v2 } },
     },
-    { keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])], drainMs: 500, redisUrl: options.redisUrl },
+    {
+      keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])],
+      drainMs: 500,
+      redisUrl: options.redisUrl,
+      postgresUrl: options.postgresUrl,
+    },
     {
       version: '0.0.0',
       logger: createLogger({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),

@@ -1,0 +1,45 @@
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import {
+  createInternalServer,
+  type InternalPage,
+  type InternalPost,
+  type InternalServer,
+  type Readiness,
+} from '../http/internal-server.ts';
+import { renderStatus, statusPagePolicy, type Status } from './status-page.ts';
+
+export type InternalOptions = {
+  /** Pages of the internal listener besides its own. */
+  readonly pages?: ReadonlyMap<string, () => InternalPage>;
+  readonly internalPosts?: ReadonlyMap<string, InternalPost>;
+  /** Address of the internal listener; default: that of the public one. */
+  readonly internalHost?: string;
+};
+
+/** Probes, metrics and status of a process of the service. */
+export function createInternal(
+  { listen }: Pick<ServiceConfig, 'listen'>,
+  { pages, internalPosts, internalHost }: InternalOptions,
+  dependencies: {
+    readonly register: Registry;
+    readonly readiness: () => Readiness;
+    readonly status: () => Status;
+  },
+): InternalServer {
+  const { status } = dependencies;
+  return createInternalServer(
+    { host: internalHost ?? listen.host, port: listen.internalPort },
+    {
+      ...dependencies,
+      statusPage: () => ({
+        contentType: 'text/html; charset=utf-8',
+        body: renderStatus(status(), performance.now()),
+        contentSecurityPolicy: statusPagePolicy,
+      }),
+      pages: pages ?? new Map(),
+      posts: internalPosts ?? new Map(),
+    },
+  );
+}

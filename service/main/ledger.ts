@@ -1,0 +1,47 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { V2Dependencies } from '../v2/v2.ts';
+import { createV3, type V3 } from '../v3/v3.ts';
+import { watchIndex } from './index-watch.ts';
+import type { IndexStatus } from './status.ts';
+import { openStore, takeUrls, type PostgresUrls } from './store.ts';
+import { v3Families } from './v3-families.ts';
+
+/** The index as an API has it. */
+export type Ledger = {
+  readonly v3: V3;
+  /** Why v3 cannot be served; undefined when it can. */
+  unreadable(): string | undefined;
+  status(): IndexStatus;
+  /** Takes over changed URLs of Postgres. */
+  setUrls(next: PostgresUrls, before: PostgresUrls): void;
+  close(): Promise<void>;
+};
+
+export type LedgerDependencies = {
+  readonly pool: Pool;
+  readonly live: V2Dependencies;
+  readonly logger: Logger;
+  readonly register: Registry;
+  readonly tracer: Tracer;
+};
+
+/** @throws StartError `postgres_missing` */
+export function openLedger(config: ServiceConfig, urls: PostgresUrls, dependencies: LedgerDependencies): Ledger {
+  const store = openStore(config, urls, dependencies);
+  const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
+  return {
+    v3: createV3(v3Families(config, dependencies.live), { store, nowMs: () => performance.now() }),
+    unreadable: () => watch.reason(),
+    status: () => ({ text: watch.text() }),
+    setUrls: (next, before) => takeUrls(store, next, before),
+    async close() {
+      watch.close();
+      await store.close();
+    },
+  };
+}

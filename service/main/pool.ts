@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
+import { createLiteServer } from '../liteserver/liteserver.ts';
+import { createPool, type Pool } from '../pool/pool.ts';
+import { createProofMetrics } from '../proof/metrics.ts';
+import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
+import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
+import { workerUrl } from './worker-url.ts';
+
+export type PoolParts = {
+  readonly pool: Pool;
+  readonly trusted: () => TrustChain | undefined;
+  readonly signatures: SignatureChecker;
+};
+
+/** The pool with the trust chain over it and the threads that check signatures. */
+export function startPool(
+  config: ServiceConfig,
+  redisUrl: string | undefined,
+  shared: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
+): PoolParts {
+  const { logger, register } = shared;
+  const signatures = createSignatureChecker(
+    { workerUrl: workerUrl('proof/signature-worker.ts') },
+    { register, logger },
+  );
+  const { anchors, stateDir } = config;
+  let trusted: TrustChain | undefined;
+  const pool = createPool(
+    { liteServers: config.liteServers, zeroState: anchors.zeroState, trust: config.trust },
+    {
+      ...shared,
+      proofs: createProofMetrics(register),
+      createLiteServer: (liteServer) => createLiteServer(liteServer, shared),
+      createTrustChain: (fetchProof) => {
+        trusted = createTrustChain(
+          {
+            initBlock: anchors.initBlock,
+            zeroState: anchors.zeroState,
+            ...(stateDir !== null && { file: join(stateDir, 'trusted-blocks.json') }),
+          },
+          { fetchProof, signatures, register, logger },
+        );
+        return trusted;
+      },
+      now: () => performance.now(),
+      random: Math.random,
+      // Floors are told by messages, and answers kept, in one server: over a cluster each pod has its own.
+      shared:
+        redisUrl === undefined || isClusterUrl(redisUrl)
+          ? undefined
+          : {
+              connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),
+              api: config.name,
+            },
+    },
+  );
+  return { pool, trusted: () => trusted, signatures };
+}

@@ -1,0 +1,29 @@
+import type { ServiceConfig } from '../config.ts';
+import type { V2Dependencies } from '../v2/v2.ts';
+import { createAccountContents } from '../v3/account-contents.ts';
+import { accountStateOperations } from '../v3/account-states.ts';
+import { createAddressBooks } from '../v3/address-book.ts';
+import { blockOperations } from '../v3/blocks.ts';
+import { messageOperations } from '../v3/messages.ts';
+import { metadataOperations } from '../v3/metadata.ts';
+import type { V3Operation } from '../v3/operation.ts';
+import { topAccountOperations } from '../v3/top-accounts.ts';
+import { transactionOperations } from '../v3/transactions.ts';
+import { walletStateOperations } from '../v3/wallet-states.ts';
+
+/** Every operation of v3, over live answers for what the index does not hold. */
+export function v3Families({ network }: Pick<ServiceConfig, 'network'>, live: V2Dependencies): V3Operation[] {
+  // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
+  const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
+  const contents = createAccountContents({ accounts: live.accounts });
+  return [
+    ...blockOperations(),
+    ...transactionOperations(addressBooks),
+    ...messageOperations(addressBooks),
+    ...addressBooks.operations,
+    ...accountStateOperations({ contents, addressBooks }),
+    ...walletStateOperations({ contents, addressBooks }),
+    ...topAccountOperations(),
+    ...metadataOperations(),
+  ];
+}

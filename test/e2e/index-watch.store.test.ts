@@ -1,0 +1,95 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { watchIndex, type IndexWatch } from '#service/main/index-watch.ts';
+import { claimIndex } from '#service/store/indexer-state.ts';
+import { migrate, schemaVersion } from '#service/store/migrate.ts';
+import { startApiUnderTest } from '#test/support/api.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+
+const hashes = (byte: number) => ({ rootHash: Buffer.alloc(32, byte), fileHash: Buffer.alloc(32, byte) });
+const network = hashes(1);
+
+/** Looks often enough for a test. */
+const times = { waitingMs: 10, calmMs: 10 };
+
+describe('whether the index can be read', () => {
+  let tested: StoreUnderTest;
+  let watch: IndexWatch;
+  let lines: string[];
+  beforeEach(async () => {
+    tested = await createStoreUnderTest(import.meta.filename);
+    lines = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(line) });
+    watch = watchIndex({ network, ...times }, { store: tested.store, logger });
+  });
+  afterEach(async () => {
+    watch.close();
+    await tested.close();
+  });
+
+  const reason = (): string | undefined => watch.reason();
+  const begin = (startSeqno: number, of = network) => claimIndex(tested.store, { ...of, startSeqno });
+
+  it('waits for the tables, then tells how far they are filled', async () => {
+    expect(reason()).toBe('index: waiting for Postgres');
+    await expect.poll(reason).toBe('index: schema ton has no tables: run migrate');
+    await migrate(tested.store);
+    await expect.poll(reason).toBeUndefined();
+    expect(watch.text()).toBe('nobody has begun it');
+    await begin(7);
+    await expect.poll(() => watch.text()).toBe('no block yet');
+    await tested.store.transaction(({ query }) => query('UPDATE indexer_state SET head_seqno = 9'));
+    await expect.poll(() => watch.text()).toBe('up to 9');
+  });
+
+  it('tells of tables that this release no longer reads, and goes on when they are as before', async () => {
+    await migrate(tested.store);
+    await expect.poll(reason).toBeUndefined();
+    const later = schemaVersion + 1;
+    await tested.store.transaction(({ query }) =>
+      query(`INSERT INTO schema_versions VALUES (${later}, 'later', ${later})`),
+    );
+    await expect.poll(reason).toContain(`index: the schema has version ${later}`);
+    await tested.store.transaction(({ query }) => query('UPDATE schema_versions SET compatible_from = 1'));
+    await expect.poll(reason).toBeUndefined();
+  });
+
+  it('refuses an index of another network', async () => {
+    await migrate(tested.store);
+    await begin(1, hashes(2));
+    await expect.poll(reason).toMatch(/^index: the index holds the network AgIC/);
+  });
+
+  it('stays as it was while Postgres is away', async () => {
+    await migrate(tested.store);
+    await expect.poll(reason).toBeUndefined();
+    tested.store.setUrls({ url: 'postgres://nobody:none@127.0.0.1:1/none' });
+    await new Promise((done) => setTimeout(done, 20 * times.calmMs));
+    expect(reason()).toBeUndefined();
+    const broken = lines.filter((line) => line.includes('cannot be read'));
+    expect(broken.filter((line) => line.includes('ECONNREFUSED'))).toEqual([]);
+  });
+});
+
+describe('an API with v3', () => {
+  it('is not ready before its tables are, which v2 does not wait for', async () => {
+    const tested = await createStoreUnderTest(import.meta.filename);
+    const starting = startApiUnderTest({ postgresUrl: tested.url });
+    const readied = starting.then(() => 'ready');
+    const early = await Promise.race([readied, new Promise((done) => setTimeout(done, 1000, 'waits'))]);
+    expect(early).toBe('waits');
+    await migrate(tested.store);
+    const open = await starting;
+    try {
+      const answer = await fetch(`${open.api.url}/api/v3/masterchainInfo`, { headers: { 'x-api-key': open.key } });
+      expect(await answer.json()).toMatchObject({ error: 'no block is indexed yet' });
+      expect((await open.get('getMasterchainInfo')).status).toBe(200);
+      const status = (await (await fetch(`${open.api.internalUrl}/status`)).json()) as object;
+      expect(status).toMatchObject({ index: { text: 'nobody has begun it' } });
+    } finally {
+      await open.close();
+      await tested.close();
+    }
+  });
+});
