@@ -54,7 +54,7 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
     address: viewAccountKey(row.account),
     account_state_hash: viewBytes(row.hash),
     balance: row.balance.toString(),
-    extra_currencies: row.extra_currencies,
+    extra_currencies: row.extra_currencies ?? {},
     status: viewStatus(row.status),
     ...(row.frozen_hash !== null && { frozen_hash: viewBytes(row.frozen_hash) }),
     last_transaction_hash: viewBytes(row.last_trans_hash),

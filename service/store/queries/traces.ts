@@ -1,6 +1,13 @@
 import { traces, type TraceRow } from '../tables.ts';
-import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import { columnsOf, createConditions, pageOf } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
+import {
+  messagesOfTransactionMax,
+  transactionColumns,
+  withVersion,
+  type FoundTransaction,
+  type SortedPage,
+} from './transactions.ts';
 
 /** Which traces, all of it; windows are inclusive at both ends. Of account and lists of hashes at most one says anything. */
 export type TraceFilter = {
@@ -19,8 +26,6 @@ export type TraceFilter = {
   readonly startLt?: bigint | undefined;
   readonly endLt?: bigint | undefined;
 };
-
-type SortedPage = Page & { readonly sort: Direction };
 
 /**
  * Traces by their end, which is a time when the filter has a window of time and else an lt; equals by id. Rides, by what is given: the primary key,
@@ -64,6 +69,20 @@ function findOfAccount(
   );
 }
 
+/** The transactions of some traces, by lt and account. Rides the index on trace and lt. */
+export async function findTransactionsOfTraces(
+  store: StoreReader,
+  rows: readonly Pick<TraceRow, 'trace_id' | 'start_lt' | 'end_lt'>[],
+): Promise<readonly FoundTransaction[]> {
+  if (rows.length === 0) return [];
+  const from = rows.reduce((least, { start_lt: lt }) => (lt < least ? lt : least), rows[0]!.start_lt);
+  const to = rows.reduce((most, { end_lt: lt }) => (lt > most ? lt : most), rows[0]!.end_lt);
+  // The bounds spare looking into the partitions of all other lts.
+  const inner = `SELECT ${transactionColumns} FROM transactions t
+    WHERE t.trace_id = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [rows.map((row) => row.trace_id), from, to]);
+}
+
 /** Conditions on the end. `e` is whatever table has it. */
 function conditionsOf(filter: TraceFilter): ReturnType<typeof createConditions> {
   const conditions = createConditions();
@@ -91,9 +110,6 @@ function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly Uint8A
 /** Rides the index on hash. */
 const ofTransactions = 'SELECT DISTINCT trace_id FROM transactions WHERE hash = ANY($1::bytea[])';
 
-/** Lt of a message is at most this much above that of the transaction that sent it: a transaction has 255 actions at most. */
-const LTS_OF_TRANSACTION = 256;
-
 /**
  * Of the transactions that took the messages, and of those that sent them: the last one of the source before. Rides the indexes of messages on both
  * hashes, those of transactions on the inbound message's hash and on account and lt.
@@ -104,7 +120,7 @@ const ofMessages = `WITH named AS MATERIALIZED (
   SELECT trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
   UNION SELECT s.trace_id FROM named m CROSS JOIN LATERAL (
     SELECT t.trace_id FROM transactions t
-    WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${LTS_OF_TRANSACTION}
+    WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}
     ORDER BY t.lt DESC LIMIT 1) s`;
 
 async function readIds(store: StoreReader, sql: string, hashes: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {

@@ -1,0 +1,58 @@
+import { bag, optionalBag } from '../contract/bags.ts';
+import { mapAnswer } from '../contract/operation.ts';
+import { list, named, object, type Infer } from '../contract/shape.ts';
+import type { LiveFees, SourceFees } from '../live/fees.ts';
+import { defineLiveOperation } from './live-operation.ts';
+import type { V3Operation } from './operation.ts';
+import { account, bool } from './parameters.ts';
+import { required } from './required-parameters.ts';
+import { integer } from './scalars.ts';
+
+const fees = named(
+  'V2EstimatedFee',
+  object({ in_fwd_fee: integer, storage_fee: integer, gas_fee: integer, fwd_fee: integer }),
+);
+
+const result = named('V2EstimateFeeResult', object({ source_fees: fees, destination_fees: list(fees) }));
+
+/** Fees are JSON integers; those of the destinations are not known here, and none is listed. */
+export function viewFees(source: SourceFees): Infer<typeof result> {
+  const source_fees = {
+    in_fwd_fee: Number(source.inForwardFee),
+    storage_fee: Number(source.storageFee),
+    gas_fee: Number(source.gasFee),
+    fwd_fee: Number(source.forwardFee),
+  };
+  return { source_fees, destination_fees: [] };
+}
+
+/** As v2 takes it when it is left out. */
+const ignoreSignatureFlag = bool('ignore_chksig', true);
+
+const parameters = {
+  account: required(account('address'), 'address is required'),
+  body: bag('body', 'body is required'),
+  initCode: optionalBag('init_code'),
+  initData: optionalBag('init_data'),
+  ignoreSignature: {
+    ...ignoreSignatureFlag,
+    parse: (raw, kind) => (typeof raw === 'boolean' ? raw : ignoreSignatureFlag.parse(raw, kind)),
+  } satisfies typeof ignoreSignatureFlag,
+};
+
+export function feeOperations(live: LiveFees): readonly V3Operation[] {
+  return [
+    defineLiveOperation({
+      name: 'estimateFee',
+      methods: ['POST'],
+      summary: 'What an external message with this body would cost its account.',
+      parameters,
+      result,
+      handle: async ({ initCode, initData, ...call }, context) =>
+        mapAnswer(
+          await live.estimateFees({ ...call, initCode: initCode || null, initData: initData || null }, context),
+          viewFees,
+        ),
+    }),
+  ];
+}

@@ -1,0 +1,35 @@
+import { methodId } from '../contract/method-id.ts';
+import { mapAnswer } from '../contract/operation.ts';
+import { withDefault } from '../contract/parameter.ts';
+import { named, object, type Infer } from '../contract/shape.ts';
+import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
+import { defineLiveOperation } from './live-operation.ts';
+import type { V3Operation } from './operation.ts';
+import { account } from './parameters.ts';
+import { required } from './required-parameters.ts';
+import { integer } from './scalars.ts';
+import { stackArguments, stackShape, viewStack } from './stack.ts';
+
+const result = named('V2RunGetMethodResult', object({ gas_used: integer, exit_code: integer, stack: stackShape }));
+
+function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof result> {
+  return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
+}
+
+/** Runs get-methods at the served head (v3 sheet section 14). */
+export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Operation[] {
+  return [
+    defineLiveOperation({
+      name: 'runGetMethod',
+      methods: ['POST'],
+      summary: 'Runs a get-method on the proved state of a contract.',
+      parameters: {
+        account: required(account('address'), 'address is required'),
+        methodId: methodId('method is required'),
+        stack: withDefault(stackArguments, []),
+      },
+      result,
+      handle: async (call, context) => mapAnswer(await getMethods.runMethod(call, undefined, context), viewRun),
+    }),
+  ];
+}

@@ -1,0 +1,30 @@
+import { bytes } from '../contract/bags.ts';
+import { mapAnswer } from '../contract/operation.ts';
+import { named, object, optional } from '../contract/shape.ts';
+import type { LiveSend } from '../live/send.ts';
+import { defineLiveOperation } from './live-operation.ts';
+import type { V3Operation } from './operation.ts';
+import { hash, viewBytes } from './scalars.ts';
+
+const result = named(
+  'V2SendMessageResult',
+  object({ message_hash: optional(hash), message_hash_norm: optional(hash) }),
+);
+
+/** Sends messages from outside, and tells their hashes (v3 sheet section 14). */
+export function sendOperations(send: LiveSend): readonly V3Operation[] {
+  return [
+    defineLiveOperation({
+      name: 'message',
+      methods: ['POST'],
+      summary: 'Sends a message from outside and tells its hashes.',
+      parameters: { boc: bytes('boc', 'boc is required') },
+      result,
+      handle: async ({ boc }, context) =>
+        mapAnswer(await send.send(boc, context), (message) => ({
+          message_hash: viewBytes(message.hash),
+          message_hash_norm: viewBytes(message.normalizedHash),
+        })),
+    }),
+  ];
+}

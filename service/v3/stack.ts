@@ -1,0 +1,97 @@
+import { invalid } from '../contract/errors.ts';
+import type { OptionalParameter } from '../contract/parameter.ts';
+import { isRecord } from '../contract/record.ts';
+import { list, named, object, oneOfStrings, scalar, type Infer } from '../contract/shape.ts';
+import { readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import {
+  listElements,
+  makeBagRoom,
+  resultTooDeep,
+  viewBag,
+  viewHexNumber,
+  type BagRoom,
+} from '../contract/stack-results.ts';
+import { STACK_ENTRIES_MAX, cellOfSlice, sliceEntry, type StackEntry } from '../live/vm-values.ts';
+
+// Values of the VM as `{type, value}` (v3 sheet section 14).
+
+const argumentTypes = ['num', 'cell', 'slice'] as const;
+
+/** Arguments of a get-method; the first is pushed first. */
+export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
+  name: 'stack',
+  missing: undefined,
+  parse: (raw) => {
+    if (!Array.isArray(raw)) throw invalid('stack should be array', 'stack');
+    return raw.map(readArgument);
+  },
+  check: () => undefined,
+  input: {
+    name: 'V3Stack',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type', 'value'],
+        properties: { type: { type: 'string', enum: argumentTypes }, value: {} },
+      },
+    },
+  },
+};
+
+/** Longest part of an unknown type that is shown. */
+const typeCharactersMax = 64;
+
+function readArgument(raw: unknown): StackEntry {
+  const type = isRecord(raw) ? raw['type'] : undefined;
+  if (!isRecord(raw) || typeof type !== 'string') throw invalid('stack entry should have a type and a value', 'stack');
+  const { value } = raw;
+  if (type === 'num') return { type: 'int', value: readStackNumber(value) };
+  if (type !== 'cell' && type !== 'slice') {
+    throw invalid(`unsupported stack parameter type: ${type.slice(0, typeCharactersMax)}`, 'stack');
+  }
+  const wanted = `invalid ${type}: base64 of a bag of cells expected`;
+  if (typeof value !== 'string') throw invalid(wanted, 'stack');
+  const cell = readBocCell(value, wanted);
+  return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
+}
+
+const entry = object({ type: oneOfStrings(['num', 'cell', 'slice', 'tuple', 'list']), value: scalar<unknown>({}) });
+
+export const stackShape = list(named('V2StackEntry', entry), STACK_ENTRIES_MAX);
+
+type EntryView = Infer<typeof entry>;
+
+/** Levels of tuples and lists in an answer, as v2's typed form has them. */
+const depthMax = 256;
+
+/** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big` */
+export function viewStack(stack: readonly StackEntry[]): readonly EntryView[] {
+  const room = makeBagRoom();
+  return stack.map((value) => viewEntry(room, value, 1));
+}
+
+function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
+  if (depth >= depthMax) throw resultTooDeep(depthMax);
+  const viewAll = (items: readonly StackEntry[]): EntryView[] => items.map((item) => viewEntry(room, item, depth + 1));
+  const elements = listElements(value);
+  if (elements !== undefined) return { type: 'list', value: viewAll(elements) };
+  switch (value.type) {
+    case 'int':
+      return { type: 'num', value: viewHexNumber(value.value) };
+    case 'nan':
+      return { type: 'num', value: 'NaN' };
+    case 'tuple':
+      return { type: 'tuple', value: viewAll(value.items) };
+    case 'slice':
+      return { type: 'slice', value: viewBag(room, cellOfSlice(value)) };
+    case 'continuation':
+      // The contract has no word for it: its cells as the VM writes them.
+      return { type: 'cell', value: viewBag(room, cellOfSlice(value)) };
+    case 'cell':
+    case 'builder':
+      return { type: 'cell', value: viewBag(room, value) };
+    default:
+      return { type: 'list', value: [] };
+  }
+}

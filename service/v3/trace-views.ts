@@ -1,0 +1,111 @@
+import {
+  list,
+  map,
+  named,
+  object,
+  oneOfStrings,
+  optional,
+  referenceTo,
+  scalar,
+  type Infer,
+  type Shape,
+} from '../contract/shape.ts';
+import type { TraceRow } from '../store/tables.ts';
+import { anyText, flag, hash, integer, intString, orNull, uintString, viewBytes, viewBytesOrNull } from './scalars.ts';
+import { growTree, type TraceNode } from './trace-tree.ts';
+import { transaction, type TransactionView } from './transaction-views.ts';
+
+const nodeItself: Shape<TraceNode> = { schema: { $ref: referenceTo('TraceNode') }, definitions: new Map() };
+
+const node: Shape<TraceNode> = named(
+  'TraceNode',
+  object({ tx_hash: hash, in_msg_hash: optional(hash), children: list(nodeItself) }),
+);
+
+const states = ['complete', 'pending', 'broken'] as const;
+
+/** What a trace's transactions mean; none is known yet. */
+const action = named('Action', scalar<Readonly<Record<string, unknown>>>({ type: 'object' }));
+
+/** A trace (v3 sheet 11.1). */
+export const trace = named(
+  'Trace',
+  object({
+    trace_id: orNull(hash),
+    external_hash: orNull(hash),
+    mc_seqno_start: uintString,
+    mc_seqno_end: uintString,
+    start_lt: intString,
+    start_utime: integer,
+    end_lt: orNull(intString),
+    end_utime: orNull(integer),
+    trace_info: named(
+      'TraceMeta',
+      object({
+        trace_state: oneOfStrings(states),
+        messages: integer,
+        transactions: integer,
+        pending_messages: integer,
+        classification_state: oneOfStrings(['unclassified', 'failed', 'ok', 'broken']),
+      }),
+    ),
+    is_incomplete: flag,
+    warning: optional(anyText),
+    actions: optional(list(action)),
+    trace: optional(node),
+    transactions_order: optional(list(hash)),
+    transactions: optional(map(transaction, hash)),
+  }),
+);
+
+export type TraceView = Infer<typeof trace>;
+
+/** Why a trace is shown without its transactions. */
+export type Withheld = 'trace is too large' | 'too many transactions in one answer';
+
+/**
+ * One trace.
+ * @param content its transactions by lt and account, or why they are not shown
+ */
+export function viewTrace(
+  row: TraceRow,
+  content: readonly TransactionView[] | Withheld,
+  { withActions }: { readonly withActions: boolean },
+): TraceView {
+  const told = typeof content === 'string' ? { warning: content } : viewContent(viewBytes(row.trace_id), content);
+  const { warning, ...transactions } = told;
+  return {
+    trace_id: viewBytes(row.trace_id),
+    external_hash: viewBytesOrNull(row.external_hash),
+    mc_seqno_start: row.mc_seqno_start.toString(),
+    mc_seqno_end: row.mc_seqno_end.toString(),
+    start_lt: row.start_lt.toString(),
+    start_utime: row.start_utime,
+    end_lt: row.end_lt.toString(),
+    end_utime: row.end_utime,
+    trace_info: {
+      trace_state: states[row.state] ?? 'broken',
+      messages: row.edges,
+      transactions: row.nodes,
+      pending_messages: row.pending_edges,
+      classification_state: 'unclassified',
+    },
+    is_incomplete: typeof content === 'string',
+    ...(warning !== undefined && { warning }),
+    ...(withActions && { actions: [] }),
+    ...transactions,
+  };
+}
+
+type Content = Pick<TraceView, 'warning' | 'trace' | 'transactions_order' | 'transactions'>;
+
+function viewContent(traceId: string, transactions: readonly TransactionView[]): Content {
+  const tree = growTree(transactions, traceId);
+  if (tree === undefined) return {};
+  return {
+    ...(!tree.whole && { warning: 'missing node in trace found' }),
+    trace: tree.root,
+    transactions_order: transactions.map((one) => one.hash),
+    transactions: Object.fromEntries(transactions.map((one) => [one.hash, one])),
+  };
+}
