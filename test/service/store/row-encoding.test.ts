@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import {
+  address,
+  amount,
+  bool,
+  bytes,
+  defineTable,
+  extraCurrencies,
+  hash,
+  int,
+  ints,
+  lt,
+  nullable,
+  shardId,
+  small,
+  text,
+  type Row,
+} from '#service/store/columns.ts';
+import { createInserts, insertFrom } from '#service/store/insert.ts';
+import { encodeCopy } from '#service/store/row-encoding.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+
+/** Every kind of column, with null and without. */
+const kinds = {
+  hash,
+  address,
+  bytes,
+  lt,
+  shard: shardId,
+  amount,
+  int,
+  small,
+  bool,
+  text,
+  ints,
+  currencies: extraCurrencies,
+};
+
+const everything = defineTable('everything', ['place'], {
+  place: int,
+  ...kinds,
+  null_hash: nullable(hash),
+  null_lt: nullable(lt),
+  null_amount: nullable(amount),
+  null_int: nullable(int),
+  null_bool: nullable(bool),
+  null_text: nullable(text),
+  null_ints: nullable(ints),
+  null_currencies: nullable(extraCurrencies),
+});
+
+type EverythingRow = Row<typeof everything>;
+
+const anyBytes = (size?: number) =>
+  fc
+    .uint8Array(size === undefined ? { maxLength: 4000 } : { minLength: size, maxLength: size })
+    .map((value) => Buffer.from(value));
+const any64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const anyLt = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+/** Amounts of all lengths, round ones and negative ones too. */
+const anyAmount = fc.oneof(
+  fc.bigInt({ min: -(2n ** 120n), max: 2n ** 120n }),
+  fc.bigInt({ min: 0n, max: 20_000n }),
+  fc
+    .tuple(fc.bigInt({ min: -9999n, max: 9999n }), fc.nat({ max: 36 }))
+    .map(([digits, power]) => digits * 10n ** BigInt(power)),
+);
+const anyInt = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+// Postgres keeps no zero character in text.
+const anyText = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''));
+const anyInts = fc.array(anyInt, { maxLength: 20 });
+const anyCurrencies = fc.dictionary(fc.nat().map(String), fc.bigInt({ min: 0n, max: 2n ** 120n }).map(String));
+const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
+
+const anyRow: fc.Arbitrary<EverythingRow> = fc.record({
+  place: fc.constant(0),
+  hash: anyBytes(32),
+  address: anyBytes(33),
+  bytes: anyBytes(),
+  lt: anyLt,
+  shard: any64,
+  amount: anyAmount,
+  int: anyInt,
+  small: fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }),
+  bool: fc.boolean(),
+  text: anyText,
+  ints: anyInts,
+  currencies: anyCurrencies,
+  null_hash: orNull(anyBytes(32)),
+  null_lt: orNull(anyLt),
+  null_amount: orNull(anyAmount),
+  null_int: orNull(anyInt),
+  null_bool: orNull(fc.boolean()),
+  null_text: orNull(anyText),
+  null_ints: orNull(anyInts),
+  null_currencies: orNull(anyCurrencies),
+});
+
+describe('rows on their way to Postgres', () => {
+  let tested: StoreUnderTest;
+
+  beforeAll(async () => {
+    tested = await createStoreUnderTest(import.meta.filename, { schema: 'public' });
+    const columns = Object.entries(everything.columns).map(([name, { sql }]) => `${name} ${sql}`);
+    await tested.store.transaction(({ query }) => query(`CREATE TABLE everything (${columns.join(', ')})`));
+  });
+
+  afterAll(() => tested.close());
+
+  it.each(['copy', 'unnest'] as const)('arrive by %s as they were, of every kind of column', async (carriage) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow, { maxLength: 40 }), async (drawn) => {
+        const rows = drawn.map((row, place) => ({ ...row, place }));
+        const [added, given] = await tested.store.transaction(async (session) => {
+          const inserts = createInserts(session, carriage);
+          const names = Object.keys(everything.columns).join(', ');
+          await session.query('TRUNCATE everything');
+          await inserts.add(everything, rows);
+          const stored = await session.query(`SELECT ${names} FROM everything ORDER BY place`);
+          const told = await inserts.run(
+            everything,
+            rows,
+            (relation) => `${insertFrom(everything, relation)} RETURNING ${names}`,
+          );
+          return [stored, told];
+        });
+        expect(added).toEqual(rows);
+        expect(given).toEqual(rows);
+      }),
+      { numRuns: 40, seed: 9 },
+    );
+  });
+
+  it('leave in pieces that together are one copy', () => {
+    const [row] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+    const rows = Array.from({ length: 3000 }, (_, place) => ({ ...(row as EverythingRow), place }));
+    const pieces = [...encodeCopy(everything, rows)];
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(300 * 1024);
+    expect(Buffer.concat(pieces.slice(0, 1)).subarray(0, 11)).toEqual(Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'));
+  });
+
+  it('are refused when a column that has no nulls gets one', () => {
+    const [row] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+    const broken = { ...(row as EverythingRow), lt: null } as unknown as EverythingRow;
+    expect(() => [...encodeCopy(everything, [broken])]).toThrow(TypeError);
+  });
+});
