@@ -11,7 +11,7 @@ export function batchedWrites(socket: Socket): (bytes: Buffer) => void {
     if (!corked) {
       corked = true;
       socket.cork();
-      process.nextTick(uncork);
+      setImmediate(uncork);
     }
     socket.write(bytes);
   };
