@@ -21,6 +21,8 @@ export type Exchange = {
   readonly span: Span;
   /** Of the contract that the path is of. */
   readonly envelope: Envelope;
+  /** Time since its headers came. */
+  elapsedMs(): number;
   /** `@extra` of an answer made now. */
   extra(liteServers?: readonly number[], cached?: boolean): string;
 };
@@ -90,11 +92,12 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
         liteServers: [],
         envelope: isV3(request.url) ? v3Envelope : v2Envelope,
         span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
+        elapsedMs: () => clock.nowMs() - startedMs,
         extra: (liteServers = [], cached = false) =>
           extraText({
             unixSeconds: Math.floor(clock.unixMs() / 1000),
             liteServers,
-            elapsedMs: clock.nowMs() - startedMs,
+            elapsedMs: exchange.elapsedMs(),
             cached,
           }),
       };

@@ -93,7 +93,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (isV3(request.url)) reply.header('server-timing', `app;dur=${reply.elapsedTime.toFixed(3)}ms`);
+    if (isV3(request.url)) reply.header('server-timing', `app;dur=${exchanges.of(request).elapsedMs().toFixed(3)}ms`);
     if (draining) reply.header('connection', 'close');
     done(null, payload);
   });
