@@ -6,6 +6,11 @@ import { createAddressBooks } from '../v3/address-book.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { messageOperations } from '../v3/messages.ts';
 import { metadataOperations } from '../v3/metadata.ts';
+import { accountInformationOperations } from '../v3/account-information.ts';
+import { feeOperations } from '../v3/fees.ts';
+import { runMethodOperations } from '../v3/run-get-method.ts';
+import { sendOperations } from '../v3/send.ts';
+import { traceOperations } from '../v3/traces.ts';
 import type { V3Operation } from '../v3/operation.ts';
 import { topAccountOperations } from '../v3/top-accounts.ts';
 import { transactionOperations } from '../v3/transactions.ts';
@@ -25,5 +30,10 @@ export function v3Families({ network }: Pick<ServiceConfig, 'network'>, live: V2
     ...walletStateOperations({ contents, addressBooks }),
     ...topAccountOperations(),
     ...metadataOperations(),
+    ...traceOperations(addressBooks),
+    ...accountInformationOperations(live.accounts),
+    ...runMethodOperations(live.getMethods),
+    ...feeOperations(live.fees),
+    ...sendOperations(live.send),
   ];
 }
