@@ -25,8 +25,11 @@ import {
   type ServerSettings,
 } from './v2/contender.ts';
 
-/** CPU time that a server has for a load: long enough for a thousand requests of the slowest one; three blocks come in it. */
-const loadCpuMs = 4000;
+/** CPU time that a server has for a load: long enough for hundreds of requests of the slowest one; a block comes with each second. */
+const loadCpuMs = 2000;
+
+/** Loads of each server, all servers in turns, so that what the machine does meanwhile befalls all. */
+const rounds = 3;
 
 /**
  * The pace of the network's masterchain is a block a second. A server that has one core to itself spends a second of its time in that; by this time of
@@ -40,9 +43,6 @@ const lookMs = 20;
 /** A server that waits more than it works has had enough after this. */
 const loadMsMax = 30_000;
 
-/** CPU time of requests before the measured ones, so that what is compiled is compiled. */
-const warmUpCpuMs = 2000;
-
 /** Blocks at which single reads are timed, and single get-methods. */
 const blocks = 20;
 const methodBlocks = 10;
@@ -50,6 +50,7 @@ const methodBlocks = 10;
 const timeoutMs = 10_000;
 
 type Network = ServerSettings & {
+  readonly firstSeqno: number;
   readonly lastSeqno: number;
   /** Those that the recording knows by name, and up to a thousand of all. */
   readonly addresses: readonly string[];
@@ -99,47 +100,45 @@ function absentAddress(index: number): string {
 /** The newest block of the network, moved by hand. */
 type Head = { seqno(): number; move(): void };
 
-function createHead(lite: ChildProcess, first: number, last: number): Head {
-  let seqno = first;
+function createHead(lite: ChildProcess, { firstSeqno, lastSeqno }: Network): Head {
+  let seqno = firstSeqno;
   return {
     seqno: () => seqno,
     move() {
-      seqno = Math.min(seqno + 1, last);
+      // At a head that stays, every answer would come from a cache.
+      if (seqno === lastSeqno) throw new Error('the recording has too few blocks for this');
+      seqno++;
       lite.send(seqno);
     },
   };
 }
 
 /** A load while a block comes with each second of the server's own time. */
-async function loadOnMovingHead(
-  contender: Contender,
-  scenario: Scenario,
-  head: Head,
-  enoughCpuMs = loadCpuMs,
-): Promise<Load> {
+async function loadOnMovingHead(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
   const before = contender.cpuMs();
   const startedMs = performance.now();
   let spentMs = 0;
   let moved = 0;
-  const timer = setInterval(() => {
+  const look = (): void => {
     spentMs = contender.cpuMs() - before;
-    if (spentMs < enoughCpuMs && spentMs >= (moved + 1) * blockCpuMs) {
-      moved++;
-      head.move();
-    }
-  }, lookMs);
+    if (spentMs >= loadCpuMs || spentMs < moved * blockCpuMs) return;
+    moved++;
+    head.move();
+  };
+  look();
+  const timer = setInterval(look, lookMs);
   try {
-    return await load(contender, scenario, () => spentMs >= enoughCpuMs || performance.now() - startedMs > loadMsMax);
+    return await load(contender, scenario, () => spentMs >= loadCpuMs || performance.now() - startedMs > loadMsMax);
   } finally {
     clearInterval(timer);
   }
 }
 
-function warmUp(contender: Contender, scenario: Scenario, head: Head): Promise<Load> {
-  return loadOnMovingHead(contender, scenario, head, warmUpCpuMs);
+/** Requests a second of CPU time, all loads together. */
+function perCore(loads: readonly Load[]): number {
+  const sum = (of: (one: Load) => number): number => loads.reduce((total, one) => total + of(one), 0);
+  return sum(({ requests }) => requests) / (sum(({ cpuMs }) => cpuMs) / 1000);
 }
-
-const perCore = ({ requests, cpuMs }: Load): number => requests / (cpuMs / 1000);
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
@@ -234,7 +233,7 @@ const goals: readonly { readonly name: RegExp; readonly against: string; readonl
   { name: /./, against: 'Python server', times: 20 },
 ];
 
-function compare(scenario: Scenario, ours: Load, against: Contender, theirs: Load): BenchResult {
+function compare(scenario: Scenario, ours: readonly Load[], against: Contender, theirs: readonly Load[]): BenchResult {
   const ratio = perCore(ours) / perCore(theirs);
   const goal = goals.find((row) => row.name.test(scenario.name) && row.against === against.name);
   return {
@@ -252,28 +251,22 @@ const isServedBy = ({ name: contender }: Contender, { name }: Scenario): boolean
   contender === 'Python server' ||
   (contender.endsWith(' proving') ? name.startsWith('getAddress') : !name.startsWith('runGetMethod'));
 
-/** One load on the service and on each peer, one after the other. */
-async function measureLoad(
-  scenario: Scenario,
-  service: Contender,
-  peers: readonly Contender[],
-  head: Head,
-): Promise<{ ours: Load; results: BenchResult[] }> {
-  await warmUp(service, scenario, head);
-  const ours = await loadOnMovingHead(service, scenario, head);
-  const results: BenchResult[] = [];
-  for (const peer of peers.filter((one) => isServedBy(one, scenario))) {
-    await warmUp(peer, scenario, head);
-    results.push(compare(scenario, ours, peer, await loadOnMovingHead(peer, scenario, head)));
+/** Loads of each server in turns; those of the first turn only make what is hot compiled. */
+async function measureLoad(scenario: Scenario, contenders: readonly Contender[], head: Head): Promise<Load[][]> {
+  const loads = contenders.map((): Load[] => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      const measured = await loadOnMovingHead(contender, scenario, head);
+      if (round > 0) loads[index]!.push(measured);
+    }
   }
-  if (peers.every((one) => !isServedBy(one, scenario))) {
-    results.push({
-      name: `${scenario.name}: requests a second of one core's time`,
-      value: perCore(ours),
-      unit: 'req/s',
-    });
-  }
-  return { ours, results };
+  return loads;
+}
+
+/** The first of the loads, the service's, against each of the others. */
+function compareAll(scenario: Scenario, [ours = [], ...theirs]: Load[][], peers: readonly Contender[]): BenchResult[] {
+  if (theirs.length > 0) return theirs.map((loads, index) => compare(scenario, ours, peers[index]!, loads));
+  return [{ name: `${scenario.name}: requests a second of one core's time`, value: perCore(ours), unit: 'req/s' }];
 }
 
 function figure(name: string, value: number, maxMs: number): BenchResult {
@@ -294,7 +287,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     await startContender('ton-lite-client, proving', [handler, 'proving'], network),
   ];
   if (options.join(' ').includes('--peer python')) peers.push(await startPython(network.globalConfig));
-  const head = createHead(lite, network.lastSeqno - 100, network.lastSeqno);
+  const head = createHead(lite, network);
   try {
     const contracts = await findContracts(service, network.addresses);
     const results: BenchResult[] = [];
@@ -308,11 +301,12 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     const scenarios = scenariosOf(network, contracts);
     const delays: number[] = [];
     for (const name of loadNames.filter((one) => wanted.includes(one))) {
-      const measured = await measureLoad(scenarios[name], service, peers, head);
-      results.push(...measured.results);
-      delays.push(measured.ours.loopDelayMs ?? 0);
-      const cachedMs = measured.ours.cpuMs / measured.ours.requests;
-      if (name === 'account') results.push(figure('CPU of a cached or coalesced answer', cachedMs, 0.3));
+      const rivals = peers.filter((one) => isServedBy(one, scenarios[name]));
+      const loads = await measureLoad(scenarios[name], [service, ...rivals], head);
+      results.push(...compareAll(scenarios[name], loads, rivals));
+      const ours = loads[0]!;
+      delays.push(median(ours.map(({ loopDelayMs }) => loopDelayMs ?? 0)));
+      if (name === 'account') results.push(figure('CPU of a cached or coalesced answer', 1000 / perCore(ours), 0.3));
     }
     const delayName = 'delay of the event loop under the heaviest of the loads, p99';
     return delays.length === 0 ? results : [...results, figure(delayName, Math.max(...delays), 20)];

@@ -15,7 +15,7 @@ const [recordingDir] = recordingDirs();
 if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
 const never = 1e6;
 const network = await createDevchain(
-  { recordingDir, paceSeconds: never, startBehindBlocks: 100 },
+  { recordingDir, paceSeconds: never, startBehindBlocks: 300 },
   { logger: pino({ level: 'silent' }), register: new Registry() },
 );
 
@@ -49,6 +49,7 @@ const known = JSON.parse(readFileSync(join(recordingDir, 'accounts.json'), 'utf8
 process.send?.({
   globalConfig: JSON.stringify(network.globalConfig()),
   liteServer: { host, port, publicKey: publicKey.toString('hex') },
+  firstSeqno: network.head().id.seqno,
   lastSeqno: network.chain.lastSeqno,
   addresses: Object.values(known).map(({ address }) => address),
   accounts: listAccounts(accountsMax),
