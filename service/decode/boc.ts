@@ -49,9 +49,17 @@ type Header = {
  * Throws DecodeError `bad_boc`, `crc_mismatch`, `too_big`, `bad_cell`, `hash_mismatch`.
  */
 export function parseBoc(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Boc {
-  const bounds = { ...DEFAULT_BOC_LIMITS, ...limits };
+  return parseBag(bytes, { ...DEFAULT_BOC_LIMITS, ...limits }, true);
+}
+
+/** As `parseBoc`, for bytes whose SHA-256 is proved: the weaker checksum is not computed once more. */
+export function parseProvedBoc(bytes: Uint8Array): Boc {
+  return parseBag(bytes, DEFAULT_BOC_LIMITS, false);
+}
+
+function parseBag(bytes: Uint8Array, bounds: BocLimits, checksCrc: boolean): Boc {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const header = readHeader(buffer, bounds);
+  const header = readHeader(buffer, bounds, checksCrc);
   const cells = new BocCells(buffer, header.cells, header.roots);
   placeCells(cells, header);
   for (let cell = header.cells - 1; cell >= 0; cell--) {
@@ -94,7 +102,7 @@ function readUint(bytes: Buffer, offset: number, length: number): number {
   return value;
 }
 
-function readHeader(bytes: Buffer, limits: BocLimits): Header {
+function readHeader(bytes: Buffer, limits: BocLimits, checksCrc: boolean): Header {
   if (bytes.length > limits.bytesMax) throw tooBig('bytes', bytes.length, limits.bytesMax);
   if (bytes.length < 6) throw bad('The bag is shorter than a header.', bytes.length);
   const magic = bytes.readUInt32BE(0);
@@ -129,7 +137,7 @@ function readHeader(bytes: Buffer, limits: BocLimits): Header {
   if (dataBytes < 2 * cells) throw bad('The bag is too short for its cells.', 6);
   if (dataStart + dataBytes + (hasCrc ? 4 : 0) !== bytes.length)
     throw bad('The bag has another length than it says.', 6);
-  if (hasCrc && crc32c(bytes, 0, bytes.length - 4) !== bytes.readUInt32LE(bytes.length - 4)) {
+  if (hasCrc && checksCrc && crc32c(bytes, 0, bytes.length - 4) !== bytes.readUInt32LE(bytes.length - 4)) {
     throw new DecodeError('crc_mismatch', 'The CRC-32C of the bag does not fit its bytes.');
   }
   return {

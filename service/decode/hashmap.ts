@@ -11,6 +11,8 @@ import { DecodeError } from './errors.ts';
 export type HashmapOptions = {
   /** Reads (or skips) the augmentation that stands before a leaf's value. */
   readonly readExtra?: (slice: CellSlice) => void;
+  /** Pass over what is pruned, as if it were not there: in the new side of a Merkle update it is what did not change. */
+  readonly skipPruned?: boolean;
 };
 
 export type WalkOptions = HashmapOptions & {
@@ -20,8 +22,6 @@ export type WalkOptions = HashmapOptions & {
   readonly exclusive?: boolean;
   /** Descending order of keys; `from` is then the highest. */
   readonly reverse?: boolean;
-  /** Pass over branches that are pruned: in the new side of a Merkle update they are what did not change. */
-  readonly skipPruned?: boolean;
 };
 
 /** Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. */
@@ -36,6 +36,10 @@ function rootSlice(table: CellTable, root: number | CellSlice): CellSlice {
  * no block and no answer of a lite server comes near a million.
  */
 const WALK_NODES_MAX = 1_000_000;
+
+function isNothing(table: CellTable, root: HashmapRoot, { skipPruned }: HashmapOptions): root is undefined {
+  return root === undefined || (skipPruned === true && typeof root === 'number' && table.kind(root) === 'pruned');
+}
 
 /** A key from an unsigned number. */
 export function uintKey(value: number | bigint, bits: number): Buffer {
@@ -64,7 +68,7 @@ export function lookupHashmap(
   key: Uint8Array,
   options: HashmapOptions = {},
 ): CellSlice | undefined {
-  if (root === undefined) return undefined;
+  if (isNothing(table, root, options)) return undefined;
   let slice = rootSlice(table, root);
   for (let at = 0; ; at++) {
     const label = readLabel(slice, bits - at);
@@ -79,7 +83,9 @@ export function lookupHashmap(
     }
     const left = slice.ref();
     const right = slice.ref();
-    slice = new CellSlice(table, bitOf(key, at) === 0 ? left : right);
+    const next = bitOf(key, at) === 0 ? left : right;
+    if (isNothing(table, next, options)) return undefined;
+    slice = new CellSlice(table, next);
   }
 }
 
@@ -95,8 +101,7 @@ export function walkHashmap(
   visit: (key: Buffer, value: CellSlice) => boolean | void,
   options: WalkOptions = {},
 ): boolean {
-  if (root === undefined) return true;
-  if (options.skipPruned === true && typeof root === 'number' && table.kind(root) === 'pruned') return true;
+  if (isNothing(table, root, options)) return true;
   const walk: Walk = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
   return walkNode(walk, rootSlice(table, root), 0, options.from !== undefined);
 }
@@ -146,7 +151,7 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
   for (let turn = 0; turn < 2; turn++) {
     const side = turn === 0 ? first : 1 - first;
     if (turn === 0 && wanted !== undefined && side !== wanted) continue;
-    if (options.skipPruned === true && table.kind(children[side]!) === 'pruned') continue;
+    if (isNothing(table, children[side], options)) continue;
     setBit(key, at, side);
     if (!walkNode(walk, new CellSlice(table, children[side]!), at + 1, side === wanted)) return false;
   }

@@ -5,7 +5,7 @@ import type { CellTable } from '../cell-table.ts';
 import { updateHashmap } from '../hashmap-writer.ts';
 import type { HashmapChange } from '../hashmap-writer.ts';
 import { lookupHashmap, walkHashmap } from '../hashmap.ts';
-import type { WalkOptions } from '../hashmap.ts';
+import type { HashmapOptions, WalkOptions } from '../hashmap.ts';
 import { readAccount } from './account.ts';
 import { NO_CURRENCIES } from './currency-collection.ts';
 import { depthBalanceAugmentation, readDepthBalanceInfo, writeDepthBalanceInfo } from './depth-balance-info.ts';
@@ -29,9 +29,14 @@ function readShardAccount(slice: CellSlice): ShardAccount {
  * @param accounts cell of `ShardAccounts`
  * @param id 32 bytes
  */
-export function findShardAccount(table: CellTable, accounts: number, id: Buffer): ShardAccount | undefined {
+export function findShardAccount(
+  table: CellTable,
+  accounts: number,
+  id: Buffer,
+  options: Pick<HashmapOptions, 'skipPruned'> = {},
+): ShardAccount | undefined {
   const root = new CellSlice(table, accounts).maybeRef();
-  const slice = lookupHashmap(table, root, 256, id, { readExtra: readDepthBalanceInfo });
+  const slice = lookupHashmap(table, root, 256, id, { ...options, readExtra: readDepthBalanceInfo });
   return slice && readShardAccount(slice);
 }
 

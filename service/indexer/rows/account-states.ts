@@ -1,12 +1,11 @@
 import { CellSlice } from '../../decode/cell-slice.ts';
 import type { CellTable } from '../../decode/cell-table.ts';
-import { DecodeError } from '../../decode/errors.ts';
 import { walkHashmap } from '../../decode/hashmap.ts';
 import { shardChildren, shardContains } from '../../decode/shard.ts';
 import type { Account } from '../../decode/tlb/account.ts';
 import { readAccount } from '../../decode/tlb/account.ts';
 import type { CurrencyCollection } from '../../decode/tlb/currency-collection.ts';
-import { listExtraCurrencies } from '../../decode/tlb/currency-collection.ts';
+import { listExtraCurrencies, NO_CURRENCIES } from '../../decode/tlb/currency-collection.ts';
 import { findShardAccount, walkShardAccounts } from '../../decode/tlb/shard-account.ts';
 import type { ShardAccount } from '../../decode/tlb/shard-account.ts';
 import { readShardState, readSplitState } from '../../decode/tlb/shard-state.ts';
@@ -161,14 +160,15 @@ function addStatesBefore(
   rows: StateRows,
 ): void {
   const { table } = block;
-  const before = accountBefore(block, id);
   const first = transactions[0]!;
-  if (typeof before === 'object' && first.prevLt === 0n) {
+  const wasNothing = first.originalStatus === STATUS.nonexist;
+  const before = wasNothing ? undefined : accountBefore(block, id);
+  if (before !== undefined && first.prevLt === 0n) {
     rows.accountStates.push(stateRow(table, hashBefore(table, first.stateUpdate), before));
   }
   if (transactions.length === 1) return;
   const after = found === undefined ? undefined : readAccountIn(table, found.account);
-  const ends = { before: before === 'unknown' ? before : before?.balance, after: after?.balance };
+  const ends = { before: wasNothing ? NO_CURRENCIES : before?.balance, after: after?.balance };
   statesBetween(block, transactions, ends).forEach((balance, index) => {
     const { stateUpdate, endStatus } = transactions[index]!;
     if (endStatus === STATUS.nonexist) return;
@@ -178,26 +178,27 @@ function addStatesBefore(
 }
 
 /**
- * The old side of the update shows what the new side is made from, which may be less than the account. Undefined when it does not exist;
- * `unknown` when the block does not show it.
+ * Undefined also when the block does not show it: the old side of the update is what the new side is made from, which may be less than the
+ * account.
  */
-function accountBefore(block: OpenBlock, id: Buffer): Account | undefined | 'unknown' {
-  try {
-    const { table } = block;
-    const account = findShardAccount(table, readShardState(table, oldRoot(block, id)).accounts, id);
-    return account && readAccount(table, account.account);
-  } catch (error) {
-    if (error instanceof DecodeError && error.code === 'pruned_branch') return 'unknown';
-    throw error;
-  }
+function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
+  const { table } = block;
+  const root = oldRoot(block, id);
+  if (root === undefined) return undefined;
+  const { accounts } = readShardState(table, root);
+  if (table.kind(accounts) === 'pruned') return undefined;
+  const account = findShardAccount(table, accounts, id, { skipPruned: true });
+  return account && readAccountIn(table, account.account);
 }
 
 /** After a merge the old side is the pair of the halves. */
-function oldRoot({ table, stateUpdate, info }: OpenBlock, id: Buffer): number {
-  const root = table.ref(stateUpdate, 0);
-  if (!info.afterMerge) return root;
-  const { left, right } = readSplitState(table, root);
-  return shardContains(shardChildren(info.shard)[0], id) ? left : right;
+function oldRoot({ table, stateUpdate, info }: OpenBlock, id: Buffer): number | undefined {
+  let root = table.ref(stateUpdate, 0);
+  if (info.afterMerge && table.kind(root) === 'ordinary') {
+    const { left, right } = readSplitState(table, root);
+    root = shardContains(shardChildren(info.shard)[0], id) ? left : right;
+  }
+  return table.kind(root) === 'ordinary' ? root : undefined;
 }
 
 /** `simple_lib$_ public:Bool root:^Cell`: code that accounts elsewhere name by its hash. */

@@ -1,5 +1,5 @@
 import { FULL_SHARD, MASTERCHAIN } from '../../decode/block-id.ts';
-import { parseBoc } from '../../decode/boc.ts';
+import { parseProvedBoc } from '../../decode/boc.ts';
 import { createPlainBocWriter } from '../../decode/plain-boc.ts';
 import { shardToSigned } from '../../decode/shard.ts';
 import { readBlockExtra } from '../../decode/tlb/block-extra.ts';
@@ -39,7 +39,7 @@ export function rowsOf(source: SourceBlocks): BlockRows {
 }
 
 function openBlock({ id, boc }: SourceBlock): OpenBlock {
-  const table = parseBoc(boc);
+  const table = parseProvedBoc(boc);
   const { globalId, info, extra, stateUpdate } = readBlock(table, table.roots[0]!);
   return {
     id,

@@ -9,9 +9,10 @@ import type { FoundTransaction } from './block-transactions.ts';
 
 type Balance = Pick<AccountStateRow, 'balance' | 'extra_currencies'>;
 
-/** What the account had before the first transaction, if that is known, and after the last; undefined when it did not exist. */
 export type BalanceEnds = {
-  readonly before: CurrencyCollection | undefined | 'unknown';
+  /** What the account had before the first transaction; undefined when the block does not show it. */
+  readonly before: CurrencyCollection | undefined;
+  /** What it has after the last; undefined when it is gone. */
   readonly after: CurrencyCollection | undefined;
 };
 
@@ -37,7 +38,7 @@ export function statesBetween(
     return sum.balance();
   });
   const start = balances.pop()!.balance;
-  if (start < 0n || (before !== 'unknown' && start !== (before?.grams ?? 0n))) return [];
+  if (start < 0n || (before !== undefined && start !== before.grams)) return [];
   return balances.toReversed();
 }
 
