@@ -17,9 +17,11 @@ const allowed: Record<string, readonly string[]> = {
   pool: ['error', 'decode', 'liteserver', 'proof'],
   live: ['error', 'decode', 'pool', 'proof', 'tvm', 'liteserver'],
   contract: ['error', 'decode', 'live'],
+  pending: ['error', 'decode', 'live', 'tvm'],
   v2: ['error', 'contract', 'decode', 'live'],
-  v3: ['error', 'contract', 'decode', 'live', 'store'],
+  v3: ['error', 'contract', 'decode', 'live', 'pending', 'store'],
   http: ['error', 'limits', 'contract', 'v2', 'v3'],
+  actions: ['error', 'decode'],
   indexer: ['error', 'decode', 'live', 'tvm', 'store'],
   devchain: ['error', 'decode', 'tvm', 'liteserver'],
 };

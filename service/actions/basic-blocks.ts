@@ -1,0 +1,175 @@
+import { makeBlock, type Block } from './block.ts';
+import { openBody, tryRead } from './body.ts';
+import { isLog, type EventMessage, type EventNode } from './event.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+
+/** A contract call, as later patterns read it. */
+export type Call = { readonly opcode: number | null; readonly message: EventMessage };
+
+/** A transfer of TON with its comment. */
+export type TonTransfer = {
+  readonly message: EventMessage;
+  /** Text, or base64 when it is encrypted. */
+  readonly comment: string | null;
+  readonly encrypted: boolean;
+};
+
+export const callType = 'call_contract';
+export const tonTransferType = 'ton_transfer';
+export const deployType = 'contract_deploy';
+export const tickTockType = 'tick_tock';
+
+const ENCRYPTED = 0x2167da4b;
+
+/** What a call says; undefined for other blocks. */
+export function callOf(block: Block): Call | undefined {
+  return block.type === callType ? (block.data as Call) : undefined;
+}
+
+export function tonTransferOf(block: Block): TonTransfer | undefined {
+  return block.type === tonTransferType ? (block.data as TonTransfer) : undefined;
+}
+
+/** Deployments in a block or in any of its parts. */
+export function deploymentsOf(block: Block): Block[] {
+  return block.type === deployType ? [block] : block.parts.flatMap(deploymentsOf);
+}
+
+/** One block for each node of a trace, connected as the nodes are (indexing sheet 9.1). */
+export function basicBlocks(root: EventNode): Block {
+  const first = basicBlock(root);
+  const open: [EventNode, Block][] = [[root, first]];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const [node, block] = entry;
+    block.next = node.children.map((child) => {
+      const next = basicBlock(child);
+      next.previous = block;
+      open.push([child, next]);
+      return next;
+    });
+  }
+  return first;
+}
+
+function basicBlock(node: EventNode): Block {
+  const { message, transaction } = node;
+  if (message === undefined) {
+    return makeBlock({ type: tickTockType, columns: { source: transaction.account } }, [node], []);
+  }
+  const isTransfer =
+    message.source !== null &&
+    message.destination !== null &&
+    (message.opcode === null || message.opcode === 0 || message.opcode === ENCRYPTED);
+  const parts = isDeployment(node) ? [deployment(node, message)] : [];
+  const extraCurrencies = message.extraCurrencies ?? {};
+  const { source, destination, value } = message;
+  if (isTransfer) {
+    const { comment, encrypted } = commentOf(message);
+    return makeBlock(
+      {
+        type: tonTransferType,
+        columns: {
+          source,
+          destination,
+          value,
+          extraCurrencies,
+          ...(comment !== null && { data: { ton_transfer_data: { content: comment, encrypted } } }),
+        },
+        data: { message, comment, encrypted } satisfies TonTransfer,
+        failed: transferFailed(node, message),
+      },
+      [node],
+      parts,
+    );
+  }
+  return makeBlock(
+    {
+      type: callType,
+      columns: { source, destination, value, opcode: message.opcode, extraCurrencies },
+      data: { opcode: message.opcode, message } satisfies Call,
+      failed: callFailed(node, message),
+    },
+    [node],
+    parts,
+  );
+}
+
+function isDeployment(node: EventNode): boolean {
+  const { originalStatus, endStatus } = node.transaction;
+  return !isLog(node) && (originalStatus === 'uninit' || originalStatus === 'nonexist') && endStatus === 'active';
+}
+
+function deployment(node: EventNode, { source, destination, value, opcode }: EventMessage): Block {
+  return makeBlock({ type: deployType, columns: { source, destination, value, opcode } }, [node], []);
+}
+
+function transferFailed({ transaction }: EventNode, { bounce }: EventMessage): boolean {
+  if (!transaction.aborted) return false;
+  if (bounce) return true;
+  return transaction.endStatus !== 'uninit' && transaction.skippedReason !== 'no_gas';
+}
+
+function callFailed(node: EventNode, { value, opcode, extraCurrencies }: EventMessage): boolean {
+  if (isLog(node) || !node.transaction.aborted) return false;
+  const isWorthless = (value ?? 0n) === 0n && Object.keys(extraCurrencies ?? {}).length === 0;
+  return !(isWorthless && opcode !== null);
+}
+
+/** The comment of a plain transfer (indexing sheet 9.1); null when there is none. */
+export function commentOf(message: EventMessage): { readonly comment: string | null; readonly encrypted: boolean } {
+  const encrypted = message.opcode === ENCRYPTED;
+  if (message.opcode === null) return { comment: null, encrypted };
+  const bytes = tryRead(() => {
+    const slice = openBody(message);
+    slice.skip(32);
+    return readSnake(slice);
+  });
+  if (bytes === undefined) return { comment: null, encrypted };
+  return { comment: encrypted ? bytes.toString('base64') : escapedText(bytes), encrypted };
+}
+
+/** Bytes over a chain of cells: whole bytes and at most one reference in each; undefined for anything else. */
+export function readSnake(slice: CellSlice): Buffer | undefined {
+  const parts: Buffer[] = [];
+  // A message has at most 8,192 cells.
+  for (let part = slice, cells = 0; cells < 8192; part = part.refSlice(), cells++) {
+    if ((part.remainingBits & 7) !== 0 || part.remainingRefs > 1) return undefined;
+    parts.push(part.bytes(part.remainingBits >> 3));
+    if (part.remainingRefs === 0) return Buffer.concat(parts);
+  }
+  return undefined;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 text, bytes that are none as `\\xNN`, without NULs. */
+export function escapedText(bytes: Buffer): string {
+  return decodeEscaped(bytes).replaceAll('\0', '');
+}
+
+function decodeEscaped(bytes: Buffer): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    let text = '';
+    for (let at = 0; at < bytes.length;) {
+      const length = sequenceLength(bytes, at);
+      text += length === 0 ? `\\x${bytes[at]!.toString(16).padStart(2, '0')}` : bytes.toString('utf8', at, at + length);
+      at += Math.max(1, length);
+    }
+    return text;
+  }
+}
+
+/** Bytes of the well-formed UTF-8 sequence that starts here; 0 when none does. */
+function sequenceLength(bytes: Buffer, at: number): number {
+  for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
+    try {
+      decoder.decode(bytes.subarray(at, at + length));
+      return length;
+    } catch {
+      // Perhaps a longer one.
+    }
+  }
+  return 0;
+}

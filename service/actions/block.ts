@@ -1,0 +1,110 @@
+import type { ActionColumns } from './columns.ts';
+import { nodeLt, nodeUtime, type EventNode, type EventTransaction } from './event.ts';
+
+/** A part of a trace with one meaning: first every message by itself, then whole operations that patterns found (indexing sheet 9.2). */
+export type Block = {
+  /** `ton_transfer`, `call_contract`, `jetton_transfer` and so on. */
+  readonly type: string;
+  /** The action's type where it differs, as `stake_deposit` of a `tonstakers_deposit`. */
+  readonly actionType: string;
+  /** Ascending by logical time. */
+  readonly nodes: readonly EventNode[];
+  readonly columns: ActionColumns;
+  /** What patterns of other families read of it. */
+  readonly data: unknown;
+  readonly failed: boolean;
+  /** Something about it contradicts what is known of its accounts. */
+  readonly broken: boolean;
+  /** Accounts that belong to it beyond those of its columns and transactions. */
+  readonly accounts: readonly string[];
+  /** Blocks that it was made of; deployments that happened in it stand here too. */
+  readonly parts: readonly Block[];
+  previous: Block | undefined;
+  next: Block[];
+  /** The block that this one became a part of. */
+  mergedInto: Block | undefined;
+};
+
+/** What a new block is to say. */
+export type NewBlock = {
+  readonly type: string;
+  readonly actionType?: string;
+  readonly columns: ActionColumns;
+  readonly data?: unknown;
+  readonly failed?: boolean;
+  readonly broken?: boolean;
+  readonly accounts?: readonly string[];
+};
+
+export function makeBlock(
+  { type, actionType = type, columns, data, failed = false, broken = false, accounts = [] }: NewBlock,
+  nodes: readonly EventNode[],
+  parts: readonly Block[],
+): Block {
+  const fresh = { previous: undefined, next: [], mergedInto: undefined };
+  return { type, actionType, columns, data, failed, broken, accounts, nodes, parts, ...fresh };
+}
+
+/**
+ * Puts a new block in place of connected ones: it takes their nodes, follows what the first of them followed, and what followed any of them follows it.
+ * @returns undefined, with nothing changed, when the blocks are not connected
+ */
+export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | undefined {
+  const parts = [...new Set(blocks)];
+  const within = new Set(parts);
+  const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
+  const [top] = tops;
+  if (top === undefined || tops.length > 1 || parts.some(({ mergedInto }) => mergedInto !== undefined))
+    return undefined;
+  const nodes = [...new Set(parts.flatMap((part) => part.nodes))].toSorted(byLt);
+  const block = makeBlock(made, nodes, parts);
+  const { previous } = top;
+  block.previous = previous;
+  if (previous !== undefined) previous.next = previous.next.map((one) => (one === top ? block : one));
+  block.next = parts
+    .flatMap((part) => part.next)
+    .filter((one) => !within.has(one))
+    .toSorted((one, other) => byLt(one.nodes[0]!, other.nodes[0]!));
+  for (const one of block.next) one.previous = block;
+  for (const part of parts) part.mergedInto = block;
+  return block;
+}
+
+function byLt(one: EventNode, other: EventNode): number {
+  const [a, b] = [nodeLt(one), nodeLt(other)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The message that began a block; undefined for tick-tock. */
+export function firstNode({ nodes }: Block): EventNode {
+  return nodes[0]!;
+}
+
+export function transactionsOf({ nodes }: Block): readonly EventTransaction[] {
+  return [...new Set(nodes.map(({ transaction }) => transaction))];
+}
+
+/** Smallest and largest times over a block's nodes, as rows have them (indexing sheet 9.6). */
+export function timesOf({ nodes }: Block) {
+  let [startLt, startUtime] = [nodeLt(nodes[0]!), nodeUtime(nodes[0]!)];
+  let [endLt, endUtime] = [nodes[0]!.transaction.lt, nodes[0]!.transaction.utime];
+  for (const node of nodes) {
+    const { lt, utime } = node.transaction;
+    const at = nodeLt(node);
+    if (at < startLt) startLt = at;
+    startUtime = Math.min(startUtime, nodeUtime(node));
+    if (lt > endLt) endLt = lt;
+    endUtime = Math.max(endUtime, utime);
+  }
+  return { startLt, startUtime, endLt, endUtime };
+}
+
+/** All blocks of a tree that are no parts of others, each before those that follow it, level by level. */
+export function* breadthFirst(root: Block): Generator<Block> {
+  const queue = [root];
+  for (let at = 0; at < queue.length; at++) {
+    const block = queue[at]!;
+    yield block;
+    queue.push(...block.next);
+  }
+}

@@ -1,0 +1,105 @@
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { bocText, newBudget, RawCell } from '../decode/messages/decoded.ts';
+import { readMessageAddress } from '../decode/tlb/message-address.ts';
+
+/** How one field of a body is read. Throws DecodeError when it is not there. */
+export type FieldReader<T> = (slice: CellSlice) => T;
+
+type Layout = Readonly<Record<string, FieldReader<unknown>>>;
+export type ValuesOf<L extends Layout> = { readonly [K in keyof L]: L[K] extends FieldReader<infer T> ? T : never };
+
+/** Fields one after another; what follows the last one is ignored, as indexers do. */
+export function fields<const L extends Layout>(layout: L): FieldReader<ValuesOf<L>> {
+  const entries = Object.entries(layout);
+  return (slice) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, read] of entries) values[name] = read(slice);
+    return values as ValuesOf<L>;
+  };
+}
+
+/** A body's fields after its opcode of 32 bits. The reader takes a body at its beginning and leaves it there; throws DecodeError. */
+export function body<const L extends Layout>(
+  layout: L,
+): (message: { readonly body: CellSlice | undefined }) => ValuesOf<L> {
+  const read = fields(layout);
+  return (message) => {
+    const slice = openBody(message);
+    slice.skip(32);
+    return read(slice);
+  };
+}
+
+/** A reader of a message's body of its own. Throws DecodeError `exotic_cell` when the body cannot be read. */
+export function openBody({ body: slice }: { readonly body: CellSlice | undefined }): CellSlice {
+  if (slice === undefined) throw new DecodeError('exotic_cell', 'The body is no ordinary cell.', { cell: 0 });
+  return slice.clone();
+}
+
+/** The same without errors: undefined for a body that is no such message. */
+export function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+export const bit: FieldReader<boolean> = (slice) => slice.bit();
+export const coins: FieldReader<bigint> = (slice) => slice.coins();
+export const uint64: FieldReader<bigint> = (slice) => slice.uint64();
+export const uint32: FieldReader<number> = (slice) => slice.uint(32);
+export const uint256: FieldReader<bigint> = (slice) => slice.uintBig(256);
+/** Unsigned, up to 32 bits. */
+export const uint =
+  (bits: number): FieldReader<number> =>
+  (slice) =>
+    slice.uint(bits);
+/** Signed, 1 to 32 bits. */
+export const int =
+  (bits: number): FieldReader<number> =>
+  (slice) =>
+    slice.int(bits);
+export const bigUint =
+  (bits: number): FieldReader<bigint> =>
+  (slice) =>
+    slice.uintBig(bits);
+export const bigInt =
+  (bits: number): FieldReader<bigint> =>
+  (slice) =>
+    slice.intBig(bits);
+/** Raw text with upper-case hex, or `addr_none`, `addr_extern`, `addr_var`. */
+export const address: FieldReader<string> = (slice) => addressText(readMessageAddress(slice));
+/** As `address`; null when it is `addr_none`. */
+export const maybeAddress: FieldReader<string | null> = (slice) => {
+  const found = readMessageAddress(slice);
+  return found === undefined ? null : addressText(found);
+};
+/** The next reference, opened. */
+export const ref: FieldReader<CellSlice> = (slice) => slice.refSlice();
+export const maybeRef: FieldReader<CellSlice | null> = (slice) => (slice.bit() ? slice.refSlice() : null);
+/** The next reference read as a whole. */
+export const inRef =
+  <T>(read: FieldReader<T>): FieldReader<T> =>
+  (slice) =>
+    read(slice.refSlice());
+/** What is left, which stays where it is. */
+export const rest: FieldReader<CellSlice> = (slice) => slice.clone();
+/** A payload as jettons and items carry it: the rest in place, or a reference; null when nothing is left. */
+export const payload: FieldReader<CellSlice | null> = (slice) => {
+  if (slice.remainingBits === 0) return null;
+  return slice.bit() ? slice.refSlice() : slice.clone();
+};
+
+/** A cell, or the rest of one, as base64 of a BoC with CRC-32C. */
+export function bocOf(slice: CellSlice): string {
+  return bocText(new RawCell(slice.clone()), newBudget());
+}
+
+/** Reads on a clone: the payload stays where it is. */
+export function peek<T>(slice: CellSlice, read: FieldReader<T>): T | undefined {
+  return tryRead(() => read(slice.clone()));
+}

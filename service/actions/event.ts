@@ -1,0 +1,113 @@
+import type { CellSlice } from '../decode/cell-slice.ts';
+
+// What the classifier sees of a trace. Hashes are base64 of 32 bytes, addresses raw with upper-case hex (`0:AB..`), as actions show them.
+
+/** One message of a trace; the two ends of it are one object. */
+export type EventMessage = {
+  readonly hash: string;
+  /** Null for messages from outside. */
+  readonly source: string | null;
+  /** Null for logs. */
+  readonly destination: string | null;
+  /** Nanotons; null for messages from and to the outside. */
+  readonly value: bigint | null;
+  /** Amounts by currency id; null where there is no value. */
+  readonly extraCurrencies: Readonly<Record<string, string>> | null;
+  readonly createdLt: bigint | null;
+  /** Unix seconds. */
+  readonly createdAt: number | null;
+  /** First 32 bits of the body, unsigned. */
+  readonly opcode: number | null;
+  readonly bounce: boolean;
+  /** At its beginning: readers take a clone. Undefined when it is an exotic cell. */
+  readonly body: CellSlice | undefined;
+  readonly init: CellSlice | undefined;
+};
+
+export type AccountStatusName = 'uninit' | 'frozen' | 'active' | 'nonexist';
+
+/** One transaction of a trace. */
+export type EventTransaction = {
+  readonly hash: string;
+  readonly account: string;
+  readonly lt: bigint;
+  readonly utime: number;
+  readonly mcSeqno: number;
+  /** `ord`, `tick_tock` and the others of v3 sheet 2. */
+  readonly kind: string;
+  readonly aborted: boolean;
+  readonly originalStatus: AccountStatusName;
+  readonly endStatus: AccountStatusName;
+  /** Why the compute phase was left out; null when it was not, or is not known. */
+  readonly skippedReason: string | null;
+  readonly exitCode: number | null;
+  readonly inMessage: EventMessage | null;
+  /** By `created_lt`. */
+  readonly outMessages: readonly EventMessage[];
+};
+
+/** A trace with all that its actions are made from. */
+export type EventTrace = {
+  readonly traceId: string;
+  readonly externalHash: string | null;
+  readonly externalHashNorm: string | null;
+  readonly endLt: bigint;
+  readonly endUtime: number;
+  readonly mcSeqnoEnd: number;
+  /** By lt, then account. */
+  readonly transactions: readonly EventTransaction[];
+};
+
+/** One message or tick-tock transaction in the tree of a trace (indexing sheet 9.1). */
+export type EventNode = {
+  /** Undefined for tick-tock transactions and others that no message began. */
+  readonly message: EventMessage | undefined;
+  /** That the message began; of a log the one that wrote it. */
+  readonly transaction: EventTransaction;
+  readonly parent: EventNode | undefined;
+  readonly children: EventNode[];
+};
+
+/** True for a message to the outside. */
+export function isLog({ message }: EventNode): boolean {
+  return message !== undefined && message.destination === null;
+}
+
+/** The tree of a trace: the first transaction's node, with the messages of each transaction by `created_lt`. Undefined for an empty trace. */
+export function eventTree(trace: EventTrace): EventNode | undefined {
+  const [root] = trace.transactions;
+  if (root === undefined) return undefined;
+  const consumers = new Map<string, EventTransaction>();
+  for (const transaction of trace.transactions) {
+    if (transaction.inMessage !== null) consumers.set(transaction.inMessage.hash, transaction);
+  }
+  const first: EventNode = {
+    message: root.inMessage ?? undefined,
+    transaction: root,
+    parent: undefined,
+    children: [],
+  };
+  // A list and not a recursion: a trace may be thousands of transactions deep.
+  const open = [first];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (isLog(node)) continue;
+    for (const message of node.transaction.outMessages) {
+      const transaction = message.destination === null ? node.transaction : consumers.get(message.hash);
+      if (transaction === undefined) continue;
+      const child: EventNode = { message, transaction, parent: node, children: [] };
+      node.children.push(child);
+      if (!isLog(child)) open.push(child);
+    }
+  }
+  return first;
+}
+
+/** Logical time of a node: of the message, or of the transaction that one from outside or the chain itself began. */
+export function nodeLt({ message, transaction }: EventNode): bigint {
+  return message?.createdLt ?? transaction.lt;
+}
+
+/** As `nodeLt`, in Unix seconds. */
+export function nodeUtime({ message, transaction }: EventNode): number {
+  return message?.createdAt ?? transaction.utime;
+}

@@ -1,0 +1,298 @@
+import type { CellSlice } from '../../decode/cell-slice.ts';
+import { callOf, escapedText, readSnake, type Call } from '../basic-blocks.ts';
+import type { Block } from '../block.ts';
+import {
+  address,
+  bocOf,
+  body,
+  coins,
+  maybeAddress,
+  maybeRef,
+  payload,
+  peek,
+  tryRead,
+  uint32,
+  uint64,
+} from '../body.ts';
+import { firstNode } from '../block.ts';
+import type { DataValue } from '../columns.ts';
+import type { Matcher } from '../matcher.ts';
+import { as, call, first, maybe, followedBy, type Context } from '../pattern.ts';
+
+// Jettons (TEP-74): transfers, burns, mints.
+
+export const transferOpcode = 0x0f8a7ea5;
+export const internalTransferOpcode = 0x178d4519;
+export const notifyOpcode = 0x7362d09c;
+export const burnOpcode = 0x595f07bc;
+export const burnNotificationOpcode = 0x7bdd97de;
+
+export const transferBody = body({
+  queryId: uint64,
+  amount: coins,
+  destination: address,
+  responseDestination: maybeAddress,
+  customPayload: maybeRef,
+  forwardAmount: coins,
+  forwardPayload: payload,
+});
+
+export const internalTransferBody = body({
+  queryId: uint64,
+  amount: coins,
+  from: maybeAddress,
+  responseDestination: maybeAddress,
+  forwardAmount: coins,
+});
+
+export const burnBody = body({ queryId: uint64, amount: coins, responseDestination: maybeAddress });
+
+/** What other families read of a transfer. */
+export type JettonTransfer = {
+  readonly queryId: bigint;
+  readonly amount: bigint;
+  readonly sender: string | null;
+  readonly senderWallet: string;
+  readonly receiver: string | null;
+  readonly receiverWallet: string | null;
+  /** The master. */
+  readonly jetton: string | null;
+  readonly forwardPayload: CellSlice | null;
+  readonly hasInternalTransfer: boolean;
+};
+
+export const jettonTransferType = 'jetton_transfer';
+
+export function jettonTransferOf(block: Block | undefined): JettonTransfer | undefined {
+  return block?.type === jettonTransferType ? (block.data as JettonTransfer) : undefined;
+}
+
+export type JettonBurn = {
+  readonly owner: string;
+  readonly wallet: string;
+  readonly jetton: string;
+  readonly amount: bigint;
+};
+export const jettonBurnType = 'jetton_burn';
+
+export function jettonBurnOf(block: Block | undefined): JettonBurn | undefined {
+  return block?.type === jettonBurnType ? (block.data as JettonBurn) : undefined;
+}
+
+/** Masters of proxy TON: their wallets stand for TON. */
+export const proxyTonMasters: ReadonlySet<string> = new Set([
+  '0:8CDC1D7640AD5EE326527FC1AD0514F468B30DC84B0173F0E155F451B4E11F7C',
+  '0:671963027F7F85659AB55B821671688601CDCF1EE674FC7FBBB1A776A18D34A3',
+  '0:949C4C66760C002800E2FA3D8A3CA4E1C90A9373B53AE7472033483BF14CD95E',
+]);
+
+const TEXT = 0;
+const ENCRYPTED = 0x2167da4b;
+
+/** A text in a payload, plain or encrypted, as transfers show it. */
+export function payloadComment(forwardPayload: CellSlice | null): {
+  readonly comment: string | null;
+  readonly is_encrypted_comment: boolean | null;
+} {
+  const none = { comment: null, is_encrypted_comment: null };
+  if (forwardPayload === null || forwardPayload.remainingBits < 32) return none;
+  const found = peek(forwardPayload, (slice) => {
+    const tag = slice.uint(32);
+    return tag === TEXT || tag === ENCRYPTED ? { tag, bytes: readSnake(slice) } : undefined;
+  });
+  if (found?.bytes === undefined) return none;
+  if (found.tag === ENCRYPTED) return { comment: found.bytes.toString('base64'), is_encrypted_comment: true };
+  return { comment: escapedText(found.bytes), is_encrypted_comment: false };
+}
+
+/** The first 32 bits of a payload. */
+export function payloadOpcode(forwardPayload: CellSlice | null): number | undefined {
+  return forwardPayload === null ? undefined : peek(forwardPayload, uint32);
+}
+
+/** Asserted by patterns: the block is a call between accounts. */
+export function innerCall(block: Block): Call & { readonly source: string; readonly destination: string } {
+  const found = callOf(block)!;
+  return { ...found, source: found.message.source ?? '', destination: found.message.destination ?? '' };
+}
+
+function transferData(
+  read: ReturnType<typeof transferBody>,
+  forwardAmount: bigint,
+): Readonly<Record<string, DataValue>> {
+  const { customPayload, forwardPayload } = read;
+  return {
+    response_destination: read.responseDestination,
+    forward_amount: forwardAmount,
+    query_id: read.queryId,
+    custom_payload: customPayload === null ? null : bocOf(customPayload),
+    forward_payload: forwardPayload === null ? null : bocOf(forwardPayload),
+    ...payloadComment(forwardPayload),
+  };
+}
+
+/** To a wallet that takes it over from the sender's wallet. */
+const transfer: Matcher = {
+  pattern: followedBy(
+    call(transferOpcode),
+    as('internal', followedBy(call(internalTransferOpcode), maybe(call(notifyOpcode)))),
+  ),
+  build(root, found, { interfaces }) {
+    const { message, source, destination: senderWallet } = innerCall(root);
+    const internal = innerCall(found.one('internal')!);
+    const receiverWallet = internal.destination;
+    const wallet = interfaces.jettonWallet(receiverWallet);
+    if (wallet === undefined) return undefined;
+    const read = transferBody(message);
+    const arrived = internalTransferBody(internal.message);
+    const { amount } = arrived;
+    return {
+      type: jettonTransferType,
+      columns: {
+        source,
+        sourceSecondary: senderWallet,
+        destination: wallet.owner,
+        destinationSecondary: receiverWallet,
+        asset: wallet.jetton,
+        amount,
+        data: { jetton_transfer_data: transferData(read, arrived.forwardAmount) },
+      },
+      data: {
+        queryId: read.queryId,
+        amount,
+        sender: source,
+        senderWallet,
+        receiver: wallet.owner,
+        receiverWallet,
+        jetton: wallet.jetton,
+        forwardPayload: read.forwardPayload,
+        hasInternalTransfer: true,
+      } satisfies JettonTransfer,
+      failed: root.failed || found.one('internal')!.failed,
+      broken: wallet.owner !== read.destination,
+    };
+  },
+};
+
+/** Of proxy TON: its wallet pays at once, without a second wallet. */
+const proxyTonTransfer: Matcher = {
+  pattern: followedBy({ ...call(transferOpcode), test: isProxyTonTransfer }, maybe(call(notifyOpcode))),
+  build(root, _found, { interfaces }) {
+    const { message, source, destination: senderWallet } = innerCall(root);
+    const read = transferBody(message);
+    const jetton = interfaces.jettonWallet(senderWallet)!.jetton;
+    const { amount } = read;
+    return {
+      type: jettonTransferType,
+      columns: {
+        source,
+        destination: read.destination,
+        asset: jetton,
+        amount,
+        data: { jetton_transfer_data: transferData(read, read.forwardAmount) },
+      },
+      data: {
+        queryId: read.queryId,
+        amount,
+        sender: source,
+        senderWallet,
+        receiver: read.destination,
+        receiverWallet: null,
+        jetton,
+        forwardPayload: read.forwardPayload,
+        hasInternalTransfer: false,
+      } satisfies JettonTransfer,
+      failed: root.failed,
+    };
+  },
+};
+
+function isProxyTonTransfer(block: Block, { interfaces }: Context): boolean {
+  const found = callOf(block);
+  if (found?.opcode !== transferOpcode) return false;
+  const wallet = interfaces.jettonWallet(found.message.destination ?? '');
+  return wallet !== undefined && proxyTonMasters.has(wallet.jetton);
+}
+
+const burn: Matcher = {
+  pattern: followedBy(call(burnOpcode), maybe(call(burnNotificationOpcode))),
+  build(root, _found, { interfaces }) {
+    const { message, destination: wallet } = innerCall(root);
+    const known = interfaces.jettonWallet(wallet);
+    if (known === undefined) return undefined;
+    const { amount } = burnBody(message);
+    const { owner, jetton } = known;
+    return {
+      type: jettonBurnType,
+      columns: { source: owner, sourceSecondary: wallet, asset: jetton, amount },
+      data: { owner, wallet, jetton, amount } satisfies JettonBurn,
+      failed: root.failed,
+    };
+  },
+};
+
+export type JettonMint = {
+  readonly receiver: string | null;
+  readonly wallet: string | null;
+  readonly jetton: string;
+  readonly amount: bigint | null;
+};
+export const jettonMintType = 'jetton_mint';
+
+export function jettonMintOf(block: Block | undefined): JettonMint | undefined {
+  return block?.type === jettonMintType ? (block.data as JettonMint) : undefined;
+}
+
+const PLAIN_MINT = 0x642b7d07;
+const MINTER_MINT = 0x00000015;
+
+const mintBody = body({ queryId: uint64, to: address, tonAmount: coins });
+const minterMintBody = body({
+  queryId: uint64,
+  to: address,
+  tonAmount: coins,
+  amount: (slice) => {
+    const inner = slice.refSlice();
+    inner.skip(32 + 64);
+    return inner.coins();
+  },
+});
+
+const notify = maybe(call(notifyOpcode));
+
+const mint: Matcher = {
+  pattern: followedBy(
+    call(PLAIN_MINT, MINTER_MINT),
+    maybe(first(as('internal', followedBy(call(internalTransferOpcode), notify)), call(notifyOpcode))),
+  ),
+  build(root, found, { interfaces }) {
+    const { message, opcode, destination: jetton } = innerCall(root);
+    const internal = found.one('internal');
+    const { to, tonAmount } = mintBody(message);
+    const stated = opcode === MINTER_MINT ? tryRead(() => minterMintBody(message).amount) : undefined;
+    const wallet = internal === undefined ? null : innerCall(internal).destination;
+    const known = wallet === null ? undefined : interfaces.jettonWallet(wallet);
+    if (wallet !== null && known === undefined) return undefined;
+    const amount = internal === undefined ? (stated ?? null) : internalTransferBody(innerCall(internal).message).amount;
+    const receiver = known?.owner ?? to;
+    return {
+      type: jettonMintType,
+      columns: { destination: receiver, destinationSecondary: wallet, asset: jetton, amount, value: tonAmount },
+      data: { receiver, wallet, jetton, amount } satisfies JettonMint,
+      failed: internal === undefined || root.failed || internal.failed,
+    };
+  },
+};
+
+/** True for the first message of a block that came from this account. */
+export function isFrom(block: Block, account: string | null): boolean {
+  return account !== null && firstNode(block).message?.source === account;
+}
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const jettonMatchers: Readonly<Record<number, Matcher>> = {
+  15: transfer,
+  16: proxyTonTransfer,
+  18: burn,
+  44: mint,
+};

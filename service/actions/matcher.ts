@@ -1,0 +1,33 @@
+import { breadthFirst, mergeBlocks, type Block, type NewBlock } from './block.ts';
+import { tryRead } from './body.ts';
+import { match, type Context, type Found, type Pattern } from './pattern.ts';
+
+/** One kind of operation: the shape of its blocks, and what a block made of them says. */
+export type Matcher = {
+  /** What the block is that it starts at, with everything around it. */
+  readonly pattern: Pattern;
+  /**
+   * Makes the block; undefined when the blocks mean something else. What it cannot read (DecodeError) drops the match. `also` names blocks that belong to
+   * it beyond those found.
+   */
+  readonly build: (
+    root: Block,
+    found: Found,
+    context: Context,
+  ) => (NewBlock & { readonly also?: readonly Block[] }) | undefined;
+};
+
+/** Runs a matcher once over a tree, from its root down; returns the root, which may be a new block. */
+export function applyMatcher(matcher: Matcher, root: Block, context: Context): Block {
+  let top = root;
+  for (const block of breadthFirst(root)) {
+    if (block.mergedInto !== undefined) continue;
+    const found = match(matcher.pattern, block, context);
+    if (found === undefined) continue;
+    const made = tryRead(() => matcher.build(block, found, context));
+    if (made === undefined) continue;
+    const merged = mergeBlocks(made, [...found.blocks, ...(made.also ?? [])]);
+    if (merged !== undefined && merged.previous === undefined) top = merged;
+  }
+  return top;
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+
+import { breadthFirst, firstNode, timesOf, transactionsOf, type Block } from './block.ts';
+import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
+import type { ActionColumns } from './columns.ts';
+import { nodeLt, type EventTrace } from './event.ts';
+
+/** One action as it is stored (indexing sheet 9.6). */
+export type Action = Required<Omit<ActionColumns, 'data'>> & {
+  readonly data: NonNullable<ActionColumns['data']>;
+  readonly traceId: string;
+  /** Base64 of 32 bytes; stays the same when the trace is classified again. */
+  readonly actionId: string;
+  readonly type: string;
+  /** A set. */
+  readonly transactions: readonly string[];
+  /** A set. */
+  readonly accounts: readonly string[];
+  readonly startLt: bigint;
+  readonly endLt: bigint;
+  readonly startUtime: number;
+  readonly endUtime: number;
+  readonly mcSeqnoEnd: number;
+  readonly success: boolean;
+  /** Of the action that this one is a part of; null for those of the first level. */
+  readonly parentActionId: string | null;
+  /** Types of the blocks that it is within: a set. */
+  readonly ancestorTypes: readonly string[];
+};
+
+/** Blocks whose parts are no actions: clients of the first version know them whole. */
+const WHOLE_TYPES = new Set([
+  'call_contract',
+  'contract_deploy',
+  'ton_transfer',
+  'tick_tock',
+  'jetton_transfer',
+  'jetton_burn',
+  'jetton_mint',
+  'jetton_swap',
+  'nft_transfer',
+  'nft_mint',
+  'stake_deposit',
+  'stake_withdrawal',
+  'stake_withdrawal_request',
+  'dex_deposit_liquidity',
+  'dex_withdraw_liquidity',
+  'change_dns',
+  'delete_dns',
+  'renew_dns',
+  'subscribe',
+  'unsubscribe',
+  'election_deposit',
+  'election_recover',
+  'auction_bid',
+  'tonstakers_deposit',
+  'tonstakers_withdraw',
+  'tonstakers_withdraw_request',
+  'nominator_pool_deposit',
+  'nominator_pool_withdraw_request',
+  'ethena_deposit',
+  'ethena_withdrawal_request',
+  'dedust_deposit_liquidity',
+  'dedust_deposit_liquidity_partial',
+  'tonco_deposit_liquidity',
+  'tonco_withdraw_liquidity',
+  'coffee_deposit_liquidity',
+]);
+
+/** Makes the rows of a classified tree: of each block, of its parts where they are actions too, and of the deployments anywhere in it. */
+export function actionsOf(trace: EventTrace, root: Block): Action[] {
+  const actions: Action[] = [];
+  const emit = (block: Block, parent: Action | undefined, ancestors: readonly string[]): void => {
+    const action = isAction(block) ? actionOf(trace, block, parent?.actionId ?? null, ancestors) : undefined;
+    const isSame = action?.actionId === parent?.actionId;
+    if (action !== undefined && !isSame) actions.push(action);
+    if (WHOLE_TYPES.has(block.type)) return;
+    const within = [...new Set([...ancestors, block.type])];
+    for (const part of block.parts) if (part.type !== deployType) emit(part, action ?? parent, within);
+  };
+  for (const block of breadthFirst(root)) {
+    emit(block, undefined, []);
+    for (const deployment of deploymentsOf(block)) actions.push(actionOf(trace, deployment, null, []));
+  }
+  return unique(actions);
+}
+
+/** Logs and messages from outside are no actions by themselves. */
+function isAction({ type, columns }: Block): boolean {
+  return type !== callType || (typeof columns.source === 'string' && typeof columns.destination === 'string');
+}
+
+function actionOf(
+  trace: EventTrace,
+  block: Block,
+  parentActionId: string | null,
+  ancestorTypes: readonly string[],
+): Action {
+  const { columns } = block;
+  const begun = firstNode(block).parent?.transaction;
+  const transactions = [...new Set([...(begun === undefined ? [] : [begun]), ...transactionsOf(block)])];
+  const { source = null, sourceSecondary = null, destination = null, destinationSecondary = null } = columns;
+  const named = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
+  const accounts = new Set([...transactions.map(({ account }) => account), ...named.filter((one) => one !== null)]);
+  return {
+    ...noColumns,
+    ...columns,
+    source,
+    sourceSecondary,
+    destination,
+    destinationSecondary,
+    traceId: trace.traceId,
+    actionId: actionIdOf(block),
+    type: block.actionType,
+    transactions: transactions.map(({ hash }) => hash),
+    accounts: [...accounts],
+    ...timesOf(block),
+    mcSeqnoEnd: Math.max(...transactions.map(({ mcSeqno }) => mcSeqno)),
+    success: !block.failed,
+    parentActionId,
+    ancestorTypes,
+  };
+}
+
+const noColumns = {
+  asset: null,
+  assetSecondary: null,
+  asset2: null,
+  asset2Secondary: null,
+  opcode: null,
+  value: null,
+  amount: null,
+  extraCurrencies: {},
+  data: {},
+} as const;
+
+/** Of the text of the first message's hash and the block's type; of tick-tock transactions their own hash. */
+function actionIdOf({ nodes, type }: Block): string {
+  const earliest = nodes.reduce((one, other) => (nodeLt(other) < nodeLt(one) ? other : one));
+  const hash =
+    type === tickTockType ? earliest.transaction.hash : (earliest.message?.hash ?? earliest.transaction.hash);
+  return createHash('sha256').update(`${hash}${type}`, 'latin1').digest('base64');
+}
+
+/** A part that says the same as another of the same first message is one action. */
+function unique(actions: readonly Action[]): Action[] {
+  return [...new Map(actions.toReversed().map((action) => [action.actionId, action])).values()].toReversed();
+}
