@@ -4,6 +4,7 @@ import { createAccountContents } from '../v3/account-contents.ts';
 import { accountStateOperations } from '../v3/account-states.ts';
 import { createAddressBooks } from '../v3/address-book.ts';
 import { blockOperations } from '../v3/blocks.ts';
+import { decodeOperations } from '../v3/decode.ts';
 import { messageOperations } from '../v3/messages.ts';
 import { metadataOperations } from '../v3/metadata.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
@@ -35,5 +36,6 @@ export function v3Families({ network }: Pick<ServiceConfig, 'network'>, live: V2
     ...runMethodOperations(live.getMethods),
     ...feeOperations(live.fees),
     ...sendOperations(live.send),
+    ...decodeOperations(),
   ];
 }
