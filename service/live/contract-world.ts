@@ -9,7 +9,7 @@ import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
 import { estimateFees } from '../tvm/fees.ts';
 import { TvmError } from '../tvm/errors.ts';
 import { encodeStack } from '../tvm/stack-writer.ts';
-import type { GetMethodResult, Tvm, TvmWorld } from '../tvm/tvm.ts';
+import type { EmulationRequest, EmulationResult, GetMethodResult, Tvm, TvmWorld } from '../tvm/tvm.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountCell, AccountReaderOptions } from './account-reader.ts';
 import type { AccountView } from './account-view.ts';
@@ -40,6 +40,9 @@ export type FeesCall = Pick<FeesRequest, 'body' | 'initCode' | 'initData' | 'ign
   readonly account: AccountId;
 };
 
+/** A message to an account as the chain has it, or as messages before left it. */
+export type EmulationCall = Pick<EmulationRequest, 'shardAccount' | 'message' | 'lt'>;
+
 /**
  * The chain as of one masterchain block: accounts, and contracts that run on them. Everything that is read for it is proved to the
  * configured trust level, and noted for `answer`.
@@ -52,6 +55,10 @@ export type ContractWorld = {
   runMethod(call: MethodCall): Promise<MethodRun>;
   /** Rejects with TvmError, and as `Pool.query` does. */
   estimateFees(call: FeesCall): Promise<SourceFees>;
+  /** BoC of `ShardAccount`. Rejects as `Pool.query` does. */
+  readShardAccount(account: AccountId): Promise<Buffer>;
+  /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
+  emulate(call: EmulationCall): Promise<EmulationResult>;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
 };
@@ -176,6 +183,12 @@ export function createContractWorlds(
         const { account, utime }: AccountCell = note(cell);
         cached = false;
         return estimateFees(tvm, { ...world, ...message, address, account, utime });
+      },
+      readShardAccount: async (account) => note(await reader.readShardAccount(account, block, context)),
+      async emulate(call) {
+        const world = await readWorld(context);
+        cached = false;
+        return tvm.emulateTransaction({ ...world, ...call, utime: block.utime });
       },
       answer: (value) => ({ value, liteServers: [...used], cached }),
     };

@@ -6,7 +6,7 @@ import type { AccountId, LiveAccounts } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import { readExternalMessage } from './external-message.ts';
 import type { ExternalMessage } from './external-message.ts';
-import type { LiveSend } from './send.ts';
+import type { LiveSend, OnSent } from './send.ts';
 
 /** What an account is to be told from outside; the state is used while the account has no code. */
 export type ExternalQuery = ExternalContent & { readonly account: AccountId };
@@ -40,11 +40,12 @@ export type LegacySendDependencies = {
   readonly pool: Pick<Pool, 'broadcast'>;
   readonly accounts: Pick<LiveAccounts, 'readAccount'>;
   readonly send: LiveSend;
+  readonly onSent?: OnSent | undefined;
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
 };
 
-export function createLegacySend({ pool, accounts, send, now }: LegacySendDependencies): LegacySend {
+export function createLegacySend({ pool, accounts, send, onSent, now }: LegacySendDependencies): LegacySend {
   let repeated = 0;
 
   /** One send of many; true when there is no use in another one. */
@@ -78,6 +79,7 @@ export function createLegacySend({ pool, accounts, send, now }: LegacySendDepend
       // What the caller may do outlasts its request; its time, its trace and its notes do not.
       const rights = { ...(access && { access }), ...(caller !== undefined && { caller }) };
       void repeat({ boc: message.boc, rights, endMs: now() + DURATION_MS });
+      onSent?.(message, rights);
       return { value: message, liteServers: [], cached: false };
     },
   };

@@ -13,11 +13,17 @@ export type LiveSend = {
   send(boc: Buffer, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
 };
 
-export function createLiveSend({ pool }: { readonly pool: Pick<Pool, 'broadcast'> }): LiveSend {
+/** Is told of a message that a lite server has taken; must not throw. */
+export type OnSent = (message: ExternalMessage, sender: Pick<ReadContext, 'access'>) => void;
+
+export type LiveSendDependencies = { readonly pool: Pick<Pool, 'broadcast'>; readonly onSent?: OnSent | undefined };
+
+export function createLiveSend({ pool, onSent }: LiveSendDependencies): LiveSend {
   return {
     async send(boc, context) {
       const message = readExternalMessage(boc);
       const { liteServers } = await pool.broadcast(message.boc, context);
+      onSent?.(message, context);
       return { value: message, liteServers, cached: false };
     },
   };

@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../config.ts';
-import { createContractWorlds } from '../live/contract-world.ts';
+import { createContractWorlds, type ContractWorlds } from '../live/contract-world.ts';
 import { createLiveDns } from '../live/dns.ts';
 import { createLiveFees } from '../live/fees.ts';
 import { createLiveTokens } from '../live/tokens.ts';
@@ -10,30 +10,34 @@ import { createLiveBlocks } from '../live/live-blocks.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import { createLiveTransactions } from '../live/live-transactions.ts';
 import { createLegacySend } from '../live/legacy-send.ts';
-import { createLiveSend } from '../live/send.ts';
+import { createLiveSend, type OnSent } from '../live/send.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { SignatureChecker } from '../proof/signature-checker.ts';
 import type { Tvm } from '../tvm/tvm.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 
+/** What v2 answers from, and the worlds that messages are emulated in. */
+export type Live = V2Dependencies & { readonly worlds: ContractWorlds };
+
 /** Live answers of every family, over one pool. */
 export function createLive(
   { trust }: Pick<ServiceConfig, 'trust'>,
-  { pool, signatures, tvm }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm },
-): V2Dependencies {
+  { pool, signatures, tvm, onSent }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm; onSent?: OnSent },
+): Live {
   const worlds = createContractWorlds({ trust }, { pool, tvm, now: () => performance.now() });
   const accounts = createLiveAccounts({ trust }, { pool });
   const blocks = createLiveBlocks({ pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs });
   const configuration = createLiveConfiguration({ pool });
-  const send = createLiveSend({ pool });
+  const send = createLiveSend({ pool, onSent });
   return {
+    worlds,
     accounts,
     blocks,
     configuration,
     extended: createExtendedAccounts({ accounts, configuration }),
     transactions: createLiveTransactions({ pool, accounts, blocks }),
     send,
-    legacySend: createLegacySend({ pool, accounts, send, now: () => performance.now() }),
+    legacySend: createLegacySend({ pool, accounts, send, onSent, now: () => performance.now() }),
     getMethods: createLiveGetMethods({ worlds }),
     tokens: createLiveTokens({ worlds }),
     dns: createLiveDns({ worlds }),

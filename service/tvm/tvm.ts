@@ -328,7 +328,7 @@ function writeCurrencies(
   return { [first.id >>> 0]: `${first.amount}${others}` };
 }
 
-function seedParams({ randSeed }: TvmWorld): object {
+function seedParams({ randSeed }: Pick<TvmWorld, 'randSeed'>): object {
   if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
   return { rand_seed: randSeed.toString('hex'), debug_enabled: false };
 }
