@@ -103,9 +103,14 @@ export class FlatCells implements CellTable {
 
   hash(cell: number, level = 3): Buffer {
     const copy = Buffer.allocUnsafe(32);
-    // What a pruned branch stands for is in its data: nothing to compute.
-    if (level === 0 && this.#kind[cell] === PRUNED) copyHash(this.bytes, this.#offset[cell]! + 2, copy, 0);
-    else copyHash(this.#hashes, this.#hashAt(cell, level), copy, 0);
+    if (level === 0 && this.#kind[cell] === PRUNED) {
+      // What a pruned branch stands for is in its data: nothing to compute.
+      copyHash(this.bytes, this.#offset[cell]! + 2, copy, 0);
+      return copy;
+    }
+    // First the place: finding it may make room for hashes elsewhere.
+    const at = this.#hashAt(cell, level);
+    copyHash(this.#hashes, at, copy, 0);
     return copy;
   }
 
