@@ -24,6 +24,9 @@ export const ledger: Migration = {
     'CREATE INDEX blocks_by_mc_seqno ON blocks (mc_seqno)',
     'CREATE INDEX blocks_by_gen_utime ON blocks (gen_utime, workchain, shard, seqno)',
     'CREATE INDEX blocks_by_start_lt ON blocks (start_lt)',
+    // A shard may have been split long ago; a seqno is that of a few blocks.
+    'CREATE INDEX blocks_by_shard ON blocks (shard, gen_utime)',
+    'CREATE INDEX blocks_by_seqno ON blocks (seqno)',
     'CREATE INDEX blocks_by_root_hash ON blocks (root_hash)',
     'CREATE INDEX blocks_by_file_hash ON blocks (file_hash)',
     createTable(shardTops),

@@ -48,6 +48,13 @@ export type FoundMessage = MessageRow & {
   readonly producer_version: number | null;
 };
 
+/** The consumer's transaction: a message from outside may be accepted more than once, and each time is a row. */
+const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
+
+/** Only the first time of those is shown: a message is told once. */
+const once =
+  '(m.created_lt IS NOT NULL OR NOT EXISTS (SELECT 1 FROM messages e WHERE e.hash = m.hash AND e.lt < m.lt))';
+
 const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
 /** Transactions of one alias with their blocks' version. */
@@ -65,13 +72,14 @@ export async function findMessages(
   addFilter(conditions, filter, hashes);
   const byTime = (filter.startUtime ?? filter.endUtime) !== undefined;
   addListFilter(conditions, filter, byTime);
+  conditions.and(once);
   const order = `ORDER BY m.${byTime ? 'created_at' : 'created_lt'} ${page.sort}, m.hash ${page.sort}`;
   const inner = `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read<FoundMessage>(
     `SELECT m.*, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
         p.hash AS producer_hash, p.boc AS producer_boc, p.version AS producer_version
       FROM (${inner}) m
-      LEFT JOIN LATERAL (${holders} WHERE t.in_msg_hash = m.hash AND t.lt >= m.lt LIMIT 1) c ON true
+      LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
       LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true
       ${order}`,
     conditions.values,
@@ -90,7 +98,7 @@ export async function findTransactionsByMessage(
   const conditions = createConditions();
   addFilter(conditions, filter, hashes);
   const where = conditions.where();
-  const took = `SELECT ${transactionColumns} FROM messages m JOIN transactions t ON t.in_msg_hash = m.hash AND t.lt >= m.lt ${where}`;
+  const took = `SELECT ${transactionColumns} FROM messages m JOIN transactions t ON ${taken} ${where}`;
   const sender = `SELECT ${transactionColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
   const sent = `SELECT DISTINCT t.* FROM messages m CROSS JOIN LATERAL (${sender}) t ${where}`;
   const matching = { in: took, out: sent, both: `${took} UNION ${sent}` }[direction];
@@ -133,7 +141,7 @@ function addListFilter(conditions: Conditions, filter: MessageListFilter, byTime
   conditions.when(filter.startLt, (at) => `m.created_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `m.created_lt <= ${at}`);
   if (filter.direction === 'in') {
-    conditions.and('EXISTS (SELECT 1 FROM transactions t WHERE t.in_msg_hash = m.hash AND t.lt >= m.lt)');
+    conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE ${taken})`);
   }
   if (filter.direction === 'out') {
     conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE t.account = m.source AND ${near})`);

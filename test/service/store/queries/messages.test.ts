@@ -1,0 +1,205 @@
+import { Cell, Dictionary } from '@ton/core';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { accountOfKey } from '#service/store/account-key.ts';
+import {
+  findMessages,
+  findTransactionsByMessage,
+  type MessageEnd,
+  type MessageListFilter,
+} from '#service/store/queries/messages.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { SortedPage } from '#service/store/queries/transactions.ts';
+import type { MessageRow } from '#service/store/tables.ts';
+import { createRecordedIndex, recordedRows } from '#test/support/recorded-index.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+
+/** A message, who sent it and who took it: one from outside may be taken more than once. */
+type Sent = MessageRow & { readonly producer: Holder | undefined; readonly consumers: readonly Holder[] };
+type Holder = { readonly hash: string; readonly lt: bigint; readonly account: string };
+
+let index: StoreUnderTest;
+let reader: StoreReader;
+let all: readonly Sent[] = [];
+
+const keyOf = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'));
+
+beforeAll(async () => {
+  index = await createRecordedIndex(import.meta.filename);
+  reader = { read: (sql, values) => index.store.read(sql, values) };
+  const rows = await recordedRows();
+  const transactions = rows.flatMap((one) => one.transactions);
+  const holderOf = (row: (typeof transactions)[number]): Holder => ({
+    hash: keyOf(row.hash)!,
+    lt: row.lt,
+    account: keyOf(row.account)!,
+  });
+  const takers = Map.groupBy(transactions, (row) => keyOf(row.in_msg_hash));
+  const producers = new Map(
+    transactions.flatMap((row) => sentBy(row.boc).map((hash) => [hash, holderOf(row)] as const)),
+  );
+  const once = new Map(rows.flatMap(({ messages }) => messages).map((row) => [keyOf(row.hash), row]));
+  all = [...once.values()].map((row) => ({
+    ...row,
+    consumers: (takers.get(keyOf(row.hash)) ?? []).map(holderOf).toSorted((a, b) => Number(a.lt - b.lt)),
+    producer: producers.get(keyOf(row.hash)),
+  }));
+}, 120_000);
+afterAll(() => index.close());
+
+/** Hashes of the messages that a transaction sent, as another decoder reads them. */
+function sentBy(boc: Uint8Array): string[] {
+  const messages = Cell.fromBoc(Buffer.from(boc))[0]!.refs[0]!.beginParse();
+  if (messages.loadBit()) messages.loadRef();
+  const sent = messages.loadDict(Dictionary.Keys.Uint(15), Dictionary.Values.Cell());
+  return sent.values().map((cell) => cell.hash().toString('hex'));
+}
+
+const isEnd = (column: Uint8Array | null, end: MessageEnd | undefined): boolean => {
+  if (end === undefined) return true;
+  if (end === 'null' || column === null) return end === 'null' && column === null;
+  const { workchain, id } = accountOfKey(column);
+  return workchain === end.workchain && id.equals(end.id);
+};
+
+function passing(filter: MessageListFilter): Sent[] {
+  const named = new Set((filter.hashes ?? []).map(keyOf));
+  const byTime = filter.startUtime !== undefined || filter.endUtime !== undefined;
+  return all.filter((row) => {
+    const placed = byTime ? row.created_at : row.created_lt;
+    return (
+      (named.size === 0 || named.has(keyOf(row.hash)) || named.has(keyOf(row.hash_norm))) &&
+      (filter.bodyHash === undefined || keyOf(filter.bodyHash) === keyOf(row.body_hash)) &&
+      (filter.opcode === undefined || filter.opcode === row.opcode) &&
+      isEnd(row.source, filter.source) &&
+      isEnd(row.destination, filter.destination) &&
+      (filter.excludeExternals !== true || placed !== null) &&
+      (filter.onlyExternals !== true || placed === null) &&
+      (filter.direction !== 'in' || row.consumers.length > 0) &&
+      (filter.direction !== 'out' || row.producer !== undefined) &&
+      within(row.created_at, filter.startUtime, filter.endUtime) &&
+      within(row.created_lt, filter.startLt, filter.endLt)
+    );
+  });
+}
+
+function within<T extends number | bigint>(value: T | null, from: T | undefined, to: T | undefined): boolean {
+  if (from === undefined && to === undefined) return true;
+  return value !== null && (from === undefined || value >= from) && (to === undefined || value <= to);
+}
+
+/** Null stands behind everything, before it when the order is turned. */
+function expected(filter: MessageListFilter, { limit, offset, sort }: SortedPage): string[] {
+  const byTime = filter.startUtime !== undefined || filter.endUtime !== undefined;
+  const placeOf = (row: Sent): number => Number((byTime ? row.created_at : row.created_lt) ?? Infinity);
+  const compare = (a: Sent, b: Sent): number =>
+    (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)) || Buffer.compare(a.hash, b.hash);
+  const sorted = passing(filter).toSorted(compare);
+  return (sort === 'asc' ? sorted : sorted.toReversed()).slice(offset, offset + limit).map(({ hash }) => keyOf(hash)!);
+}
+
+const filterNames = [
+  'hashes',
+  'bodyHash',
+  'opcode',
+  'source',
+  'destination',
+  'direction',
+  'excludeExternals',
+  'onlyExternals',
+  'startUtime',
+  'endUtime',
+  'startLt',
+  'endLt',
+] as const;
+
+const endOf = (column: Uint8Array | null): MessageEnd => (column === null ? 'null' : accountOfKey(column));
+
+/** A filter that a message satisfies, windows aside when it has neither lt nor time. */
+function filterOf(row: Sent, wide: number): MessageListFilter {
+  return {
+    hashes: [wide % 2 === 0 ? row.hash : (row.hash_norm ?? row.hash), all[wide]!.hash],
+    bodyHash: row.body_hash,
+    opcode: row.opcode ?? undefined,
+    source: endOf(row.source),
+    destination: endOf(row.destination),
+    direction: row.consumers.length === 0 || wide % 3 === 0 ? 'out' : 'in',
+    excludeExternals: row.created_lt !== null,
+    onlyExternals: row.created_lt === null,
+    startUtime: row.created_at === null ? undefined : row.created_at - wide,
+    endUtime: row.created_at === null ? undefined : row.created_at + wide,
+    startLt: row.created_lt === null ? undefined : row.created_lt - BigInt(wide * 1_000_000),
+    endLt: row.created_lt === null ? undefined : row.created_lt + BigInt(wide * 1_000_000),
+  };
+}
+
+const page = fc.record({
+  limit: fc.constantFrom(1, 3, 100),
+  offset: fc.constantFrom(0, 0, 1, 20),
+  sort: fc.constantFrom('asc' as const, 'desc' as const),
+});
+
+const message = fc.nat().map((at) => all[at % all.length]!);
+
+describe('messages', () => {
+  it('are what any mixture of filters, read one by one, lets through, in the order of the sheet', async () => {
+    let some = 0;
+    const filter = fc
+      .tuple(message, fc.option(message, { freq: 4 }), fc.subarray([...filterNames]), fc.integer({ min: 0, max: 20 }))
+      .map(([one, other, names, wide]): MessageListFilter => {
+        const [first, second] = [filterOf(one, wide), filterOf(other ?? one, wide)];
+        return Object.fromEntries(names.map((name, at) => [name, (at % 2 === 0 ? first : second)[name]]));
+      });
+    await fc.assert(
+      fc.asyncProperty(filter, page, async (given, shown) => {
+        const wanted = expected(given, shown);
+        some += Math.min(1, wanted.length);
+        expect((await findMessages(reader, given, shown)).map(({ hash }) => keyOf(hash))).toEqual(wanted);
+      }),
+      { seed: 9, numRuns: 500 },
+    );
+    expect(some).toBeGreaterThan(100);
+  });
+
+  it('come with the transactions that took and sent them', async () => {
+    for (const sort of ['asc', 'desc'] as const) {
+      const rows = await findMessages(reader, {}, { limit: 1000, offset: 0, sort });
+      const known = new Map(all.map((row) => [keyOf(row.hash), row]));
+      for (const row of rows) {
+        const { consumers, producer } = known.get(keyOf(row.hash))!;
+        expect(keyOf(row.consumer_hash)).toBe(consumers[0]?.hash ?? null);
+        expect([keyOf(row.producer_hash), null]).toContain(producer?.hash ?? null);
+      }
+    }
+  });
+});
+
+describe('transactions of messages', () => {
+  it('are those that took them, those that sent them, or both, each once', async () => {
+    let some = 0;
+    const names = ['hashes', 'bodyHash', 'opcode', 'source', 'destination'] as const;
+    const filter = fc
+      .tuple(message, fc.subarray([...names], { minLength: 1 }), fc.integer({ min: 0, max: 20 }))
+      .map(([one, chosen, wide]) => Object.fromEntries(chosen.map((name) => [name, filterOf(one, wide)[name]])));
+    const ends = fc.constantFrom('in' as const, 'out' as const, 'both' as const);
+    await fc.assert(
+      fc.asyncProperty(filter, ends, page, async (given, end, shown) => {
+        const holders = passing(given).flatMap(({ consumers, producer }) => [
+          ...(end === 'out' ? [] : consumers),
+          ...(end === 'in' || producer === undefined ? [] : [producer]),
+        ]);
+        const turn = shown.sort === 'asc' ? 1 : -1;
+        const wanted = [...new Map(holders.map((one) => [one.hash, one])).values()]
+          .toSorted((a, b) => turn * Number(a.lt - b.lt) || (a.account < b.account ? -1 : 1))
+          .slice(shown.offset, shown.offset + shown.limit)
+          .map(({ hash }) => hash);
+        some += Math.min(1, wanted.length);
+        const rows = await findTransactionsByMessage(reader, given, end, shown);
+        expect(rows.map(({ hash }) => keyOf(hash))).toEqual(wanted);
+      }),
+      { seed: 9, numRuns: 300 },
+    );
+    expect(some).toBeGreaterThan(100);
+  });
+});
