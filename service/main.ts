@@ -9,6 +9,7 @@ import { configurationFiles, loadConfiguration, processSettings } from './main/c
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
 import { runFund } from './main/fund.ts';
+import { startIndexerProcess } from './main/indexer.ts';
 import { runKeys } from './main/keys.ts';
 import { runMigration } from './main/migrate.ts';
 import { openStore } from './main/store.ts';
@@ -83,15 +84,23 @@ const startRole: Record<
     return startDev(args, processSettings(args, process.env), { ...shared, logger, output: process.stdout });
   },
   api(args, shared) {
-    const load = () => loadConfiguration(args, process.env);
-    const loaded = load();
-    const { config, hash, ...urls } = loaded;
-    const base = { role: 'api', network: config.network, api: config.name };
-    const logger = createLogger({ level: config.observability.logLevel, base });
-    const source = { files: configurationFiles(args), load };
-    return startApi(config, { ...urls, configHash: hash, source }, { ...shared, logger });
+    const { config, options, logger } = prepareRole(args);
+    return startApi(config, options, { ...shared, logger });
+  },
+  indexer(args, shared) {
+    const { config, options, logger } = prepareRole(args);
+    return startIndexerProcess(config, { ...options, archiveFolder: args.archive }, { ...shared, logger });
   },
 };
+
+/** What the roles over lite servers that are named have in common: the configuration, where it came from, the logger that it asks for. */
+function prepareRole(args: Arguments) {
+  const load = () => loadConfiguration(args, process.env);
+  const { config, hash, ...urls } = load();
+  const base = { role: args.role, network: config.network, api: config.name };
+  const logger = createLogger({ level: config.observability.logLevel, base });
+  return { config, options: { ...urls, configHash: hash, source: { files: configurationFiles(args), load } }, logger };
+}
 
 /** What a person did wrong is told in a sentence, what we did wrong with its stack. */
 function fail(error: unknown): void {

@@ -7,19 +7,20 @@ import type { Operation } from '../contract/operation.ts';
 import type { Readiness } from '../http/internal-server.ts';
 import type { HttpOptions } from '../http/options.ts';
 import type { PostHandler } from '../http/post-route.ts';
-import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import type { KeyRow } from '../limits/keyring.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createTvm } from '../tvm/tvm.ts';
 import { createV2, type V2, type V2Dependencies } from '../v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
 import { createInternal, type InternalOptions } from './internal.ts';
-import { openLedger, type Ledger } from './ledger.ts';
+import { openLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { startLimits } from './limits.ts';
 import { listenOn, urlOf } from './listen.ts';
 import { createLive } from './live.ts';
 import { startPool } from './pool.ts';
-import { createStatus } from './status.ts';
+import { readinessOf } from './readiness.ts';
+import { createStatus, type IndexStatus } from './status.ts';
 import { startTracing } from './tracing.ts';
 import { workerUrl } from './worker-url.ts';
 
@@ -29,8 +30,8 @@ export type Api = {
   readonly url: string;
   readonly internalUrl: string;
   readonly pool: Pool;
-  /** Where the index is, on one line; undefined without one. */
-  indexText(): string | undefined;
+  /** Undefined without one. */
+  index(): IndexStatus | undefined;
   /** HTTP requests answered since the start. */
   requests(): Promise<number>;
   /** Readiness false, no new connections, requests in flight finish within the drain time; then everything ends in reverse order. */
@@ -38,7 +39,8 @@ export type Api = {
 };
 
 export type ApiOptions = ConfigurationSource &
-  InternalOptions & {
+  InternalOptions &
+  LedgerOptions & {
     /** Keys besides those of the keyring file. */
     readonly keys?: readonly KeyRow[];
     /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
@@ -86,7 +88,8 @@ export async function startApi(
     headSeqno: () => pool.head()?.block.seqno,
     ...(options.posts !== undefined && { posts: options.posts }),
   });
-  const readiness = (): Readiness => readinessOf(pool, http, ledger);
+  const readiness = (): Readiness =>
+    readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });
   const status = createStatus(config, version, {
     further: options.status ?? (() => ({})),
     pool,
@@ -113,8 +116,8 @@ export async function startApi(
     const { network } = config;
     logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
     const requests = (): Promise<number> => countRequests(register);
-    const indexText = (): string | undefined => ledger?.status().text;
-    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, indexText, requests, close };
+    const index = (): IndexStatus | undefined => ledger?.status();
+    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, index, requests, close };
   } catch (error) {
     await close();
     throw error;
@@ -157,17 +160,6 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     trustedProxies: config.trustedProxies,
     rest: config.surfaces.includes('v2'),
   };
-}
-
-function readinessOf(pool: Pool, http: HttpServer, ledger: Ledger | undefined): Readiness {
-  const unreadable = ledger?.unreadable();
-  const reasons = [
-    ...(http.status().draining ? ['draining'] : []),
-    ...(pool.head() === undefined ? ['waiting for the first masterchain head'] : []),
-    ...(pool.ready() || pool.head() === undefined ? [] : ['no usable lite server']),
-    ...(unreadable === undefined ? [] : [unreadable]),
-  ];
-  return { ready: reasons.length === 0, reasons };
 }
 
 async function countRequests(register: Registry): Promise<number> {

@@ -7,8 +7,8 @@ import { postgresUrlProblem } from './postgres-url.ts';
 /** What the command line asks for. */
 export type Arguments = {
   /**
-   * `dev`: a network of one's own and the API over it in one process; `api`: the API over the lite servers that are named; `migrate`: brings the tables in
-   * Postgres to what this release needs, and ends.
+   * `dev`: a network of one's own, its index and the API over both in one process; `api`: the API over the lite servers that are named; `indexer`: writes
+   * their network's blocks into Postgres; `migrate`: brings the tables there to what this release needs, and ends.
    */
   readonly role: Role;
   /** TonApi manifest file. */
@@ -26,6 +26,10 @@ export type Arguments = {
   /** Files that hold them, as mounted from Secrets; followed while the process runs. */
   readonly postgresFile: string | undefined;
   readonly postgresReplicaFile: string | undefined;
+  /** `dev` indexes its network. */
+  readonly index: boolean;
+  /** Folder of a node's archive packages, which an indexer reads the past from first. */
+  readonly archive: string | undefined;
   /** First masterchain block of the index. */
   readonly startSeqno: number | undefined;
   /** `migrate` says what it would do, and does nothing. */
@@ -55,7 +59,7 @@ export type Arguments = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
 
-const roles = ['dev', 'api', 'migrate'] as const;
+const roles = ['dev', 'api', 'indexer', 'migrate'] as const;
 export type Role = (typeof roles)[number];
 
 /** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
@@ -71,6 +75,8 @@ const options = {
   'postgres-url': { type: 'string' },
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
+  index: { type: 'boolean' },
+  archive: { type: 'string' },
   'start-seqno': { type: 'string' },
   plan: { type: 'boolean' },
   host: { type: 'string' },
@@ -97,7 +103,8 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
                         newest; its accounts are read, proved, when they are asked for; is not kept
   --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
-  --data DIR            keeps the network there; without it the network ends with the process
+  --data DIR            keeps the network and its index there; without it both end with the process
+  --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
 
 Plays a recorded TON network instead:
   --recorded            the project's own recording
@@ -109,6 +116,8 @@ Over lite servers of a real network, one of:
   --network NAME --global-config FILE
                         mainnet or testnet, and its global.config.json (with --manifest: the file its
                         liteServerConfigRef stands for)
+  indexer --manifest FILE [--archive DIR]
+                        writes the network's blocks into its Postgres; those of a node's archive packages first
   migrate --manifest FILE [--plan]
                         brings the tables in its Postgres to what this release needs, and ends; --plan only tells
 
@@ -167,6 +176,8 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresUrl: postgresUrl(values['postgres-url']),
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
+    index: values.index ?? true,
+    archive: values.archive,
     startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),
     plan: values.plan ?? false,
     host: values.host,

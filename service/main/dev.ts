@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings } from '../config.ts';
+import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings, type ServiceConfig } from '../config.ts';
 import type { Operation } from '../contract/operation.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
+import { openDevIndex, prepareDevIndex, type DevIndex } from './dev-index.ts';
 import { loadDevKey } from './dev-key.ts';
+import type { NewKey } from '../limits/keys.ts';
 import type { DevNetwork } from './dev-network.ts';
 import { startOwnNetwork } from './own-network.ts';
 import { startRecordedNetwork } from './recorded-network.ts';
@@ -23,58 +25,37 @@ const servedEveryMs = 5;
 
 export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
-/** A TON network in this process and the API over it: to the pool its lite server is as any other, over ADNL on loopback. */
+/** A TON network in this process, its index and the API over both: to the pool its lite server is as any other, over ADNL on loopback. */
 export async function startDev(
   args: Arguments,
   settings: ProcessSettings,
-  { version, logger, register, output }: DevDependencies,
+  dependencies: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
-  const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
-  const network = await start(args, { version, logger, register, output });
-  const globalConfig = (): string => JSON.stringify(network.globalConfig(), undefined, 2);
-  let api: Api;
-  /** Waits until the API is where the network is: what a developer did is seen by the next read. */
-  const served = async (): Promise<void> => {
-    const seqno = network.headSeqno();
-    for (let waitedMs = 0; waitedMs < servedWithinMs; waitedMs += servedEveryMs) {
-      if ((api.pool.head()?.block.seqno ?? 0) >= seqno) return;
-      await sleep(servedEveryMs);
-    }
-  };
+  const { logger, output } = dependencies;
+  const { network, index } = await openBoth(args, dependencies);
   const devKey = loadDevKey(args.data, randomBytes);
+  let api: Api;
   try {
-    api = await startApi(
-      configFromGlobalConfig(globalConfig(), 'custom', { ...settings, stateDir: network.stateDir }),
-      {
-        keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
-        drainMs,
-        pages: new Map([['/global.config.json', () => ({ contentType: 'application/json', body: globalConfig() })]]),
-        posts: new Map(
-          [...network.posts].map(([path, handler]) => [
-            path,
-            { name: handler.name, run: (body, signal) => handler.run(body, signal).finally(served) },
-          ]),
-        ),
-        internalPosts: new Map(
-          [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
-        ),
-        internalHost,
-        ...(network.accountsBrought !== undefined && { around: readAgain(network.accountsBrought, served) }),
-        status: () => network.status(),
-      },
-      { version, logger, register },
-    );
+    const database = index !== undefined;
+    const config = configFromGlobalConfig(globalConfigOf(network), 'custom', {
+      ...settings,
+      stateDir: network.stateDir,
+      database,
+    });
+    if (database) await prepareDevIndex(config, index.url, { logger });
+    api = await startDevApi(config, { network, index, devKey }, dependencies);
   } catch (error) {
-    await network.close();
+    await Promise.all([network.close(), index?.close()]);
     throw error;
   }
-  output.write(welcome(api, devKey.key, network));
+  output.write(welcome(api, devKey.key, network, index));
   const line = createStatusLine(
     { output },
     {
       facts: async () => ({
         ...network.facts(),
         headSeqno: api.pool.head()?.block.seqno,
+        index: api.index()?.text,
         liteServersUsable: api.pool.status().filter(({ phase }) => phase === 'in').length,
         requests: await api.requests(),
       }),
@@ -84,9 +65,79 @@ export async function startDev(
     async close() {
       line.close();
       await api.close();
-      await network.close();
+      await Promise.all([network.close(), index?.close()]);
     },
   };
+}
+
+type DevParts = { readonly network: DevNetwork; readonly index: DevIndex | undefined; readonly devKey: NewKey };
+
+/** The network and its Postgres start side by side: each takes a second. */
+async function openBoth(
+  args: Arguments,
+  { version, logger, register, output }: DevDependencies,
+): Promise<Pick<DevParts, 'network' | 'index'>> {
+  const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
+  const [network, index] = await Promise.allSettled([
+    start(args, { version, logger, register, output }),
+    openDevIndex(args, process.env, output),
+  ]);
+  if (network.status === 'fulfilled' && index.status === 'fulfilled') {
+    return { network: network.value, index: index.value };
+  }
+  if (network.status === 'fulfilled') await network.value.close();
+  if (index.status === 'fulfilled') await index.value?.close();
+  const [first] = [network, index].filter((one) => one.status === 'rejected');
+  throw first?.reason;
+}
+
+function globalConfigOf(network: DevNetwork): string {
+  return JSON.stringify(network.globalConfig(), undefined, 2);
+}
+
+async function startDevApi(
+  config: ServiceConfig,
+  { network, index, devKey }: DevParts,
+  { version, logger, register }: ApiDependencies,
+): Promise<Api> {
+  const { accountsBrought } = network;
+  const reachesHead = (): boolean => {
+    const seqno = network.headSeqno();
+    const served = api.pool.head()?.block.seqno ?? 0;
+    return served >= seqno && (index === undefined || (api.index()?.headSeqno ?? 0) >= seqno);
+  };
+  /** Waits until the API, and its index, are where the network is: what a developer did is seen by the next read. */
+  const served = async (): Promise<void> => {
+    for (let waitedMs = 0; waitedMs < servedWithinMs && !reachesHead(); waitedMs += servedEveryMs) {
+      await sleep(servedEveryMs);
+    }
+  };
+  const api: Api = await startApi(
+    config,
+    {
+      keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
+      drainMs,
+      pages: new Map([
+        ['/global.config.json', () => ({ contentType: 'application/json', body: globalConfigOf(network) })],
+      ]),
+      posts: new Map(
+        [...network.posts].map(([path, handler]) => [
+          path,
+          { name: handler.name, run: (body, signal) => handler.run(body, signal).finally(served) },
+        ]),
+      ),
+      internalPosts: new Map(
+        [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
+      ),
+      internalHost,
+      postgresUrl: index?.url,
+      writesIndex: index !== undefined,
+      ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, served) }),
+      status: () => network.status(),
+    },
+    { version, logger, register },
+  );
+  return api;
 }
 
 /** Accounts that one operation may bring over, one after the other: a contract, its master, its content. */
@@ -111,8 +162,14 @@ function readAgain(brought: () => number, served: () => Promise<void>): (operati
   });
 }
 
-function welcome(api: Api, key: string, { title, notes, sampleAddress }: DevNetwork): string {
+function welcome(
+  api: Api,
+  key: string,
+  { title, notes, sampleAddress }: DevNetwork,
+  index: DevIndex | undefined,
+): string {
   const base = `${api.url}/api/v2`;
+  const indexed = `${api.url}/api/v3`;
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: '1',
@@ -123,18 +180,25 @@ function welcome(api: Api, key: string, { title, notes, sampleAddress }: DevNetw
 ${title}
 
   API        ${base}
-  docs       ${api.url}/
+${index === undefined ? '' : `             ${indexed}\n`}  docs       ${api.url}/
   internal   ${api.internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}
              without a limit; without a key: 1 request a second
-${notes.map((note) => `  ${note}\n`).join('')}
+${[...notes, ...(index === undefined ? [] : [index.note])].map((note) => `  ${note}\n`).join('')}
 Try:
 
 curl -H 'X-API-Key: ${key}' ${base}/getMasterchainInfo
 curl -H 'X-API-Key: ${key}' '${base}/getAddressInformation?address=${sampleAddress}'
 curl -H 'X-API-Key: ${key}' ${base}/jsonRPC -d '${body}'
-
+${index === undefined ? '' : indexedTries(key, indexed, sampleAddress)}
 Ctrl-C stops it.
 
+`;
+}
+
+/** What only the index knows. */
+function indexedTries(key: string, base: string, address: string): string {
+  return `curl -H 'X-API-Key: ${key}' ${base}/masterchainInfo
+curl -H 'X-API-Key: ${key}' '${base}/transactions?account=${address}&limit=10&sort=desc'
 `;
 }

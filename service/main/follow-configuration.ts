@@ -4,13 +4,21 @@ import type { Registry } from 'prom-client';
 import { canonicalHash, hotConfig, type ServiceConfig } from '../config.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Limits } from '../limits/limits.ts';
-import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
+import { connectRedis } from '../limits/redis/connection.ts';
 import type { SharedLimits } from '../limits/redis/shared-limits.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { Store } from '../store/store.ts';
 import { setLogLevel } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracer.ts';
 import type { Ledger } from './ledger.ts';
-import { createHotReload, hotReloadPollMs, type HotReload, type Loaded } from './hot-reload.ts';
+import {
+  createHotReload,
+  hotReloadPollMs,
+  type HotReload,
+  type HotReloadDependencies,
+  type Loaded,
+} from './hot-reload.ts';
+import { takeUrls } from './store.ts';
 
 /** Where a configuration came from; the URLs are secrets. Without one of Redis limits are of this process alone, without one of Postgres there is no index. */
 export type ConfigurationSource = Partial<Omit<Loaded, 'config' | 'hash'>> & {
@@ -35,27 +43,49 @@ export function followConfiguration(
   config: ServiceConfig,
   origin: ConfigurationSource,
   parts: HotParts,
-  { logger, register }: { readonly logger: Logger; readonly register: Registry },
+  dependencies: FollowDependencies,
+): HotReload {
+  const apply = (next: Loaded, before: Loaded): void => putInForce(next, before, parts, dependencies.logger);
+  return follow(config, origin, { unread: unreadByApi, apply }, dependencies);
+}
+
+/** The same of a running indexer. */
+export function followAsIndexer(
+  config: ServiceConfig,
+  origin: ConfigurationSource,
+  { pool, tracing, store }: Pick<HotParts, 'pool' | 'tracing'> & { readonly store: Store },
+  dependencies: FollowDependencies,
+): HotReload {
+  const apply = (next: Loaded, before: Loaded): void => {
+    takeUrls(store, next, before);
+    putChainInForce(next, { pool, tracing }, dependencies.logger);
+  };
+  return follow(config, origin, { unread: unreadByIndexer, apply }, dependencies);
+}
+
+type FollowDependencies = { readonly logger: Logger; readonly register: Registry };
+
+function follow(
+  config: ServiceConfig,
+  origin: ConfigurationSource,
+  { unread, apply }: { readonly unread: readonly string[]; readonly apply: HotReloadDependencies['apply'] },
+  dependencies: FollowDependencies,
 ): HotReload {
   const { source } = origin;
   const start = loadedFrom(config, origin);
   return createHotReload(
     start,
-    { files: source?.files ?? [], pollMs: hotReloadPollMs, unread: unreadByApi },
-    {
-      load: source?.load ?? (() => start),
-      apply: (next, before) => putInForce(next, before, parts, logger),
-      logger,
-      register,
-    },
+    { files: source?.files ?? [], pollMs: hotReloadPollMs, unread },
+    { ...dependencies, load: source?.load ?? (() => start), apply },
   );
 }
 
-/** Fields that are the indexer's alone. */
+/** Fields that are the indexer's alone, and those that are not its own. */
 const unreadByApi = ['indexer'];
+const unreadByIndexer = ['surfaces', 'api', 'requestTimeoutMs', 'drainSeconds', 'rateLimits.redis', 'keyringFile'];
 
 /** What was read at the start. */
-export function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
+function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
   const { configHash, redisUrl, postgresUrl, postgresReplicaUrl } = origin;
   return { config, hash: configHash ?? canonicalHash(hotConfig(config)), redisUrl, postgresUrl, postgresReplicaUrl };
 }
@@ -76,11 +106,17 @@ function putInForce(
   if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) {
     shared?.setUrl(next.redisUrl);
     const { redisUrl: url } = next;
-    if (!isClusterUrl(url)) pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
+    pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
   }
   ledger?.setUrls(next, before);
-  pool.reconfigure(hot.liteServers);
   http.setTrustedProxies(hot.trustedProxies);
+  putChainInForce(next, { pool, tracing }, logger);
+}
+
+/** What every process that reads lite servers has. */
+function putChainInForce(next: Loaded, { pool, tracing }: Pick<HotParts, 'pool' | 'tracing'>, logger: Logger): void {
+  const hot = hotConfig(next.config);
+  pool.reconfigure(hot.liteServers);
   if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
   setLogLevel(logger, hot.logLevel);
 }

@@ -6,12 +6,13 @@ import type { ServiceConfig } from '../config.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
+import { startIndexWriter } from './index-writer.ts';
 import { watchIndex } from './index-watch.ts';
 import type { IndexStatus } from './status.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
 
-/** The index as an API has it. */
+/** The index as an API has it: read for v3, and written too where the process is told to. */
 export type Ledger = {
   readonly v3: V3;
   /** Why v3 cannot be served; undefined when it can. */
@@ -20,6 +21,13 @@ export type Ledger = {
   /** Takes over changed URLs of Postgres. */
   setUrls(next: PostgresUrls, before: PostgresUrls): void;
   close(): Promise<void>;
+};
+
+export type LedgerOptions = PostgresUrls & {
+  /** The process writes the index too, as on a laptop; in a cluster others do. */
+  readonly writesIndex?: boolean;
+  /** Folder of a node's archive packages, which the past is read from first. */
+  readonly archiveFolder?: string | undefined;
 };
 
 export type LedgerDependencies = {
@@ -31,16 +39,19 @@ export type LedgerDependencies = {
 };
 
 /** @throws StartError `postgres_missing` */
-export function openLedger(config: ServiceConfig, urls: PostgresUrls, dependencies: LedgerDependencies): Ledger {
-  const store = openStore(config, urls, dependencies);
+export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
+  const store = openStore(config, options, dependencies);
+  const writer =
+    options.writesIndex === true ? startIndexWriter(config, options, { ...dependencies, store }) : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
   return {
     v3: createV3(v3Families(config, dependencies.live), { store, nowMs: () => performance.now() }),
     unreadable: () => watch.reason(),
-    status: () => ({ text: watch.text() }),
+    status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
     async close() {
       watch.close();
+      await writer?.close();
       await store.close();
     },
   };

@@ -2,6 +2,8 @@
 export type StatusFacts = {
   /** Served masterchain seqno; undefined before the first head. */
   readonly headSeqno: number | undefined;
+  /** Where the index is; undefined without one. */
+  readonly index: string | undefined;
   readonly liteServersUsable: number;
   readonly liteServers: number;
   /** HTTP requests answered since the start. */
@@ -53,6 +55,7 @@ export function createStatusLine(
 export function formatStatus(facts: StatusFacts, requestsPerSecond: number): string {
   const parts = [
     facts.headSeqno === undefined ? 'waiting for a head' : `head ${facts.headSeqno}${recordingPart(facts)}`,
+    ...(facts.index === undefined ? [] : [facts.index]),
     `lite servers ${facts.liteServersUsable}/${facts.liteServers}`,
     `requests ${facts.requests}, ${requestsPerSecond.toFixed(1)}/s`,
   ];

@@ -9,6 +9,8 @@ import type { TrustChain } from '../proof/trust-chain.ts';
 export type IndexStatus = {
   /** The operator takes it over into the status of a TonApi. Undefined in a process that only reads. */
   readonly state?: 'CatchingUp' | 'Live' | 'Stalled' | undefined;
+  /** Newest masterchain block that is indexed, where the process writes the index. */
+  readonly headSeqno?: number | undefined;
   /** One line for a person. */
   readonly text: string;
 };

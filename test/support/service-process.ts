@@ -37,7 +37,8 @@ export async function runToEnd(
 /**
  * Starts `node service/main.ts` on free ports and waits until `/readyz` says yes.
  *
- * @param args further arguments; `--data` is a temporary folder unless given
+ * @param args further arguments; `--data` is a temporary folder unless given; a private or recorded network has an index only with `--index`, as a Postgres
+ *   beside each would make the tests slow
  * @param options.entry module to run, default `service/main.ts`
  */
 export async function startService(
@@ -47,7 +48,10 @@ export async function startService(
   const { environment = {}, entry = sourceEntry } = options;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
   const data = args.includes('--data') ? [] : ['--data', folder];
-  const { child, output } = launch(entry, ['--port', '0', '--internal-port', '0', ...data, ...args], environment);
+  const isDev = !args.some((arg) => ['--manifest', '--network'].includes(arg));
+  const index = isDev && !args.includes('--index') ? ['--no-index'] : [];
+  const ports = ['--port', '0', '--internal-port', '0'];
+  const { child, output } = launch(entry, [...args, ...ports, ...data, ...index], environment);
   child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const deadline = Date.now() + startTimeoutMs;
   for (;;) {
@@ -90,8 +94,9 @@ function addresses(stdout: string): { url: string; internalUrl: string } | undef
   if (url !== undefined && internalUrl !== undefined) return { url, internalUrl };
   const started = /^\{.*"msg":"started".*\}$/m.exec(stdout)?.[0];
   if (started === undefined) return undefined;
-  const line = JSON.parse(started) as { host: string; port: number; internalPort: number };
-  return { url: `http://${line.host}:${line.port}`, internalUrl: `http://${line.host}:${line.internalPort}` };
+  // An indexer has no public port.
+  const line = JSON.parse(started) as { host: string; port?: number; internalPort: number };
+  return { url: `http://${line.host}:${line.port ?? 0}`, internalUrl: `http://${line.host}:${line.internalPort}` };
 }
 
 async function isReady(internalUrl: string): Promise<boolean> {

@@ -28,6 +28,8 @@ describe('the command line', () => {
       { fork: 'global.config.json@7', demo: false, keepChain: false },
     ],
     [['--block-time', 'on-demand'], { blockTime: 'on-demand' }],
+    [['--no-index'], { index: false }],
+    [['indexer', '--manifest', 'a.yaml', '--archive', 'packages'], { role: 'indexer', archive: 'packages' }],
     [['migrate', '--manifest', 'a.yaml'], { role: 'migrate', plan: false }],
     [['migrate', '--manifest', 'a.yaml', '--plan'], { role: 'migrate', plan: true }],
     [
@@ -47,7 +49,8 @@ describe('the command line', () => {
     [['--network', 'mainnet'], '--network and --global-config: expected both, or neither'],
     [['--network', 'moon', '--global-config', 'g'], '--network: expected mainnet, testnet, got moon'],
     [['--log-level', 'loud'], '--log-level: expected debug, info, warn, error, got loud'],
-    [['serve'], 'expected at most one role (dev, api, migrate), got serve'],
+    [['serve'], 'expected at most one role (dev, api, indexer, migrate), got serve'],
+    [['indexer'], 'indexer: expected --manifest FILE or --network NAME --global-config FILE'],
     [['migrate'], 'migrate: expected --manifest FILE or --network NAME --global-config FILE'],
     [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
     [['--block-time', '0.39'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 0.39'],

@@ -6,6 +6,7 @@ import { createStatusLine, formatStatus, type StatusFacts } from '#service/main/
 
 const facts: StatusFacts = {
   headSeqno: 700,
+  index: undefined,
   liteServersUsable: 1,
   liteServers: 2,
   requests: 42,
@@ -20,6 +21,10 @@ describe('the status line', () => {
   it.each([
     [facts, 'head 700 of 1000, ends in 5m 0s | lite servers 1/2 | requests 42, 3.5/s'],
     [{ ...facts, headSeqno: 1000 }, 'head 1000 of 1000, ended | lite servers 1/2 | requests 42, 3.5/s'],
+    [
+      { ...facts, lastSeqno: undefined, index: 'index 699 of 700 (1 behind)' },
+      'head 700 | index 699 of 700 (1 behind) | lite servers 1/2 | requests 42, 3.5/s',
+    ],
     [{ ...facts, lastSeqno: undefined }, 'head 700 | lite servers 1/2 | requests 42, 3.5/s'],
     [{ ...facts, headSeqno: undefined }, 'waiting for a head | lite servers 1/2 | requests 42, 3.5/s'],
   ])('of %j', (given, expected) => {

