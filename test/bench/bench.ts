@@ -71,11 +71,16 @@ export function wantedOf(options: readonly string[], known: readonly string[]): 
 
 class UsageError extends Error {}
 
+/** Names that no file may have. */
+const files: Readonly<Record<string, string>> = { index: 'indexing' };
+
 function benchNames(): string[] {
-  return readdirSync(import.meta.dirname)
+  const named = Object.values(files);
+  const others = readdirSync(import.meta.dirname)
     .filter((file) => file.endsWith('.ts') && file !== basename(import.meta.filename))
     .map((file) => basename(file, '.ts'))
-    .toSorted();
+    .filter((name) => !named.includes(name));
+  return [...others, ...Object.keys(files)].toSorted();
 }
 
 function commitHash(): string {
@@ -109,7 +114,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const { bench } = (await import(join(import.meta.dirname, `${name}.ts`))) as { bench: Bench };
+  const { bench } = (await import(join(import.meta.dirname, `${files[name] ?? name}.ts`))) as { bench: Bench };
   const report: BenchReport = {
     bench: name,
     date: new Date().toISOString(),

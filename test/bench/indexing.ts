@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { rowsOf } from '#service/indexer/rows/rows.ts';
+import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import type { BlockRows } from '#service/store/tables.ts';
+import type { TraceRows } from '#service/store/trace-rows.ts';
+import type { Bench, BenchResult } from './bench.ts';
+import { openMainnetBlocks, openRecordedChain, type LocalSource } from './indexing/local-source.ts';
+import { openPipeline } from './indexing/pipeline.ts';
+
+const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50 };
+
+const WARM_UP_MS = 4_000;
+const MEASURED_MS = 12_000;
+
+type Figures = { readonly transactions: number; readonly blocks: number; readonly peakRssBytes: number };
+
+/** What the pipeline writes in a second, on an index that has begun to fill. */
+async function measureWriting(
+  local: LocalSource,
+  assemble: (rows: readonly BlockRows[]) => TraceRows,
+): Promise<Figures> {
+  const pipeline = await openPipeline({ local, assemble });
+  try {
+    await sleep(WARM_UP_MS);
+    const before = { ...pipeline.written(), ms: performance.now() };
+    let peakRssBytes = 0;
+    while (performance.now() < before.ms + MEASURED_MS) {
+      await sleep(200);
+      peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss());
+    }
+    const after = pipeline.written();
+    const seconds = (performance.now() - before.ms) / 1000;
+    return {
+      transactions: (after.transactions - before.transactions) / seconds,
+      blocks: (after.blocks - before.blocks) / seconds,
+      peakRssBytes,
+    };
+  } finally {
+    await pipeline.close();
+  }
+}
+
+/** Transactions under their own names, without traces. */
+function withoutTraces(blocks: readonly BlockRows[]): TraceRows {
+  const transactions = blocks.flatMap((rows) => rows.transactions.map((row) => ({ ...row, trace_id: row.hash })));
+  return { transactions, traces: [], traceAccounts: [], openEdges: [] };
+}
+
+/** Rows of blocks alone, by one thread. */
+async function measureDecoding({ length, source }: LocalSource): Promise<BenchResult> {
+  const { signal } = new AbortController();
+  const blocks = await Promise.all(Array.from({ length }, (_, index) => source.read(index + 1, signal)));
+  const pass = (): number => blocks.reduce((sum, one) => sum + rowsOf(one).transactions.length, 0);
+  for (let warm = 0; warm < 3; warm++) pass();
+  const before = process.cpuUsage();
+  let transactions = 0;
+  for (let run = 0; run < 10; run++) transactions += pass();
+  const used = process.cpuUsage(before);
+  const value = transactions / ((used.user + used.system) / 1e6);
+  return atLeast('', value, 'transactions/s of CPU', GOALS.decoded);
+}
+
+function atLeast(name: string, value: number, unit: string, goal: number): BenchResult {
+  return { name, value, unit, goal: `>= ${goal} ${unit}`, met: value >= goal };
+}
+
+async function run(): Promise<BenchResult[]> {
+  const recorded = await openRecordedChain();
+  const dense = (await openMainnetBlocks()) ?? recorded;
+  const what = dense === recorded ? 'the recorded chain' : "mainnet's blocks";
+  const decoded = await measureDecoding(dense);
+  const plain = await measureWriting(dense, withoutTraces);
+  const traced = await measureWriting(dense, assembleTraces);
+  const sparse = await measureWriting(recorded, assembleTraces);
+  const rssBytes = Math.max(plain.peakRssBytes, traced.peakRssBytes, sparse.peakRssBytes);
+  return [
+    { ...decoded, name: `rows of ${what}, decoded by one core` },
+    atLeast(`${what} into Postgres, without traces`, plain.transactions, 'transactions/s', GOALS.plain),
+    atLeast(`${what} into Postgres, with traces`, traced.transactions, 'transactions/s', GOALS.traced),
+    atLeast(`${what} into Postgres, with traces: blocks`, traced.blocks, 'masterchain blocks/s', GOALS.blocks),
+    { name: 'the recorded chain into Postgres, with traces', value: sparse.blocks, unit: 'masterchain blocks/s' },
+    { name: 'the same, in transactions', value: sparse.transactions, unit: 'transactions/s' },
+    { name: 'most memory of the indexer', value: rssBytes / 2 ** 20, unit: 'MiB' },
+  ];
+}
+
+export const bench: Bench = {
+  about:
+    'blocks of a recorded chain, over and over, decoded in a thread and written into an empty Postgres, all on this machine',
+  run,
+};
