@@ -49,7 +49,8 @@ export function createAccountContents({
       throw error;
     });
     if (state === undefined) return row;
-    return { ...row, data_boc: state.data, ...(bocs === 'all' && { code_boc: state.code }) };
+    const data = row.data_boc ?? state.data;
+    return { ...row, data_boc: data, code_boc: bocs === 'all' ? (row.code_boc ?? state.code) : null };
   }
 
   return {
