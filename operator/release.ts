@@ -1,5 +1,6 @@
 import type { Release } from './desired/references.ts';
 import type { OperatorOptions } from './options.ts';
+import { schemaVersion } from './service-config.ts';
 
 /** What the operator was installed with, as children are built from it. */
 export function releaseOf(options: OperatorOptions, version: string): Release {
@@ -8,6 +9,7 @@ export function releaseOf(options: OperatorOptions, version: string): Release {
     version,
     image: options.image ?? `tonplane/service:${version}`,
     redisImage,
+    schemaVersion,
     prometheusUrl,
     monitoringNamespace,
     runbookUrl,

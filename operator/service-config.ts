@@ -13,3 +13,4 @@ export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { readGlobalConfig } from '../service/config/global-config.ts';
+export { schemaVersion } from '../service/store/migrations/steps.ts';
