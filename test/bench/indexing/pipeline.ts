@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -20,6 +22,8 @@ import { renumberRows } from './renumbered-rows.ts';
 export type Pipeline = {
   /** Committed so far. */
   readonly written: () => { readonly blocks: number; readonly transactions: number };
+  /** CPU seconds of Postgres so far. */
+  readonly serverCpuSeconds: () => Promise<number>;
   close(): Promise<void>;
 };
 
@@ -77,6 +81,7 @@ export async function openPipeline(options: {
   });
   return {
     written: () => ({ ...counts }),
+    serverCpuSeconds: () => cpuSecondsOf(store),
     async close() {
       closing.abort(new Error('measured'));
       await backfill.done;
@@ -97,4 +102,19 @@ export function openStore(url: string): Store {
       clock: () => performance.now(),
     },
   );
+}
+
+/** Steps of CPU time in /proc. */
+const ticksPerSecond = 100;
+
+/** Of all processes that the server has now; Linux only, else 0. */
+async function cpuSecondsOf(store: Store): Promise<number> {
+  const rows = await store.read<{ pid: number }>('SELECT pid FROM pg_stat_activity');
+  const ticks = rows.map(({ pid }) => {
+    if (!existsSync(`/proc/${pid}/stat`)) return 0;
+    // The command's name, in brackets, may hold spaces; user and system time are fields 14 and 15.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
