@@ -48,6 +48,7 @@ export async function startDev(
     await Promise.all([network.close(), index?.close()]);
     throw error;
   }
+  if (index !== undefined) await indexBegins(api);
   output.write(welcome(api, devKey.key, network, index));
   const line = createStatusLine(
     { output },
@@ -68,6 +69,14 @@ export async function startDev(
       await Promise.all([network.close(), index?.close()]);
     },
   };
+}
+
+/** The commands of the welcome shall work: waits for the first indexed block. */
+async function indexBegins(api: Api): Promise<void> {
+  const isEmpty = (): boolean => (api.index()?.headSeqno ?? 0) === 0;
+  for (let waitedMs = 0; waitedMs < servedWithinMs && isEmpty(); waitedMs += servedEveryMs) {
+    await sleep(servedEveryMs);
+  }
 }
 
 type DevParts = { readonly network: DevNetwork; readonly index: DevIndex | undefined; readonly devKey: NewKey };

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { createDatabase } from '#test/support/stores.ts';
+
+type Transaction = { readonly hash: string; readonly account: string; readonly mc_block_seqno: number };
+type Ends = { readonly first: { readonly seqno: number }; readonly last: { readonly seqno: number } };
+
+const receiver = `0:${'5A'.repeat(32)}`;
+const ports = ['--port', '0', '--internal-port', '0'];
+
+/** A block with a transfer is indexed within a second or two of a busy machine. */
+const soon = { timeout: 30_000, interval: 100 } as const;
+
+async function ask<T>({ url, key }: ServiceProcess, path: string): Promise<T> {
+  return (await (await fetch(`${url}/api/v3/${path}`, { headers: { 'x-api-key': key } })).json()) as T;
+}
+
+async function indexOf({ internalUrl }: ServiceProcess): Promise<Record<string, unknown> | undefined> {
+  const status = (await (await fetch(`${internalUrl}/status`)).json()) as { index?: Record<string, unknown> };
+  return status.index;
+}
+
+async function transactionsOf(service: ServiceProcess, account: string): Promise<readonly Transaction[]> {
+  return (await ask<{ transactions: readonly Transaction[] }>(service, `transactions?account=${account}`)).transactions;
+}
+
+async function fund({ url, key }: ServiceProcess): Promise<void> {
+  const body = JSON.stringify({ address: receiver, amount: 1 });
+  const answer = await fetch(`${url}/faucet`, { method: 'POST', headers: { 'x-api-key': key }, body });
+  expect(answer.status).toBe(200);
+}
+
+describe('npm start', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await startService(['--index', '--block-time', '0.4']);
+  }, 120_000);
+  afterAll(() => service?.stop());
+
+  it('prints where v3 is, and commands that work', async () => {
+    const lines = service.stdout().split('\n');
+    const commands = lines.filter((line) => line.startsWith('curl') && line.includes('/api/v3/'));
+    expect(commands.length).toBeGreaterThanOrEqual(2);
+    for (const command of commands) {
+      const url = /http:[^' ]+/.exec(command)?.[0] ?? '';
+      const answer = await fetch(url, { headers: { 'x-api-key': service.key } });
+      expect({ url, status: answer.status }).toEqual({ url, status: 200 });
+    }
+  });
+
+  it('has the demonstration in its index, from the first block on', async () => {
+    await expect.poll(async () => (await indexOf(service))?.['state'], soon).toBe('Live');
+    expect((await ask<Ends>(service, 'masterchainInfo')).first.seqno).toBe(1);
+    const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
+      devchain: { demo: Record<string, string> };
+    };
+    for (const what of ['wallet v4r2', 'jetton minter', 'NFT collection']) {
+      const found = await transactionsOf(service, status.devchain.demo[what] ?? '');
+      expect({ what, found: found.length > 0 }).toEqual({ what, found: true });
+    }
+  });
+
+  it('shows a transfer of the faucet to the next read', async () => {
+    const before = (await transactionsOf(service, receiver)).length;
+    await fund(service);
+    expect((await transactionsOf(service, receiver)).length).toBe(before + 1);
+  });
+
+  it('tells how far the index is: in the status, as metrics, and as a page', async () => {
+    expect(await indexOf(service)).toMatchObject({
+      state: expect.stringMatching(/^(Live|CatchingUp)$/) as string,
+      headSeqno: expect.any(Number) as number,
+      lagBlocks: expect.any(Number) as number,
+      text: expect.stringContaining('index ') as string,
+      troubles: [],
+    });
+    expect(await (await fetch(`${service.internalUrl}/metrics`)).text()).toMatch(/^ton_indexer_head_seqno [1-9]/m);
+    expect(await (await fetch(`${service.internalUrl}/status.html`)).text()).toContain('<th>index</th>');
+  });
+
+  it('ends within two seconds of Ctrl-C, with its Postgres', async () => {
+    const { code, elapsedMs } = await service.stop('SIGINT');
+    expect(code).toBe(0);
+    expect(elapsedMs).toBeLessThan(2000);
+  });
+});
+
+describe('a kept network', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tonplane-indexed-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const start = (): Promise<ServiceProcess> =>
+    startService(['--index', '--no-demo', '--data', folder, '--block-time', '0.4']);
+
+  it('goes on with its index after a restart and after kill -9, without a gap', { timeout: 180_000 }, async () => {
+    let funded = 0;
+    for (const signal of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {
+      const service = await start();
+      await expect.poll(async () => (await transactionsOf(service, receiver)).length, soon).toBe(funded);
+      await fund(service);
+      funded++;
+      await expect.poll(async () => (await indexOf(service))?.['state'], soon).toBe('Live');
+      const { first, last } = await ask<Ends>(service, 'masterchainInfo');
+      expect(first.seqno).toBe(1);
+      const { blocks } = await ask<{ blocks: readonly unknown[] }>(service, `blocks?workchain=-1&limit=1000`);
+      expect(blocks.length).toBeGreaterThanOrEqual(Math.min(1000, last.seqno));
+      await service.stop(signal);
+    }
+  });
+
+  it('refuses the index of another network, in a sentence', { timeout: 120_000 }, async () => {
+    rmSync(join(folder, 'network'), { recursive: true });
+    const { code, stderr } = await runToEnd(['--no-demo', '--data', folder, ...ports]);
+    expect(stderr).toMatch(/the index holds the network \S+, not \S+: expected an index of this network/);
+    expect(stderr).not.toContain('    at ');
+    expect(code).toBe(1);
+  });
+});
+
+describe('the index of npm start', () => {
+  it('is left out by --no-index, and with it v3', async () => {
+    const service = await startService(['--no-index', '--no-demo']);
+    expect(await indexOf(service)).toBeUndefined();
+    expect((await fetch(`${service.url}/api/v3/masterchainInfo`)).status).toBe(404);
+    expect(service.stdout()).not.toContain('/api/v3');
+    await service.stop();
+  });
+
+  it('goes into the Postgres that is named, for a recorded network too', { timeout: 120_000 }, async () => {
+    const database = await createDatabase(import.meta.filename);
+    const named = { environment: { TONPLANE_POSTGRES_URL: database.url } };
+    const service = await startService(['--index', '--recorded', '--pace', '0'], named);
+    await expect.poll(async () => (await indexOf(service))?.['state'], { ...soon, timeout: 90_000 }).toBe('Live');
+    const { first, last } = await ask<Ends>(service, 'masterchainInfo');
+    expect(first.seqno).toBe(1);
+    const v2 = (await (
+      await fetch(`${service.url}/api/v2/getMasterchainInfo`, { headers: { 'x-api-key': service.key } })
+    ).json()) as { result: { last: { seqno: number } } };
+    expect(last.seqno).toBe(v2.result.last.seqno);
+    await service.stop();
+    const other = await runToEnd(['--no-demo', '--postgres-url', database.url, ...ports]);
+    expect(other.stderr).toContain('expected an index of this network');
+    expect(other.stderr).not.toContain(database.url);
+    await database.close();
+  });
+});
