@@ -51,7 +51,8 @@ export function basicBlocks(root: EventNode): Block {
   return first;
 }
 
-function basicBlock(node: EventNode): Block {
+/** The block of one node. */
+export function basicBlock(node: EventNode): Block {
   const { message, transaction } = node;
   if (message === undefined) {
     return makeBlock({ type: tickTockType, columns: { source: transaction.account } }, [node], []);

@@ -1,6 +1,7 @@
 import { basicBlocks, tickTockType } from './basic-blocks.ts';
 import { breadthFirst, type Block } from './block.ts';
 import { eventTree, type EventTrace } from './event.ts';
+import { ghostActions } from './ghosts.ts';
 import type { Interfaces } from './interfaces.ts';
 import { applyMatcher } from './matcher.ts';
 import { matchers } from './matchers.ts';
@@ -18,7 +19,12 @@ export function classify(trace: EventTrace, interfaces: Interfaces): Classified 
   let root = basicBlocks(tree);
   for (const matcher of matchers) root = applyMatcher(matcher, root, { interfaces });
   if (root.type === tickTockType && root.next.length === 0) return { state: 'ok', actions: [] };
-  return { state: isBroken(root) ? 'broken' : 'ok', actions: actionsOf(trace, root) };
+  const actions = actionsOf(trace, root);
+  const isGhost = actions.length === 0 && tree.message?.source === null && tree.children.length === 0;
+  return {
+    state: isBroken(root) ? 'broken' : 'ok',
+    actions: isGhost ? ghostActions(trace, tree.transaction, interfaces) : actions,
+  };
 }
 
 function isBroken(root: Block): boolean {

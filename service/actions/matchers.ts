@@ -1,7 +1,21 @@
+import { cocoonMatchers } from './families/cocoon.ts';
+import { electionMatchers } from './families/elections.ts';
 import { jettonMatchers } from './families/jettons.ts';
+import { multisigMatchers } from './families/multisig.ts';
+import { stakingMatchers } from './families/staking.ts';
+import { subscriptionMatchers } from './families/subscriptions.ts';
+import { vestingMatchers } from './families/vesting.ts';
 import type { Matcher } from './matcher.ts';
 
-const families: readonly Readonly<Record<number, Matcher>>[] = [jettonMatchers];
+const families: readonly Readonly<Record<number, Matcher>>[] = [
+  cocoonMatchers,
+  electionMatchers,
+  jettonMatchers,
+  multisigMatchers,
+  stakingMatchers,
+  subscriptionMatchers,
+  vestingMatchers,
+];
 
 /** All matchers in the order in which they look at a trace (indexing sheet 9.4); each belongs to one family. */
 export const matchers: readonly Matcher[] = families

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { breadthFirst, firstNode, timesOf, transactionsOf, type Block } from './block.ts';
+import { breadthFirst, firstNode, timesOf, transactionsOf, type Block, type NewBlock } from './block.ts';
 import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
 import type { ActionColumns } from './columns.ts';
-import { nodeLt, type EventTrace } from './event.ts';
+import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
 
 /** One action as it is stored (indexing sheet 9.6). */
 export type Action = Required<Omit<ActionColumns, 'data'>> & {
@@ -119,6 +119,28 @@ function actionOf(
     success: !block.failed,
     parentActionId,
     ancestorTypes,
+  };
+}
+
+/** A message that was only asked for: it failed, and its receiver has no part in it. */
+export function ghostActionOf(
+  trace: EventTrace,
+  block: Block,
+  { account, hash, lt, utime, mcSeqno }: EventTransaction,
+  instead: Pick<NewBlock, 'type' | 'columns'> | undefined,
+): Action {
+  const { type, columns } = instead ?? block;
+  const { sourceSecondary = null } = columns;
+  return {
+    ...actionOf(trace, { ...block, type, actionType: type, columns }, null, []),
+    transactions: [hash],
+    accounts: sourceSecondary === null ? [account] : [account, sourceSecondary],
+    startLt: lt,
+    endLt: lt,
+    startUtime: utime,
+    endUtime: utime,
+    mcSeqnoEnd: mcSeqno,
+    success: false,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CellSlice } from '../../decode/cell-slice.ts';
 import { callOf, escapedText, readSnake, type Call } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
+import type { Block, NewBlock } from '../block.ts';
 import {
   address,
   bocOf,
@@ -16,6 +16,8 @@ import {
 } from '../body.ts';
 import { firstNode } from '../block.ts';
 import type { DataValue } from '../columns.ts';
+import type { EventMessage } from '../event.ts';
+import type { Interfaces } from '../interfaces.ts';
 import type { Matcher } from '../matcher.ts';
 import { as, call, first, maybe, followedBy, type Context } from '../pattern.ts';
 
@@ -173,6 +175,27 @@ const transfer: Matcher = {
     };
   },
 };
+
+/** A transfer that a wallet was only asked for: what the order says, and the master of the wallet that was to send. Throws DecodeError. */
+export function jettonTransferOfOrder(
+  message: EventMessage,
+  interfaces: Interfaces,
+): Pick<NewBlock, 'type' | 'columns'> | undefined {
+  if (message.opcode !== transferOpcode) return undefined;
+  const read = transferBody(message);
+  const wallet = interfaces.jettonWallet(message.destination ?? '');
+  return {
+    type: jettonTransferType,
+    columns: {
+      source: message.source,
+      sourceSecondary: message.destination,
+      destination: read.destination,
+      asset: wallet?.jetton ?? null,
+      amount: read.amount,
+      data: { jetton_transfer_data: transferData(read, read.forwardAmount) },
+    },
+  };
+}
 
 /** Of proxy TON: its wallet pays at once, without a second wallet. */
 const proxyTonTransfer: Matcher = {

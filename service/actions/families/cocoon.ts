@@ -1,0 +1,239 @@
+import type { CellSlice } from '../../decode/cell-slice.ts';
+import { addressText } from '../../decode/messages/addresses.ts';
+import { readMessageAddress } from '../../decode/tlb/message-address.ts';
+import type { Block } from '../block.ts';
+import { address, body, coins, maybeRef, peek, ref, uint, uint256, uint32, uint64 } from '../body.ts';
+import type { ActionColumns, ActionData } from '../columns.ts';
+import type { Matcher } from '../matcher.ts';
+import { after, as, call, followedBy, followedByAll, maybe, type Found, type Pattern } from '../pattern.ts';
+import { innerCall } from './jettons.ts';
+
+// Cocoon: computing power that workers sell through proxies to clients.
+
+const excessesOpcode = 0x2565934c;
+const payoutOpcode = 0xc59a7cd3;
+const lastPayoutOpcode = 0xf5f26a36;
+const refundGranted = 0xc68ebc7b;
+const viaWalletOpcode = 0x9c69f376;
+
+const excesses = call(excessesOpcode);
+const payout = as('payout', call(payoutOpcode));
+const workerRequest = as('request', call(0x4d725d2c));
+const clientRequest = as('request', call(0x65448ff4));
+
+const workerRequestBody = body({ queryId: uint64, owner: address, state: uint(2), tokens: uint64 });
+const clientRequestBody = body({ queryId: uint64, owner: address, state: ref, payload: maybeRef });
+
+/** As indexers read it, from the message itself: the numbers of a signed order stand where the one who sent it put them. */
+const orderBody = body({ queryId: uint64, newTokens: uint64, expected: anyAddress });
+
+/** An address outside the chain is told by its bits. */
+function anyAddress(slice: CellSlice): string | null {
+  const found = readMessageAddress(slice);
+  if (found === undefined) return null;
+  if (found.kind === 'internal') return addressText(found);
+  const digits = Math.ceil(found.bitLength / 4);
+  return `${found.bitLength};${found.bits.toString('hex').slice(0, digits)}`;
+}
+
+type Said = { readonly columns: ActionColumns; readonly failed?: boolean };
+
+/** A matcher whose values come from the bodies of its root and of the blocks that it found. */
+function operation(
+  type: string,
+  pattern: Pattern,
+  say: (root: Block, found: Found) => Said & { readonly values: ActionData },
+): Matcher {
+  return {
+    pattern,
+    build(root, found) {
+      const { columns, values, failed = root.failed } = say(root, found);
+      return { type, columns: { ...columns, data: { [`${type}_data`]: values } }, failed };
+    },
+  };
+}
+
+/** Sender and receiver of the call that began it. */
+function ends(root: Block): { readonly source: string; readonly destination: string } {
+  const { source, destination } = innerCall(root);
+  return { source, destination };
+}
+
+const failedOf = (found: Found): boolean => found.one('payout')?.failed ?? false;
+const destinationOf = (found: Found, label: string): string | null => {
+  const block = found.one(label);
+  return block === undefined ? null : innerCall(block).destination;
+};
+const paidOf = (found: Found): bigint => {
+  const block = found.one('payout');
+  return block === undefined ? 0n : (innerCall(block).message.value ?? 0n);
+};
+
+const workerPayout = operation(
+  'cocoon_worker_payout',
+  followedBy(call(0xa040ad28, lastPayoutOpcode), followedByAll(workerRequest, payout, maybe(excesses))),
+  (root, found) => {
+    const { message, opcode, source, destination } = innerCall(root);
+    const { queryId, newTokens } = orderBody(message);
+    const request = innerCall(found.one('request')!);
+    const { state, tokens } = workerRequestBody(request.message);
+    return {
+      columns: {
+        source,
+        sourceSecondary: destination,
+        destination: destinationOf(found, 'payout'),
+        amount: paidOf(found),
+      },
+      values: {
+        payout_type: opcode === lastPayoutOpcode ? 'last' : 'regular',
+        query_id: queryId,
+        new_tokens: newTokens,
+        worker_state: state,
+        worker_tokens: tokens,
+      },
+      failed: failedOf(found),
+    };
+  },
+);
+
+const queryBody = body({ queryId: uint64 });
+
+const proxyPayout = operation(
+  'cocoon_proxy_payout',
+  followedByAll(call(0x7610e6eb), payout, excesses),
+  (root, found) => ({
+    columns: { ...ends(root), destinationSecondary: destinationOf(found, 'payout'), amount: paidOf(found) },
+    values: { query_id: queryBody(innerCall(root).message).queryId },
+    failed: failedOf(found),
+  }),
+);
+
+const proxyCharge = operation(
+  'cocoon_proxy_charge',
+  followedByAll(call(0xbb63ff93), excesses, clientRequest),
+  (root, found) => {
+    const { queryId, newTokens, expected } = orderBody(innerCall(root).message);
+    return {
+      columns: { source: innerCall(root).destination, destination: destinationOf(found, 'request'), amount: 0n },
+      values: { query_id: queryId, new_tokens_used: newTokens, expected_address: expected },
+    };
+  },
+);
+
+const topUpBody = body({ queryId: uint64, amount: coins });
+
+const clientTopUp = operation(
+  'cocoon_client_top_up',
+  followedBy(call(0xf172e6c2), followedByAll(clientRequest, excesses)),
+  (root, found) => {
+    const { queryId, amount } = topUpBody(innerCall(root).message);
+    return {
+      columns: { ...ends(root), destinationSecondary: destinationOf(found, 'request'), amount },
+      values: { query_id: queryId },
+    };
+  },
+);
+
+const registerProxy = operation('cocoon_register_proxy', followedBy(call(0x927c7cb5), excesses), (root) => ({
+  columns: ends(root),
+  values: { query_id: queryBody(innerCall(root).message).queryId },
+}));
+
+const unregisterBody = body({ queryId: uint64, seqno: uint32 });
+
+const unregisterProxy = operation('cocoon_unregister_proxy', followedBy(call(0x6d49eaf2), excesses), (root) => {
+  const { queryId, seqno } = unregisterBody(innerCall(root).message);
+  return { columns: ends(root), values: { query_id: queryId, seqno } };
+});
+
+const registerBody = body({ queryId: uint64, nonce: uint64, sendExcessesTo: address });
+
+const clientRegister = operation(
+  'cocoon_client_register',
+  followedByAll(call(0xc45f9f3b), excesses, clientRequest),
+  (root) => {
+    const { queryId, nonce, sendExcessesTo } = registerBody(innerCall(root).message);
+    return {
+      columns: { source: sendExcessesTo, destination: innerCall(root).destination },
+      values: { query_id: queryId, nonce },
+    };
+  },
+);
+
+const changeSecretBody = body({ queryId: uint64, hash: uint256 });
+
+const clientChangeSecretHash = operation(
+  'cocoon_client_change_secret_hash',
+  followedByAll(call(0xa9357034), excesses, clientRequest),
+  (root) => {
+    const { queryId, hash } = changeSecretBody(innerCall(root).message);
+    return { columns: ends(root), values: { query_id: queryId, new_secret_hash: hash.toString(16) } };
+  },
+);
+
+const clientRequestRefund = operation(
+  'cocoon_client_request_refund',
+  after(
+    maybe(as('wallet', call(viaWalletOpcode))),
+    followedByAll(call(0xfafa6cc1, viaWalletOpcode), excesses, clientRequest),
+  ),
+  (root, found) => ({
+    columns: { ...ends(root), destinationSecondary: null },
+    values: {
+      query_id: queryBody(innerCall(root).message).queryId,
+      via_wallet: found.one('wallet') !== undefined,
+    },
+  }),
+);
+
+const grantRefund = operation(
+  'cocoon_grant_refund',
+  followedBy(call(0xefd711e1), followedByAll(clientRequest, payout, excesses)),
+  (root, found) => {
+    const { queryId, newTokens, expected } = orderBody(innerCall(root).message);
+    return {
+      columns: { ...ends(root), destinationSecondary: destinationOf(found, 'payout'), amount: paidOf(found) },
+      values: { query_id: queryId, new_tokens_used: newTokens, expected_address: expected },
+    };
+  },
+);
+
+const increaseStakeBody = body({ queryId: uint64, stake: coins });
+
+const clientIncreaseStake = operation(
+  'cocoon_client_increase_stake',
+  followedByAll(call(0x6a1f6a60), excesses, clientRequest),
+  (root) => {
+    const { queryId, stake } = increaseStakeBody(innerCall(root).message);
+    return { columns: { ...ends(root), amount: stake }, values: { query_id: queryId, new_stake: stake } };
+  },
+);
+
+const clientWithdraw = operation(
+  'cocoon_client_withdraw',
+  followedBy(call(0xda068e78), followedByAll(clientRequest, maybe(excesses), payout)),
+  (root, found) => {
+    const { payload } = clientRequestBody(innerCall(found.one('request')!).message);
+    const granted = payload && peek(payload, (slice) => (slice.uint(32) === refundGranted ? slice.coins() : 0n));
+    return {
+      columns: { ...ends(root), amount: granted ?? 0n },
+      values: { query_id: queryBody(innerCall(root).message).queryId, withdraw_amount: granted ?? 0n },
+    };
+  },
+);
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const cocoonMatchers: Readonly<Record<number, Matcher>> = {
+  81: workerPayout,
+  82: proxyPayout,
+  83: proxyCharge,
+  84: clientTopUp,
+  85: registerProxy,
+  86: unregisterProxy,
+  87: clientRegister,
+  88: clientChangeSecretHash,
+  89: clientRequestRefund,
+  90: grantRefund,
+  91: clientIncreaseStake,
+  92: clientWithdraw,
+};

@@ -1,0 +1,314 @@
+import { callOf, tonTransferOf, type TonTransfer } from '../basic-blocks.ts';
+import type { Block } from '../block.ts';
+import { address, body, coins, uint64 } from '../body.ts';
+import type { ActionData } from '../columns.ts';
+import type { Matcher } from '../matcher.ts';
+import { after, as, built, call, first, followedBy, maybe, type Context } from '../pattern.ts';
+import {
+  burnBody,
+  burnNotificationOpcode,
+  burnOpcode,
+  innerCall,
+  internalTransferBody,
+  internalTransferOpcode,
+  jettonMintOf,
+  jettonMintType,
+  jettonTransferOf,
+  jettonTransferType,
+  notifyOpcode,
+  transferOpcode,
+} from './jettons.ts';
+
+// Staking: liquid staking by pools, nominator pools, staked dollars.
+
+const ONE_TON = 1_000_000_000n;
+
+type Staked = {
+  readonly provider: 'liquid_staking' | 'nominator' | 'ethena';
+  readonly nft?: string | null;
+  readonly burnt?: bigint | null;
+  readonly minted?: bigint | null;
+};
+
+function stakingData({ provider, nft = null, burnt = null, minted = null }: Staked): ActionData {
+  return { staking_data: { provider, ts_nft: nft, tokens_burnt: burnt, tokens_minted: minted } };
+}
+
+const nftBurnOpcode = 0xf127fe4e;
+const nftBurnNotificationOpcode = 0xed58b0b2;
+const distributedOpcode = 0xdb3b8abd;
+const roundEndOpcode = 0x1140a64f;
+const withdrawType = 'tonstakers_withdraw';
+
+const nftBurnNotificationBody = body({ queryId: uint64, amount: coins, owner: address });
+
+/** The pool of a payout: where the round's end came from, however many payouts are in between. */
+function poolBefore(block: Block): string | null {
+  for (let at = block.previous; at !== undefined; at = at.previous) {
+    if (at.type === withdrawType) return (at.data as { readonly pool: string | null }).pool;
+    const found = callOf(at);
+    if (found?.opcode === roundEndOpcode) return found.message.source;
+    if (![nftBurnNotificationOpcode, nftBurnOpcode, distributedOpcode].includes(found?.opcode ?? -1)) return null;
+  }
+  return null;
+}
+
+/** A bill of an earlier request is paid. */
+const billPaid: Matcher = {
+  pattern: after(
+    after(as('burn', call(nftBurnOpcode)), as('notification', call(nftBurnNotificationOpcode))),
+    call(distributedOpcode),
+  ),
+  build(root, found) {
+    const notification = innerCall(found.one('notification')!);
+    const { owner, amount } = nftBurnNotificationBody(notification.message);
+    const pool = poolBefore(found.one('burn')!);
+    return {
+      type: withdrawType,
+      actionType: 'stake_withdrawal',
+      columns: {
+        source: owner,
+        destination: pool,
+        amount: innerCall(root).message.value,
+        data: stakingData({ provider: 'liquid_staking', nft: notification.source, burnt: amount }),
+      },
+      data: { pool },
+      failed: root.failed,
+    };
+  },
+};
+
+const deposit: Matcher = {
+  pattern: followedBy(
+    call(0x47d54391),
+    maybe(
+      followedBy(call(0x1674b0a0), as('minted', followedBy(call(internalTransferOpcode), maybe(call(notifyOpcode))))),
+    ),
+  ),
+  build(root, found) {
+    const { message, source, destination } = innerCall(root);
+    const minted = found.one('minted');
+    const transfer = minted && innerCall(minted);
+    return {
+      type: 'tonstakers_deposit',
+      actionType: 'stake_deposit',
+      columns: {
+        source,
+        destination,
+        amount: (message.value ?? 0n) - ONE_TON,
+        asset: transfer?.source ?? null,
+        data: stakingData({
+          provider: 'liquid_staking',
+          minted: transfer === undefined ? null : internalTransferBody(transfer.message).amount,
+        }),
+      },
+      failed: root.failed || minted === undefined,
+    };
+  },
+};
+
+const BILL_INIT = 0x132f9a45;
+
+/** The bill that a delayed withdrawal mints. */
+function billAfter(mint: Block): string | null {
+  for (const next of mint.next) {
+    if (next.type === 'nft_mint') return next.columns.destination ?? null;
+    if (callOf(next)?.opcode === BILL_INIT) return callOf(next)!.message.destination;
+  }
+  return null;
+}
+
+const withdrawal: Matcher = {
+  pattern: followedBy(
+    call(burnOpcode),
+    followedBy(
+      call(burnNotificationOpcode),
+      as(
+        'request',
+        followedBy(call(0x319b0cdc), first(as('immediate', call(0x0a77535c)), as('delayed', call(0x1674b0a0)))),
+      ),
+    ),
+  ),
+  build(root, found) {
+    const { message, source, destination: wallet } = innerCall(root);
+    const { amount: burnt } = burnBody(message);
+    const request = innerCall(found.one('request')!);
+    const { source: asset, destination: pool } = request;
+    const immediate = found.one('immediate');
+    const shared = { source, destination: pool, asset };
+    if (immediate !== undefined) {
+      const paid = innerCall(immediate).message.value ?? 0n;
+      return {
+        type: withdrawType,
+        actionType: 'stake_withdrawal',
+        columns: {
+          ...shared,
+          amount: paid - (request.message.value ?? 0n),
+          data: stakingData({ provider: 'liquid_staking', burnt }),
+        },
+        data: { pool },
+        failed: root.failed,
+      };
+    }
+    return {
+      type: 'tonstakers_withdraw_request',
+      actionType: 'stake_withdrawal_request',
+      columns: {
+        ...shared,
+        sourceSecondary: wallet,
+        amount: burnt,
+        data: stakingData({ provider: 'liquid_staking', nft: billAfter(found.one('delayed')!) }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+function toNominatorPool(comment: string) {
+  return (block: Block, { interfaces }: Context): boolean => {
+    const found = tonTransferOf(block);
+    return found?.comment === comment && interfaces.isNominatorPool(found.message.destination ?? '');
+  };
+}
+
+const nominatorDeposit: Matcher = {
+  pattern: built('ton_transfer', toNominatorPool('d')),
+  build(root) {
+    const { source, destination, value } = tonTransferOf(root)!.message;
+    return {
+      type: 'nominator_pool_deposit',
+      actionType: 'stake_deposit',
+      columns: { source, destination, amount: value, data: stakingData({ provider: 'nominator' }) },
+      failed: root.failed,
+    };
+  },
+};
+
+const nominatorRequestType = 'nominator_pool_withdraw_request';
+
+const nominatorWithdrawal: Matcher = {
+  pattern: built('ton_transfer', toNominatorPool('w')),
+  build(root) {
+    const { source, destination, value } = tonTransferOf(root)!.message;
+    const returned = root.next.filter((next) => tonTransferOf(next)?.message.destination === source);
+    const payout = payoutOf(returned, value ?? 0n);
+    return {
+      type: nominatorRequestType,
+      actionType: payout === undefined ? 'stake_withdrawal_request' : 'stake_withdrawal',
+      columns: {
+        source,
+        destination,
+        amount: payout?.message.value ?? null,
+        data: stakingData({ provider: 'nominator' }),
+      },
+      failed: root.failed,
+      also: returned,
+    };
+  },
+};
+
+/** One that came back with more than was sent, or the earlier one of two. */
+function payoutOf(returned: readonly Block[], sent: bigint): TonTransfer | undefined {
+  const [one, other] = returned.map((block) => tonTransferOf(block)!);
+  if (other !== undefined) return one;
+  return (one?.message.value ?? 0n) > sent ? one : undefined;
+}
+
+/** Each transfer out of a pool that was told to pay what was asked for before. */
+const nominatorPayout: Matcher = {
+  pattern: built('ton_transfer', (block, { interfaces }) => {
+    const order = block.previous && callOf(block.previous);
+    return order?.opcode === 2 && interfaces.isNominatorPool(order.message.destination ?? '');
+  }),
+  build(root) {
+    const { source, destination, value } = tonTransferOf(root)!.message;
+    return {
+      type: nominatorRequestType,
+      actionType: 'stake_withdrawal',
+      columns: {
+        source: destination,
+        destination: source,
+        amount: value,
+        data: stakingData({ provider: 'nominator' }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const dollar = '0:086FA2A675F74347B08DD4606A549B8FDB98829CB282BC1949D3B12FBAED9DCC';
+const stakedDollar = '0:D0E545323C7ACB7102653C073377F7E3C67F122EB94D430A250739F109D4A57D';
+
+const dollarDeposit: Matcher = {
+  pattern: followedBy(
+    built(jettonTransferType, (block) => jettonTransferOf(block)!.jetton === dollar),
+    as(
+      'mint',
+      built(jettonMintType, (block) => jettonMintOf(block)!.jetton === stakedDollar),
+    ),
+  ),
+  build(root, found) {
+    const { sender, senderWallet, receiver, amount, jetton } = jettonTransferOf(root)!;
+    const mint = jettonMintOf(found.one('mint'))!;
+    return {
+      type: 'ethena_deposit',
+      actionType: 'stake_deposit',
+      columns: {
+        source: sender,
+        sourceSecondary: senderWallet,
+        destination: receiver,
+        asset: stakedDollar,
+        asset2: jetton,
+        amount,
+        data: stakingData({ provider: 'ethena', minted: mint.amount }),
+      },
+      failed: root.failed || found.one('mint')!.failed,
+    };
+  },
+};
+
+/** Takes staked dollars back for ones that are locked for a time. */
+const dollarWithdrawal: Matcher = {
+  pattern: followedBy(
+    call(transferOpcode),
+    as(
+      'internal',
+      followedBy(
+        call(internalTransferOpcode),
+        followedBy(call(notifyOpcode), as('mint', followedBy(call(0x642b7d07), as('locked', call(0xb2583ed5))))),
+      ),
+    ),
+  ),
+  build(root, found, { interfaces }) {
+    const { source, destination: wallet } = innerCall(root);
+    const locked = innerCall(found.one('locked')!);
+    const own = interfaces.jettonWallet(wallet);
+    const timed = interfaces.jettonWallet(locked.destination);
+    if (own?.owner !== source || timed?.owner !== source) return undefined;
+    return {
+      type: 'ethena_withdrawal_request',
+      actionType: 'stake_withdrawal_request',
+      columns: {
+        source,
+        sourceSecondary: wallet,
+        destination: innerCall(found.one('mint')!).source,
+        asset: own.jetton,
+        amount: internalTransferBody(innerCall(found.one('internal')!).message).amount,
+        data: stakingData({ provider: 'ethena', minted: internalTransferBody(locked.message).amount }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const stakingMatchers: Readonly<Record<number, Matcher>> = {
+  2: billPaid,
+  5: deposit,
+  6: withdrawal,
+  12: nominatorDeposit,
+  13: nominatorWithdrawal,
+  14: nominatorPayout,
+  43: dollarWithdrawal,
+  45: dollarDeposit,
+};
