@@ -54,10 +54,14 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
   }
 
   /** A block that came after the served head: by its seqno there is only one, and that it is of the network can be proved apart. */
-  function lookUpBeyond(place: ShardPlace, seqno: number, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>> {
+  async function lookUpBeyond(
+    place: ShardPlace,
+    seqno: number,
+    context: ReadContext,
+  ): Promise<LiveAnswer<LiveBlockHeader>> {
     const search = { by: 'seqno', seqno } as const;
     const id = { workchain: place.workchain, shard: place.shard, seqno };
-    return pool.query(lookupBlock, { mode: MODES.seqno, id }, context, {
+    const found = await pool.query(lookupBlock, { mode: MODES.seqno, id }, context, {
       shareAs: 'block beyond the head',
       check: async (answer, attempt) => {
         const header = checkLookup({ ...place, search }, answer);
@@ -65,6 +69,8 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
         return viewHeader(header);
       },
     });
+    if (place.workchain === MASTERCHAIN) pool.saw(seqno, context);
+    return found;
   }
 
   /** Lite servers know no value below that of block 1, as there is only the zerostate before it. */
@@ -96,16 +102,19 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
       }
     },
 
-    readHeader: (block, context) =>
-      pool.query(getBlockHeader, { id: block, mode: 0 }, context, {
+    async readHeader(block, context) {
+      const header = await pool.query(getBlockHeader, { id: block, mode: 0 }, context, {
         shareAs: 'block header',
         immutable: true,
         check: async (answer, attempt) => {
-          const header = checkBlockHeader({ block }, answer);
+          const proved = checkBlockHeader({ block }, answer);
           await acceptBlock(pool, block, attempt);
-          return viewHeader(header);
+          return viewHeader(proved);
         },
-      }),
+      });
+      if (block.workchain === MASTERCHAIN) pool.saw(block.seqno, context);
+      return header;
+    },
   };
 }
 

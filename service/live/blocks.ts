@@ -66,6 +66,6 @@ export type LiveBlocks = {
     fromSeqno: number | undefined,
     context: ReadContext,
   ): Promise<LiveAnswer<LiveShardBlockProof>>;
-  readConsensusBlock(): LiveAnswer<LiveConsensusBlock>;
+  readConsensusBlock(context: ReadContext): Promise<LiveAnswer<LiveConsensusBlock>>;
   readQueueSizes(context: ReadContext): Promise<LiveAnswer<LiveQueueSizes>>;
 };

@@ -101,9 +101,8 @@ export function createLiveBlocks({ pool, signatures, toUnixMs }: LiveBlocksDepen
       return joinAnswers({ ...value, masterchainLink: link.value }, [...answers, link]);
     },
 
-    readConsensusBlock() {
-      const consensus = pool.consensus();
-      if (consensus === undefined) throw new PoolError('no_lite_server');
+    async readConsensusBlock(context) {
+      const consensus = await pool.consensusFor(context);
       const sinceUtime = Math.floor(toUnixMs(consensus.sinceMs) / 1_000);
       return { value: { seqno: consensus.seqno, sinceUtime }, liteServers: [], cached: false };
     },

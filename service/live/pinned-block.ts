@@ -34,7 +34,7 @@ export async function pinBlock(
   const head = pool.head();
   if (head?.block.seqno === seqno) return { value: head, liteServers: [], cached: true };
   const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
-  return pool.query(lookupBlock, { mode: BY_SEQNO, id: place }, context, {
+  const pinned = await pool.query(lookupBlock, { mode: BY_SEQNO, id: place }, context, {
     shareAs: 'pinned block',
     immutable: true,
     check: async (answer, attempt): Promise<PinnedBlock> => {
@@ -51,4 +51,6 @@ export async function pinBlock(
       return { block: id, utime: info.utime, keyBlockSeqno: info.keyBlock ? info.seqno : info.prevKeyBlockSeqno };
     },
   });
+  pool.saw(seqno, context);
+  return pinned;
 }

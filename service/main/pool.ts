@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
-import { connectRedis, isClusterUrl } from '../limits/redis/connection.ts';
+import { connectRedis } from '../limits/redis/connection.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
@@ -51,9 +51,8 @@ export function startPool(
       },
       now: () => performance.now(),
       random: Math.random,
-      // Floors are told by messages, and answers kept, in one server: over a cluster each pod has its own.
       shared:
-        redisUrl === undefined || isClusterUrl(redisUrl)
+        redisUrl === undefined
           ? undefined
           : {
               connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),

@@ -16,13 +16,18 @@ export type SharedFloors = {
   replace(caller: string, seqno: number): void;
 };
 
+/** What callers are answered at: a head, or the block that most lite servers have. */
+export type Floored = { readonly block: { readonly seqno: number } };
+
 /** Holds each caller to what it has seen, at this pod and at the others. */
-export type Floors = {
+export type Floors<H extends Floored = Head> = {
   /**
    * The head to answer this caller at: the served one, or, where this pod is behind what the caller has seen, a newer one.
    * Rejects with PoolError `no_lite_server` before the first head, and `behind` when no block that new can be had in time.
    */
-  readonly headFor: (context: PoolContext) => Promise<Head>;
+  readonly headFor: (context: PoolContext) => Promise<H>;
+  /** To be told of a proved masterchain block that a caller named and is answered at: one above the served head is a floor from then on. */
+  readonly saw: (seqno: number, context: PoolContext) => void;
 };
 
 export type FloorsOptions = {
@@ -34,12 +39,14 @@ export type FloorsOptions = {
   readonly waitMs: number;
 };
 
-export type FloorsDependencies = {
-  readonly head: () => Head | undefined;
+export type FloorsDependencies<H extends Floored = Head> = {
+  readonly head: () => H | undefined;
+  /** The newest proved block, by which floors that cannot be true are known. */
+  readonly proved: () => Pick<Head, 'block' | 'utime'> | undefined;
   /** Resolves when the served head has the seqno, or when the time is over. */
   readonly whenServed: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
   /** A proved block of this seqno or a later one that some lite server has, though the served head does not; undefined without one. */
-  readonly findAhead: (seqno: number) => Promise<Head | undefined>;
+  readonly findAhead: (seqno: number) => Promise<H | undefined>;
   /** Absent: this pod is alone, and its own head never goes back. */
   readonly shared: SharedFloors | undefined;
   readonly now: () => number;
@@ -61,6 +68,20 @@ export function isRefuted(seqno: number, toldUnixMs: number, { block, utime }: P
   return seqno > block.seqno + betweenMs / BLOCK_MS_MIN;
 }
 
+function isRefutedBy(proved: Pick<Head, 'block' | 'utime'> | undefined, seqno: number, toldUnixMs: number): boolean {
+  return proved !== undefined && isRefuted(seqno, toldUnixMs, proved);
+}
+
+/** The floors of another kind of answers, told apart by the names of their callers. */
+export function scopeFloors(shared: SharedFloors, scope: string): SharedFloors {
+  return {
+    ...shared,
+    read: (caller) => shared.read(`${scope} ${caller}`),
+    raise: (caller, seqno) => shared.raise(`${scope} ${caller}`, seqno),
+    replace: (caller, seqno) => shared.replace(`${scope} ${caller}`, seqno),
+  };
+}
+
 /**
  * True when no pod can have answered anybody at a block that this pod does not serve yet: nobody's floor needs to be asked for.
  */
@@ -71,8 +92,11 @@ export function isAtFront(newestSeqno: number | undefined, servedSeqno: number):
 /** Remembers the last callers, the least recently seen first to go. */
 type Seen = { readonly seqno: number; readonly writtenMs: number };
 
-export function createFloors(options: FloorsOptions, dependencies: FloorsDependencies): Floors {
-  const { head, shared, now, unixMs } = dependencies;
+export function createFloors<H extends Floored>(
+  options: FloorsOptions,
+  dependencies: FloorsDependencies<H>,
+): Floors<H> {
+  const { head, proved, shared, now, unixMs } = dependencies;
   const seen = new Map<string, Seen>();
   /** Floors above the served head, and when they were first told. */
   const tooHigh = new Map<string, { readonly seqno: number; readonly toldUnixMs: number }>();
@@ -84,18 +108,19 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
     if (seen.size > options.callersMax && oldest !== undefined) seen.delete(oldest);
   }
 
-  function needHead(): Head {
+  function needHead(): H {
     const served = head();
     if (served === undefined) throw new PoolError('no_lite_server');
     return served;
   }
 
-  async function floorOf(caller: string, others: SharedFloors): Promise<number> {
+  async function floorOf(caller: string): Promise<number> {
+    if (shared === undefined) return seen.get(caller)?.seqno ?? 0;
     // A note of another pod may have arrived before the request did: it is read first.
     await new Promise((resolve) => setImmediate(resolve));
     const own = seen.get(caller)?.seqno ?? 0;
-    if (isAtFront(others.newest(), needHead().block.seqno)) return own;
-    return Math.max(own, credible(caller, (await others.read(caller)) ?? 0, others));
+    if (isAtFront(shared.newest(), needHead().block.seqno)) return own;
+    return Math.max(own, credible(caller, (await shared.read(caller)) ?? 0, shared));
   }
 
   /** The floor that was told, or 0 for one that cannot be true. */
@@ -105,7 +130,7 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
     tooHigh.delete(caller);
     if (seqno <= served.block.seqno) return seqno;
     const toldUnixMs = before?.seqno === seqno ? before.toldUnixMs : unixMs();
-    if (isRefuted(seqno, toldUnixMs, served)) {
+    if (isRefutedBy(proved(), seqno, toldUnixMs)) {
       others.replace(caller, served.block.seqno);
       return 0;
     }
@@ -116,7 +141,7 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
   }
 
   /** @throws PoolError `behind` */
-  async function reach(seqno: number, context: PoolContext): Promise<Head> {
+  async function reach(seqno: number, context: PoolContext): Promise<H> {
     const waitMs = Math.min(options.waitMs, context.deadlineMs - now());
     await dependencies.whenServed(seqno, waitMs, context.signal);
     const served = needHead();
@@ -139,15 +164,27 @@ export function createFloors(options: FloorsOptions, dependencies: FloorsDepende
     async headFor(context) {
       const { caller, observe } = context;
       needHead();
-      const floor = shared === undefined || caller === undefined ? 0 : await floorOf(caller, shared);
+      const floor = caller === undefined ? 0 : await floorOf(caller);
       const served = needHead();
       const answerAt = served.block.seqno >= floor ? served : await reach(floor, context);
       const { seqno } = answerAt.block;
       observe?.({ kind: 'head', seqno });
-      if (shared === undefined || caller === undefined) return answerAt;
+      if (caller === undefined) return answerAt;
+      if (shared === undefined) {
+        if (answerAt !== served) remember(caller, { seqno, writtenMs: now() });
+        return answerAt;
+      }
       // Beside the reads to come: whoever answers waits for it last.
       observe?.({ kind: 'pending', done: raise(caller, seqno, shared) });
       return answerAt;
+    },
+    saw(seqno, { caller, observe }) {
+      const served = head();
+      if (caller === undefined || served === undefined || seqno <= served.block.seqno) return;
+      // Without a proof it may be a lie: what cannot be is not held against the caller.
+      if (isRefutedBy(proved(), seqno, unixMs())) return;
+      if (shared === undefined) return remember(caller, { seqno, writtenMs: now() });
+      observe?.({ kind: 'pending', done: shared.announce(seqno).then(() => raise(caller, seqno, shared)) });
     },
   };
 }

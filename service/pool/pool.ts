@@ -19,7 +19,7 @@ import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
 import { createAhead } from './ahead.ts';
 import { abandonment, PoolError } from './errors.ts';
-import { createFloors } from './floors.ts';
+import { createFloors, scopeFloors } from './floors.ts';
 import type { Floors } from './floors.ts';
 import { createHeadWaiters } from './head-waiters.ts';
 import type { HeadWaiters } from './head-waiters.ts';
@@ -60,10 +60,15 @@ export type Pool = {
    * names it). Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new can be had in time.
    */
   readonly headFor: Floors['headFor'];
+  /** As `Floors.saw`; nothing under trust `none`, where a lite server's word for a block is no block. */
+  readonly saw: Floors['saw'];
   /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
   readonly whenServed: HeadWaiters['wait'];
-  /** The newest masterchain seqno, at or below the head, that 60 % of the lite servers have; undefined before the first. */
-  consensus(): Consensus | undefined;
+  /**
+   * The newest masterchain seqno, at or below the head, that 60 % of the lite servers have, and no older one than the caller was told
+   * at any pod. Rejects as `headFor`.
+   */
+  consensusFor(context: PoolContext): Promise<Consensus>;
   /**
    * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`), or
    * with the most telling error of the lite servers (LiteServerError) or of the checks (ProofError).
@@ -185,17 +190,37 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const sharedAnswers = options.trust === 'verified' ? shared?.answers : undefined;
   const choice = createChoice({ members, headSeqno, now, random });
   const reads = createReads(tuning, { members, metrics, proofs, tracer, choice, line, onMissing, sharedAnswers, now });
-  const floors = createFloors(
-    { callersMax: tuning.floorCallersMax, refreshMs: tuning.floorKeptMs / 4, waitMs: tuning.floorWaitMs },
-    {
-      head: () => keeper.head(),
-      whenServed: waiters.wait,
-      findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
-      shared: shared?.floors,
-      now,
-      unixMs: () => performance.timeOrigin + now(),
+  const floorsOptions = {
+    callersMax: tuning.floorCallersMax,
+    refreshMs: tuning.floorKeptMs / 4,
+    waitMs: tuning.floorWaitMs,
+  };
+  const proved = (): Head | undefined => keeper.head();
+  const unixMs = (): number => performance.timeOrigin + now();
+  const floors = createFloors(floorsOptions, {
+    head: proved,
+    proved,
+    whenServed: waiters.wait,
+    findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
+    shared: shared?.floors,
+    now,
+    unixMs,
+  });
+  const agreed = (): Consensus | undefined => agreement.consensus();
+  const agreeing = createHeadWaiters(() => agreed()?.seqno ?? 0);
+  const consensusFloors = createFloors(floorsOptions, {
+    head: () => {
+      const consensus = agreed();
+      return consensus && { consensus, block: consensus };
     },
-  );
+    proved,
+    whenServed: agreeing.wait,
+    // What most lite servers have, one alone cannot tell.
+    findAhead: () => Promise.resolve(undefined),
+    shared: shared && scopeFloors(shared.floors, 'consensus'),
+    now,
+    unixMs,
+  });
   const isClosed = (): boolean => closed;
   const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, choice, line, now });
   const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
@@ -206,8 +231,13 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {
     keeper.consider();
-    agreement.consider();
+    agree();
   });
+
+  function agree(): void {
+    agreement.consider();
+    agreeing.moved(agreed()?.seqno ?? 0);
+  }
 
   function fetchProof<T>(
     { known, target }: BlockProofRequest,
@@ -256,7 +286,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   function onHead(): void {
     headTimes.add(headSeqno());
     waiters.moved(headSeqno());
-    agreement.consider();
+    agree();
   }
 
   function readingOf(member: Member): MemberReading {
@@ -286,8 +316,9 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   return {
     head: keeper.head,
     headFor: floors.headFor,
+    saw: options.trust === 'none' ? () => undefined : floors.saw,
     whenServed: waiters.wait,
-    consensus: agreement.consensus,
+    consensusFor: async (context) => (await consensusFloors.headFor(context)).consensus,
     query: reads.query,
     broadcast,
     queryBytes: reads.queryBytes,

@@ -74,7 +74,7 @@ function masterchainOperations(accounts: LiveAccounts, blocks: LiveBlocks): read
       summary: 'Seqno of the newest masterchain block that 60 % of the lite servers have, and since when.',
       parameters: {},
       result: consensusBlock,
-      handle: async () => mapAnswer(blocks.readConsensusBlock(), viewConsensusBlock),
+      handle: async (_values, context) => mapAnswer(await blocks.readConsensusBlock(context), viewConsensusBlock),
     }),
   ];
 }

@@ -27,11 +27,6 @@ export function redisUrlProblem(url: string): string | undefined {
   return 'expected redis://…, rediss://…, or redis+cluster://host:port,host:port (rediss+cluster with TLS)';
 }
 
-/** True for the URL of a cluster. */
-export function isClusterUrl(url: string): boolean {
-  return cluster.test(url);
-}
-
 export function isCluster(connection: Connection): boolean {
   return connection instanceof Cluster;
 }

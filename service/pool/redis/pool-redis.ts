@@ -58,13 +58,14 @@ export function connectShared(options: SharedOptions, dependencies: SharedDepend
 
 function openLines(options: SharedOptions, { logger, headSeqno }: SharedDependencies): Lines {
   // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
-  const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client: options.connect(), logger });
+  const client = options.connect();
+  const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client, logger });
   const answersLink = createRedisLink(
     { use: 'answers', quickMs: options.answerMs },
     { client: options.connect(), logger },
   );
   // One that listens answers no questions.
-  const listener = options.connect();
+  const listener = client.isCluster ? undefined : options.connect();
   const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno });
   return {
     floors,

@@ -47,10 +47,12 @@ export type SharedFloorsOptions = {
 /**
  * Floors in Redis: one seqno for each caller, and the newest one of all pods, which each pod also hears of as it changes. Every
  * script has one key, so that a cluster takes it.
+ * @param listener a line of its own that hears of the newest seqno. None for a cluster, whose nodes pass messages on whenever they
+ * like: every caller's floor is asked for there.
  */
 export function createSharedFloors(
   options: SharedFloorsOptions,
-  { link, listener, headSeqno }: { link: RedisLink; listener: RedisClient; headSeqno: () => number },
+  { link, listener, headSeqno }: { link: RedisLink; listener: RedisClient | undefined; headSeqno: () => number },
 ): SharedFloors & { close(): void } {
   const scope = `${options.api}:${options.zeroState.rootHash.toString('hex').slice(0, 16)}`;
   const newestKey = `ton:newest:${scope}`;
@@ -70,8 +72,8 @@ export function createSharedFloors(
     newest = Math.max(newest, seqnoOf(told) ?? 0);
   }
 
-  async function listen(): Promise<void> {
-    await listener.subscribe(newestKey);
+  async function listen(line: RedisClient): Promise<void> {
+    await line.subscribe(newestKey);
     // Only what is told after the subscription is heard: what was told before is asked for.
     const told = await link.ask((client) => announceBy(client, headSeqno()), FLOOR_MS);
     if (told === undefined) return;
@@ -80,23 +82,23 @@ export function createSharedFloors(
     heardMs = performance.now();
   }
 
-  async function probe(): Promise<void> {
-    if (listener.status !== 'ready') return;
+  async function probe(line: RedisClient): Promise<void> {
+    if (line.status !== 'ready') return;
     try {
-      if (!isListening) return await listen();
+      if (!isListening) return await listen(line);
       const sentMs = performance.now();
-      await listener.ping();
+      await line.ping();
       heardMs = sentMs;
     } catch {
       // The connection is gone, and is made anew by the client.
     }
   }
 
-  const ticker = setInterval(() => void probe(), HEARING_PROBE_MS);
-  listener.on('ready', () => void probe());
-  listener.on('message', (_channel, told) => learn(told));
-  listener.on('close', () => (isListening = false));
-  listener.on('error', () => undefined);
+  const ticker = listener && setInterval(() => void probe(listener), HEARING_PROBE_MS);
+  listener?.on('ready', () => void probe(listener));
+  listener?.on('message', (_channel, told) => learn(told));
+  listener?.on('close', () => (isListening = false));
+  listener?.on('error', () => undefined);
 
   return {
     newest: () => (isListening && performance.now() - heardMs < HEARD_MS ? newest : undefined),
@@ -119,7 +121,7 @@ export function createSharedFloors(
     },
     close() {
       clearInterval(ticker);
-      listener.disconnect();
+      listener?.disconnect();
     },
   };
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createFloors, isAtFront, isRefuted } from '#service/pool/floors.ts';
+import { createFloors, isAtFront, isRefuted, scopeFloors } from '#service/pool/floors.ts';
 import type { Floors, SharedFloors } from '#service/pool/floors.ts';
 import type { Head } from '#service/pool/head.ts';
 
@@ -43,6 +43,7 @@ function openPod(shared: SharedFloors | undefined, served: number, ahead?: numbe
     { callersMax: 100, refreshMs: 30_000, waitMs: 1_000 },
     {
       head: () => (pod.served === 0 ? undefined : headOf(pod.served, pod.utime)),
+      proved: () => headOf(pod.served, pod.utime),
       whenServed: async () => void (pod.waited += 1),
       findAhead: async (seqno) => (pod.ahead !== undefined && pod.ahead >= seqno ? headOf(pod.ahead) : undefined),
       shared,
@@ -60,8 +61,66 @@ function openPod(shared: SharedFloors | undefined, served: number, ahead?: numbe
       return (error as { code: string }).code;
     }
   };
-  return { pod, ask };
+  /** The caller names a block and is answered at it. */
+  const name = async (caller: string, seqno: number): Promise<void> => {
+    const pending: Promise<void>[] = [];
+    floors.saw(seqno, contextOf(caller, pending));
+    await Promise.all(pending);
+  };
+  return { pod, ask, name };
 }
+
+describe('a caller that named a block above the served head', () => {
+  const unixMs = 1_800_000_000_000;
+  const startPod = (shared: SharedFloors | undefined, ahead?: number) => {
+    const opened = openPod(shared, 100, ahead);
+    Object.assign(opened.pod, { utime: unixMs / 1000 - 2, unixMs });
+    return opened;
+  };
+
+  test.each(['alone', 'one of several'])('is held to it at the same pod, that is %s', async (company) => {
+    const { pod, ask, name } = startPod(company === 'alone' ? undefined : shareInMemory().shared);
+    await name('a', 102);
+    expect(await ask('a')).toBe('behind');
+    expect(await ask('b')).toBe(100);
+    pod.ahead = 103;
+    expect(await ask('a')).toBe(103);
+    // What it was answered at holds as well.
+    Object.assign(pod, { served: 102, ahead: undefined });
+    expect(await ask('a')).toBe('behind');
+    pod.served = 103;
+    expect(await ask('a')).toBe(103);
+  });
+
+  test('is held to it at the other pods, though none of them serves it yet', async () => {
+    const { shared } = shareInMemory();
+    const [first, other] = [startPod(shared), startPod(shared)];
+    await shared.announce(100);
+    await first.name('a', 102);
+    expect(await other.ask('a')).toBe('behind');
+    expect(await other.ask('b')).toBe(100);
+    other.pod.ahead = 102;
+    expect(await other.ask('a')).toBe(102);
+  });
+
+  test('is not held to one below it, nor to one that no network can have made yet', async () => {
+    const { shared, state } = shareInMemory();
+    for (const { ask, name } of [startPod(shared), startPod(undefined)]) {
+      for (const seqno of [1, 99, 100, 1_000_000]) await name('a', seqno);
+      expect(await ask('a')).toBe(100);
+    }
+    expect(state.newest).toBe(0);
+  });
+});
+
+test('floors of two kinds of answers are apart', async () => {
+  const { shared } = shareInMemory();
+  const scoped = scopeFloors(shared, 'consensus');
+  await scoped.raise('a', 12);
+  expect([await shared.read('a'), await scoped.read('a')]).toEqual([undefined, 12]);
+  scoped.replace('a', 11);
+  expect([await shared.read('a'), await scoped.read('a')]).toEqual([undefined, 11]);
+});
 
 describe('a floor that no pod can have written', () => {
   const unixMs = 1_800_000_000_000;

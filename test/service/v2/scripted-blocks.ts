@@ -92,7 +92,7 @@ export function scriptBlocks(script: Partial<LiveBlocks> = {}): LiveBlocks & { r
     readShards: async (seqno) => note('readShards', [shardBlock], seqno),
     readSignatures: async (seqno) => note('readSignatures', simplexSignatures, seqno),
     readShardBlockProof: async (place, seqno, from) => note('readShardBlockProof', shardBlockProof, place, seqno, from),
-    readConsensusBlock: () => note('readConsensusBlock', { seqno: 1000, sinceUtime: 1_755_516_054 }),
+    readConsensusBlock: async () => note('readConsensusBlock', { seqno: 1000, sinceUtime: 1_755_516_054 }),
     readQueueSizes: async () =>
       note('readQueueSizes', { shards: [{ id: shardBlock, size: 2n ** 48n - 1n }], externalsLimit: 8000 }),
     ...script,

@@ -1,39 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import { skipLoudly } from '#test/support/skips.ts';
 
-import { startRedisProcess, type RedisProcess } from './redis-process.ts';
+import { slotCount, startClusterNode, startRedisCluster, type RedisCluster } from './redis-cluster.ts';
+import type { RedisProcess } from './redis-process.ts';
 import { askWith, load, planOf, startPods, untilAll, type SharedPod } from './shared-setup.ts';
 
 const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'a Redis cluster', why: 'no redis-server' });
-
-const slotCount = 16_384;
-
-function startNode(folder: string, config: string, ...more: string[]): Promise<RedisProcess> {
-  return startRedisProcess('--cluster-enabled', 'yes', '--cluster-config-file', config, '--dir', folder, ...more);
-}
-
-/** Nodes of a cluster, each a third of its slots. */
-async function startCluster(folder: string): Promise<RedisProcess[]> {
-  const nodes = await Promise.all(
-    [0, 1, 2].map((index) => startNode(folder, `nodes-${index}.conf`, '--cluster-node-timeout', '700')),
-  );
-  const bounds = [0, 5461, 10_923, slotCount];
-  for (const [index, node] of nodes.entries()) {
-    await node.command('CLUSTER', 'ADDSLOTSRANGE', `${bounds[index]}`, `${(bounds[index + 1] ?? 0) - 1}`);
-    await node.command('CLUSTER', 'MEET', '127.0.0.1', `${nodes[0]?.port}`);
-  }
-  for (const node of nodes) {
-    await expect
-      .poll(() => node.command('CLUSTER', 'INFO'), { timeout: 20_000 })
-      .toMatch(/cluster_state:ok[^]*cluster_known_nodes:3/);
-  }
-  return nodes;
-}
 
 /** The node whose data a key is in. */
 async function holderOf(nodes: readonly RedisProcess[], key: string): Promise<RedisProcess> {
@@ -51,18 +24,14 @@ async function moveSlotOf(key: string, from: RedisProcess, to: RedisProcess): Pr
 }
 
 describe.skipIf(missing)('limits in a Redis cluster', () => {
-  let folder: string;
-  let nodes: RedisProcess[];
+  let cluster: RedisCluster;
+  let nodes: readonly RedisProcess[];
   let url: string;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
-    nodes = await startCluster(folder);
-    url = `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    cluster = await startRedisCluster();
+    ({ nodes, url } = cluster);
   });
-  afterEach(async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => cluster.close());
 
   it('are shared by all pods over all slots, also while a slot moves to another node under load', async () => {
     const rows = Array.from({ length: 6 }, () => ({}));
@@ -95,7 +64,7 @@ describe.skipIf(missing)('limits in a Redis cluster', () => {
   });
 
   it('ask for one subject at a time also where the URL does not say that the server is part of a cluster', async () => {
-    const single = await startNode(folder, 'alone.conf');
+    const single = await startClusterNode(cluster.folder, 'alone.conf');
     await single.command('CLUSTER', 'ADDSLOTSRANGE', '0', `${slotCount - 1}`);
     const plan = planOf({ requestsPerDay: 3 });
     const { pods, keys, close } = await startPods(1, { url: single.url, rows: [{}, {}, {}], plan });

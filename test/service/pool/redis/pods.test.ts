@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 
 import { unlimitedPlan } from '#service/config.ts';
 import { makeKey } from '#service/limits/keys.ts';
-import { startRedisProcess, type RedisProcess } from '#test/service/limits/redis/redis-process.ts';
+import { startRedisCluster, type RedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
+import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
 import { seededRandom } from '#test/service/pool/workload.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -21,18 +22,44 @@ async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<vo
   expect(api.pool.head()?.block.seqno).toBe(seqno);
 }
 
-describe.skipIf(missing)(
-  'two pods of one API, each over lite servers of its own, with one Redis',
+/** What the pods share: a Redis, or three in a cluster. */
+const kinds: readonly { readonly kind: string; readonly start: () => Promise<SharedRedis> }[] = [
+  {
+    kind: 'one Redis',
+    async start() {
+      const redis = await startRedisProcess();
+      return { ...redis, nodes: [redis] };
+    },
+  },
+  { kind: 'a Redis cluster', start: startRedisCluster },
+];
+
+type SharedRedis = Pick<RedisCluster, 'url' | 'nodes' | 'close'>;
+
+/** Writes a value into the only key with this beginning, wherever it is. */
+async function poison({ nodes }: SharedRedis, pattern: string, value: string): Promise<number> {
+  let written = 0;
+  for (const node of nodes) {
+    for (const key of (await node.command('KEYS', pattern)) as string[]) {
+      await node.command('SET', key, value, 'PX', '120000');
+      written += 1;
+    }
+  }
+  return written;
+}
+
+describe.skipIf(missing).each(kinds)(
+  'two pods of one API, each over lite servers of its own, with $kind',
   { timeout: 60_000 },
-  () => {
-    let redis: RedisProcess;
+  ({ start }) => {
+    let redis: SharedRedis;
     let pods: [ApiUnderTest, ApiUnderTest];
     const callers = Array.from({ length: 6 }, () => makeKey(randomBytes));
 
     beforeAll(async () => {
-      redis = await startRedisProcess();
+      redis = await start();
       const rows = callers.map(({ id, sha256 }) => ({ id, sha256, plan: unlimitedPlan }));
-      const options = { servers: 2, behindBlocks: 400, redisUrl: redis.url, rows };
+      const options = { servers: 3, behindBlocks: 400, redisUrl: redis.url, rows };
       pods = [await startApiUnderTest(options), await startApiUnderTest(options)];
       // The pods meet in Redis a moment after each has its first head.
       await delay(1_500);
@@ -59,6 +86,20 @@ describe.skipIf(missing)(
       return body.result.last.seqno;
     }
 
+    /** Seqno that getConsensusBlock tells a caller, or the status of its refusal. */
+    async function agree(pod: ApiUnderTest, caller: number): Promise<number | { status: number }> {
+      const headers = { 'x-api-key': callers[caller]!.key };
+      const response = await fetch(`${pod.api.url}/api/v2/getConsensusBlock`, { headers });
+      const body = (await response.json()) as { result?: { consensus_block: number } };
+      return body.result?.consensus_block ?? { status: response.status };
+    }
+
+    /** Names a masterchain block in a request. */
+    async function nameBlock(pod: ApiUnderTest, caller: number, seqno: number): Promise<number> {
+      const headers = { 'x-api-key': callers[caller]!.key };
+      return (await fetch(`${pod.api.url}/api/v2/getShards?seqno=${seqno}`, { headers })).status;
+    }
+
     const oldest = (): number => Math.min(...pods.map(({ api }) => api.pool.head()!.block.seqno));
     const newest = (): number => Math.max(...pods.map(({ network }) => network.head().id.seqno));
 
@@ -82,6 +123,54 @@ describe.skipIf(missing)(
       expect(await look(back, 2)).toBe(back.api.pool.head()!.block.seqno);
       expect(await look(back, 1, true)).toEqual({ status: 503 });
       await moveTo(back, seqno);
+    });
+
+    test('a caller who was told of a consensus at one is told of no older one at the other', async () => {
+      const [front, back] = pods;
+      const seqno = newest() + 1;
+      await moveTo(front, seqno);
+      expect(await agree(front, 3)).toBe(seqno);
+      expect(await agree(back, 4)).toBe(seqno - 1);
+      const waiting = agree(back, 3);
+      await delay(200);
+      back.network.moveHead(seqno);
+      expect(await waiting).toBe(seqno);
+      await moveTo(front, seqno + 1);
+      expect(await agree(front, 3)).toBe(seqno + 1);
+      expect(await agree(back, 3)).toEqual({ status: 503 });
+      await moveTo(back, seqno + 1);
+    });
+
+    test('a caller who named a block that is not served yet sees no older head afterwards, at either', async () => {
+      const [front, back] = pods;
+      const served = newest();
+      const { liteServers } = front.network;
+      // One of three alone has it: that is no half.
+      for (const one of liteServers.slice(1)) one.setFaults({ tip: { kind: 'stale', seqno: served } });
+      front.network.moveHead(served + 1);
+      expect(await nameBlock(front, 4, served + 1)).toBe(200);
+      expect(front.api.pool.head()!.block.seqno).toBe(served);
+      // There is the one that has it; over there, none.
+      expect(await look(front, 4)).toBe(served + 1);
+      expect(await look(back, 4)).toEqual({ status: 503 });
+      expect(await look(front, 2)).toBe(served);
+      for (const one of liteServers) one.setFaults({});
+      for (const pod of [front, back]) await moveTo(pod, served + 1);
+      expect(await Promise.all(pods.map((pod) => look(pod, 4)))).toEqual([served + 1, served + 1]);
+    });
+
+    test('floors and a newest head that somebody wrote into Redis are not believed for long', async () => {
+      const [front, back] = pods;
+      const { seqno } = front.network.head().id;
+      expect(await look(back, 5)).toBe(seqno);
+      expect(await poison(redis, 'ton:floor:*', '2000000000')).toBeGreaterThan(0);
+      expect(await poison(redis, 'ton:newest:*', '2000000000')).toBe(1);
+      expect(await look(front, 5)).toBe(seqno);
+      expect(await look(back, 5)).toBe(seqno);
+      await moveTo(front, seqno + 1);
+      expect(await look(front, 5)).toBe(seqno + 1);
+      await moveTo(back, seqno + 1);
+      expect(await look(back, 5)).toBe(seqno + 1);
     });
 
     test('whoever alternates between them never sees an older block, while both move by chance', async () => {

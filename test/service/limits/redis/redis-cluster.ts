@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { startRedisProcess, type RedisProcess } from './redis-process.ts';
+
+export const slotCount = 16_384;
+
+/** A Redis cluster of three nodes, each with a third of the slots. */
+export type RedisCluster = {
+  readonly url: string;
+  readonly nodes: readonly RedisProcess[];
+  /** Where the nodes keep what they know of each other. */
+  readonly folder: string;
+  close(): Promise<void>;
+};
+
+/** A node of its own, that belongs to no other yet. */
+export function startClusterNode(folder: string, config: string, ...more: string[]): Promise<RedisProcess> {
+  return startRedisProcess('--cluster-enabled', 'yes', '--cluster-config-file', config, '--dir', folder, ...more);
+}
+
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
+  const nodes = await Promise.all(
+    [0, 1, 2].map((index) => startClusterNode(folder, `nodes-${index}.conf`, '--cluster-node-timeout', '700')),
+  );
+  const bounds = [0, 5461, 10_923, slotCount];
+  for (const [index, node] of nodes.entries()) {
+    await node.command('CLUSTER', 'ADDSLOTSRANGE', `${bounds[index]}`, `${(bounds[index + 1] ?? 0) - 1}`);
+    await node.command('CLUSTER', 'MEET', '127.0.0.1', `${nodes[0]?.port}`);
+  }
+  for (const node of nodes) await untilMet(node);
+  return {
+    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    nodes,
+    folder,
+    async close() {
+      await Promise.all(nodes.map((node) => node.close()));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function untilMet(node: RedisProcess): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    const told = String(await node.command('CLUSTER', 'INFO'));
+    if (/cluster_state:ok[^]*cluster_known_nodes:3/.test(told)) return;
+    await delay(50);
+  }
+  throw new Error('the nodes of a Redis cluster did not meet');
+}
