@@ -23,13 +23,9 @@ export type BackfillDependencies = Pick<BlockStreamDependencies, 'source' | 'toR
   readonly logger: Logger;
 };
 
-/** A worker that is not heard of for so long has lost its range; a transaction of the past takes seconds. */
-const CLAIM_MS = 60_000;
-const HEARTBEAT_MS = CLAIM_MS / 4;
-
 type Tuning = Pick<
   IndexerTuning,
-  'backfillBlocksMax' | 'backfillBytesMax' | 'backfillBatch' | 'backfillWorkers' | 'rangesRetryMs'
+  'backfillBlocksMax' | 'backfillBytesMax' | 'backfillBatch' | 'backfillWorkers' | 'rangesRetryMs' | 'claimMs'
 >;
 
 type Work = { readonly stream: BlockStream; readonly to: number; next: number };
@@ -40,7 +36,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
 
   async function run(worker: number): Promise<void> {
     while (!signal.aborted) {
-      const range = await retry.run('ranges', worker, () => claimRange(CLAIM_MS), signal);
+      const range = await retry.run('ranges', worker, () => claimRange(tuning.claimMs), signal);
       if (range === undefined) {
         await pause(tuning.rangesRetryMs, signal);
         continue;
@@ -63,7 +59,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
     const heartbeat = setInterval(() => {
       // A heartbeat that fails is followed by others; the transaction of the next batch says whether the range is lost.
       range.heartbeat().catch((error: unknown) => logger.debug({ err: error }, 'no heartbeat'));
-    }, HEARTBEAT_MS);
+    }, tuning.claimMs / 4);
     const stream = createBlockStream(
       {
         first: range.next,

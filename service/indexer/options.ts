@@ -30,6 +30,8 @@ export type IndexerTuning = {
   readonly leaseRetryMs: number;
   /** Between two looks for ranges of the past when there is none to do. */
   readonly rangesRetryMs: number;
+  /** A worker that is not heard of for so long has lost its range. */
+  readonly claimMs: number;
   /** Ranges of the past that this process works on at a time. */
   readonly backfillWorkers: number;
 };
@@ -50,6 +52,8 @@ export const tuningDefaults: IndexerTuning = {
   gapBlocksMax: 256,
   leaseRetryMs: 1_000,
   rangesRetryMs: 5_000,
+  // A transaction of the past takes seconds; heartbeats come four times as often.
+  claimMs: 60_000,
   // The writer and its reader ahead keep a connection and the threads busy; a second hides the round trips of the first.
   backfillWorkers: 2,
 };

@@ -11,10 +11,14 @@ import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import type { LiveBlockFiles } from '#service/live/block-files.ts';
 import { readProgress } from '#service/store/indexer-state.ts';
+import { tuningDefaults } from '#service/pool/options.ts';
 import type { Store } from '#service/store/store.ts';
 
+/** A machine that does much else answers late: that is not what these tests are about. */
+export const patientPool = { ...tuningDefaults, waitMs: 400, pollMs: 50, refusedMs: 200, firstProveTimeoutMs: 60_000 };
+
 /** Pauses that a test does not wait for. */
-export const quickIndexing: Partial<IndexerTuning> = { leaseRetryMs: 20, rangesRetryMs: 20 };
+export const quickIndexing: Partial<IndexerTuning> = { leaseRetryMs: 20, rangesRetryMs: 20, claimMs: 2_000 };
 
 export type IndexerSettings = Partial<IndexerOptions> &
   Partial<Pick<IndexerDependencies, 'toRows' | 'logger' | 'register'>> & {

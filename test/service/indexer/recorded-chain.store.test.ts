@@ -1,58 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Devchain } from '#service/devchain/devchain.ts';
-import type { LiveBlockFiles } from '#service/live/block-files.ts';
-import type { StoreUnderTest } from '#test/support/store.ts';
-import { createStoreUnderTest } from '#test/support/store.ts';
-import { migrate } from '#service/store/migrate.ts';
-import type { PoolUnderTest } from '../pool/network.ts';
-import { openPool, startNetwork, until } from '../pool/network.ts';
+import type { Indexer } from '#service/indexer/indexer.ts';
+import { claimIndex } from '#service/store/indexer-state.ts';
+import { addRanges } from '#service/store/ranges.ts';
+import type { Store } from '#service/store/store.ts';
+import { metric } from '../pool/network.ts';
 import { startIndexer, untilIndexed } from './index-under-test.ts';
-import { filesOver } from './recording.ts';
+import { writeArchive } from './packages.ts';
+import type { RecordedNetwork } from './recorded-network.ts';
+import { openRecordedNetwork } from './recorded-network.ts';
+import { readRecording } from './recording.ts';
 import { tableHashes } from './table-hashes.ts';
 
-let network: Devchain;
-let open: PoolUnderTest;
-let files: LiveBlockFiles;
-let last: number;
-const opened: StoreUnderTest[] = [];
+let recorded: RecordedNetwork;
 
 beforeAll(async () => {
-  network = await startNetwork(2);
-  last = network.chain.lastSeqno;
-  network.moveHead(last);
-  open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
-  files = filesOver(open.pool);
-  await until(() => open.pool.head()?.block.seqno === last, 10_000);
+  recorded = await openRecordedNetwork(import.meta.filename);
 }, 60_000);
 
-afterAll(async () => {
-  await open.close();
-  await network.close();
-  for (const one of opened) await one.close();
-});
-
-async function newStore(): Promise<StoreUnderTest> {
-  const made = await createStoreUnderTest(import.meta.filename);
-  opened.push(made);
-  await migrate(made.store);
-  return made;
-}
+afterAll(() => recorded.close());
 
 describe('the recorded chain', () => {
-  test('is indexed from block 1: every transaction, in one pass and in ranges', async () => {
-    const zero = network.chain.zeroStates[0]!.id;
-    const one = await newStore();
-    const single = startIndexer(one.store, files, { network: zero, tuning: { gapBlocksMax: 10_000 } });
-    await untilIndexed(one.store, last);
-    expect(single.status()).toMatchObject({ troubles: [] });
-    await single.close();
-    const many = await newStore();
-    const ranged = startIndexer(many.store, files, { network: zero, tuning: { gapBlocksMax: 10 } });
-    await untilIndexed(many.store, last);
-    await ranged.close();
-    const [expected, found] = [await tableHashes(one.store), await tableHashes(many.store)];
-    expect(expected['transactions']).toMatch(/^6475 rows/);
-    expect(found).toEqual(expected);
-  }, 180_000);
+  test('is indexed whole from block 1', async () => {
+    const blocks = await readRecording();
+    const hashes = await recorded.undisturbed();
+    expect(hashes['transactions']).toMatch(/^6475 rows/);
+    expect(hashes['blocks']).toMatch(new RegExp(`^${blocks.length} rows`));
+  }, 120_000);
+
+  test('gives the same tables when the head begins late and the past follows', async () => {
+    const { store } = await recorded.newStore();
+    const { files, zero, last } = recorded;
+    const indexer = startIndexer(store, files, { network: zero, tuning: { gapBlocksMax: 10 } });
+    await untilIndexed(store, last);
+    expect(indexer.status()).toMatchObject({ isHeadWriter: true, troubles: [] });
+    await indexer.close();
+    expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
+  }, 120_000);
+
+  test('gives the same tables when several processes write small ranges of it in odd order', async () => {
+    const { store, another } = await recorded.newStore();
+    await queueRanges(store, recorded, 37);
+    const indexers: Indexer[] = ['one', 'two', 'three'].map((worker, index) =>
+      startIndexer(another(), recorded.files, {
+        network: recorded.zero,
+        worker,
+        tuning: { backfillWorkers: 2, backfillBatch: { itemsMax: 5 + 7 * index, bytesMax: 1e6 } },
+      }),
+    );
+    await untilIndexed(store, recorded.last);
+    expect(indexers.filter((indexer) => indexer.status().isHeadWriter)).toHaveLength(1);
+    await Promise.all(indexers.map((indexer) => indexer.close()));
+    expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
+  }, 120_000);
+
+  test('gives the same tables from archive packages, and from lite servers where those have a hole', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'archive-'));
+    const { store } = await recorded.newStore();
+    const register = new Registry();
+    try {
+      const blocks = await readRecording();
+      const isKept = (seqno: number): boolean => seqno < 300 || seqno >= 420;
+      writeArchive(
+        folder,
+        blocks.filter(({ masterchainSeqno }) => isKept(masterchainSeqno)),
+      );
+      const indexer = startIndexer(store, recorded.files, {
+        network: recorded.zero,
+        archiveFolder: folder,
+        register,
+        tuning: { gapBlocksMax: 10 },
+      });
+      await untilIndexed(store, recorded.last);
+      await indexer.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
+    const [archive, all] = [
+      await metric(register, 'ton_indexer_reads_total', { source: 'archive' }),
+      await metric(register, 'ton_indexer_reads_total'),
+    ];
+    expect(archive).toBeGreaterThan(all / 2);
+    expect(all).toBeGreaterThanOrEqual(recorded.last);
+  }, 120_000);
+
+  test('has no gap, though some blocks were never queued: they are found and written', async () => {
+    const { store } = await recorded.newStore();
+    await queueRanges(store, recorded, 10);
+    await store.transaction(({ query }) =>
+      query('DELETE FROM backfill_ranges WHERE from_seqno BETWEEN 300 AND 330 OR from_seqno > 950'),
+    );
+    const indexer = startIndexer(store, recorded.files, { network: recorded.zero });
+    await expect.poll(() => countBlocks(store), { timeout: 60_000 }).toBe(recorded.last);
+    await untilIndexed(store, recorded.last);
+    await indexer.close();
+    expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
+  }, 120_000);
 });
+
+async function countBlocks(store: Store): Promise<number> {
+  const [row] = await store.read<{ blocks: bigint }>('SELECT count(*) AS blocks FROM blocks WHERE workchain = -1');
+  return Number(row?.blocks);
+}
+
+/** Leaves the whole past to ranges of so many blocks. */
+async function queueRanges(store: Store, { last, zero }: RecordedNetwork, blocks: number): Promise<void> {
+  await claimIndex(store, { ...zero, startSeqno: 1 });
+  await store.transaction(async (session) => {
+    for (let from = 1; from <= last; from += blocks) await addRanges(session, from, Math.min(last, from + blocks - 1));
+    await session.query('UPDATE indexer_state SET head_seqno = $1', [last]);
+  });
+}

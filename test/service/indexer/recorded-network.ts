@@ -1,0 +1,77 @@
+import type { Devchain } from '#service/devchain/devchain.ts';
+import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { Store } from '#service/store/store.ts';
+import { migrate } from '#service/store/migrate.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createStoreUnderTest } from '#test/support/store.ts';
+import { openPool, startNetwork, until } from '../pool/network.ts';
+import type { IndexerSettings } from './index-under-test.ts';
+import { patientPool, startIndexer, untilIndexed } from './index-under-test.ts';
+import { filesOver } from './recording.ts';
+import { tableHashes } from './table-hashes.ts';
+
+/** The recorded network at its last block, lite servers over it, and databases to index it into. */
+export type RecordedNetwork = {
+  readonly network: Devchain;
+  readonly files: LiveBlockFiles;
+  /** Seqno of the last masterchain block. */
+  readonly last: number;
+  readonly zero: IndexerSettings['network'];
+  /** With the tables, empty. */
+  readonly newStore: () => Promise<StoreUnderTest>;
+  /** What the tables are after one pass that nothing disturbed. */
+  readonly undisturbed: () => Promise<Record<string, string>>;
+  readonly close: () => Promise<void>;
+};
+
+export async function openRecordedNetwork(testFile: string, servers = 2): Promise<RecordedNetwork> {
+  const network = await startNetwork(servers);
+  const last = network.chain.lastSeqno;
+  network.moveHead(last);
+  const open = openPool(network, { tuning: patientPool });
+  const files = filesOver(open.pool);
+  await until(() => open.pool.head()?.block.seqno === last, 60_000);
+  const zero = network.chain.zeroStates[0]!.id;
+  const stores: StoreUnderTest[] = [];
+  let hashes: Promise<Record<string, string>> | undefined;
+
+  async function newStore(): Promise<StoreUnderTest> {
+    const made = await createStoreUnderTest(testFile);
+    stores.push(made);
+    await migrate(made.store);
+    return made;
+  }
+
+  async function onePass(): Promise<Record<string, string>> {
+    const { store } = await newStore();
+    await indexWhole(store, { last, files, zero });
+    return tableHashes(store);
+  }
+
+  return {
+    network,
+    files,
+    last,
+    zero,
+    newStore,
+    undisturbed: () => (hashes ??= onePass()),
+    async close() {
+      await open.close();
+      await network.close();
+      for (const store of stores) await store.close();
+    },
+  };
+}
+
+/** In one pass, as the head. */
+export async function indexWhole(
+  store: Store,
+  { last, files, zero }: Pick<RecordedNetwork, 'last' | 'files' | 'zero'>,
+): Promise<void> {
+  const indexer = startIndexer(store, files, { network: zero, tuning: { gapBlocksMax: last } });
+  try {
+    await untilIndexed(store, last);
+  } finally {
+    await indexer.close();
+  }
+}
