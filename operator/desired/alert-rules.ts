@@ -11,6 +11,8 @@ export type RuleFacts = {
   readonly latency: string;
   /** Undefined when only the pods know. */
   readonly liteServers: number | undefined;
+  /** It has an indexer. */
+  readonly indexed: boolean;
   readonly runbookUrl: string | undefined;
 };
 
@@ -56,7 +58,7 @@ export function recordingRules(facts: RuleFacts): Rule[] {
   });
 }
 
-/** Alerts on spent error budgets, and on too few lite servers. 429 is an answer, not an error. */
+/** Alerts on spent error budgets, on too few lite servers, and on an index that falls behind. 429 is an answer, not an error. */
 export function alertRules(facts: RuleFacts): Rule[] {
   const availability = 1 - Number(facts.availability) / 100;
   return [
@@ -69,6 +71,7 @@ export function alertRules(facts: RuleFacts): Rule[] {
       `requests take over ${facts.latency}`,
     ),
     liteServersLow(facts),
+    ...(facts.indexed ? [indexLagging(facts)] : []),
   ];
 }
 
@@ -91,6 +94,21 @@ function liteServersLow(facts: RuleFacts): Rule {
   return alertRule(facts, {
     alert: 'TonApiLiteServersLow',
     expr: `${usable} < ${fewest}`,
+    for: '5m',
+    severity: 'warning',
+    summary,
+  });
+}
+
+/** Masterchain blocks that an index may be behind: two minutes of the main network; one that is further behind at its start begins at the head. */
+const lagBlocksMax = 50;
+
+/** What v3 tells is old. The past may take days, which is no fault: only the head counts. */
+function indexLagging(facts: RuleFacts): Rule {
+  const summary = `TonApi ${facts.namespace}/${facts.name}: the index is {{ $value }} masterchain blocks behind the network`;
+  return alertRule(facts, {
+    alert: 'TonApiIndexLagging',
+    expr: `max(ton_indexer_lag_blocks{${selector(facts)}}) > ${lagBlocksMax}`,
     for: '5m',
     severity: 'warning',
     summary,

@@ -1,6 +1,7 @@
 import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
 import { alertRules, recordingRules } from './alert-rules.ts';
+import { hasDatabase } from './indexer.ts';
 import { liteServerAddresses } from './network-policy.ts';
 import { childNames, instanceLabels } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
@@ -43,6 +44,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     availability: spec.observability?.sloAvailability ?? '99.9',
     latency: spec.observability?.sloLatency ?? '1s',
     liteServers: liteServerAddresses(tonApi, globalConfig)?.length,
+    indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
     runbookUrl: release.runbookUrl,
   };
   return monitoringChild(tonApi, release, 'PrometheusRule', {

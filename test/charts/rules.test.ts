@@ -42,6 +42,10 @@ const timed = (all: number, quick: number, minutes: number) => ({
   'ton_http_request_duration_seconds_count{namespace="ton",tonapi="mainnet"}': `0+${all}x${minutes}`,
   'ton_http_request_duration_seconds_bucket{namespace="ton",tonapi="mainnet",le="1"}': `0+${quick}x${minutes}`,
 });
+const lagging = (values: string) => ({
+  'ton_indexer_lag_blocks{namespace="ton",tonapi="mainnet",pod="writer"}': values,
+  'ton_indexer_lag_blocks{namespace="ton",tonapi="mainnet",pod="other"}': '0x60',
+});
 const usable = (count: number) => ({
   'ton_pool_usable_lite_servers{namespace="ton",tonapi="mainnet",pod="p"}': `${count}x60`,
 });
@@ -264,6 +268,14 @@ const stories: readonly Story[] = [
   },
   { alert: 'TonApiLiteServersLow', title: 'one of four', series: usable(1), at: '10m', firing: 1 },
   { alert: 'TonApiLiteServersLow', title: 'two of four', series: usable(2), at: '10m', firing: 0 },
+  { alert: 'TonApiIndexLagging', title: 'it falls behind', series: lagging('0+10x60'), at: '20m', firing: 1 },
+  {
+    alert: 'TonApiIndexLagging',
+    title: 'a burst of blocks',
+    series: lagging('0 0 80 60 20 1x60'),
+    at: '6m',
+    firing: 0,
+  },
   {
     alert: 'TonApiErrorBudgetBurn',
     title: 'two in a hundred fail: both pages, both tickets',

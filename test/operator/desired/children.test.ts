@@ -324,6 +324,22 @@ describe('rules for alerts', () => {
   });
 });
 
+describe('the alert on an index that falls behind', () => {
+  const postgres = { secretRef: { name: 'pg', key: 'uri' }, schema: 'ton', poolSize: 10 };
+  const indexer = { mode: 'SingleWriter', partitions: 1 } as const;
+  it.each([
+    ['where there is an indexer', { postgres, indexer }, 3, true],
+    ['not where v3 is only read', { postgres }, 3, false],
+    ['not where the release has no schema', { postgres, indexer }, undefined, false],
+  ])('is there %s', (_case, changes, schemaVersion, expected) => {
+    const tonApi = sample('typical', { observability: observing({}), ...changes });
+    const rule = build(tonApi, references(), { ...release, schemaVersion }).find(
+      ({ object }) => object.kind === 'PrometheusRule',
+    );
+    expect(JSON.stringify(rule).includes('TonApiIndexLagging')).toBe(expected);
+  });
+});
+
 describe('a release without a schema', () => {
   it('serves what needs none of a manifest that asks for it', () => {
     const kinds = all('full').map(({ kind, metadata }) => `${kind}/${metadata.name}`);
