@@ -8,7 +8,8 @@ import type { KeyringRow } from '#service/config.ts';
 import { fullBucket, take } from '#service/limits/bucket.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { runKeys } from '#service/main/keys.ts';
-import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
+import { startRedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
+import { startRedisProcess, type RedisProcess } from '#test/service/limits/redis/redis-process.ts';
 import { ask, startNetwork, type NetworkProcess } from '#test/support/api-processes.ts';
 import { mountFolder, type MountedFolder } from '#test/support/mounted-folder.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
@@ -140,6 +141,33 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     client.disconnect();
     folder.remove();
   });
+
+  it('goes over from one Redis to a cluster and back, limits and pool, without a restart', async () => {
+    const [redis, cluster] = [await startRedisProcess(), await startRedisCluster()];
+    const secret = mountFolder({ url: redis.url });
+    const config = mountFolder({ 'tonapi.yaml': network.manifest() });
+    const service = await startService(['--manifest', config.file('tonapi.yaml'), '--redis-file', secret.file('url')]);
+    const away = (): Promise<string[]> => Promise.all([isAway(service), metric(service, 'ton_pool_redis_away')]);
+    let reads = 0;
+    /** Answers that these nodes keep, after one more read that no cache has. */
+    const keptAfterRead = async (nodes: readonly RedisProcess[]): Promise<number> => {
+      reads += 1;
+      const address = `0:${reads.toString(16).padStart(64, '0')}`;
+      const answer = await fetch(`${service.url}/api/v2/getAddressInformation?address=${address}`);
+      expect(answer.status).toBe(200);
+      return (await Promise.all(nodes.map((node) => node.command('KEYS', 'ton:answer:*')))).flat().length;
+    };
+    for (const { url, nodes } of [{ url: redis.url, nodes: [redis] }, cluster, { url: redis.url, nodes: [redis] }]) {
+      for (const node of nodes) await node.command('FLUSHALL');
+      secret.put({ url });
+      await expect.poll(() => keptAfterRead(nodes), { timeout: 4 * inForceMs }).toBeGreaterThan(0);
+      await expect.poll(away, { timeout: inForceMs }).toEqual(['0', '0']);
+    }
+    await service.stop('SIGTERM');
+    await Promise.all([redis.close(), cluster.close()]);
+    secret.remove();
+    config.remove();
+  }, 60_000);
 
   it('goes on with a rotated password of its Redis, without a restart', async () => {
     const redis = await startRedisProcess('--requirepass', 'rosebud');
