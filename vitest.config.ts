@@ -6,6 +6,7 @@ const onStores = [
   'test/service/store/**/*.test.ts',
   'test/service/indexer/**/*.store.test.ts',
   'test/service/limits/redis/**/*.test.ts',
+  'test/service/pending/**/*.redis.test.ts',
   'test/service/pool/redis/**/*.test.ts',
   'test/e2e/**/*.{redis,store}.test.ts',
 ];

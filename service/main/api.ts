@@ -11,13 +11,13 @@ import { createHttpServer } from '../http/server.ts';
 import type { KeyRow } from '../limits/keyring.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createTvm } from '../tvm/tvm.ts';
-import { createV2, type V2, type V2Dependencies } from '../v2/v2.ts';
+import { createV2, type V2 } from '../v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from './follow-configuration.ts';
 import { createInternal, type InternalOptions } from './internal.ts';
 import { openLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { startLimits } from './limits.ts';
 import { listenOn, urlOf } from './listen.ts';
-import { createLive } from './live.ts';
+import { createLive, type Live } from './live.ts';
 import { startPool } from './pool.ts';
 import { readinessOf } from './readiness.ts';
 import { createStatus, type IndexStatus } from './status.ts';
@@ -75,8 +75,8 @@ export async function startApi(
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
   const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
-  const live = createLive(config, { pool, signatures, tvm });
-  const ledger = ledgerOf(config, options, { pool, live, logger, register, tracer });
+  const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
+  const ledger: Ledger | undefined = ledgerOf(config, options, { pool, live, logger, register, tracer });
   const http = createHttpServer(httpOptions(config, options), {
     v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
     ...(ledger && { v3: ledger.v3 }),
@@ -130,7 +130,7 @@ function ledgerOf(
   options: ApiOptions,
   dependencies: Pick<ApiDependencies, 'logger' | 'register'> & {
     readonly pool: Pool;
-    readonly live: V2Dependencies;
+    readonly live: Live;
     readonly tracer: Tracer;
   },
 ): Ledger | undefined {

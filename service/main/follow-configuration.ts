@@ -35,7 +35,7 @@ export type HotParts = {
   readonly pool: Pool;
   readonly http: HttpServer;
   readonly tracing: Tracing;
-  readonly ledger: Pick<Ledger, 'setUrls'> | undefined;
+  readonly ledger: Pick<Ledger, 'setUrls' | 'setRedisUrl'> | undefined;
 };
 
 /** Follows the files of the configuration of a running API. */
@@ -107,6 +107,7 @@ function putInForce(
     shared?.setUrl(next.redisUrl);
     const { redisUrl: url } = next;
     pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
+    ledger?.setRedisUrl(url);
   }
   ledger?.setUrls(next, before);
   http.setTrustedProxies(hot.trustedProxies);

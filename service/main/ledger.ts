@@ -4,10 +4,12 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
 import type { Pool } from '../pool/pool.ts';
-import type { V2Dependencies } from '../v2/v2.ts';
+import type { OnSent } from '../live/send.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
 import { startIndexWriter } from './index-writer.ts';
 import { watchIndex } from './index-watch.ts';
+import type { Live } from './live.ts';
+import { linkTo, startPending } from './pending.ts';
 import type { IndexStatus } from './status.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
@@ -20,6 +22,10 @@ export type Ledger = {
   status(): IndexStatus;
   /** Takes over changed URLs of Postgres. */
   setUrls(next: PostgresUrls, before: PostgresUrls): void;
+  /** Takes over a changed URL of Redis. */
+  setRedisUrl(url: string): void;
+  /** Watches a message that was sent, until it is indexed. */
+  readonly onSent: OnSent;
   close(): Promise<void>;
 };
 
@@ -28,11 +34,13 @@ export type LedgerOptions = PostgresUrls & {
   readonly writesIndex?: boolean;
   /** Folder of a node's archive packages, which the past is read from first. */
   readonly archiveFolder?: string | undefined;
+  /** That the pods share. */
+  readonly redisUrl?: string | undefined;
 };
 
 export type LedgerDependencies = {
   readonly pool: Pool;
-  readonly live: V2Dependencies;
+  readonly live: Live;
   readonly logger: Logger;
   readonly register: Registry;
   readonly tracer: Tracer;
@@ -44,13 +52,17 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
   const writer =
     options.writesIndex === true ? startIndexWriter(config, options, { ...dependencies, store }) : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
+  const pending = startPending(config, options.redisUrl, { ...dependencies, store });
   return {
-    v3: createV3(v3Families(config, dependencies.live), { store, nowMs: () => performance.now() }),
+    v3: createV3(v3Families(config, dependencies.live, pending), { store, nowMs: () => performance.now() }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
+    setRedisUrl: (url) => pending.setLink(linkTo(url, dependencies.logger)),
+    onSent: (message, sender) => pending.note(message, sender),
     async close() {
       watch.close();
+      await pending.close();
       await writer?.close();
       await store.close();
     },

@@ -1,4 +1,5 @@
 import type { ServiceConfig } from '../config.ts';
+import type { Pending } from '../pending/pending.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 import { createAccountContents } from '../v3/account-contents.ts';
 import { accountStateOperations } from '../v3/account-states.ts';
@@ -9,6 +10,7 @@ import { messageOperations } from '../v3/messages.ts';
 import { metadataOperations } from '../v3/metadata.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
+import { pendingOperations } from '../v3/pending.ts';
 import { runMethodOperations } from '../v3/run-get-method.ts';
 import { sendOperations } from '../v3/send.ts';
 import { traceOperations } from '../v3/traces.ts';
@@ -18,7 +20,11 @@ import { transactionOperations } from '../v3/transactions.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
 /** Every operation of v3, over live answers for what the index does not hold. */
-export function v3Families({ network }: Pick<ServiceConfig, 'network'>, live: V2Dependencies): V3Operation[] {
+export function v3Families(
+  { network }: Pick<ServiceConfig, 'network'>,
+  live: V2Dependencies,
+  pending: Pick<Pending, 'find'>,
+): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
   const contents = createAccountContents({ accounts: live.accounts });
@@ -37,5 +43,6 @@ export function v3Families({ network }: Pick<ServiceConfig, 'network'>, live: V2
     ...feeOperations(live.fees),
     ...sendOperations(live.send),
     ...decodeOperations(),
+    ...pendingOperations({ pending, addressBooks }),
   ];
 }

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import { connectRedis } from '../limits/redis/connection.ts';
+import { createPending, type Pending } from '../pending/pending.ts';
+import type { PendingLink } from '../pending/shared-traces.ts';
+import type { Pool } from '../pool/pool.ts';
+import { createRedisLink } from '../pool/redis/link.ts';
+import { findMasterchainEnd } from '../store/queries/blocks.ts';
+import { findTakenMessages } from '../store/queries/pending.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import type { Store } from '../store/store.ts';
+import { redisRetryMs } from './follow-configuration.ts';
+import type { Live } from './live.ts';
+
+/** A probe of Redis that takes longer says that it is not well. */
+const REDIS_QUICK_MS = 100;
+
+/** Queries that nobody waits for have the time of a request. */
+const QUERY_MS = 3000;
+
+export type PendingParts = {
+  readonly pool: Pool;
+  readonly live: Pick<Live, 'worlds'>;
+  readonly store: Pick<Store, 'read'>;
+  readonly logger: Logger;
+  readonly register: Registry;
+};
+
+/** Sent messages ahead of the chain; shared by the pods of an API through its Redis. */
+export function startPending(
+  config: Pick<ServiceConfig, 'name' | 'anchors'>,
+  redisUrl: string | undefined,
+  { pool, live, store, logger, register }: PendingParts,
+): Pending {
+  const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
+  return createPending(
+    { scope: `${config.name}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
+    {
+      worlds: live.worlds,
+      index: {
+        findTaken: (messageHashes) => findTakenMessages(reader, messageHashes),
+        lastSeqno: async () => (await findMasterchainEnd(reader, 'last'))?.seqno ?? 0,
+      },
+      link: redisUrl === undefined ? undefined : linkTo(redisUrl, logger),
+      headSeqno: () => pool.head()?.block.seqno,
+      now: () => performance.now(),
+      unixMs: Date.now,
+      logger,
+      register,
+    },
+  );
+}
+
+/** A line to the Redis that pods share. */
+export function linkTo(url: string, logger: Logger): PendingLink {
+  const client = connectRedis({ url, retryMs: redisRetryMs });
+  return createRedisLink({ use: 'pending traces', quickMs: REDIS_QUICK_MS }, { client, logger });
+}

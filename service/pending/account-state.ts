@@ -1,0 +1,45 @@
+import type { CellTable } from '../decode/cell-table.ts';
+import { readAccount } from '../decode/tlb/account.ts';
+import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
+
+/** What is told of an account's state beside its transactions. */
+export type PendingState = {
+  /** Of the `Account` cell, 32 bytes. */
+  readonly hash: Buffer;
+  /** Nanotons. */
+  readonly balance: bigint;
+  /** Id, unsigned -> amount. */
+  readonly extraCurrencies: Readonly<Record<string, string>>;
+  readonly status: 'uninit' | 'frozen' | 'active' | 'nonexist';
+  readonly frozenHash: Buffer | null;
+  readonly dataHash: Buffer | null;
+  readonly codeHash: Buffer | null;
+};
+
+/** The state of an account that is not there. */
+export function noState(hash: Buffer): PendingState {
+  const none = { frozenHash: null, dataHash: null, codeHash: null };
+  return { hash, balance: 0n, extraCurrencies: {}, status: 'nonexist', ...none };
+}
+
+/** Of an `Account` cell; undefined for `account_none`. Throws DecodeError. */
+export function readState(table: CellTable, cell: number): PendingState | undefined {
+  const account = readAccount(table, cell);
+  if (account === undefined) return undefined;
+  const { balance, state } = account;
+  const currencies = listExtraCurrencies(table, balance.extra);
+  const init = state.kind === 'active' ? state.init : undefined;
+  return {
+    hash: table.hash(cell),
+    balance: balance.grams,
+    extraCurrencies: Object.fromEntries(currencies.map(({ id, amount }) => [String(id >>> 0), amount.toString()])),
+    status: state.kind,
+    frozenHash: state.kind === 'frozen' ? state.stateHash : null,
+    dataHash: hashOf(table, init?.data),
+    codeHash: hashOf(table, init?.code),
+  };
+}
+
+function hashOf(table: CellTable, cell: number | undefined): Buffer | null {
+  return cell === undefined ? null : table.hash(cell);
+}

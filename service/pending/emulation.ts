@@ -1,0 +1,140 @@
+import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { readMessage } from '../decode/tlb/message.ts';
+import type { Message } from '../decode/tlb/message.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { Transaction } from '../decode/tlb/transaction.ts';
+import type { AccountId } from '../live/accounts.ts';
+import type { ContractWorld } from '../live/contract-world.ts';
+import { noState, readState } from './account-state.ts';
+import type { PendingState } from './account-state.ts';
+
+/** A transaction that is only foreseen, as a bag of cells. */
+export type ForeseenTransaction = { readonly workchain: number; readonly boc: Buffer };
+
+/** Everything that a message from outside leads to, by lt and account. */
+export type Foreseen = {
+  readonly transactions: readonly ForeseenTransaction[];
+  /** States before and after each of them, once each. */
+  readonly states: readonly PendingState[];
+  /** Accounts that were read, as they are in the chain: while they are the same, so is what is foreseen. */
+  readonly read: ReadonlyMap<string, Buffer>;
+  /** Messages between accounts that were not followed, because there are too many of them. */
+  readonly left: number;
+};
+
+export type EmulatedTrace =
+  | ({ readonly kind: 'foreseen' } & Foreseen)
+  /** The message would not be accepted now. */
+  | { readonly kind: 'rejected'; readonly error: string; readonly read: ReadonlyMap<string, Buffer> };
+
+/** Transactions of one trace: ten times a usual exchange of tokens. */
+const TRANSACTIONS_MAX = 128;
+
+/** Messages that follow one another: a contract that calls itself goes on for ever. */
+const DEPTH_MAX = 32;
+
+/** Blocks start at such lts. */
+const LT_STEP = 1_000_000n;
+
+type Waiting = {
+  readonly message: Buffer;
+  readonly account: AccountId;
+  readonly createdLt: bigint;
+  readonly depth: number;
+};
+
+/** `workchain:hex`. */
+export function accountText({ workchain, id }: AccountId): string {
+  return `${workchain}:${id.toString('hex')}`;
+}
+
+/**
+ * Runs a message from outside on the accounts as the world has them, then every message that it leads to on the accounts as
+ * the ones before left them, breadth first (indexing sheet 13).
+ * @param message a bag of cells that `readExternalMessage` made
+ * Rejects as `ContractWorld` does.
+ */
+export async function emulateTrace(world: ContractWorld, message: Buffer): Promise<EmulatedTrace> {
+  const read = new Map<string, Buffer>();
+  const current = new Map<string, Buffer>();
+  const transactions: (ForeseenTransaction & { readonly read: Transaction })[] = [];
+  const states = new Map<string, PendingState>();
+  const stateOf = async (account: AccountId): Promise<Buffer> => {
+    const key = accountText(account);
+    const known = current.get(key);
+    if (known !== undefined) return known;
+    const found = await world.readShardAccount(account);
+    read.set(key, found);
+    current.set(key, found);
+    return found;
+  };
+  const root = destinationOf(parseBoc(message));
+  if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
+  const baseLt = (lastLt(await stateOf(root)) / LT_STEP + 1n) * LT_STEP;
+  const waiting: Waiting[] = [{ message, account: root, createdLt: 0n, depth: 0 }];
+  let left = 0;
+  for (const { message: one, account, createdLt, depth } of waiting) {
+    if (transactions.length >= TRANSACTIONS_MAX || depth >= DEPTH_MAX) {
+      left++;
+      continue;
+    }
+    const before = await stateOf(account);
+    const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
+    const result = await world.emulate({ shardAccount: before, message: one, lt });
+    if (result.kind === 'rejected') {
+      if (depth === 0) return { kind: 'rejected', error: result.error, read };
+      left++;
+      continue;
+    }
+    current.set(accountText(account), result.shardAccount);
+    const table = parseBoc(result.transaction);
+    const transaction = readTransaction(table, table.roots[0]!);
+    transactions.push({ workchain: account.workchain, boc: result.transaction, read: transaction });
+    keepState(states, transaction.stateUpdate.oldHash, before);
+    keepState(states, transaction.stateUpdate.newHash, result.shardAccount);
+    waiting.push(...sentBy(table, transaction, depth + 1));
+  }
+  transactions.sort((a, b) => compareLts(a.read, b.read));
+  const shown = transactions.map(({ workchain, boc }) => ({ workchain, boc }));
+  return { kind: 'foreseen', transactions: shown, states: [...states.values()], read, left };
+}
+
+function keepState(states: Map<string, PendingState>, hash: Buffer, shardAccount: Buffer): void {
+  const key = hash.toString('hex');
+  if (states.has(key)) return;
+  const table = parseBoc(shardAccount);
+  const account = new CellSlice(table, table.roots[0]!).ref();
+  states.set(key, readState(table, account) ?? noState(hash));
+}
+
+function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Generator<Waiting> {
+  for (const { cell, info } of outMessages) {
+    if (info.kind !== 'internal' || info.destination.variable) continue;
+    const { workchain, id } = info.destination;
+    const message = writeBoc(table, [cell]);
+    yield { message, account: { workchain, id }, createdLt: info.createdLt, depth };
+  }
+}
+
+/** Where a message from outside goes; undefined for an address of another length than accounts have. */
+function destinationOf(table: Boc): AccountId | undefined {
+  const { info }: Message = readMessage(table, table.roots[0]!);
+  if (info.kind !== 'externalIn' || info.destination.variable) return undefined;
+  return { workchain: info.destination.workchain, id: info.destination.id };
+}
+
+/** `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64`. */
+function lastLt(shardAccount: Buffer): bigint {
+  const table = parseBoc(shardAccount);
+  const slice = new CellSlice(table, table.roots[0]!);
+  slice.skip(256);
+  return slice.uint64();
+}
+
+function compareLts(a: Transaction, b: Transaction): number {
+  if (a.lt !== b.lt) return a.lt < b.lt ? -1 : 1;
+  return Buffer.compare(a.account, b.account);
+}

@@ -1,0 +1,91 @@
+import type { PendingState } from './account-state.ts';
+import type { ForeseenTransaction } from './emulation.ts';
+
+/** A message that was sent through this service and is not in the index yet, with all that it is foreseen to lead to. */
+export type PendingTrace = {
+  /** Normalised hash of the message from outside (TEP-467), 32 bytes. */
+  readonly key: Buffer;
+  /** Of the message as it was sent. */
+  readonly messageHash: Buffer;
+  /** Foreseen hash of the first transaction: what comes has another lt, and so another hash. */
+  readonly rootHash: Buffer;
+  /** When the message was sent, milliseconds of the Unix clock. */
+  readonly sentUnixMs: number;
+  /** `workchain:hex` of every account that has a transaction in it. */
+  readonly accounts: readonly string[];
+  /** By lt, then account. */
+  readonly transactions: readonly ForeseenTransaction[];
+  readonly states: readonly PendingState[];
+  /** Messages that were not followed, because there are too many. */
+  readonly left: number;
+};
+
+/** The form of `writeTrace`: pods of two releases do not read each other's. */
+export const TRACE_FORM = 1;
+
+type Written = {
+  readonly key: string;
+  readonly messageHash: string;
+  readonly rootHash: string;
+  readonly sentUnixMs: number;
+  readonly accounts: readonly string[];
+  readonly transactions: readonly (readonly [workchain: number, boc: string])[];
+  readonly states: readonly WrittenState[];
+  readonly left: number;
+};
+
+type WrittenState = Pick<PendingState, 'status' | 'extraCurrencies'> & {
+  readonly hash: string;
+  readonly balance: string;
+  readonly frozenHash: string | null;
+  readonly dataHash: string | null;
+  readonly codeHash: string | null;
+};
+
+/** As text for Redis. */
+export function writeTrace(trace: PendingTrace): string {
+  const written: Written = {
+    ...trace,
+    key: base64(trace.key),
+    messageHash: base64(trace.messageHash),
+    rootHash: base64(trace.rootHash),
+    transactions: trace.transactions.map(({ workchain, boc }) => [workchain, base64(boc)]),
+    states: trace.states.map((state) => ({
+      ...state,
+      hash: base64(state.hash),
+      balance: state.balance.toString(),
+      frozenHash: state.frozenHash && base64(state.frozenHash),
+      dataHash: state.dataHash && base64(state.dataHash),
+      codeHash: state.codeHash && base64(state.codeHash),
+    })),
+  };
+  return JSON.stringify(written);
+}
+
+/** The reverse of `writeTrace`, whose text only pods of this release write. */
+export function readTrace(text: string): PendingTrace {
+  const written = JSON.parse(text) as Written;
+  return {
+    ...written,
+    key: bytes(written.key),
+    messageHash: bytes(written.messageHash),
+    rootHash: bytes(written.rootHash),
+    transactions: written.transactions.map(([workchain, boc]) => ({ workchain, boc: bytes(boc) })),
+    states: written.states.map((state) => ({
+      ...state,
+      hash: bytes(state.hash),
+      balance: BigInt(state.balance),
+      frozenHash: state.frozenHash === null ? null : bytes(state.frozenHash),
+      dataHash: state.dataHash === null ? null : bytes(state.dataHash),
+      codeHash: state.codeHash === null ? null : bytes(state.codeHash),
+    })),
+  };
+}
+
+function base64(value: Buffer): string {
+  return value.toString('base64');
+}
+
+function bytes(text: string): Buffer {
+  return Buffer.from(text, 'base64');
+}

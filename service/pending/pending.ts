@@ -1,0 +1,312 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { parseBoc } from '../decode/boc.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { AccountId } from '../live/accounts.ts';
+import type { ReadContext } from '../live/answer.ts';
+import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
+import type { ExternalMessage } from '../live/external-message.ts';
+import { accountText, emulateTrace } from './emulation.ts';
+import type { Foreseen } from './emulation.ts';
+import { createPendingMetrics } from './metrics.ts';
+import type { GoneReason } from './metrics.ts';
+import { createOwnTraces } from './own-traces.ts';
+import type { PendingTrace } from './pending-trace.ts';
+import { createSharedTraces } from './shared-traces.ts';
+import type { PendingLink } from './shared-traces.ts';
+
+export type { PendingState } from './account-state.ts';
+export type { PendingTrace } from './pending-trace.ts';
+
+/** What is looked for: traces of any of the accounts, or named by any of the hashes. */
+export type PendingFilter = {
+  readonly accounts?: readonly AccountId[];
+  /** Of a message from outside, as sent or normalised, or of a foreseen first transaction. */
+  readonly hashes?: readonly Buffer[];
+};
+
+/** Messages sent through the service and what they are foreseen to lead to, until the real transactions are indexed (v3 sheet 12). */
+export type Pending = {
+  /** Watches a message that a lite server has taken: it is run ahead of the chain at once. Never throws. */
+  note(message: ExternalMessage, sender: Pick<ReadContext, 'access'>): void;
+  /** Oldest first, without those that are indexed. Rejects as the index does. */
+  find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
+  /** Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Never rejects. */
+  refresh(): Promise<void>;
+  /** Goes on over another Redis, or the same one under another password. */
+  setLink(next: PendingLink): void;
+  /** Resolves when nothing runs; nothing is watched any more. */
+  close(): Promise<void>;
+};
+
+/** What pending traces are replaced by. */
+export type PendingIndex = {
+  /** Which of the messages the index has a transaction of; hashes as sent, in hex. */
+  findTaken(messageHashes: readonly Buffer[]): Promise<ReadonlySet<string>>;
+  /** Newest masterchain seqno that is indexed; 0 for none. */
+  lastSeqno(): Promise<number>;
+};
+
+export type PendingOptions = {
+  /** Names the API and its network in a Redis that several share. */
+  readonly scope: string;
+  /** What is watched is looked at again this often; 0: only when `refresh` is called. */
+  readonly everyMs?: number;
+};
+
+export type PendingDependencies = {
+  readonly worlds: Pick<ContractWorlds, 'open'>;
+  readonly index: PendingIndex;
+  /** The Redis that pods share; without it each has its own. Closed by `close`. */
+  readonly link?: PendingLink | undefined;
+  /** Masterchain seqno that is served; undefined before the first. */
+  readonly headSeqno: () => number | undefined;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+  readonly unixMs: () => number;
+  readonly logger: Logger;
+  readonly register: Registry;
+};
+
+/** Heads are looked at twice in a block of the fastest networks. */
+const EVERY_MS = 500;
+
+/** A message that is not taken within this is not taken at all: wallets' orders are good for one to five minutes. */
+export const KEPT_MS = 300_000;
+
+/** Messages watched by one process; each holds some 30 KB and is run once for each change of its accounts. */
+const WATCHED_MAX = 256;
+
+/** Traces run at a time, so that those who ask now have the TVM's other threads. */
+const RUNS_AT_ONCE = 2;
+
+/** A run that takes longer is given up until the next block. */
+const RUN_MS = 5_000;
+
+/** Traces of one answer. */
+const FOUND_MAX = 100;
+
+/** Name under which the pool and the TVM give turns. */
+const CALLER = 'pending traces';
+
+type Watched = {
+  readonly message: ExternalMessage;
+  readonly sender: Pick<ReadContext, 'access'>;
+  readonly sentUnixMs: number;
+  /** Head that it was run at last. */
+  seqno: number;
+  /** Accounts as they were then. */
+  read: ReadonlyMap<string, Buffer>;
+  /** Head from which on the message would not be taken any more: it is in a block, or never will be. */
+  refusedAt: number | undefined;
+};
+
+export function createPending(options: PendingOptions, dependencies: PendingDependencies): Pending {
+  const { worlds, index, headSeqno, now, unixMs, logger } = dependencies;
+  const watched = new Map<string, Watched>();
+  const own = createOwnTraces();
+  let { link } = dependencies;
+  let shared = link && createSharedTraces({ scope: options.scope, keptMs: KEPT_MS }, link);
+  const metrics = createPendingMetrics(dependencies.register, () => watched.size);
+  const ending = new AbortController();
+  const running = new Set<Promise<void>>();
+  /** Keys of what is to be run, and how many runs there are. */
+  const due = new Set<string>();
+  let runs = 0;
+  let refreshing: Promise<void> | undefined;
+  let closed = false;
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
+    return tracked;
+  }
+
+  /** Starts as many runs as may be at a time; each starts the next when it is over. */
+  function pump(): void {
+    for (const key of due) {
+      if (runs >= RUNS_AT_ONCE || closed) return;
+      due.delete(key);
+      const one = watched.get(key);
+      if (one === undefined) continue;
+      runs++;
+      void track(run(key, one)).finally(() => {
+        runs--;
+        pump();
+      });
+    }
+  }
+
+  async function letGo(key: string, reason: GoneReason): Promise<void> {
+    if (!watched.delete(key)) return;
+    metrics.gone(reason);
+    const trace = own.get(key);
+    own.drop(key);
+    if (trace !== undefined) await shared?.drop(trace);
+  }
+
+  /** Runs a message where the head is newer than its last run and an account of it has changed. */
+  async function run(key: string, one: Watched): Promise<void> {
+    const context: ReadContext = {
+      deadlineMs: now() + RUN_MS,
+      signal: AbortSignal.any([ending.signal, AbortSignal.timeout(RUN_MS)]),
+      caller: CALLER,
+      ...one.sender,
+    };
+    try {
+      const world = await worlds.open(undefined, context);
+      const { seqno } = world.block.block;
+      if (seqno === one.seqno || (one.seqno > 0 && (await isSame(world, one.read)))) {
+        one.seqno = seqno;
+        return;
+      }
+      const trace = await emulateTrace(world, one.message.boc);
+      one.seqno = seqno;
+      one.read = trace.read;
+      metrics.emulated(trace.kind);
+      if (trace.kind === 'rejected') one.refusedAt ??= seqno;
+      else await keep(key, one, trace);
+    } catch (error) {
+      metrics.emulated('failed');
+      logger.debug({ err: error, key }, 'a sent message was not run ahead');
+    }
+  }
+
+  async function keep(key: string, one: Watched, foreseen: Foreseen): Promise<void> {
+    if (!watched.has(key)) return;
+    one.refusedAt = undefined;
+    const before = own.get(key);
+    const trace = traceOf(one, foreseen);
+    own.put(trace);
+    await shared?.put(trace, before);
+  }
+
+  async function refreshAll(): Promise<void> {
+    for (const [key, { sentUnixMs }] of watched) {
+      if (unixMs() - sentUnixMs >= KEPT_MS) await letGo(key, 'expired');
+    }
+    if (watched.size === 0) return;
+    await settleIndexed();
+    const seqno = headSeqno();
+    for (const [key, one] of watched) if (one.seqno !== seqno) due.add(key);
+    pump();
+    while (running.size > 0) await Promise.all(running);
+  }
+
+  /** What the index has is there to be read; what it has passed without taking will not come. */
+  async function settleIndexed(): Promise<void> {
+    try {
+      // The seqno first: what is indexed up to it is in the answer that comes after.
+      const seqno = await index.lastSeqno();
+      const taken = await index.findTaken([...watched.values()].map(({ message }) => message.hash));
+      for (const [key, { message, refusedAt }] of watched) {
+        if (taken.has(message.hash.toString('hex'))) await letGo(key, 'indexed');
+        else if (refusedAt !== undefined && refusedAt <= seqno) await letGo(key, 'conflict');
+      }
+    } catch (error) {
+      logger.debug({ err: error }, 'the index did not say what is in it');
+    }
+  }
+
+  async function keysOf({ accounts = [], hashes = [] }: PendingFilter): Promise<ReadonlySet<string>> {
+    const lists = await Promise.all([
+      ...accounts.map(async (account) => {
+        const text = accountText(account);
+        return [...own.keysOf(text), ...((await shared?.keysOf(text)) ?? [])];
+      }),
+      ...hashes.map(async (hash) => {
+        const text = hash.toString('hex');
+        return [own.keyBy(text) ?? (await shared?.keyBy(text)) ?? text];
+      }),
+    ]);
+    return new Set(lists.flat());
+  }
+
+  async function refresh(): Promise<void> {
+    if (closed) return;
+    refreshing ??= refreshAll().finally(() => (refreshing = undefined));
+    await refreshing;
+  }
+
+  const everyMs = options.everyMs ?? EVERY_MS;
+  const ticker = everyMs === 0 ? undefined : setInterval(() => void refresh(), everyMs);
+
+  return {
+    note(message, { access }) {
+      const key = message.normalizedHash.toString('hex');
+      if (closed || watched.has(key)) return;
+      const [oldest] = watched.keys();
+      if (watched.size >= WATCHED_MAX && oldest !== undefined) void track(letGo(oldest, 'displaced'));
+      const sender = access === undefined ? {} : { access };
+      const one: Watched = {
+        message,
+        sender,
+        sentUnixMs: unixMs(),
+        seqno: 0,
+        read: new Map(),
+        refusedAt: undefined,
+      };
+      watched.set(key, one);
+      due.add(key);
+      pump();
+    },
+
+    async find(filter) {
+      const keys = [...(await keysOf(filter))].slice(-FOUND_MAX);
+      const found = await Promise.all(keys.map(async (key) => own.get(key) ?? (await shared?.get(key))));
+      const fresh = found.filter((trace) => trace !== undefined && unixMs() - trace.sentUnixMs < KEPT_MS);
+      const traces = fresh.filter((trace) => trace !== undefined);
+      if (traces.length === 0) return [];
+      const taken = await index.findTaken(traces.map(({ messageHash }) => messageHash));
+      return traces
+        .filter(({ messageHash }) => !taken.has(messageHash.toString('hex')))
+        .toSorted((a, b) => a.sentUnixMs - b.sentUnixMs);
+    },
+
+    refresh,
+
+    setLink(next) {
+      link?.close();
+      link = next;
+      shared = createSharedTraces({ scope: options.scope, keptMs: KEPT_MS }, next);
+    },
+
+    async close() {
+      closed = true;
+      ending.abort();
+      clearInterval(ticker);
+      await refreshing;
+      while (running.size > 0) await Promise.all(running);
+      watched.clear();
+      link?.close();
+    },
+  };
+}
+
+async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): Promise<boolean> {
+  const accounts = [...read].map(async ([text, before]) => {
+    const [workchain = '', id = ''] = text.split(':');
+    const account = { workchain: Number(workchain), id: Buffer.from(id, 'hex') };
+    return before.equals(await world.readShardAccount(account));
+  });
+  return (await Promise.all(accounts)).every(Boolean);
+}
+
+function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingTrace {
+  const { transactions, states, left } = foreseen;
+  const read = transactions.map(({ workchain, boc }) => {
+    const table = parseBoc(boc);
+    const transaction = readTransaction(table, table.roots[0]!);
+    return { hash: table.hash(transaction.cell), account: accountText({ workchain, id: transaction.account }) };
+  });
+  return {
+    key: message.normalizedHash,
+    messageHash: message.hash,
+    rootHash: read[0]!.hash,
+    sentUnixMs,
+    accounts: [...new Set(read.map(({ account }) => account))],
+    transactions,
+    states,
+    left,
+  };
+}

@@ -1,0 +1,167 @@
+import { Address } from '@ton/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { parseBoc } from '#service/decode/boc.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import { readExternalMessage } from '#service/live/external-message.ts';
+import { KEPT_MS } from '#service/pending/pending.ts';
+import { testWallet, transfer } from '#test/support/wallet.ts';
+import { pathOf, startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+
+let setting: PendingNetwork;
+
+beforeEach(async () => {
+  setting = await startPendingNetwork();
+});
+afterEach(() => setting.close());
+
+const receiver = Address.parseRaw(`0:${'7'.repeat(64)}`);
+const VALUE = 1_000_000_000n;
+
+const accountOf = (address: Address) => ({ workchain: address.workChain, id: address.hash });
+
+describe('a message that was sent', () => {
+  it('is foreseen as a whole trace, found by accounts and by every hash of it', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    const message = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE), transfer(receiver, 2n)]));
+    const [trace, ...more] = await pending.find({ accounts: [accountOf(receiver)] });
+    expect(more).toEqual([]);
+    expect(pathOf(trace!)).toEqual([faucet.id, receiver.hash, receiver.hash].map((id) => id.toString('hex')));
+    expect(trace).toMatchObject({ key: message.normalizedHash, messageHash: message.hash, left: 0 });
+    for (const hash of [message.normalizedHash, message.hash, trace!.rootHash]) {
+      expect(await pending.find({ hashes: [hash] })).toEqual([trace]);
+    }
+    expect(await pending.find({ accounts: [accountOf(faucet.address)] })).toEqual([trace]);
+    expect(await pending.find({ hashes: [Buffer.alloc(32, 1)] })).toEqual([]);
+  });
+
+  it('tells the states that its transactions lead to', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    const [trace] = await pending.find({ accounts: [accountOf(receiver)] });
+    const [, received] = trace!.transactions.map(({ boc }) => {
+      const table = parseBoc(boc);
+      return readTransaction(table, table.roots[0]!);
+    });
+    const stateOf = (hash: Buffer) => trace!.states.find((state) => state.hash.equals(hash));
+    expect(stateOf(received!.stateUpdate.oldHash)).toMatchObject({ balance: 0n, status: 'nonexist' });
+    expect(stateOf(received!.stateUpdate.newHash)).toMatchObject({ balance: VALUE, status: 'uninit' });
+  });
+
+  it('is there until the index has it', async () => {
+    const { faucet, index } = setting;
+    const pending = setting.open();
+    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    await setting.step();
+    await pending.refresh();
+    // In a block, not indexed yet: it is still shown, and not taken for a conflict.
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+    index.taken.add(hash.toString('hex'));
+    index.seqno = setting.network.head().id.seqno;
+    expect(await pending.find({ hashes: [hash] })).toEqual([]);
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({ indexed: 1 });
+  });
+
+  it('goes when a block takes another message in its place', async () => {
+    const { faucet, index, network } = setting;
+    const pending = setting.open();
+    // The same seqno twice: the wallet takes one of them.
+    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    network.send(faucet.send(0, [transfer(receiver, 5n)]));
+    await setting.step();
+    await setting.step();
+    await pending.refresh();
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+    index.seqno = setting.pool.head()!.block.seqno;
+    await pending.refresh();
+    expect(await pending.find({ hashes: [hash] })).toEqual([]);
+    expect(await reasons(pending)).toEqual({ conflict: 1 });
+  });
+
+  it('is run again when a block changed one of its accounts', async () => {
+    const { faucet, network } = setting;
+    const other = testWallet(Buffer.alloc(32, 9));
+    network.send(faucet.send(0, [transfer(other.address, VALUE)]));
+    await setting.step();
+    await setting.step();
+    const pending = setting.open();
+    // A lite server has it and no block takes it: the test keeps it from the network.
+    const message = readExternalMessage(other.send(0, [transfer(receiver, VALUE / 2n)], { deploy: true }));
+    pending.note(message, {});
+    await pending.refresh();
+    const mostMoney = async (): Promise<bigint> => {
+      const [trace] = await pending.find({ hashes: [message.hash] });
+      return trace!.states.reduce((most, { balance }) => (balance > most ? balance : most), 0n);
+    };
+    expect(await mostMoney()).toBe(VALUE);
+    network.send(faucet.send(1, [transfer(receiver, 3n * VALUE)]));
+    await setting.step();
+    await setting.step();
+    await pending.refresh();
+    // Less what it costs to be stored between the two.
+    expect(await mostMoney()).toBeGreaterThan(3n * VALUE + VALUE / 2n - 100n);
+  });
+
+  it('goes when it is too old', async () => {
+    const { faucet, clock } = setting;
+    const pending = setting.open();
+    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    clock.unixMs += KEPT_MS - 1;
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+    clock.unixMs += 1;
+    expect(await pending.find({ hashes: [hash] })).toEqual([]);
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({ expired: 1 });
+  });
+
+  it('is watched once, however often it is sent', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    const message = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    const { hash } = message;
+    pending.note(message, {});
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+    expect(await valueOf(pending, 'ton_pending_messages')).toBe(1);
+  });
+
+  it('that the contract would refuse is not shown, and goes when the index is past it', async () => {
+    const { faucet, index } = setting;
+    const pending = setting.open();
+    const refused = faucet.send(7, [transfer(receiver, VALUE)]);
+    pending.note(readExternalMessage(refused), {});
+    await pending.refresh();
+    expect(await pending.find({ accounts: [accountOf(receiver)] })).toEqual([]);
+    index.seqno = 1_000;
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({ conflict: 1 });
+  });
+
+  it('does not stop what is watched when the index or a lite server is away', async () => {
+    const { faucet, index } = setting;
+    const pending = setting.open();
+    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    index.broken = true;
+    await pending.refresh();
+    index.broken = false;
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+  });
+});
+
+type Watching = { readonly register: { getMetricsAsJSON(): Promise<unknown> } };
+
+async function samples(pending: Watching, name: string): Promise<{ labels: Record<string, string>; value: number }[]> {
+  const metrics = (await pending.register.getMetricsAsJSON()) as { name: string; values: never }[];
+  return metrics.find((metric) => metric.name === name)?.values ?? [];
+}
+
+async function valueOf(pending: Watching, name: string): Promise<number | undefined> {
+  return (await samples(pending, name))[0]?.value;
+}
+
+async function reasons(pending: Watching): Promise<Record<string, number>> {
+  const found = await samples(pending, 'ton_pending_gone_total');
+  return Object.fromEntries(found.map(({ labels, value }) => [labels['reason']!, value]));
+}
