@@ -203,7 +203,7 @@ export type OpenEdgeRow = Row<typeof openEdges>;
 
 /** How a transaction hangs together with others: what traces are made of. */
 export type TransactionLinks = {
-  /** What the inbound message makes of it: `system` comes from the system address, `none` is tick-tock, split and merge. */
+  /** What the inbound message makes of it: `system` is sent by a masterchain block itself, `none` is tick-tock, split and merge. */
   readonly cause: 'none' | 'external' | 'system' | 'internal';
   /** Of external-in messages, whether it differs from the hash or not. */
   readonly externalHashNorm: Uint8Array | null;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { Cell, Dictionary, loadTransaction } from '@ton/core';
-import type { Slice } from '@ton/core';
+import { Cell, loadTransaction } from '@ton/core';
 import { parseBoc } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import { coreTransactionCells } from '#test/service/decode/core-block.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 import type { Bench, BenchResult } from './bench.ts';
 
@@ -29,46 +29,15 @@ function decodeWithOurs(bytes: Buffer): number {
   return count;
 }
 
-/** The same with @ton/core, whose cells are hashed when they are made. It has no reader for blocks: these are the steps. */
+/** The same with @ton/core, whose cells are hashed when they are made. */
 function decodeWithCore(bytes: Buffer): number {
-  const block = Cell.fromBoc(bytes)[0]!;
-  const accountBlocks = block.refs[3]!.refs[2]!.beginParse();
-  if (!accountBlocks.loadBit()) return 0;
-  const accounts = Dictionary.loadDirect(
-    Dictionary.Keys.BigUint(256),
-    { serialize: () => {}, parse: readAccountBlock },
-    accountBlocks.loadRef(),
-  );
   let count = 0;
-  for (const transactions of accounts.values()) {
-    for (const cell of transactions.values()) {
-      const transaction = loadTransaction(cell.beginParse());
-      transaction.hash();
-      count += 1 + (transaction.inMessage ? 1 : 0) + transaction.outMessages.size;
-    }
+  for (const cell of coreTransactionCells(bytes)) {
+    const transaction = loadTransaction(cell.beginParse());
+    transaction.hash();
+    count += 1 + (transaction.inMessage ? 1 : 0) + transaction.outMessages.size;
   }
   return count;
-}
-
-function skipCurrencies(slice: Slice): void {
-  slice.loadCoins();
-  if (slice.loadBit()) slice.loadRef();
-}
-
-function readAccountBlock(slice: Slice): Dictionary<bigint, Cell> {
-  skipCurrencies(slice);
-  slice.skip(4 + 256);
-  return Dictionary.loadDirect(
-    Dictionary.Keys.BigUint(64),
-    {
-      serialize: () => {},
-      parse: (leaf) => {
-        skipCurrencies(leaf);
-        return leaf.loadRef();
-      },
-    },
-    slice,
-  );
 }
 
 /** Batches and calls in each: the median batch counts. The kernel counts CPU time in steps of up to 4 ms: a batch is longer. */

@@ -35,8 +35,3 @@ function rewritePrefix(column: Buffer, prefix: Buffer, depth: number): void {
     column[at] = (column[at]! & ~mask) | (prefix[bit >> 3]! & mask);
   }
 }
-
-/** Whether the column is the system address, -1:00…00, from which fees and new coins come (indexing sheet 4). */
-export function isSystemAccount(column: Uint8Array | null): boolean {
-  return column !== null && column[0] === WORKCHAIN_BIAS - 1 && column.every((byte, at) => at === 0 || byte === 0);
-}

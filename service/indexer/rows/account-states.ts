@@ -5,7 +5,7 @@ import { shardChildren, shardContains } from '../../decode/shard.ts';
 import type { Account } from '../../decode/tlb/account.ts';
 import { readAccount } from '../../decode/tlb/account.ts';
 import type { CurrencyCollection } from '../../decode/tlb/currency-collection.ts';
-import { listExtraCurrencies, NO_CURRENCIES } from '../../decode/tlb/currency-collection.ts';
+import { extraCurrenciesById, NO_CURRENCIES } from '../../decode/tlb/currency-collection.ts';
 import { findShardAccount, walkShardAccounts } from '../../decode/tlb/shard-account.ts';
 import type { ShardAccount } from '../../decode/tlb/shard-account.ts';
 import { readShardState, readSplitState } from '../../decode/tlb/shard-state.ts';
@@ -149,7 +149,7 @@ function stateRow(table: CellTable, hash: Buffer, { balance, state }: Account): 
 /** Null when there is none, and when the update does not show them. */
 function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Readonly<Record<string, string>> | null {
   if (extra === undefined || table.levelMask(extra) !== 0) return null;
-  return Object.fromEntries(listExtraCurrencies(table, extra).map(({ id, amount }) => [`${id}`, `${amount}`]));
+  return extraCurrenciesById(table, extra);
 }
 
 /** Before the last transaction: the account as it was, then status and balance between the transactions. */

@@ -16,7 +16,6 @@ import type {
   TransactionRow,
 } from '../../store/tables.ts';
 import type { SourceBlock, SourceBlocks } from '../source.ts';
-import { isSystemAccount } from './account-column.ts';
 import type { StateRows } from './account-states.ts';
 import { addStates } from './account-states.ts';
 import { blockRow } from './block-row.ts';
@@ -26,6 +25,7 @@ import { createCodeRows } from './code-rows.ts';
 import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
 import type { OpenBlock } from './open-block.ts';
+import { systemMessages } from './system-messages.ts';
 
 /**
  * The rows of one masterchain block and the shard blocks it brings (indexing sheet 3): a pure function of their bytes, which are those of
@@ -85,6 +85,7 @@ function createGathering(mcSeqno: number): Gathering {
   const messages: MessageRow[] = [];
   /** Hashes of internal messages. */
   const sentHere = new Set<string>();
+  const sentBySystem = new Set<string>();
   const states: StateRows = { accountStates: [], latest: [], codes: createCodeRows() };
 
   function addTransaction(block: OpenBlock, account: Buffer, one: FoundTransaction): void {
@@ -94,8 +95,7 @@ function createGathering(mcSeqno: number): Gathering {
     for (const cell of one.outMessages) {
       const { row } = addMessage(block, cell, table.hash(cell), one.lt);
       if (row.kind === MESSAGE_KINDS.externalOut) logs += 1;
-      // What comes from the system address begins a trace, though on some networks a contract stands there and sends it.
-      if (row.kind !== MESSAGE_KINDS.internal || isSystemAccount(row.source)) continue;
+      if (row.kind !== MESSAGE_KINDS.internal) continue;
       sent.push(row.hash);
       sentHere.add(hashKey(row.hash));
     }
@@ -129,7 +129,7 @@ function createGathering(mcSeqno: number): Gathering {
     if (sentHere.has(hashKey(hash))) return { cause: 'internal', ...links };
     const read = addMessage(block, inMessage, hash, row.lt);
     if (read.normalizedHash !== null) return { ...links, cause: 'external', externalHashNorm: read.normalizedHash };
-    return { cause: isSystemAccount(read.row.source) ? 'system' : 'internal', ...links };
+    return { cause: sentBySystem.has(hashKey(hash)) ? 'system' : 'internal', ...links };
   }
 
   return {
@@ -139,6 +139,7 @@ function createGathering(mcSeqno: number): Gathering {
       for (const { account, transactions } of activities) {
         for (const transaction of transactions) addTransaction(block, account, transaction);
       }
+      for (const hash of systemMessages(block)) sentBySystem.add(hashKey(hash));
       blocks.push(blockRow(block, mcSeqno, found.length - before));
       addStates(block, activities, states);
     },

@@ -59,7 +59,7 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
     },
     balance() {
       const left = [...extra].filter(([, amount]) => amount > 0n);
-      const extraCurrencies = Object.fromEntries(left.map(([id, amount]) => [`${id}`, `${amount}`]));
+      const extraCurrencies = Object.fromEntries(left.map(([id, amount]) => [`${id >>> 0}`, `${amount}`]));
       return { balance: grams, extra_currencies: left.length === 0 ? null : extraCurrencies };
     },
   };

@@ -1,0 +1,17 @@
+import { CellSlice } from '../../decode/cell-slice.ts';
+import { messageOfInMsg, readInMsg } from '../../decode/tlb/in-msg.ts';
+import { readMasterchainBlockDetails, readMasterchainBlockExtra } from '../../decode/tlb/masterchain-block-extra.ts';
+import type { OpenBlock } from './open-block.ts';
+
+/**
+ * Hashes of the messages that a masterchain block itself sends, from the system address -1:00…00, with collected fees and new coins: nobody's
+ * transaction sent them. The address does not tell: on private networks a contract stands there, whose messages are like all others.
+ */
+export function systemMessages({ table, extra }: OpenBlock): Buffer[] {
+  if (extra.custom === undefined) return [];
+  const { details } = readMasterchainBlockExtra(table, extra.custom);
+  const { recoverCreateMsg, mintMsg } = readMasterchainBlockDetails(table, details);
+  return [recoverCreateMsg, mintMsg]
+    .filter((cell) => cell !== undefined)
+    .map((cell) => table.hash(messageOfInMsg(table, readInMsg(new CellSlice(table, cell)))));
+}
