@@ -1,6 +1,8 @@
 import { cocoonMatchers } from './families/cocoon.ts';
 import { electionMatchers } from './families/elections.ts';
+import { evaaMatchers } from './families/evaa.ts';
 import { jettonMatchers } from './families/jettons.ts';
+import { jvaultMatchers } from './families/jvault.ts';
 import { multisigMatchers } from './families/multisig.ts';
 import { stakingMatchers } from './families/staking.ts';
 import { subscriptionMatchers } from './families/subscriptions.ts';
@@ -10,7 +12,9 @@ import type { Matcher } from './matcher.ts';
 const families: readonly Readonly<Record<number, Matcher>>[] = [
   cocoonMatchers,
   electionMatchers,
+  evaaMatchers,
   jettonMatchers,
+  jvaultMatchers,
   multisigMatchers,
   stakingMatchers,
   subscriptionMatchers,

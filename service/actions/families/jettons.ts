@@ -94,9 +94,9 @@ const ENCRYPTED = 0x2167da4b;
 /** A text in a payload, plain or encrypted, as transfers show it. */
 export function payloadComment(forwardPayload: CellSlice | null): {
   readonly comment: string | null;
-  readonly is_encrypted_comment: boolean | null;
+  readonly is_encrypted_comment: boolean;
 } {
-  const none = { comment: null, is_encrypted_comment: null };
+  const none = { comment: null, is_encrypted_comment: false };
   if (forwardPayload === null || forwardPayload.remainingBits < 32) return none;
   const found = peek(forwardPayload, (slice) => {
     const tag = slice.uint(32);

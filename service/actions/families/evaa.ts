@@ -1,0 +1,302 @@
+import type { CellSlice } from '../../decode/cell-slice.ts';
+import { callOf, tonTransferOf } from '../basic-blocks.ts';
+import type { Block } from '../block.ts';
+import { address, bigUint, body, fields, inRef, openBody, peek, tryRead, uint, uint32, uint64 } from '../body.ts';
+import type { EventMessage } from '../event.ts';
+import type { Matcher } from '../matcher.ts';
+import {
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  followedByAll,
+  maybe,
+  only,
+  type Found,
+  type Pattern,
+} from '../pattern.ts';
+import { innerCall, jettonTransferOf, jettonTransferType, payloadOpcode } from './jettons.ts';
+
+// EVAA: lending. Its master answers through a contract of each user.
+
+const assetId = bigUint(256);
+
+/** Messages to a user's contract begin with a header: an amount, perhaps a reference, two bits. Undefined when no opcode follows it. */
+function openUserBody(message: EventMessage): CellSlice | undefined {
+  return tryRead(() => {
+    const slice = openBody(message);
+    slice.coins();
+    slice.maybeRef();
+    slice.skip(2);
+    return slice;
+  });
+}
+
+/** A call with this opcode behind a user's header. */
+function userCall(opcode: number): Pattern {
+  return {
+    takesExcesses: true,
+    test(block) {
+      const message = callOf(block)?.message;
+      const slice = message && openUserBody(message);
+      return slice !== undefined && peek(slice, uint32) === opcode;
+    },
+  };
+}
+
+/** Fields of a user's message after header and opcode. Throws DecodeError. */
+function readUser<T>(block: Block, read: (slice: CellSlice) => T): T {
+  const slice = openUserBody(callOf(block)!.message)!;
+  slice.skip(32);
+  return read(slice);
+}
+
+const textId = (id: bigint): string => `0x${id.toString(16)}`;
+
+const jettonTransfer = built(jettonTransferType);
+/** Of TON that is left over. */
+const leftOver = maybe(
+  built('ton_transfer', (block) =>
+    ['EVAA supply.', 'EVAA withdraw.', 'EVAA liquidation.'].includes(tonTransferOf(block)?.comment ?? ''),
+  ),
+);
+
+/** A call of this kind, or a transfer of jettons that carries it. */
+function carried(opcode: number): Pattern {
+  return {
+    test: (block) =>
+      callOf(block)?.opcode === opcode || payloadOpcode(jettonTransferOf(block)?.forwardPayload ?? null) === opcode,
+  };
+}
+
+const supplyBody = body({ queryId: uint64, includeCode: uint(2), amount: uint64, recipient: address });
+const supplyPayload = fields({ opcode: uint32, includeCode: uint(2), recipient: address });
+const supplyUser = fields({ queryId: uint64, assetId });
+
+const supply: Matcher = {
+  pattern: followedBy(
+    carried(0x01),
+    as(
+      'user',
+      followedBy(userCall(0x11), first(as('success', followedBy(call(0x11a), leftOver)), call(0x11f), jettonTransfer)),
+    ),
+  ),
+  build(root, found) {
+    const user = found.one('user')!;
+    const id = readUser(user, supplyUser).assetId;
+    const transfer = jettonTransferOf(root);
+    const said = transfer === undefined ? supplyBody(innerCall(root).message) : undefined;
+    const { source, destination: contract } = innerCall(user);
+    return {
+      type: 'evaa_supply',
+      columns: {
+        source: transfer?.sender ?? innerCall(root).source,
+        sourceSecondary: transfer?.senderWallet ?? null,
+        destination: said?.recipient ?? supplyPayload(transfer!.forwardPayload!.clone()).recipient,
+        destinationSecondary: contract,
+        asset: transfer?.jetton ?? null,
+        amount: transfer?.amount ?? said!.amount,
+        data: {
+          evaa_supply_data: {
+            sender_jetton_wallet: null,
+            recipient_jetton_wallet: transfer?.senderWallet ?? null,
+            master_jetton_wallet: transfer?.receiverWallet ?? null,
+            master: source,
+            asset_id: textId(id),
+            is_ton: transfer === undefined,
+          },
+        },
+      },
+      failed: found.one('success') === undefined,
+    };
+  },
+};
+
+const withdrawBody = body({ queryId: uint64, assetId, amount: uint64, recipient: address });
+const withdrawUser = fields({ queryId: uint64, assetId, amount: uint64, _1: uint64, _2: uint64, recipient: address });
+const collateralizedBody = body({ queryId: uint64, owner: address, assetId, amount: uint64 });
+
+/** Why nothing was paid, by the opcode of what came back. */
+const withdrawFailures: Readonly<Record<number, string>> = {
+  0x211fe8: 'withdraw_no_funds_excess',
+  0x21e6: 'withdraw_locked_excess',
+  0x21e7: 'withdraw_not_collateralized_excess',
+  0x21e8: 'withdraw_missing_prices_excess',
+  0x21ec: 'withdraw_execution_crashed',
+};
+
+const withdraw: Matcher = {
+  pattern: followedBy(
+    call(0x02),
+    as(
+      'user',
+      followedBy(
+        userCall(0x21),
+        only(
+          as(
+            'collateralized',
+            followedByAll(
+              call(0x211),
+              only(as('jettons', jettonTransfer), followedBy(call(0x211a), leftOver)),
+              followedBy(userCall(0x211a), built('ton_transfer')),
+            ),
+          ),
+          followedBy(call(0x211), followedBy(userCall(0x211f), as('refused', call(0x211fe8)))),
+          as('refused', call(0x21e6, 0x21e7, 0x21e8, 0x21ec)),
+        ),
+      ),
+    ),
+  ),
+  build(root, found) {
+    const { message, source, destination: master } = innerCall(root);
+    const said = withdrawBody(message);
+    const user = found.one('user')!;
+    const paid = found.one('collateralized');
+    const transfer = jettonTransferOf(found.one('jettons'));
+    const refused = found.one('refused');
+    return {
+      type: 'evaa_withdraw',
+      columns: {
+        source,
+        destination: tryRead(() => readUser(user, withdrawUser).recipient) ?? said.recipient,
+        destinationSecondary: innerCall(user).destination,
+        asset: transfer?.jetton ?? null,
+        amount: paid === undefined ? said.amount : collateralizedBody(innerCall(paid).message).amount,
+        data: {
+          evaa_withdraw_data: {
+            sender_jetton_wallet: null,
+            recipient_jetton_wallet: transfer?.receiverWallet ?? null,
+            master_jetton_wallet: transfer?.senderWallet ?? null,
+            master,
+            fail_reason: refused === undefined ? null : (withdrawFailures[innerCall(refused).opcode ?? -1] ?? null),
+            asset_id: textId(said.assetId),
+          },
+        },
+      },
+      failed: paid === undefined,
+    };
+  },
+};
+
+const liquidateBody = body({ queryId: uint64, borrower: address, liquidator: address, collateralId: assetId });
+const liquidatePayload = fields({ opcode: uint32, borrower: address, liquidator: address, collateralId: assetId });
+
+const satisfiedBody = body({
+  queryId: uint64,
+  owner: address,
+  liquidator: address,
+  debtId: assetId,
+  details: inRef(
+    fields({
+      loanDelta: uint64,
+      liquidatable: uint64,
+      gift: uint64,
+      loan: uint64,
+      collateralId: assetId,
+      collateralDelta: uint64,
+      reward: uint64,
+    }),
+  ),
+});
+
+const unsatisfiedBody = body({
+  queryId: uint64,
+  owner: address,
+  liquidator: address,
+  debtId: assetId,
+  details: inRef(fields({ transferred: uint64, collateralId: assetId })),
+  error: (slice) => peek(slice.remainingRefs > 0 ? slice.refSlice() : slice, uint32),
+});
+
+/** Why a user's contract refuses, by code. */
+const liquidationFailures: Readonly<Record<number, string>> = {
+  0xe001: 'master_liquidating_too_much',
+  0xe002: 'user_withdraw_in_progress',
+  0xe003: 'not_liquidatable',
+  0xe004: 'execution_crashed',
+  0xe005: 'min_collateral_not_satisfied',
+  0xe006: 'user_not_enough_collateral',
+  0xe007: 'user_liquidating_too_much',
+  0xe008: 'master_not_enough_liquidity',
+  0xe009: 'liquidation_prices_missing',
+};
+
+const report = as('report', only(call(0x311d, 0x311f), jettonTransfer));
+
+const liquidate: Matcher = {
+  pattern: followedBy(
+    carried(0x03),
+    only(
+      as(
+        'user',
+        followedBy(
+          userCall(0x31),
+          only(
+            as('satisfied', followedByAll(call(0x311), followedBy(userCall(0x311a), leftOver), report)),
+            as('failed', followedByAll(call(0x311), call(0x311f), report)),
+            as('unsatisfied', followedBy(call(0x31f), report)),
+          ),
+        ),
+      ),
+      as('rejected', only(call(0xffffffff), jettonTransfer)),
+    ),
+  ),
+  build(root, found) {
+    const transfer = jettonTransferOf(root);
+    const said =
+      transfer === undefined
+        ? liquidateBody(innerCall(root).message)
+        : liquidatePayload(transfer.forwardPayload!.clone());
+    const { debtAmount, debtId, amount, failReason } = liquidationOutcome(found);
+    const user = found.one('user');
+    return {
+      type: 'evaa_liquidate',
+      columns: {
+        source: transfer?.sender ?? innerCall(root).source,
+        destination: said.borrower,
+        destinationSecondary: user === undefined ? null : innerCall(user).destination,
+        asset: said.collateralId.toString(),
+        amount,
+        data: {
+          evaa_liquidate_data: {
+            fail_reason: failReason,
+            debt_amount: debtAmount ?? transfer?.amount ?? null,
+            asset_id: debtId === null ? null : textId(debtId),
+          },
+        },
+      },
+      failed: found.one('satisfied') === undefined,
+    };
+  },
+};
+
+type Outcome = {
+  readonly debtAmount: bigint | null;
+  readonly debtId: bigint | null;
+  readonly amount: bigint | null;
+  readonly failReason: string | null;
+};
+
+function liquidationOutcome(found: Found): Outcome {
+  const told = found.one('satisfied') ?? found.one('failed');
+  if (told !== undefined) {
+    const { debtId, details } = satisfiedBody(innerCall(told).message);
+    const isPaid = found.one('satisfied') !== undefined;
+    return {
+      debtAmount: details.liquidatable,
+      debtId,
+      amount: details.reward,
+      failReason: isPaid ? null : 'master_not_enough_liquidity',
+    };
+  }
+  const unsatisfied = found.one('unsatisfied');
+  if (unsatisfied === undefined) {
+    return { debtAmount: null, debtId: null, amount: null, failReason: 'immediate_rejection' };
+  }
+  const { debtId, details, error = 0 } = unsatisfiedBody(innerCall(unsatisfied).message);
+  return { debtAmount: details.transferred, debtId, amount: null, failReason: liquidationFailures[error] ?? null };
+}
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const evaaMatchers: Readonly<Record<number, Matcher>> = { 52: supply, 53: withdraw, 54: liquidate };

@@ -1,0 +1,199 @@
+import { parseBoc } from '../../decode/boc.ts';
+import { CellSlice } from '../../decode/cell-slice.ts';
+import { walkHashmap } from '../../decode/hashmap.ts';
+import type { Block } from '../block.ts';
+import { address, body, coins, fields, peek, tryRead, uint32, uint64 } from '../body.ts';
+import type { Interfaces } from '../interfaces.ts';
+import type { Matcher } from '../matcher.ts';
+import {
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  followedByAll,
+  maybe,
+  lazy,
+  type Context,
+  type Found,
+  type Pattern,
+} from '../pattern.ts';
+import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
+
+// JVault: pools in which jettons are staked through a wallet of each owner.
+
+const requestUpdate = call(0xf5c5baa3);
+const updateRewards = call(0xae9307ce);
+/** Referrers are told one after the other. */
+const referrer: Pattern = followedBy(
+  call(0x55c35b40),
+  maybe(
+    first(
+      lazy(() => referrer),
+      call(0x076ee4e0),
+    ),
+  ),
+);
+const referrers = maybe(referrer);
+const jettonTransfer = built(jettonTransferType);
+
+const periodPayload = fields({ opcode: uint32, period: uint32 });
+
+const stake: Matcher = {
+  pattern: followedByAll(
+    jettonTransfer,
+    as(
+      'received',
+      followedBy(
+        call(0xd68a4ac1),
+        first(
+          followedByAll(requestUpdate, referrers, updateRewards),
+          as('cancelled', followedBy(call(0x9eada1d9), maybe(jettonTransfer))),
+        ),
+      ),
+    ),
+    maybe(call(0x383411ea)),
+  ),
+  build(root, found) {
+    const { sender, senderWallet, receiver, jetton, amount, forwardPayload } = jettonTransferOf(root)!;
+    const period = forwardPayload === null ? undefined : peek(forwardPayload, periodPayload)?.period;
+    return {
+      type: 'jvault_stake',
+      columns: {
+        source: sender,
+        sourceSecondary: senderWallet,
+        destination: receiver,
+        asset: jetton,
+        amount,
+        data: {
+          jvault_stake_data: {
+            period: period === undefined ? null : BigInt(period),
+            minted_stake_jettons: null,
+            stake_wallet: innerCall(found.one('received')!).destination,
+          },
+        },
+      },
+      failed: found.one('cancelled') !== undefined,
+    };
+  },
+};
+
+const amountBody = body({ queryId: uint64, amount: coins });
+
+/** What the data of a stake wallet and of its pool say: the pool, the wallet's own jetton, and the jetton that is staked. */
+function assetsOf(wallet: string, interfaces: Interfaces) {
+  const data = openData(interfaces.data(wallet));
+  const read = data && tryRead(() => readStakeWallet(data));
+  const pool = read?.pool ?? null;
+  const poolData = pool === null ? undefined : openData(interfaces.data(pool));
+  const lockWallet = poolData && tryRead(() => readPoolLockWallet(poolData));
+  const asset = lockWallet === undefined ? undefined : interfaces.jettonWallet(lockWallet)?.jetton;
+  return { pool, asset: asset ?? null, stakingAsset: read?.minter ?? null };
+}
+
+function openData(boc: Uint8Array | undefined): CellSlice | undefined {
+  if (boc === undefined) return undefined;
+  return tryRead(() => {
+    const table = parseBoc(Buffer.from(boc));
+    return new CellSlice(table, table.roots[0]!);
+  });
+}
+
+const readStakeWallet = fields({ pool: address, minter: address });
+
+function readPoolLockWallet(slice: CellSlice): string {
+  slice.skip(33);
+  address(slice);
+  address(slice);
+  return address(slice);
+}
+
+/** Takes stakes back, at once or as a request; without the pool's part it failed with the exit code of the wallet. */
+function unstaking(type: string, failsAlone: boolean) {
+  return (root: Block, found: Found, { interfaces }: Context) => {
+    const { message, source, destination: wallet } = innerCall(root);
+    const { pool, asset, stakingAsset } = assetsOf(wallet, interfaces);
+    const isDone = found.one('update') !== undefined;
+    return {
+      type,
+      columns: {
+        source,
+        sourceSecondary: wallet,
+        destination: pool,
+        asset,
+        asset2: stakingAsset,
+        amount: amountBody(message).amount,
+        opcode: isDone ? null : root.nodes[0]!.transaction.exitCode,
+      },
+      failed: failsAlone && !isDone,
+    };
+  };
+}
+
+const unstake: Matcher = {
+  pattern: followedBy(
+    call(0x499a9262),
+    maybe(
+      as(
+        'update',
+        followedByAll(requestUpdate, referrers, maybe(built('ton_transfer')), jettonTransfer, updateRewards),
+      ),
+    ),
+  ),
+  build: unstaking('jvault_unstake', false),
+};
+
+const unstakeRequest: Matcher = {
+  pattern: followedBy(call(0x0168d4b7), maybe(as('update', followedByAll(requestUpdate, referrers, updateRewards)))),
+  build: unstaking('jvault_unstake_request', true),
+};
+
+/** Masters of the rewards that are wanted: the keys of a dictionary by address. */
+function rewardList(slice: CellSlice): readonly string[] {
+  const list: string[] = [];
+  walkHashmap(slice.table, slice.maybeRef(), 267, (key) => void list.push(keyAddress(key)));
+  return list;
+}
+
+/** `addr_std$10` without anycast: three bits, then workchain and account id. */
+function keyAddress(key: Buffer): string {
+  const bits = BigInt(`0x${key.toString('hex')}`) >> BigInt(key.length * 8 - 267);
+  const id = (bits & ((1n << 256n) - 1n)).toString(16).padStart(64, '0').toUpperCase();
+  return `${BigInt.asIntN(8, bits >> 256n)}:${id}`;
+}
+
+const claimBody = body({ queryId: uint64, jettons: rewardList });
+
+const claim: Matcher = {
+  pattern: followedBy(
+    call(0x78d9f109),
+    as('rewards', followedByAll(call(0x44bc1fe3), as('payout', jettonTransfer), updateRewards)),
+  ),
+  build(root, found) {
+    const { message, source, destination: wallet } = innerCall(root);
+    const { jettons } = claimBody(message);
+    return {
+      type: 'jvault_claim',
+      columns: {
+        source,
+        sourceSecondary: wallet,
+        destination: innerCall(found.one('rewards')!).destination,
+        data: {
+          jvault_claim_data: {
+            claimed_jettons: jettons,
+            claimed_amounts: found.all('payout').map((block) => jettonTransferOf(block)!.amount),
+          },
+        },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const jvaultMatchers: Readonly<Record<number, Matcher>> = {
+  48: stake,
+  49: unstake,
+  50: claim,
+  51: unstakeRequest,
+};
