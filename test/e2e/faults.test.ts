@@ -63,3 +63,34 @@ describe.each(faults)('while a lite server $name', ({ fault, alone }) => {
     expect(alone).toContain(status);
   });
 });
+
+describe('while more is asked than slow lite servers bear', () => {
+  let service: ApiUnderTest;
+
+  beforeAll(async () => {
+    service = await startApiUnderTest({ servers: 2, behindBlocks: 1, requestTimeoutMs: 10_000, maxInFlight: 3 });
+    for (const liteServer of service.network.liteServers) await liteServer.setFaults({ transport: { delayMs: 300 } });
+  });
+  afterAll(() => service.close());
+
+  it('some are answered, the others told 503 and when to come again, in JSON and in words', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 400 }, async (_, index) => {
+        const address = `0:${index.toString(16).padStart(64, '0')}`;
+        const headers = { 'x-api-key': service.key };
+        const reply = await fetch(`${service.api.url}/api/v2/getAddressBalance?address=${address}`, { headers });
+        return { status: reply.status, again: reply.headers.get('retry-after'), body: (await reply.json()) as object };
+      }),
+    );
+    const refused = replies.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(replies.length);
+    for (const { status, again, body } of refused) {
+      expect(status).toBe(503);
+      expect(Number(again)).toBeGreaterThanOrEqual(1);
+      expect(body).toMatchObject({ ok: false, code: 503, error: 'lite servers are busy, try again later' });
+    }
+    const shed = await service.register.getSingleMetricAsString('ton_pool_shed_total');
+    expect(shed).toMatch(/ton_pool_shed_total{reason="(full|hopeless|late)"} [1-9]/);
+  });
+});

@@ -45,6 +45,8 @@ export type ApiUnderTestOptions = {
   readonly trust?: ServiceConfig['trust'];
   /** Of `api.v2` in the manifest. */
   readonly v2?: Partial<ServiceConfig['api']['v2']>;
+  /** Reads that a lite server is given at a time at most. */
+  readonly maxInFlight?: number;
   /** Of the Redis shared with other APIs under test. */
   readonly redisUrl?: string;
   /** Of the index, whose tables are there: v3 is served too. */
@@ -94,6 +96,7 @@ export async function startApiOver(
       ...config,
       requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
       trust: options.trust ?? config.trust,
+      liteServers: config.liteServers.map((one) => ({ ...one, maxInFlight: options.maxInFlight ?? one.maxInFlight })),
       api: { v2: { ...config.api.v2, ...options.v2 } },
     },
     {

@@ -151,6 +151,25 @@ describe('with one good lite server left, every read is right, when every other 
   });
 });
 
+describe('where the budget of retries is spent', () => {
+  test.each(['lagging', 'pruned'] as const)(
+    'a caller never sees that a block is %s while one lite server has it',
+    { timeout: 20_000 },
+    async (notReady) => {
+      open = openPool(network, { tuning: { retryBudget: { perRead: 0, perSecond: 0, burst: 0 } } });
+      const { pool, register } = open;
+      await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
+      await spoil([0, 1], { only: ['getAccountState'], notReady });
+      for (let salt = 0; salt < 30; salt += 1) expect(isRight(pool, await readAccount(pool, salt))).toBe(true);
+      expect(await metric(register, 'ton_pool_retries_total', { event: 'made' })).toBe(0);
+      // There is none, for what is no such error.
+      await spoil([0, 1, 2], { only: ['getAccountState'], refuse: { code: 228, text: 'no' } });
+      await expect(readAccount(pool, 99)).rejects.toThrow();
+      expect(await metric(register, 'ton_pool_retries_total', { event: 'denied' })).toBeGreaterThan(0);
+    },
+  );
+});
+
 describe('with no good lite server left, a read ends in time with the right class of error, when every one', () => {
   test.each(faults)('$name', { timeout: 20_000 }, async ({ faults: fault, errors }) => {
     const { pool } = await openReadyPool();
