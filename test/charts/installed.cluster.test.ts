@@ -14,6 +14,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { onLoopback } from '#test/support/pod-network.ts';
+import { startPostgres, type PostgresServer } from '#test/support/postgres-server.ts';
 import { startPrometheus, withoutPrometheus, type ScrapeTarget } from '#test/support/prometheus.ts';
 import { metricNamesOf, metricOf } from '#test/support/promql.ts';
 
@@ -36,23 +37,27 @@ const missing =
 describe.skipIf(missing)('the charts, installed by Helm,', () => {
   let cluster: Cluster;
   let network: NetworkProcess;
+  let postgres: PostgresServer;
   let helm: Helm;
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tonplane-charts-'));
-    [cluster, network] = await Promise.all([startCluster({ images }), startNetwork()]);
+    [cluster, network, postgres] = await Promise.all([startCluster({ images }), startNetwork(), startPostgres()]);
     helm = createHelm(cluster.plane.kubeconfigPath);
     await applyOptionalApis(cluster.client, ['ServiceMonitor', 'PrometheusRule']);
     for (const name of [system, own]) {
       const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
       await cluster.client.create('/api/v1/namespaces', { metadata: { name, labels } });
     }
+    const database = { metadata: { name: 'postgres' }, stringData: { uri: postgres.url } };
+    await cluster.client.create(`/api/v1/namespaces/${own}/secrets`, database);
     writeFileSync(join(folder, 'tonapi.yaml'), stringify(tonApiValues()));
   }, minutes);
   afterAll(async () => {
     helm?.close();
     await cluster?.stop();
     await network?.stop();
+    await postgres?.close();
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
@@ -65,6 +70,9 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
       spec: {
         ...given,
         observability,
+        surfaces: ['v2', 'v3'],
+        postgres: { secretRef: { name: 'postgres' } },
+        indexer: {},
         plans: [
           { name: 'free', requestsPerSecond: 50 },
           { name: 'pro', requestsPerSecond: 500 },
@@ -84,6 +92,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
     ).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const operators = () => podsOf(system, 'app.kubernetes.io/component=operator');
   const apiPods = () => podsOf(own, 'app.kubernetes.io/component=api');
+  const indexerPods = () => podsOf(own, 'app.kubernetes.io/component=indexer');
   const tonApi = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapis/main`;
   const readiness = async (): Promise<string> => {
     const conditions = ((await cluster.client.find(tonApi))?.['status']?.conditions ?? []) as {
@@ -126,6 +135,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
       const headers = { 'x-api-key': Buffer.from(secret['data'].key, 'base64').toString() };
       const url = await cluster.forwarder.url(own, 'main-api', 'http');
       expect((await fetch(`${url}/api/v2/getMasterchainInfo`, { headers })).status).toBe(200);
+      expect((await fetch(`${url}/api/v3/masterchainInfo`, { headers })).status).toBe(200);
       expect(await helm.run('test', 'main', '--namespace', own, '--timeout', '2m')).toContain(
         'Phase:          Succeeded',
       );
@@ -143,7 +153,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
   it.skipIf(withoutPrometheus('rules and dashboards on a real scrape'))(
     'bring rules and dashboards that a real Prometheus takes, and that name metrics that are there',
     async () => {
-      const [ofOperators, ofApi] = [await operators(), await apiPods()];
+      const [ofOperators, ofApi] = [await operators(), [...(await apiPods()), ...(await indexerPods())]];
       const ofTonApi = { namespace: own, tonapi: 'main', network: 'custom' };
       const made = await cluster.client.get(
         `/apis/monitoring.coreos.com/v1/namespaces/${own}/prometheusrules/main-api`,
