@@ -98,6 +98,11 @@ const HUNDREDS_VERSION = 9;
  */
 const RANDOM_SEED = Buffer.alloc(32);
 
+type World = Omit<TvmWorld, 'utime'>;
+
+/** Takes the value of an answer and remembers what it took. */
+type Note = <T>(answer: LiveAnswer<T>) => T;
+
 /**
  * Worlds over the pool and the TVM. Identical runs at one block are done once: they share what runs, and what ran is kept.
  */
@@ -111,11 +116,27 @@ export function createContractWorlds(
   const flights = createSingleFlight({ now });
   const runs = createAnswerCache({ bytesMax: RUN_BYTES_MAX });
 
+  /** Everything of the block that a contract can see. */
+  async function readWorldAt(block: PinnedBlock, note: Note, work: ReadContext): Promise<World> {
+    const [config, recent] = await Promise.all([configs.configAt(block, work), recents.recentAt(block, work)]);
+    note(config);
+    note(recent);
+    const { last, lastKeyBlock } = recent.value;
+    return {
+      config: config.value,
+      previousBlocks: config.value.version >= HUNDREDS_VERSION ? recent.value : { last, lastKeyBlock },
+      randSeed: RANDOM_SEED,
+      fetchLibrary: async (hash) => note(await readPublicLibrary(pool, block, hash, work)),
+      signal: work.signal,
+      ...(work.caller !== undefined && { caller: work.caller }),
+    };
+  }
+
   function openAt(pinned: LiveAnswer<PinnedBlock>, context: ReadContext): ContractWorld {
     const block = pinned.value;
     const used = new Set(pinned.liteServers);
     let cached = pinned.cached;
-    const note = <T>(answer: LiveAnswer<T>): T => {
+    const note: Note = (answer) => {
       for (const liteServer of answer.liteServers) used.add(liteServer);
       cached &&= answer.cached;
       return answer.value;
@@ -124,21 +145,7 @@ export function createContractWorlds(
     const readAccount = async (account: AccountId): Promise<AccountView> =>
       note(await reader.readView(account, block, context));
 
-    /** Everything of the block that a contract can see. */
-    async function readWorld(work: ReadContext): Promise<Omit<TvmWorld, 'utime'>> {
-      const [config, recent] = await Promise.all([configs.configAt(block, work), recents.recentAt(block, work)]);
-      note(config);
-      note(recent);
-      const { last, lastKeyBlock } = recent.value;
-      return {
-        config: config.value,
-        previousBlocks: config.value.version >= HUNDREDS_VERSION ? recent.value : { last, lastKeyBlock },
-        randSeed: RANDOM_SEED,
-        fetchLibrary: async (hash) => note(await readPublicLibrary(pool, block, hash, work)),
-        signal: work.signal,
-        ...(work.caller !== undefined && { caller: work.caller }),
-      };
-    }
+    const readWorld = (work: ReadContext): Promise<World> => readWorldAt(block, note, work);
 
     async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
       const world = await readWorld({ ...context, signal });

@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createNetworkMetrics } from '#service/devchain/network-metrics.ts';
+import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 
@@ -20,6 +21,7 @@ describe('what is seen of the service', () => {
   it('has every metric in the README, with its type and labels, and no other', () => {
     const own = new Registry();
     createNetworkMetrics(own, () => 0);
+    createPendingMetrics(own, () => 0);
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];
