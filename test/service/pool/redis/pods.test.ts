@@ -146,7 +146,7 @@ describe.skipIf(missing).each(kinds)(
       const served = newest();
       const { liteServers } = front.network;
       // One of three alone has it: that is no half.
-      for (const one of liteServers.slice(1)) one.setFaults({ tip: { kind: 'stale', seqno: served } });
+      for (const one of liteServers.slice(1)) await one.setFaults({ tip: { kind: 'stale', seqno: served } });
       front.network.moveHead(served + 1);
       expect(await nameBlock(front, 4, served + 1)).toBe(200);
       expect(front.api.pool.head()!.block.seqno).toBe(served);
@@ -154,7 +154,7 @@ describe.skipIf(missing).each(kinds)(
       expect(await look(front, 4)).toBe(served + 1);
       expect(await look(back, 4)).toEqual({ status: 503 });
       expect(await look(front, 2)).toBe(served);
-      for (const one of liteServers) one.setFaults({});
+      for (const one of liteServers) await one.setFaults({});
       for (const pod of [front, back]) await moveTo(pod, served + 1);
       expect(await Promise.all(pods.map((pod) => look(pod, 4)))).toEqual([served + 1, served + 1]);
     });
