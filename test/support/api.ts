@@ -51,6 +51,8 @@ export type ApiUnderTestOptions = {
   readonly redisUrl?: string;
   /** Of the index, whose tables are there: v3 is served too. */
   readonly postgresUrl?: string;
+  /** The index is written too. */
+  readonly writesIndex?: boolean;
   /** Keys besides the API's own. */
   readonly rows?: readonly KeyRow[];
 };
@@ -104,6 +106,7 @@ export async function startApiOver(
       drainMs: 500,
       redisUrl: options.redisUrl,
       postgresUrl: options.postgresUrl,
+      writesIndex: options.writesIndex ?? false,
     },
     {
       version: '0.0.0',

@@ -1,0 +1,189 @@
+import { Address } from '@ton/core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import { migrate } from '#service/store/migrate.ts';
+import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
+import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
+import { startPrivateNetwork } from '#test/support/private-network.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import { createV3Judge } from '#test/support/v3-reference.ts';
+import { testWallet, transfer, type TestWallet } from '#test/support/wallet.ts';
+
+const redisUrl = inject('redisUrl');
+const VALUE = 1_000_000_000n;
+
+type Body = Record<string, unknown>;
+type Transaction = Body & {
+  readonly account: string;
+  readonly hash: string;
+  readonly description: { readonly compute_ph?: Body };
+};
+
+/** The network outlives the pods over it. */
+const stays = (): Promise<void> => Promise.resolve();
+
+function raw(address: Address): string {
+  return `${address.workChain}:${address.hash.toString('hex').toUpperCase()}`;
+}
+
+/** Asks until the answer is as wanted; a machine that does much else takes its time. */
+async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
+  for (const endMs = Date.now() + 30_000; ;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    if (Date.now() > endMs) throw new Error(`never came: ${JSON.stringify(answer)}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over HTTP', why: 'there is no Redis' }))(
+  'a transfer sent over HTTP',
+  () => {
+    let network: PrivateNetwork;
+    let index: StoreUnderTest;
+    let pods: Omit<ApiUnderTest, 'network'>[];
+    let faucet: TestWallet;
+    const judge = createV3Judge();
+
+    beforeAll(async () => {
+      network = await startPrivateNetwork();
+      faucet = testWallet(network.faucet.seed);
+      index = await createStoreUnderTest(import.meta.filename);
+      await migrate(index.store);
+      const over = { globalConfig: () => network.globalConfig(), close: stays };
+      const options = { postgresUrl: index.url, redisUrl: redisUrl! };
+      pods = [await startApiOver(over, { ...options, writesIndex: true }), await startApiOver(over, options)];
+      await indexed();
+    }, 120_000);
+    afterAll(async () => {
+      for (const pod of pods) await pod.close();
+      await index.close();
+      await network.close();
+    });
+
+    async function get(
+      pod: number,
+      operation: string,
+      query: Record<string, string>,
+    ): Promise<{ status: number; body: Body }> {
+      const { api, key } = pods[pod]!;
+      const path = `/api/v3/${operation}`;
+      const response = await fetch(`${api.url}${path}?${new URLSearchParams(query).toString()}`, {
+        headers: { 'x-api-key': key },
+      });
+      const body = (await response.json()) as Body;
+      expect(judge?.flaws({ path, method: 'GET', status: response.status }, body) ?? []).toEqual([]);
+      return { status: response.status, body };
+    }
+
+    const indexed = (): Promise<void> => untilIndexed(index.store, network.head().id.seqno);
+
+    async function send(seqno: number, to: Address): Promise<string> {
+      const boc = faucet.send(seqno, [transfer(to, VALUE)]).toString('base64');
+      const { body } = await pods[0]!.post('sendBocReturnHash', { boc });
+      return (body['result'] as { hash: string }).hash;
+    }
+
+    it('is seen on every pod as a pending trace, and replaced by the real one', async () => {
+      const receiver = Address.parseRaw(`0:${'4'.repeat(64)}`);
+      const hash = await send(0, receiver);
+      const tracesOf = async (pod: number, query: Record<string, string>) =>
+        (await get(pod, 'pendingTraces', query)).body['traces'] as Body[];
+
+      const [trace] = await until(
+        () => tracesOf(1, { ext_msg_hash: hash }),
+        (traces) => traces.length > 0,
+      );
+      expect(trace).toMatchObject({
+        external_hash: hash,
+        is_incomplete: false,
+        trace_info: { trace_state: 'pending', transactions: 2, messages: 1, classification_state: 'unclassified' },
+        trace: { children: [{ children: [] }] },
+      });
+      expect(await tracesOf(0, { account: raw(receiver) })).toEqual([trace]);
+
+      const pending = await get(1, 'pendingTransactions', { account: raw(receiver) });
+      expect(pending.body).toMatchObject({
+        transactions: [
+          {
+            account: raw(receiver),
+            emulated: true,
+            finality: 'pending',
+            mc_block_seqno: 0,
+            trace_id: trace!['trace_id'],
+            in_msg: { value: VALUE.toString(), source: raw(faucet.address) },
+            account_state_after: { balance: VALUE.toString() },
+          },
+        ],
+      });
+      expect(Object.keys(pending.body['address_book'] as object)).toContain(raw(receiver));
+      const byTrace = await get(0, 'pendingTransactions', { trace_id: trace!['trace_id'] as string });
+      expect(byTrace.body['transactions']).toHaveLength(2);
+
+      await network.step();
+      await network.step();
+      await until(
+        () => get(1, 'pendingTransactions', { account: raw(receiver) }),
+        ({ status }) => status === 404,
+      );
+      expect(await tracesOf(0, { ext_msg_hash: hash })).toEqual([]);
+      const real = await get(1, 'transactions', { account: raw(receiver) });
+      expect(real.body['transactions']).toMatchObject([
+        { emulated: false, finality: 'finalized', in_msg: { value: VALUE.toString() } },
+      ]);
+
+      // What was foreseen is what happened, but for the lts, the times and what they cost.
+      const foreseen = Object.values(trace!['transactions'] as Record<string, Transaction>);
+      const happened = await get(0, 'transactions', { account: raw(faucet.address), limit: '1' });
+      const [wallet] = happened.body['transactions'] as Transaction[];
+      const gasOf = (one: Transaction | undefined): unknown => one?.description.compute_ph?.['gas_used'];
+      expect(gasOf(foreseen.find(({ account }) => account === raw(faucet.address)))).toBe(gasOf(wallet));
+    });
+
+    it('is let go when the wallet sends another in its place', async () => {
+      const [one, other] = ['2', '3'].map((digit) => Address.parseRaw(`0:${digit.repeat(64)}`)) as [Address, Address];
+      // Straight to the network: this one comes first, and only the other is watched.
+      network.send(faucet.send(1, [transfer(one, VALUE)]));
+      const hash = await send(1, other);
+      const traces = () => get(1, 'pendingTraces', { ext_msg_hash: hash }).then(({ body }) => body['traces'] as Body[]);
+      await until(traces, ({ length }) => length === 1);
+      await network.step();
+      await network.step();
+      await indexed();
+      await until(traces, ({ length }) => length === 0);
+      const { status } = await get(0, 'transactions', { account: raw(other) });
+      expect(status).toBe(200);
+    });
+
+    it.each([
+      ['pendingTransactions', {}, 422, 'at least 1 account address required'],
+      [
+        'pendingTransactions',
+        { account: raw(Address.parseRaw(`0:${'9'.repeat(64)}`)) },
+        404,
+        'emulated traces not found',
+      ],
+      ['pendingTransactions', { trace_id: 'A'.repeat(43) + '=' }, 404, 'emulated traces not found'],
+      [
+        'pendingTransactions',
+        { account: 'x' },
+        422,
+        'failed to decode: schema: error converting value for index 0 of "account"',
+      ],
+      ['pendingTraces', {}, 422, 'account or ext_msg_hash should be specified'],
+      ['pendingTraces', { account: 'x' }, 422, 'failed to decode: schema: error converting value for "account"'],
+    ])('%s of %j is refused with %i', async (operation, query, status, error) => {
+      expect(await get(0, operation, query as Record<string, string>)).toMatchObject({
+        status,
+        body: { ok: false, code: status, error },
+      });
+    });
+
+    it('pendingTraces of an account without any is an empty list', async () => {
+      const query = { account: raw(Address.parseRaw(`0:${'9'.repeat(64)}`)) };
+      expect(await get(0, 'pendingTraces', query)).toMatchObject({ status: 200, body: { traces: [] } });
+    });
+  },
+);
