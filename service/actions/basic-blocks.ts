@@ -74,7 +74,7 @@ export function basicBlock(node: EventNode): Block {
           destination,
           value,
           extraCurrencies,
-          ...(comment !== null && { data: { ton_transfer_data: { content: comment, encrypted } } }),
+          data: { ton_transfer_data: { content: comment, encrypted } },
         },
         data: { message, comment, encrypted } satisfies TonTransfer,
         failed: transferFailed(node, message),

@@ -73,10 +73,10 @@ export const bigInt =
     slice.intBig(bits);
 /** Raw text with upper-case hex, or `addr_none`, `addr_extern`, `addr_var`. */
 export const address: FieldReader<string> = (slice) => addressText(readMessageAddress(slice));
-/** As `address`; null when it is `addr_none`. */
+/** An account's raw text; null for every other address. */
 export const maybeAddress: FieldReader<string | null> = (slice) => {
   const found = readMessageAddress(slice);
-  return found === undefined ? null : addressText(found);
+  return found?.kind === 'internal' && !found.variable ? addressText(found) : null;
 };
 /** The next reference, opened. */
 export const ref: FieldReader<CellSlice> = (slice) => slice.refSlice();

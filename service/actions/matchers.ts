@@ -6,6 +6,7 @@ import { jvaultMatchers } from './families/jvault.ts';
 import { multisigMatchers } from './families/multisig.ts';
 import { stakingMatchers } from './families/staking.ts';
 import { subscriptionMatchers } from './families/subscriptions.ts';
+import { tgbtcMatchers } from './families/tgbtc.ts';
 import { vestingMatchers } from './families/vesting.ts';
 import type { Matcher } from './matcher.ts';
 
@@ -18,6 +19,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   multisigMatchers,
   stakingMatchers,
   subscriptionMatchers,
+  tgbtcMatchers,
   vestingMatchers,
 ];
 
