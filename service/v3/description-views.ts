@@ -11,7 +11,7 @@ import type {
   StoragePhase,
   StorageUsed,
 } from '../decode/tlb/transaction-phases.ts';
-import { viewExtraCurrencies } from './message-views.ts';
+import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 import { anyText, extraCurrencies, flag, hash, integer, intString, orNull, rawAddress, viewBytes } from './scalars.ts';
 
 // How a transaction went (v3 sheet 6.3): what its description does not have is left out.
@@ -159,7 +159,7 @@ function viewCredit(table: CellTable, { dueFeesCollected, credit }: CreditPhase)
   return {
     ...(dueFeesCollected !== undefined && { due_fees_collected: dueFeesCollected.toString() }),
     credit: credit.grams.toString(),
-    credit_extra_currencies: viewExtraCurrencies(table, credit.extra),
+    credit_extra_currencies: extraCurrenciesById(table, credit.extra),
   };
 }
 

@@ -1,12 +1,12 @@
 import { named, object, optional, scalar, type Infer } from '../contract/shape.ts';
 import { digestBody, openBody, readOpcode, type Message } from '../decode/tlb/message.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
-import { createCellStore } from '../decode/cell-store.ts';
+import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
 import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
-import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
+import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 import { bodyCell, initCell, type CellAt } from '../decode/tlb/message-cells.ts';
 import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
 import {
@@ -69,9 +69,14 @@ const flagsVersionMin = 12;
 /**
  * A message in the table of its transaction.
  * @param softwareVersion of the block; null when the block does not say
+ * @param store takes cells that have to be made to show it: one for all messages of an answer
  */
-export function viewMessage(table: CellTable, shown: Message, softwareVersion: number | null): MessageView {
-  const store = createCellStore();
+export function viewMessage(
+  table: CellTable,
+  shown: Message,
+  softwareVersion: number | null,
+  store: CellStore,
+): MessageView {
   const { init } = shown;
   const opcode = readOpcode(table, shown.body);
   return {
@@ -121,7 +126,7 @@ function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoV
     ...sent,
     destination: addressText(info.destination),
     value: info.value.grams.toString(),
-    value_extra_currencies: viewExtraCurrencies(table, info.value.extra),
+    value_extra_currencies: extraCurrenciesById(table, info.value.extra),
     fwd_fee: info.forwardFee.toString(),
     ihr_fee: hasFlags ? '0' : info.extraFlags.toString(),
     extra_flags: hasFlags ? info.extraFlags.toString() : null,
@@ -129,12 +134,6 @@ function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoV
     bounce: info.bounce,
     bounced: info.bounced,
   };
-}
-
-/** Id -> amount; ids are unsigned. @param root of their dictionary */
-export function viewExtraCurrencies(table: CellTable, root: number | undefined): Readonly<Record<string, string>> {
-  const currencies = listExtraCurrencies(table, root);
-  return Object.fromEntries(currencies.map(({ id, amount }) => [(id >>> 0).toString(), amount.toString()]));
 }
 
 function viewContent({ table, cell }: CellAt, decodedBody: DecodedBody | null): Infer<typeof messageContent> {

@@ -1,6 +1,7 @@
 import { createPacer } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { createCellStore, type CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
@@ -53,24 +54,25 @@ export function messageOperations(books: Pick<AddressBooks, 'bookOf'>): readonly
 /** Messages out of the transactions that hold them, in the order given. */
 async function viewMessages(rows: readonly FoundMessage[]): Promise<readonly MessageView[]> {
   const pacer = createPacer();
+  const store = createCellStore();
   const shown: MessageView[] = [];
   for (const row of rows) {
     await pacer.pause();
-    const view = viewFound(row);
+    const view = viewFound(row, store);
     if (view !== undefined) shown.push(view);
   }
   return shown;
 }
 
 /** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
-function viewFound(row: FoundMessage): MessageView | undefined {
+function viewFound(row: FoundMessage, store: CellStore): MessageView | undefined {
   const sent = findWithin(row.producer_boc, row.hash);
   const taken = findWithin(row.consumer_boc, row.hash);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
   const version = taken === undefined ? row.producer_version : row.consumer_version;
   return {
-    ...viewMessage(holder.table, holder.found, version),
+    ...viewMessage(holder.table, holder.found, version, store),
     ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
     ...(row.producer_hash !== null && sent !== undefined && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
   };

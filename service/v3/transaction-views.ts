@@ -1,6 +1,7 @@
 import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
 import type { Pacer } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
+import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import type { AccountStatus } from '../decode/tlb/account-status.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
@@ -8,7 +9,8 @@ import type { AccountStateRow } from '../store/tables.ts';
 import { viewStatus } from './account-rows.ts';
 import { blockId } from './block-views.ts';
 import { description, viewDescription } from './description-views.ts';
-import { message, viewExtraCurrencies, viewMessage, type MessageView } from './message-views.ts';
+import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
+import { message, viewMessage, type MessageView } from './message-views.ts';
 import {
   accountStatus,
   anyText,
@@ -93,11 +95,15 @@ export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
 /** Hash of `account_none$0`: no account. */
 const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 
-/** @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds */
+/**
+ * @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds
+ * @param store takes cells that have to be made to show it: one for all of an answer
+ */
 export async function viewTransaction(
   shown: ShownTransaction,
   states: StatesByHash,
   pacer: Pacer,
+  store: CellStore,
 ): Promise<TransactionView> {
   const { table, transaction: read, workchain, traceId, traceExternalHash } = shown;
   const { oldHash, newHash } = read.stateUpdate;
@@ -114,10 +120,10 @@ export async function viewTransaction(
     orig_status: read.originalStatus,
     end_status: read.endStatus,
     total_fees: read.totalFees.grams.toString(),
-    total_fees_extra_currencies: viewExtraCurrencies(table, read.totalFees.extra),
+    total_fees_extra_currencies: extraCurrenciesById(table, read.totalFees.extra),
     description: viewDescription(table, read.descr, workchain),
     block_ref: { workchain, shard: viewShard(shown.shard), seqno: shown.seqno },
-    ...(await viewMessages(shown, pacer)),
+    ...(await viewMessages(shown, pacer, store)),
     account_state_before: viewState(oldHash, read.originalStatus, states),
     account_state_after: viewState(newHash, read.endStatus, states),
     emulated: shown.emulated,
@@ -129,13 +135,17 @@ export async function viewTransaction(
 async function viewMessages(
   { table, transaction: { inMessage, outMessages }, softwareVersion }: ShownTransaction,
   pacer: Pacer,
+  store: CellStore,
 ): Promise<Pick<TransactionView, 'in_msg' | 'out_msgs'>> {
   const sent: MessageView[] = [];
   for (const one of outMessages) {
     await pacer.pause();
-    sent.push(viewMessage(table, one, softwareVersion));
+    sent.push(viewMessage(table, one, softwareVersion, store));
   }
-  return { in_msg: inMessage === undefined ? null : viewMessage(table, inMessage, softwareVersion), out_msgs: sent };
+  return {
+    in_msg: inMessage === undefined ? null : viewMessage(table, inMessage, softwareVersion, store),
+    out_msgs: sent,
+  };
 }
 
 /** A state that the index has; of another the transaction itself tells its hash and its status. */

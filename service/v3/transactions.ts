@@ -1,6 +1,7 @@
 import { list, named, object, type Infer } from '../contract/shape.ts';
 import { createPacer } from '../contract/paced.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
@@ -188,7 +189,7 @@ async function findSenders(
 
 /** Indexed transactions as answers show them, in the order given. */
 export async function viewTransactions(
-  store: StoreReader,
+  reader: StoreReader,
   rows: readonly FoundTransaction[],
 ): Promise<readonly TransactionView[]> {
   const pacer = createPacer();
@@ -197,11 +198,12 @@ export async function viewTransactions(
     await pacer.pause();
     opened.push(openTransaction(row));
   }
-  const states = await readStates(store, opened);
+  const states = await readStates(reader, opened);
+  const store = createCellStore();
   const shown: TransactionView[] = [];
   for (const one of opened) {
     await pacer.pause();
-    shown.push(await viewTransaction(one, states, pacer));
+    shown.push(await viewTransaction(one, states, pacer, store));
   }
   return shown;
 }

@@ -33,15 +33,18 @@ export function createV3(families: readonly V3Operation[], { store, nowMs }: V3D
   return { version: contractVersion, operations };
 }
 
-/** A reader that ends with the time of its request; each query gets what is left of it. */
+/** A reader whose queries together take no longer than the caller gives them; what is done between them counts for the request's deadline only. */
 function readerOf(store: Pick<Store, 'read'>, { settings, deadlineMs }: V3Request, nowMs: () => number): StoreReader {
-  const endMs = Math.min(nowMs() + settings.timeoutMs, deadlineMs);
+  let takenMs = 0;
   return {
     read: async (sql, values) => {
-      const leftMs = endMs - nowMs();
+      const beganMs = nowMs();
+      const leftMs = Math.min(settings.timeoutMs - takenMs, deadlineMs - beganMs);
       if (leftMs <= 0) throw new StoreError('statement_timeout', 'no time is left for another query');
       const timeoutMs = Math.ceil(leftMs / timeoutStepMs) * timeoutStepMs;
-      return store.read(sql, values, { timeoutMs: Math.min(timeoutMs, settings.timeoutMs) });
+      const rows = await store.read<never>(sql, values, { timeoutMs: Math.min(timeoutMs, settings.timeoutMs) });
+      takenMs += nowMs() - beganMs;
+      return rows;
     },
   };
 }

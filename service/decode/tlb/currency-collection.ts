@@ -36,6 +36,12 @@ export function listExtraCurrencies(table: CellTable, root: number | undefined):
   return currencies;
 }
 
+/** The same as an object: unsigned id -> amount in decimal digits (v3 sheet section 2). */
+export function extraCurrenciesById(table: CellTable, root: number | undefined): Record<string, string> {
+  const entries = listExtraCurrencies(table, root).map(({ id, amount }) => [`${id >>> 0}`, `${amount}`]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 /** Nothing. */
 export const NO_CURRENCIES: CurrencyCollection = { grams: 0n, extra: undefined };
 

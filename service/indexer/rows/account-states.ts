@@ -146,9 +146,10 @@ function stateRow(table: CellTable, hash: Buffer, { balance, state }: Account): 
   };
 }
 
-/** Null when there is none, and when the update does not show them. */
+/** Null when there is none, empty when the update does not show them. */
 function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Readonly<Record<string, string>> | null {
-  if (extra === undefined || table.levelMask(extra) !== 0) return null;
+  if (extra === undefined) return null;
+  if (table.levelMask(extra) !== 0) return {};
   return extraCurrenciesById(table, extra);
 }
 
