@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,10 +19,12 @@ const keys = Array.from({ length: 5000 }, () => makeKey(randomBytes));
 const keyringOf = (some: typeof keys): string =>
   JSON.stringify({ keys: some.map(({ id, sha256 }) => ({ id, sha256: sha256.toString('hex'), plan: 'unlimited' })) });
 
-it('the bundle of the image starts, has threads that prove its head, run get-methods and read keys, and serves the documentation', async () => {
+it('the bundle of the image starts, has threads that prove its head, run get-methods, read keys and make rows, and serves the documentation', async () => {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: projectRoot });
   const keyring = mountFolder({ 'keyring.json': keyringOf(keys.slice(1)) });
-  const service = await startService(['--keyring', keyring.path], { entry: join(projectRoot, 'dist/main.js') });
+  const service = await startService(['--index', '--keyring', keyring.path], {
+    entry: join(projectRoot, 'dist/main.js'),
+  });
   const headers = { 'x-api-key': service.key };
   const address = '-1:3333333333333333333333333333333333333333333333333333333333333333';
   const read = await fetch(`${service.url}/api/v2/getAddressBalance?address=${address}`, { headers });
@@ -32,8 +36,22 @@ it('the bundle of the image starts, has threads that prove its head, run get-met
   const added = { headers: { 'x-api-key': keys[0]?.key ?? '' } };
   const status = async () => (await fetch(`${service.url}/api/v2/getMasterchainInfo`, added)).status;
   await expect.poll(status, { timeout: 5000 }).toBe(200);
+  const info = async () => (await fetch(`${service.url}/api/v3/masterchainInfo`, { headers })).status;
+  await expect.poll(info, { timeout: 30_000 }).toBe(200);
   const page = await fetch(`${service.url}/api/v2/docs/swagger-ui-bundle.js`);
   expect(page.status).toBe(200);
   expect((await service.stop('SIGTERM')).code).toBe(0);
   keyring.remove();
+});
+
+it('the bundle without a Postgres beside it says so, and serves v2 alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tonplane-bundle-'));
+  cpSync(join(projectRoot, 'dist'), folder, { recursive: true });
+  const service = await startService(['--index', '--no-demo'], { entry: join(folder, 'main.js') });
+  expect(service.stdout()).toContain('starts without the index, so without /api/v3');
+  const headers = { 'x-api-key': service.key };
+  const statusOf = async (path: string) => (await fetch(`${service.url}/api/${path}`, { headers })).status;
+  expect([await statusOf('v2/getMasterchainInfo'), await statusOf('v3/masterchainInfo')]).toEqual([200, 404]);
+  expect((await service.stop('SIGTERM')).code).toBe(0);
+  rmSync(folder, { recursive: true });
 });

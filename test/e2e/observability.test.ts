@@ -5,6 +5,8 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createNetworkMetrics } from '#service/devchain/network-metrics.ts';
+import { createIndexerMetrics } from '#service/indexer/metrics.ts';
+import { createProgress } from '#service/indexer/progress.ts';
 import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
@@ -22,6 +24,18 @@ describe('what is seen of the service', () => {
     const own = new Registry();
     createNetworkMetrics(own, () => 0);
     createPendingMetrics(own, () => 0);
+    const progress = createProgress({
+      network: () => undefined,
+      position: () => undefined,
+      now: () => 0,
+      unixMs: () => 0,
+    });
+    createIndexerMetrics(own, {
+      view: progress.view,
+      isHeadWriter: () => false,
+      heldBytes: () => 0,
+      troubles: () => 0,
+    });
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];
