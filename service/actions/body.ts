@@ -88,10 +88,11 @@ export const inRef =
     read(slice.refSlice());
 /** What is left, which stays where it is. */
 export const rest: FieldReader<CellSlice> = (slice) => slice.clone();
-/** A payload as jettons and items carry it: the rest in place, or a reference; null when nothing is left. */
+/** A payload as jettons carry it: the rest in place, or a reference; null when nothing is left. */
 export const payload: FieldReader<CellSlice | null> = (slice) => {
   if (slice.remainingBits === 0) return null;
-  return slice.bit() ? slice.refSlice() : slice.clone();
+  if (slice.bit()) return slice.refSlice();
+  return slice.remainingBits === 0 && slice.remainingRefs === 0 ? null : slice.clone();
 };
 
 /** A cell, or the rest of one, as base64 of a BoC with CRC-32C. */

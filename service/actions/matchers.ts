@@ -4,6 +4,7 @@ import { evaaMatchers } from './families/evaa.ts';
 import { jettonMatchers } from './families/jettons.ts';
 import { jvaultMatchers } from './families/jvault.ts';
 import { multisigMatchers } from './families/multisig.ts';
+import { nftMatchers } from './families/nft.ts';
 import { stakingMatchers } from './families/staking.ts';
 import { subscriptionMatchers } from './families/subscriptions.ts';
 import { tgbtcMatchers } from './families/tgbtc.ts';
@@ -17,6 +18,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   jettonMatchers,
   jvaultMatchers,
   multisigMatchers,
+  nftMatchers,
   stakingMatchers,
   subscriptionMatchers,
   tgbtcMatchers,

@@ -1,0 +1,325 @@
+import type { CellSlice } from '../../decode/cell-slice.ts';
+import { callOf, deploymentsOf, tonTransferOf } from '../basic-blocks.ts';
+import type { Block } from '../block.ts';
+import { address, bocOf, body, coins, maybeAddress, maybeRef, peek, rest, tryRead, uint256, uint64 } from '../body.ts';
+import type { ActionData } from '../columns.ts';
+import type { NftItemInfo } from '../interfaces.ts';
+import type { Matcher } from '../matcher.ts';
+import { as, built, call, first, followedBy, maybe, type Context } from '../pattern.ts';
+import { innerCall } from './jettons.ts';
+
+// NFT items (TEP-62): mints, transfers, and what was paid for them.
+
+export const nftTransferType = 'nft_transfer';
+
+/** What other families read of a transfer. */
+export type NftTransfer = {
+  readonly item: string;
+  readonly info: NftItemInfo;
+  readonly oldOwner: string | null;
+  readonly newOwner: string | null;
+  readonly sale: Sale | undefined;
+  readonly values: TransferValues;
+};
+
+export function nftTransferOf(block: Block | undefined): NftTransfer | undefined {
+  return block?.type === nftTransferType ? (block.data as NftTransfer) : undefined;
+}
+
+/** What a purchase says of its price, and of who got it. */
+type Sale = {
+  readonly price: bigint | null;
+  readonly marketplace: 'getgems' | 'fragment';
+  readonly marketplaceAddress: string | null;
+  /** Who had the item before the sale's contract. */
+  readonly realOwner: string | null;
+};
+
+type TransferValues = {
+  readonly query_id: bigint;
+  readonly custom_payload: string | null;
+  readonly forward_payload: string | null;
+  readonly forward_amount: bigint | null;
+  readonly response_destination: string | null;
+};
+
+export type Payout = {
+  readonly amount: bigint | null;
+  readonly comment?: string | null;
+  readonly encrypted?: boolean | null;
+  readonly royalty?: bigint | null;
+};
+
+/** The group of values that transfers and purchases share. */
+export function transferData(
+  info: NftItemInfo,
+  values: TransferValues,
+  sale: Sale | undefined,
+  payout: Payout = { amount: null },
+): ActionData {
+  return {
+    nft_transfer_data: {
+      is_purchase: sale !== undefined,
+      price: sale?.price ?? null,
+      ...values,
+      nft_item_index: info.index,
+      marketplace: sale?.marketplace ?? null,
+      real_prev_owner: sale?.realOwner ?? null,
+      marketplace_address: sale?.marketplaceAddress ?? null,
+      payout_amount: payout.amount,
+      payout_comment_encrypted: payout.encrypted ?? null,
+      payout_comment_encoded: payout.encrypted ?? null,
+      payout_comment: payout.comment ?? null,
+      royalty_amount: payout.royalty ?? null,
+    },
+  };
+}
+
+/** Values of a listing; those of another kind of listing are null. */
+export function listingData(values: ActionData = {}): ActionData {
+  return {
+    nft_listing_data: {
+      nft_item_index: null,
+      full_price: null,
+      marketplace_fee: null,
+      royalty_amount: null,
+      mp_fee_factor: null,
+      mp_fee_base: null,
+      royalty_fee_base: null,
+      max_bid: null,
+      min_bid: null,
+      marketplace_fee_address: null,
+      royalty_address: null,
+      marketplace: null,
+      ...values,
+    },
+  };
+}
+
+/** The one contract that a block deploys, when it is a known item. */
+function mintedItem(
+  block: Block,
+  { interfaces }: Context,
+): { readonly item: string; readonly info: NftItemInfo } | undefined {
+  const deployments = block.type === 'nft_mint' ? [] : block.parts.flatMap(deploymentsOf);
+  const item = deployments.length === 1 ? deployments[0]!.columns.destination : null;
+  const info = item ? interfaces.nftItem(item) : undefined;
+  return item && info ? { item, info } : undefined;
+}
+
+const mint: Matcher = {
+  pattern: { test: (block, context) => mintedItem(block, context) !== undefined },
+  build(root, _found, context) {
+    const { item, info } = mintedItem(root, context)!;
+    const message = (callOf(root) ?? tonTransferOf(root))?.message;
+    return {
+      type: 'nft_mint',
+      columns: {
+        source: message?.source ?? null,
+        destination: item,
+        asset: info.collection,
+        assetSecondary: item,
+        opcode: message?.opcode ?? null,
+        data: { nft_mint_data: { nft_item_index: info.index } },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const transferBody = body({
+  queryId: uint64,
+  newOwner: address,
+  responseDestination: maybeAddress,
+  customPayload: maybeRef,
+  forwardAmount: coins,
+  payload: (slice) => (slice.remainingBits === 0 ? null : slice.bit() ? slice.refSlice() : slice.clone()),
+});
+
+const assignedBody = body({
+  queryId: uint64,
+  previous: maybeAddress,
+  payload: (slice) => (slice.bit() ? slice.refSlice() : rest(slice)),
+});
+
+const assignedOpcode = 0x05138d91;
+const payoutOpcode = 0x370fec51;
+
+const text = (slice: CellSlice | null): string | null => (slice === null ? null : bocOf(slice));
+
+/** The block before, when it is what bought the item: a payment into a sale by the new owner, or anything at an auction of it. */
+function saleBefore(
+  previous: Block | undefined,
+  item: string,
+  newOwner: string | null,
+  { interfaces }: Context,
+): Sale | undefined {
+  const message = previous && (callOf(previous) ?? tonTransferOf(previous))?.message;
+  const place = message?.destination ?? '';
+  const sale = interfaces.nftSale(place);
+  if (sale !== undefined && sale.nft === item && message?.source === newOwner && sale.nftOwner !== newOwner) {
+    return {
+      price: sale.fullPrice,
+      marketplace: 'getgems',
+      marketplaceAddress: sale.marketplace,
+      realOwner: sale.nftOwner,
+    };
+  }
+  const auction = interfaces.nftAuction(place);
+  if (auction === undefined || auction.nft !== item || auction.nftOwner === newOwner) return undefined;
+  const { lastBid: price, marketplace: marketplaceAddress, nftOwner: realOwner } = auction;
+  return { price, marketplace: 'getgems', marketplaceAddress, realOwner };
+}
+
+/** An order to end an auction stays an action of its own. */
+const endsAuction = (block: Block): boolean => ['finish', 'stop'].includes(tonTransferOf(block)?.comment ?? '');
+
+const transfer: Matcher = {
+  pattern: followedBy(call(0x5fcc3d14), maybe(first(as('assigned', call(assignedOpcode)), call(0xd53276db)))),
+  build(root, found, context) {
+    const { message, source, destination: item } = innerCall(root);
+    const info = context.interfaces.nftItem(item);
+    if (info === undefined) return undefined;
+    const read = transferBody(message);
+    const assigned = found.one('assigned');
+    const oldOwner = (assigned && tryRead(() => assignedBody(innerCall(assigned).message).previous)) ?? source;
+    const sale = saleBefore(root.previous, item, read.newOwner, context);
+    const payment = sale === undefined ? undefined : root.previous;
+    const isPaid = payment !== undefined && payment.columns.source && !endsAuction(payment);
+    const values = {
+      query_id: read.queryId,
+      custom_payload: text(read.customPayload),
+      forward_payload: text(read.payload),
+      forward_amount: read.forwardAmount,
+      response_destination: read.responseDestination,
+    };
+    return {
+      type: nftTransferType,
+      columns: {
+        source: oldOwner,
+        destination: read.newOwner,
+        asset: info.collection,
+        assetSecondary: item,
+        data: { ...transferData(info, values, sale), ...listingData() },
+      },
+      data: { item, info, oldOwner, newOwner: read.newOwner, sale, values } satisfies NftTransfer,
+      failed: root.failed,
+      ...(isPaid && { also: [payment] }),
+    };
+  },
+};
+
+const fragmentBid = 0x38127de1;
+const fragmentMint = 0x299a3e15;
+const bidBody = (slice: CellSlice): bigint => {
+  slice.skip(32);
+  return slice.coins();
+};
+
+/** An item tells its new owner without having been told to: it was bought at Fragment, minted, or ended its own auction. */
+const assignment: Matcher = {
+  pattern: call(assignedOpcode),
+  build(root, _found, { interfaces }) {
+    const { message, source: item, destination } = innerCall(root);
+    const info = interfaces.nftItem(item);
+    if (info === undefined) return undefined;
+    const { queryId, previous, payload } = assignedBody(message);
+    const isBid = peek(payload, (slice) => slice.uint(32)) === fragmentBid;
+    const before = root.previous;
+    const isMint = before?.type === 'nft_mint' || (before && callOf(before)?.opcode) === fragmentMint;
+    const isPurchase = isBid && !isMint;
+    const price = isPurchase ? (peek(payload, bidBody) ?? null) : null;
+    const sale: Sale | undefined = isPurchase
+      ? { price, marketplace: 'fragment', marketplaceAddress: null, realOwner: null }
+      : undefined;
+    const payouts = isPurchase ? (before?.next ?? []).filter((next) => callOf(next)?.opcode === payoutOpcode) : [];
+    const [royalty, paid] = payouts.length === 2 ? payouts : [undefined, payouts[0]];
+    const to = (block: Block | undefined): string | null => block?.columns.destination ?? null;
+    const values = {
+      query_id: queryId,
+      custom_payload: null,
+      forward_payload: text(payload),
+      forward_amount: null,
+      response_destination: null,
+    };
+    return {
+      type: nftTransferType,
+      columns: {
+        source: previous ?? to(paid),
+        destination,
+        asset: info.collection,
+        assetSecondary: item,
+        data: {
+          ...transferData(info, values, sale, {
+            amount: paid?.columns.value ?? null,
+            royalty: royalty?.columns.value ?? null,
+          }),
+          ...listingData({ marketplace_fee_address: to(paid), royalty_address: to(royalty) }),
+        },
+      },
+      data: { item, info, oldOwner: previous, newOwner: destination, sale, values } satisfies NftTransfer,
+      ...(isPurchase && before !== undefined && { also: [before, ...payouts] }),
+    };
+  },
+};
+
+/** A purchase with what its seller was paid. */
+const purchase: Matcher = {
+  pattern: built(nftTransferType, (block) => nftTransferOf(block)!.sale?.marketplace === 'getgems'),
+  build(root) {
+    const { info, sale, values } = nftTransferOf(root)!;
+    const payer = root.parts.some(endsAuction) ? root : (root.previous ?? root);
+    const paid = [...root.next, ...payer.next].find(
+      (next) => tonTransferOf(next) !== undefined && next.columns.destination === sale!.realOwner,
+    );
+    const { comment = null, encrypted = null } = (paid && tonTransferOf(paid)) ?? {};
+    const { source = null, destination = null, asset = null, assetSecondary = null } = root.columns;
+    return {
+      type: 'nft_purchase',
+      columns: {
+        source,
+        destination,
+        asset,
+        assetSecondary,
+        data: transferData(info, values, sale, {
+          amount: paid?.columns.value ?? null,
+          comment,
+          encrypted: paid === undefined ? null : encrypted,
+        }),
+      },
+      data: root.data,
+      failed: root.failed,
+      ...(paid !== undefined && { also: [paid] }),
+    };
+  },
+};
+
+const reportBody = body({ queryId: uint64, index: uint256, collection: address });
+
+const discovery: Matcher = {
+  pattern: followedBy(call(0x2fcb26a2), as('report', call(0x8b771735))),
+  build(root, found) {
+    const { source, destination: item } = innerCall(root);
+    const { queryId, index, collection } = reportBody(innerCall(found.one('report')!).message);
+    return {
+      type: 'nft_discovery',
+      columns: {
+        source,
+        destination: item,
+        asset: collection,
+        assetSecondary: item,
+        data: { nft_transfer_data: { query_id: queryId, nft_item_index: index } },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const nftMatchers: Readonly<Record<number, Matcher>> = {
+  1: mint,
+  26: transfer,
+  27: assignment,
+  28: purchase,
+  32: discovery,
+};
