@@ -75,7 +75,6 @@ function normalizedHash({ info, body }: Message): string {
 export function plainMessage(row: MessageRow): PlainMessage {
   return {
     ...row,
-    kind: row.kind as PlainMessage['kind'],
     hash: hex(row.hash),
     hash_norm: row.hash_norm && hex(row.hash_norm),
     source: row.source && plainAccount(row.source),

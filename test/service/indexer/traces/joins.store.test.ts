@@ -28,12 +28,12 @@ beforeAll(async () => {
 
 afterAll(() => tested.close());
 
-async function readTables({ read }: Store): Promise<TraceTables> {
+async function readTables(store: Store): Promise<TraceTables> {
   return tablesOf({
-    transactions: await read('SELECT hash, trace_id FROM transactions'),
-    traces: await read('SELECT * FROM traces'),
-    traceAccounts: await read('SELECT * FROM trace_accounts'),
-    openEdges: await read('SELECT * FROM open_edges'),
+    transactions: await store.read('SELECT hash, trace_id FROM transactions'),
+    traces: await store.read('SELECT * FROM traces'),
+    traceAccounts: await store.read('SELECT * FROM trace_accounts'),
+    openEdges: await store.read('SELECT * FROM open_edges'),
   });
 }
 
