@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { readAccountCodes, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
 import { findBlocks, findMasterchainEnd, findShardTops, hasMasterchainBlock } from '#service/store/queries/blocks.ts';
 import { findMessages, findTransactionsByMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
+import { findTraces, findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import { findConsumers, findProducer, findStates, findTransactions } from '#service/store/queries/transactions.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -121,5 +123,38 @@ describe('no query of the ledger reads a table whole', () => {
       filters.flatMap((filter) => pages.map((page) => () => findTransactionsByMessage(reader, filter, end, page))),
     );
     expect(found.join('\n')).not.toContain('Seq Scan');
+  });
+
+  const everyTrace = { traceIds: [], txHashes: [], msgHashes: [] };
+  const account = Buffer.alloc(33, 2);
+  it.each([
+    ['by lt', {}, 'traces_by_end_lt'],
+    ['in a window of time', { startUtime: 1, endUtime: 2 }, 'traces_by_end_utime'],
+    ['in a window of lt', { startLt: 1n, endLt: 2n }, 'traces_by_end_lt'],
+    ['of an account', { account }, 'trace_accounts_by_end_lt'],
+    ['of an account in a window of time', { account, startUtime: 1 }, 'trace_accounts_by_end_utime'],
+    ['of a masterchain block', { mcSeqno: 7 }, 'traces_by_mc_seqno_end'],
+    ['of an account in a masterchain block', { account, mcSeqno: 7 }, '(traces_by_mc_seqno_end|trace_accounts_pkey)'],
+    ['by id', { traceIds: [hash] }, 'traces_pkey'],
+    ['by transaction', { txHashes: [hash] }, 'transactions_\\d+_pkey'],
+    ['by message', { msgHashes: [hash] }, 'transactions_\\d+_in_msg_hash_idx'],
+  ])('traces %s', async (_what, filter, wanted) => {
+    const found = await plansOf(pages.map((page) => () => findTraces(reader, { ...everyTrace, ...filter }, page)));
+    expect(found.join('\n')).not.toContain('Seq Scan');
+    expect(found.every((plan) => new RegExp(`Index .* (using|on) ${wanted}`).test(plan))).toBe(true);
+  });
+
+  it('accounts, their codes, the richest of them, and the transactions of traces', async () => {
+    const keys = [account, Buffer.alloc(33, 3)];
+    const found = await plansOf([
+      () => readAccounts(reader, { accounts: keys, codeHashes: [], bocs: 'all' }),
+      () => readAccounts(reader, { accounts: keys, codeHashes: [hash], bocs: 'data' }),
+      () => readAccountCodes(reader, keys),
+      () => readTopBalances(reader, { limit: 10, offset: 0 }),
+      () => findTransactionsOfTraces(reader, [{ trace_id: hash, start_lt: 1n, end_lt: 2n }]),
+    ]);
+    expect(found.join('\n')).not.toContain('Seq Scan');
+    expect(found[3]).toMatch(/Index .* using latest_account_states_by_balance/);
+    expect(found).toHaveLength(5);
   });
 });
