@@ -47,12 +47,12 @@ const BOC_BYTES_MAX = 1 << 20;
 /** References that one value may be deep: a list of 255 actions is the longest real one. */
 const REFS_DEEP_MAX = 300;
 
-/** Counts down what a body may cost; `deep` is the current depth, `store` holds rests of cells that were made cells. */
-export type Budget = { steps: number; bocBytes: number; deep: number; store: CellStore | undefined };
+/** Counts down what a body may cost; `deep` is the current depth. */
+export type Budget = { steps: number; bocBytes: number; deep: number };
 
 /** A full budget. */
 export function newBudget(): Budget {
-  return { steps: STEPS_MAX, bocBytes: BOC_BYTES_MAX, deep: 0, store: undefined };
+  return { steps: STEPS_MAX, bocBytes: BOC_BYTES_MAX, deep: 0 };
 }
 
 /** True when a failure is that the budget is used up, so that trying another constructor is of no use. */
@@ -94,7 +94,7 @@ export function takeRef(slice: CellSlice): RawCell | ExoticCell {
 
 /** The cell as base64 of a BoC with CRC-32C. Throws DecodeError `too_big`. */
 export function bocText(raw: RawCell | ExoticCell, budget: Budget): string {
-  const boc = writeCells(raw, budget);
+  const boc = writeCells(raw);
   budget.bocBytes -= boc.length;
   if (budget.bocBytes <= 0) throw exhausted(BOC_BYTES_MAX);
   return boc.toString('base64');
@@ -102,13 +102,18 @@ export function bocText(raw: RawCell | ExoticCell, budget: Budget): string {
 
 const BOC_OPTIONS = { crc32c: true };
 
-function writeCells(raw: RawCell | ExoticCell, budget: Budget): Buffer {
+/** A store takes 100 KB: one serves many bodies, and is begun anew before it holds much. */
+const SCRATCH_CELLS_MAX = 8192;
+const scratch: { store: CellStore } = { store: createCellStore() };
+
+function writeCells(raw: RawCell | ExoticCell): Buffer {
   if (raw instanceof ExoticCell) return writeBoc(raw.table, [raw.cell], BOC_OPTIONS);
   const { slice } = raw;
   const { table, cell } = slice;
   if (slice.position === 0 && slice.remainingRefs === table.refCount(cell)) return writeBoc(table, [cell], BOC_OPTIONS);
   const rest = slice.clone();
-  const store = (budget.store ??= createCellStore());
+  if (scratch.store.size > SCRATCH_CELLS_MAX) scratch.store = createCellStore();
+  const { store } = scratch;
   const refs: number[] = [];
   while (rest.remainingRefs > 0) refs.push(store.import(table, rest.ref()));
   const bitLength = rest.remainingBits;
