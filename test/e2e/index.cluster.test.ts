@@ -35,8 +35,8 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
       await postgres?.close();
     }, 60_000);
 
-    const reason = async (type: string): Promise<string | undefined> =>
-      (await cluster.conditions('main'))[type]?.reason;
+    const reason = async (type: string, name = 'main'): Promise<string | undefined> =>
+      (await cluster.conditions(name))[type]?.reason;
     const indexer = async (): Promise<unknown> =>
       (await cluster.client.get(`${paths.tonApis}/main`))['status']?.indexer;
     const jobNames = async (): Promise<string[]> =>
@@ -94,6 +94,32 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
           expect(createdAt(pod)).toBeGreaterThanOrEqual(completedAt(job));
         }
         await expect.poll(() => reason('Ready'), patience).toBe('Serving');
+      },
+      minutes,
+    );
+
+    it(
+      'starts no pod while its tables cannot be made, tells why, and goes on when the cause is mended',
+      async () => {
+        const wrong = Object.assign(new URL(postgres.url), { password: 'wrong' }).href;
+        const secret = { metadata: { name: 'rotated' }, stringData: { uri: wrong } };
+        await cluster.client.create(paths.secrets, secret);
+        const spec = {
+          replicas: 1,
+          surfaces: ['v2', 'v3'],
+          postgres: { secretRef: { name: 'rotated' }, schema: 'late' },
+        };
+        await cluster.client.create(paths.tonApis, cluster.tonApi('late', spec));
+        const message = async (): Promise<string | undefined> =>
+          (await cluster.conditions('late'))['Migrated']?.message;
+        await expect.poll(message, patience).toContain('it says: tonplane: password authentication failed');
+        expect(await reason('Migrated', 'late')).toBe('MigrationRunning');
+        expect(await cluster.client.find(`${paths.deployments}/late-api`)).toBeUndefined();
+        await cluster.client.merge(`${paths.secrets}/rotated`, {
+          data: { uri: Buffer.from(postgres.url).toString('base64') },
+        });
+        await expect.poll(() => reason('Ready', 'late'), patience).toBe('Serving');
+        await cluster.client.delete(`${paths.tonApis}/late`);
       },
       minutes,
     );

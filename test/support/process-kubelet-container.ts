@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 
 import { runProbe, type Probe, type ProbeTarget } from './process-kubelet-probes.ts';
 import type { Reaper } from './reaper.ts';
@@ -25,6 +25,7 @@ export type ContainerSpec = {
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
+  readonly terminationMessagePolicy?: string;
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
 };
 
@@ -40,6 +41,9 @@ export type Container = {
   /** Runs the preStop hook, sends SIGTERM, after the grace SIGKILL; resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
 };
+
+/** One start of a container's process. */
+type Run = { readonly startedAt: string; readonly startedMs: number; readonly log: string };
 
 export type ContainerOptions = {
   readonly spec: ContainerSpec;
@@ -60,6 +64,8 @@ const restartMaxMs = 10_000;
 const restartResetMs = 30_000;
 /** A process that does not heed SIGTERM after a failed probe hangs. */
 const hungMs = 5000;
+/** What a kubelet takes from the end of a log. */
+const messageLengthMax = 2048;
 /** For what must appear before a container can start at all. */
 const retryMs = 500;
 
@@ -109,7 +115,7 @@ export function createContainer(options: ContainerOptions): Container {
     child.once('error', () => undefined);
     child.once('close', (code, by) => {
       if (pid !== undefined) reaper.drop(-pid);
-      exited(code ?? (by === null ? 127 : 128), by, startedAt, performance.now() - startedMs);
+      exited(code ?? (by === null ? 127 : 128), by, { startedAt, startedMs, log: command.log });
     });
     state = { running: { startedAt } };
     started = spec.startupProbe === undefined;
@@ -160,12 +166,20 @@ export function createContainer(options: ContainerOptions): Container {
     return spec.ports?.find(({ name }) => name === port)?.containerPort ?? 0;
   }
 
-  function exited(code: number, by: NodeJS.Signals | null, startedAt: string, ranMs: number): void {
+  function exited(code: number, by: NodeJS.Signals | null, { startedAt, startedMs, log }: Run): void {
+    const ranMs = performance.now() - startedMs;
     child = undefined;
     probes.abort();
     [started, ready] = [false, false];
     const exitCode = by === null ? code : 128 + (by === 'SIGKILL' ? 9 : 15);
-    const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt: now() };
+    const isTold = exitCode !== 0 && spec.terminationMessagePolicy === 'FallbackToLogsOnError';
+    const terminated = {
+      exitCode,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      ...(isTold && { message: readFileSync(log, 'utf8').slice(-messageLengthMax) }),
+      startedAt,
+      finishedAt: now(),
+    };
     const { restartPolicy } = options;
     state = { terminated };
     if (stopping || restartPolicy === 'Never' || (restartPolicy === 'OnFailure' && exitCode === 0)) {
