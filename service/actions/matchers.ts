@@ -6,6 +6,8 @@ import { jvaultMatchers } from './families/jvault.ts';
 import { multisigMatchers } from './families/multisig.ts';
 import { nftMatchers } from './families/nft.ts';
 import { stakingMatchers } from './families/staking.ts';
+import { stonfiV2Matchers } from './families/stonfi-v2.ts';
+import { stonfiMatchers } from './families/stonfi.ts';
 import { subscriptionMatchers } from './families/subscriptions.ts';
 import { tgbtcMatchers } from './families/tgbtc.ts';
 import { vestingMatchers } from './families/vesting.ts';
@@ -20,6 +22,8 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   multisigMatchers,
   nftMatchers,
   stakingMatchers,
+  stonfiV2Matchers,
+  stonfiMatchers,
   subscriptionMatchers,
   tgbtcMatchers,
   vestingMatchers,

@@ -1,0 +1,68 @@
+import type { ActionColumns, ActionData } from './columns.ts';
+
+/** What one side of a swap brought or got; a null asset is TON. */
+export type SwapSide = {
+  readonly amount: bigint | null;
+  readonly asset: string | null;
+  readonly source: string | null;
+  readonly destination: string | null;
+  readonly sourceWallet: string | null;
+  readonly destinationWallet: string | null;
+};
+
+/** One pool on the way of a swap. */
+export type SwapLeg = {
+  readonly assetIn: string | null;
+  readonly amountIn: bigint | null;
+  readonly assetOut: string | null;
+  readonly amountOut: bigint | null;
+};
+
+export type Swap = {
+  readonly dex: 'stonfi' | 'stonfi_v2' | 'dedust' | 'tonco' | 'coffee';
+  readonly sender: string | null;
+  readonly incoming: SwapSide;
+  readonly outgoing: SwapSide;
+  /** Named only when there is more than one. */
+  readonly legs?: readonly SwapLeg[];
+  readonly minOutAmount?: bigint | null;
+};
+
+function side({ amount, asset, source, destination, sourceWallet, destinationWallet }: SwapSide): ActionData {
+  return {
+    amount,
+    asset,
+    source,
+    destination,
+    source_jetton_wallet: sourceWallet,
+    destination_jetton_wallet: destinationWallet,
+  };
+}
+
+/** Columns of a `jetton_swap`, the same for all exchanges. */
+export function swapColumns(swap: Swap): ActionColumns {
+  const { dex, sender, incoming, outgoing, legs = [], minOutAmount = null } = swap;
+  return {
+    source: sender,
+    sourceSecondary: incoming.sourceWallet,
+    destination: outgoing.destination,
+    destinationSecondary: outgoing.destinationWallet,
+    asset: incoming.asset,
+    asset2: outgoing.asset,
+    data: {
+      jetton_swap_data: {
+        dex,
+        sender,
+        dex_incoming_transfer: side(incoming),
+        dex_outgoing_transfer: side(outgoing),
+        peer_swaps: (legs.length > 1 ? legs : []).map((leg) => ({
+          asset_in: leg.assetIn,
+          amount_in: leg.amountIn,
+          asset_out: leg.assetOut,
+          amount_out: leg.amountOut,
+        })),
+        min_out_amount: minOutAmount,
+      },
+    },
+  };
+}
