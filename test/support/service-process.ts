@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const projectRoot = resolve(import.meta.dirname, '../..');
+import { projectRoot, serviceFlags } from './service-flags.ts';
 
 /** The slowest start seen on a busy machine took 8 s. */
 const startTimeoutMs = 60_000;
@@ -76,7 +76,7 @@ export async function startService(
 }
 
 function launch(entry: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [...serviceFlags, entry, ...args], {
     cwd: projectRoot,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
