@@ -116,6 +116,15 @@ describe('a kept network', () => {
     }
   });
 
+  it('is indexed anew from its first block when the index is gone', { timeout: 120_000 }, async () => {
+    rmSync(join(folder, 'postgres'), { recursive: true });
+    const service = await start();
+    await expect.poll(async () => (await indexOf(service))?.['state'], soon).toBe('Live');
+    await expect.poll(async () => (await transactionsOf(service, receiver)).length, soon).toBe(3);
+    expect((await ask<Ends>(service, 'masterchainInfo')).first.seqno).toBe(1);
+    await service.stop();
+  });
+
   it('refuses the index of another network, in a sentence', { timeout: 120_000 }, async () => {
     rmSync(join(folder, 'network'), { recursive: true });
     const { code, stderr } = await runToEnd(['--no-demo', '--data', folder, ...ports]);
