@@ -12,6 +12,10 @@ let states: readonly LatestAccountStateRow[] = [];
 let codes: ReadonlyMap<string, CodeRow>;
 
 const text = (bytes: Uint8Array | null): string => (bytes === null ? '' : Buffer.from(bytes).toString('hex'));
+function byAccount(a: { readonly account: Uint8Array }, b: { readonly account: Uint8Array }): number {
+  return Buffer.compare(a.account, b.account);
+}
+
 const everyCode = { codeHashes: [], bocs: 'all' } as const;
 
 beforeAll(async () => {
@@ -32,7 +36,6 @@ describe('accounts', () => {
       const data = text(bocHash) === text(row.data_hash) ? boc : null;
       return { ...row, data_boc: data, code_boc: code?.boc ?? null, methods: code?.methods ?? null };
     });
-    const byAccount = (a: { account: Uint8Array }, b: { account: Uint8Array }) => Buffer.compare(a.account, b.account);
     expect(found.toSorted(byAccount)).toEqual(wanted.toSorted(byAccount));
     expect(wanted.filter((row) => row.code_boc !== null && row.data_boc !== null).length).toBeGreaterThan(20);
     const told = await readAccountCodes(reader, accounts);
