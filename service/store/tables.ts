@@ -110,6 +110,7 @@ export const messages = defineTable('messages', ['hash', 'lt'], {
 export const accountStates = defineTable('account_states', ['hash'], {
   hash,
   balance: amount,
+  /** Null when it has none; empty when it has some that blocks did not show. */
   extra_currencies: nullable(extraCurrencies),
   /** 0 uninit, 1 frozen, 2 active, 3 nonexist: as `AccountStatus` is encoded. */
   status: small,

@@ -47,8 +47,11 @@ type Sum = { add(amount: CurrencyCollection, sign: 1n | -1n): void; balance(): B
 function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES): Sum {
   let { grams } = start;
   const extra = new Map<number, bigint>();
+  let isShown = true;
   const addExtra = (root: number | undefined, sign: 1n | -1n): void => {
-    if (root === undefined || table.levelMask(root) !== 0) return;
+    if (root === undefined) return;
+    isShown &&= table.levelMask(root) === 0;
+    if (!isShown) return;
     for (const { id, amount } of listExtraCurrencies(table, root)) extra.set(id, (extra.get(id) ?? 0n) + sign * amount);
   };
   addExtra(start.extra, 1n);
@@ -58,9 +61,9 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
       addExtra(amount.extra, sign);
     },
     balance() {
-      const left = [...extra].filter(([, amount]) => amount > 0n);
+      const left = isShown ? [...extra].filter(([, amount]) => amount > 0n) : [];
       const extraCurrencies = Object.fromEntries(left.map(([id, amount]) => [`${id >>> 0}`, `${amount}`]));
-      return { balance: grams, extra_currencies: left.length === 0 ? null : extraCurrencies };
+      return { balance: grams, extra_currencies: isShown && left.length === 0 ? null : extraCurrencies };
     },
   };
 }
