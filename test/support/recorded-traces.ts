@@ -73,14 +73,13 @@ function readTransaction(row: Row): EventTransaction {
 }
 
 function readMessage(row: Row): EventMessage {
-  const bigint = (value: string | null): bigint | null => (value === null ? null : BigInt(value));
   return {
     hash: row['msg_hash'],
     source: row['source'],
     destination: row['destination'],
-    value: bigint(row['value']),
+    value: amount(row['value']),
     extraCurrencies: row['value_extra_currencies'],
-    createdLt: bigint(row['created_lt']),
+    createdLt: amount(row['created_lt']),
     createdAt: row['created_at'],
     opcode: row['opcode'] === null ? null : row['opcode'] >>> 0,
     bounce: row['bounce'] ?? false,
@@ -95,10 +94,12 @@ function openCell(text: string | null | undefined): CellSlice | undefined {
   return boc.kind(boc.roots[0]!) === 'ordinary' ? new CellSlice(boc, boc.roots[0]!) : undefined;
 }
 
+function amount(value: unknown): bigint | null {
+  return value === null || value === undefined ? null : BigInt(value as string);
+}
+
 function readInterfaces(rows: Row): Interfaces {
   const row = (account: string, kind: string): Row | undefined => rows[account]?.[kind];
-  const amount = (value: unknown): bigint | null =>
-    value === null || value === undefined ? null : BigInt(value as string);
   return {
     jettonWallet: (account) => row(account, 'JettonWallet') as never,
     nftItem(account) {

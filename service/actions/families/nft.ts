@@ -211,6 +211,9 @@ const transfer: Matcher = {
 
 const fragmentBid = 0x38127de1;
 const fragmentMint = 0x299a3e15;
+/** Who got a payment. */
+const to = (block: Block | undefined): string | null => block?.columns.destination ?? null;
+
 const bidBody = (slice: CellSlice): bigint => {
   slice.skip(32);
   return slice.coins();
@@ -234,7 +237,6 @@ const assignment: Matcher = {
       : undefined;
     const payouts = isPurchase ? (before?.next ?? []).filter((next) => callOf(next)?.opcode === payoutOpcode) : [];
     const [royalty, paid] = payouts.length === 2 ? payouts : [undefined, payouts[0]];
-    const to = (block: Block | undefined): string | null => block?.columns.destination ?? null;
     const values = {
       query_id: queryId,
       custom_payload: null,

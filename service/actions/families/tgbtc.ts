@@ -32,7 +32,7 @@ function logOf(block: Block | undefined): EventMessage {
 
 /** Bitcoin writes its ids with the last byte first. */
 function bitcoinId(id: bigint): string {
-  return Buffer.from(id.toString(16).padStart(64, '0'), 'hex').reverse().toString('hex');
+  return Buffer.from(Buffer.from(id.toString(16).padStart(64, '0'), 'hex').toReversed()).toString('hex');
 }
 
 const keyText = (key: bigint): string => key.toString(16);
