@@ -58,7 +58,11 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 /** Results as they are, and failures without `@extra` (v3 sheet sections 1 and 3). */
 export const v3Envelope: Envelope = {
   success: (result) => writeResult(result),
-  failure: ({ text, status }) => `{"ok":false,"code":${status},"error":${JSON.stringify(text)}}`,
+  failure: ({ text, status, code }) => {
+    // Of v2 this is told in the name of the lite server that was waited for.
+    const error = code === 'request_timeout' ? 'timeout of the request' : text;
+    return `{"ok":false,"code":${status},"error":${JSON.stringify(error)}}`;
+  },
 };
 
 function markText(mark: RpcMark | undefined): string {

@@ -96,7 +96,9 @@ function describe(operation: V3Operation, name: string, method: 'GET' | 'POST'):
     security: [{}, { APIKeyHeader: [] }, { APIKeyQuery: [] }],
     parameters: [
       ...(method === 'GET' ? operation.parameters.map(describeQuery) : []),
-      ...settingHeaders.map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
+      ...settingHeaders
+        .filter((header) => header !== 'X-Actions-Version' || hasActions(operation))
+        .map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
     ],
     ...(method === 'POST' && { requestBody: { required: true, content: jsonContent(bodySchema(operation)) } }),
     responses: {
@@ -129,6 +131,11 @@ function bodySchema({ parameters, bodyRules }: V3Operation): JsonSchema {
     ...(required.length > 0 && { required }),
     ...bodyRules,
   };
+}
+
+/** Whether a caller may say which actions it knows. */
+function hasActions({ parameters }: V3Operation): boolean {
+  return parameters.some(({ name }) => name === 'supported_action_types');
 }
 
 /** Lists are empty by default, which goes without saying. */

@@ -1,4 +1,4 @@
-import { withDefault, type DefaultedParameter } from '../contract/parameter.ts';
+import type { OptionalParameter } from '../contract/parameter.ts';
 import { list, named, object, type Infer } from '../contract/shape.ts';
 import { findBlocks, findMasterchainEnd, findShardTops } from '../store/queries/blocks.ts';
 import type { BlockRow } from '../store/tables.ts';
@@ -14,10 +14,10 @@ const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
 const masterchainInfo = named('MasterchainInfo', object({ last: orNull(block), first: orNull(block) }));
 
 /** A text that is no number names no block, as 0 does (v3 sheet section 3). */
-export const masterchainSeqno: DefaultedParameter<number> = withDefault(
-  { ...int32('seqno'), parse: (raw) => readInt32(String(raw)) ?? 0 },
-  0,
-);
+const masterchainSeqno: OptionalParameter<number> = {
+  ...int32('seqno'),
+  parse: (raw) => readInt32(String(raw)) ?? 0,
+};
 
 /** The operations about blocks (v3 sheet section 7). */
 export function blockOperations(): readonly V3Operation[] {
@@ -61,7 +61,7 @@ export function blockOperations(): readonly V3Operation[] {
       parameters: { seqno: masterchainSeqno },
       failures: [404],
       result: blocksResponse,
-      handle: async ({ seqno }, { store }) => found(viewBlocks(await findShardTops(store, seqno))),
+      handle: async ({ seqno = 0 }, { store }) => found(viewBlocks(await findShardTops(store, seqno))),
     }),
     defineV3Operation({
       name: 'masterchainBlockShards',
@@ -70,7 +70,7 @@ export function blockOperations(): readonly V3Operation[] {
       parameters: { seqno: masterchainSeqno, ...paging },
       failures: [404],
       result: blocksResponse,
-      handle: async ({ seqno, ...page }, { store }) =>
+      handle: async ({ seqno = 0, ...page }, { store }) =>
         found(viewBlocks(await findBlocks(store, { mcSeqno: seqno }, page))),
     }),
   ];

@@ -50,7 +50,7 @@ export const utime = (name: string): OptionalParameter<number> =>
 
 /** A logical time below 2^63. */
 export const lt = (name: string): OptionalParameter<bigint> =>
-  scalar(name, readLt, { type: 'integer', format: 'int64', minimum: 0 });
+  scalar(name, readLt, { type: 'integer', format: 'int64' });
 
 export const int32 = (name: string): OptionalParameter<number> =>
   scalar(name, readInt32, { type: 'integer', format: 'int32' });

@@ -42,6 +42,11 @@ export const extraCurrencies = named(
 
 /** The same value, or null where there is none. */
 export function orNull<T>(shape: Shape<T>): Shape<T | null> {
+  const { schema, definitions } = shape;
+  // Keywords of one type say nothing of another.
+  if (typeof schema['type'] === 'string' && schema['enum'] === undefined) {
+    return { schema: { ...schema, type: [schema['type'], 'null'] }, definitions };
+  }
   const none: Shape<null> = scalar<null>({ type: 'null' });
   return { ...oneOf([shape, none]), schema: { anyOf: [shape.schema, none.schema] } };
 }

@@ -33,6 +33,7 @@ import {
   windows,
   word,
 } from './parameters.ts';
+import { required } from './required-parameters.ts';
 import { viewBytes } from './scalars.ts';
 import {
   transaction,
@@ -137,12 +138,11 @@ function adjacent(answer: Answer): V3Operation {
     name: 'adjacentTransactions',
     tag: 'blockchain',
     summary: 'The transaction that caused a transaction, and those that it caused.',
-    parameters: { hash: hash('hash'), direction },
-    rule: { schema: {}, check: ({ hash: given }) => (given === undefined ? 'hash is required' : undefined) },
+    parameters: { hash: required(hash('hash'), 'hash is required'), direction },
     failures: [404],
     result: transactionsResponse,
     handle: async ({ hash: given, direction: end }, context) => {
-      const rows = given === undefined ? [] : await findAdjacent(context.store, given, end);
+      const rows = await findAdjacent(context.store, given, end);
       if (rows.length === 0) throw notIndexed('adjacent transactions not found');
       return answer(rows, context);
     },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Operation } from '#service/contract/operation.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
+import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import { badValues } from '#test/support/v2-mistakes.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
 import { pathOf, queryOf } from '#test/support/v2-ways.ts';
@@ -24,22 +25,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.close());
 
-type Draw = (below: number) => number;
-
-/** xorshift32: the same seed asks the same. */
-function createDraw(seed: number): Draw {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
-
 type Sent = { readonly method: string; readonly path: string; readonly body?: string };
-
-const oneOf = <T>(draw: Draw, items: readonly T[]): T => items[draw(items.length)] as T;
 
 /** Values of no sense for any parameter: every type of JSON, ends of ranges, deep and long things, text that is no text. */
 const noise: readonly unknown[] = [

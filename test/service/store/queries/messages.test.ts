@@ -43,7 +43,7 @@ beforeAll(async () => {
   all = [...once.values()].map((row) => ({
     ...row,
     consumers: (takers.get(keyOf(row.hash)) ?? []).map(holderOf).toSorted((a, b) => Number(a.lt - b.lt)),
-    producer: producers.get(keyOf(row.hash)),
+    producer: producers.get(keyOf(row.hash)!),
   }));
 }, 120_000);
 afterAll(() => index.close());
