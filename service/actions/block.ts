@@ -64,7 +64,7 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
   block.next = parts
     .flatMap((part) => part.next)
     .filter((one) => !within.has(one))
-    .toSorted((one, other) => byLt(one.nodes[0]!, other.nodes[0]!));
+    .toSorted(byStart);
   for (const one of block.next) one.previous = block;
   for (const part of parts) part.mergedInto = block;
   return block;
@@ -73,6 +73,11 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
 function byLt(one: EventNode, other: EventNode): number {
   const [a, b] = [nodeLt(one), nodeLt(other)];
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Order of blocks by the time of their first message. */
+export function byStart(one: Block, other: Block): number {
+  return byLt(one.nodes[0]!, other.nodes[0]!);
 }
 
 /** The message that began a block; undefined for tick-tock. */

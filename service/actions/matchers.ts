@@ -1,4 +1,5 @@
 import { cocoonMatchers } from './families/cocoon.ts';
+import { dedustMatchers } from './families/dedust.ts';
 import { electionMatchers } from './families/elections.ts';
 import { evaaMatchers } from './families/evaa.ts';
 import { jettonMatchers } from './families/jettons.ts';
@@ -15,6 +16,7 @@ import type { Matcher } from './matcher.ts';
 
 const families: readonly Readonly<Record<number, Matcher>>[] = [
   cocoonMatchers,
+  dedustMatchers,
   electionMatchers,
   evaaMatchers,
   jettonMatchers,
