@@ -11,10 +11,12 @@ import { runForgeries } from '#test/service/pool/forgery-runs.ts';
 import type { Faults } from '#test/service/pool/network.ts';
 import { badWays, forgeries, seededRandom, spoil } from '#test/service/pool/workload.ts';
 import { median, quantile, wantedOf, type Bench, type BenchResult } from './bench.ts';
+import { measureDepth } from './pool/depth.ts';
 import { measureHead } from './pool/heads.ts';
 import { loadMinutes, measureMemory } from './pool/memory.ts';
 import { measureOverhead } from './pool/overhead.ts';
 import { startRemoteNetwork } from './pool/remote-network.ts';
+import { measureSaturation } from './pool/saturation.ts';
 import { atMost, callers, inScene, load, servers } from './pool/scene.ts';
 
 async function measureOneBad(network: Devchain): Promise<BenchResult[]> {
@@ -167,6 +169,8 @@ const measures: Readonly<Record<string, (network: Devchain) => Promise<BenchResu
   overhead: measureOverhead,
   memory: (network) => measureMemory(network, 1),
   regressions: measureRegressions,
+  depth: measureDepth,
+  saturation: measureSaturation,
 };
 
 async function run(options: readonly string[]): Promise<BenchResult[]> {
