@@ -55,6 +55,8 @@ export type ContractWorld = {
   runMethod(call: MethodCall): Promise<MethodRun>;
   /** Rejects with TvmError, and as `Pool.query` does. */
   estimateFees(call: FeesCall): Promise<SourceFees>;
+  /** Version of the chain's rules. Rejects as `Pool.query` does. */
+  readVersion(): Promise<number>;
   /** BoC of `ShardAccount`. Rejects as `Pool.query` does. */
   readShardAccount(account: AccountId): Promise<Buffer>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
@@ -191,6 +193,7 @@ export function createContractWorlds(
         cached = false;
         return estimateFees(tvm, { ...world, ...message, address, account, utime });
       },
+      readVersion: async () => note(await configs.configAt(block, context)).version,
       readShardAccount: async (account) => note(await reader.readShardAccount(account, block, context)),
       async emulate(call) {
         const world = await readWorld(context);

@@ -21,6 +21,8 @@ export type Foreseen = {
   readonly states: readonly PendingState[];
   /** Accounts that were read, as they are in the chain: while they are the same, so is what is foreseen. */
   readonly read: ReadonlyMap<string, Buffer>;
+  /** Version of the chain's rules, which says what the fields of a message mean. */
+  readonly version: number;
   /** Messages between accounts that were not followed, because there are too many of them. */
   readonly left: number;
 };
@@ -99,7 +101,8 @@ export async function emulateTrace(world: ContractWorld, message: Buffer): Promi
   }
   transactions.sort((a, b) => compareLts(a.read, b.read));
   const shown = transactions.map(({ workchain, boc }) => ({ workchain, boc }));
-  return { kind: 'foreseen', transactions: shown, states: [...states.values()], read, left };
+  const version = await world.readVersion();
+  return { kind: 'foreseen', transactions: shown, states: [...states.values()], read, version, left };
 }
 
 function keepState(states: Map<string, PendingState>, hash: Buffer, shardAccount: Buffer): void {

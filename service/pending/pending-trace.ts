@@ -16,6 +16,8 @@ export type PendingTrace = {
   /** By lt, then account. */
   readonly transactions: readonly ForeseenTransaction[];
   readonly states: readonly PendingState[];
+  /** Version of the chain's rules that it was run by. */
+  readonly version: number;
   /** Messages that were not followed, because there are too many. */
   readonly left: number;
 };
@@ -31,6 +33,7 @@ type Written = {
   readonly accounts: readonly string[];
   readonly transactions: readonly (readonly [workchain: number, boc: string])[];
   readonly states: readonly WrittenState[];
+  readonly version: number;
   readonly left: number;
 };
 

@@ -293,7 +293,7 @@ async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): 
 }
 
 function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingTrace {
-  const { transactions, states, left } = foreseen;
+  const { transactions, states, version, left } = foreseen;
   const read = transactions.map(({ workchain, boc }) => {
     const table = parseBoc(boc);
     const transaction = readTransaction(table, table.roots[0]!);
@@ -307,6 +307,7 @@ function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingT
     accounts: [...new Set(read.map(({ account }) => account))],
     transactions,
     states,
+    version,
     left,
   };
 }

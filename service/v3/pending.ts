@@ -116,7 +116,7 @@ async function viewAll(traces: readonly PendingTrace[]): Promise<readonly Viewed
 /** No block holds it: its place is zeros (v3 sheet section 12). */
 function openForeseen(
   foreseen: PendingTrace['transactions'][number],
-  { key, rootHash }: PendingTrace,
+  { key, rootHash, version }: PendingTrace,
 ): ShownTransaction {
   const table = parseBoc(foreseen.boc);
   return {
@@ -128,7 +128,7 @@ function openForeseen(
     mcSeqno: 0,
     traceId: rootHash,
     traceExternalHash: key,
-    softwareVersion: null,
+    softwareVersion: version,
     finality: 'pending',
     emulated: true,
   };

@@ -113,7 +113,12 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
             finality: 'pending',
             mc_block_seqno: 0,
             trace_id: trace!['trace_id'],
-            in_msg: { value: VALUE.toString(), source: raw(faucet.address) },
+            in_msg: {
+              value: VALUE.toString(),
+              source: raw(faucet.address),
+              ihr_fee: '0',
+              extra_flags: expect.any(String),
+            },
             account_state_after: { balance: VALUE.toString() },
           },
         ],
