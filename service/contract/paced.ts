@@ -32,3 +32,25 @@ export async function mapPaced<A, B>(
   }
   return shown;
 }
+
+/** Lists that are shorter are written at once. */
+const LIST_AT_ONCE = 8;
+
+/** The JSON of an object whose lists may be long, as `JSON.stringify` writes it: item by item, with other requests in between. */
+export async function writePaced(value: unknown): Promise<string> {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const pacer = createPacer();
+  if (Array.isArray(value)) return writeList(value, pacer);
+  const fields: string[] = [];
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    const text = Array.isArray(field) ? await writeList(field, pacer) : JSON.stringify(field);
+    fields.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${fields.join(',')}}`;
+}
+
+async function writeList(items: readonly unknown[], pacer: Pacer): Promise<string> {
+  if (items.length < LIST_AT_ONCE) return JSON.stringify(items);
+  return `[${(await mapPaced(items, (item) => JSON.stringify(item) ?? 'null', pacer)).join(',')}]`;
+}

@@ -142,7 +142,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
         exchange.liteServers = answer.liteServers;
         return {
           status: 200,
-          body: exchange.envelope.success(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
+          body: await exchange.envelope.success(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
         };
       } catch (error) {
         exchange.liteServers = told.asked();

@@ -1,4 +1,5 @@
 import { writeResult } from '../contract/shown-once.ts';
+import { writePaced } from '../contract/paced.ts';
 import type { Failure } from './status.ts';
 
 /** What `@extra` tells about an answer. */
@@ -38,7 +39,7 @@ export function sixDigits(value: number): string {
 /** How a contract writes its answers. */
 export type Envelope = {
   /** @param extra `@extra` of the answer, where the contract has it */
-  success(result: unknown, extra: string, mark?: RpcMark): string;
+  success(result: unknown, extra: string, mark?: RpcMark): string | Promise<string>;
   failure(failure: Failure, extra: string, mark?: RpcMark): string;
 };
 
@@ -57,7 +58,7 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 
 /** Results as they are, and failures without `@extra` (v3 sheet sections 1 and 3). */
 export const v3Envelope: Envelope = {
-  success: (result) => writeResult(result),
+  success: (result) => writePaced(result),
   failure: ({ text, status, code }) => {
     // Of v2 this is told in the name of the lite server that was waited for.
     const error = code === 'request_timeout' ? 'timeout of the request' : text;

@@ -53,6 +53,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['transaction_not_found', [404, ownMessage]],
   ['not_indexed', [404, ownMessage]],
   ['not_a_wallet', [409, ownMessage]],
+  ['answer_too_large', [422, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],

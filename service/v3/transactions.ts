@@ -17,7 +17,7 @@ import {
   type FoundTransaction,
 } from '../store/queries/transactions.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
-import { notIndexed } from './errors.ts';
+import { notIndexed, V3Error } from './errors.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { readAccount } from './parameter-values.ts';
 import {
@@ -187,6 +187,9 @@ async function findSenders(
   });
 }
 
+/** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
+const messagesMax = 30_000;
+
 /** Indexed transactions as answers show them, in the order given. */
 export async function viewTransactions(
   reader: StoreReader,
@@ -194,9 +197,13 @@ export async function viewTransactions(
 ): Promise<readonly TransactionView[]> {
   const pacer = createPacer();
   const opened: ShownTransaction[] = [];
+  let messages = 0;
   for (const row of rows) {
     await pacer.pause();
-    opened.push(openTransaction(row));
+    const one = openTransaction(row);
+    messages += one.transaction.outMessages.length + 1;
+    if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+    opened.push(one);
   }
   const states = await readStates(reader, opened);
   const store = createCellStore();
