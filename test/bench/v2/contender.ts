@@ -5,7 +5,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 
-import { serviceFlags } from '#test/support/service-flags.ts';
 import { quantile } from '../bench.ts';
 
 /** What the parent tells a server's process: its first message, then `usage` as often as it likes. */
@@ -31,14 +30,13 @@ export type Contender = {
   close(): Promise<void>;
 };
 
-/** Starts a server in a process of its own, so that its CPU time is its own; Node gets what it gives the service for all. */
+/** Starts a server in a process of its own, so that its CPU time is its own; Node gets what the benchmark got. */
 export async function startContender(
   name: string,
   [file, ...args]: readonly [string, ...string[]],
   settings: ServerSettings,
 ): Promise<Contender> {
-  const execArgv = [...process.execArgv, ...serviceFlags];
-  const child = fork(join(import.meta.dirname, file), args, { execArgv });
+  const child = fork(join(import.meta.dirname, file), args);
   child.send(settings);
   const { url, key } = (await nextMessage(child)) as ServerReady;
   return {
