@@ -1,11 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { watchIndex, type IndexWatch } from '#service/main/index-watch.ts';
+import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { claimIndex } from '#service/store/indexer-state.ts';
 import { migrate, schemaVersion } from '#service/store/migrate.ts';
 import { startApiUnderTest } from '#test/support/api.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { createStoreUnderTest, openStore, type StoreUnderTest } from '#test/support/store.ts';
 
 const hashes = (byte: number) => ({ rootHash: Buffer.alloc(32, byte), fileHash: Buffer.alloc(32, byte) });
 const network = hashes(1);
@@ -90,6 +97,42 @@ describe('an API with v3', () => {
     } finally {
       await open.close();
       await tested.close();
+    }
+  });
+});
+
+const bin = postgresBinaries() ?? '';
+const missing = { what: 'an API whose Postgres goes away', why: 'embedded-postgres has no binaries for this platform' };
+
+describe.skipIf(skipLoudly(bin === '', missing))('an API whose Postgres goes away', () => {
+  it('answers 503 for v3 and goes on with v2, ready all the while, until it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-away-'));
+    const first = await startEmbeddedPostgres({ bin, folder });
+    const { url } = first;
+    const store = openStore({ url });
+    await migrate(store);
+    await store.close();
+    const open = await startApiUnderTest({ postgresUrl: url });
+    const ask = async (path: string): Promise<number> =>
+      (await fetch(`${open.api.url}/api/${path}`, { headers: { 'x-api-key': open.key } })).status;
+    const fromIndex = 'v3/addressBook?address=-1:3333333333333333333333333333333333333333333333333333333333333333';
+    const outcome = async () => ({
+      v3: await ask(fromIndex),
+      v2: await ask('v2/getMasterchainInfo'),
+      ready: (await fetch(`${open.api.internalUrl}/readyz`)).status,
+    });
+    const good = { v3: 200, v2: 200, ready: 200 };
+    try {
+      expect(await outcome()).toEqual(good);
+      await first.close();
+      expect(await outcome()).toEqual({ ...good, v3: 503 });
+      // On the port that the API knows.
+      const second = await startEmbeddedPostgres({ bin, folder, settings: [`port=${new URL(url).port}`] });
+      await expect.poll(outcome, { timeout: 20_000 }).toEqual(good);
+      await second.close();
+    } finally {
+      await open.close();
+      rmSync(folder, { recursive: true });
     }
   });
 });
