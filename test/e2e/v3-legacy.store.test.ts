@@ -1,4 +1,5 @@
 import { Cell, beginCell } from '@ton/core';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { formatRawAddress } from '#service/decode/address.ts';
@@ -229,4 +230,44 @@ describe('estimateFee and message', () => {
     });
     expect([answer.status, await answer.json()]).toMatchObject([422, { ok: false, code: 422 }]);
   });
+});
+
+describe('any body', () => {
+  const bag = beginCell().storeUint(5, 8).endCell().toBoc().toString('base64');
+
+  it('is answered, and never by a fault of the service', async () => {
+    const odd = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom('', 'x', bag, '0x1', 'te6c', '9'.repeat(300), 2 ** 60),
+    );
+    const value = (good: fc.Arbitrary<unknown>) =>
+      fc.oneof({ arbitrary: good, weight: 4 }, { arbitrary: odd, weight: 1 });
+    const entry = fc.record({
+      type: fc.constantFrom('num', 'cell', 'slice', 'tuple', 7),
+      value: value(fc.constantFrom('0x5', bag)),
+    });
+    const body = fc.record(
+      {
+        address: value(fc.nat().map((at) => accounts[at % accounts.length])),
+        method: value(fc.constantFrom('seqno', 'get_wallet_data', 'get_public_key', '85143')),
+        stack: value(fc.array(entry, { maxLength: 3 })),
+        body: value(fc.constant(bag)),
+        init_code: value(fc.constantFrom('', bag)),
+        init_data: value(fc.constantFrom('', bag)),
+        ignore_chksig: value(fc.boolean()),
+        boc: value(fc.constant(bag)),
+      },
+      { requiredKeys: [] },
+    );
+    const seen = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('runGetMethod', 'estimateFee', 'message'), body, async (operation, call) => {
+        const { status, flaws } = await v3.post(operation, call);
+        seen.add(status);
+        expect([operation, status < 500, flaws]).toEqual([operation, true, []]);
+      }),
+      { seed: 5, numRuns: 300 },
+    );
+    expect(seen).toEqual(new Set([200, 422]));
+  }, 60_000);
 });

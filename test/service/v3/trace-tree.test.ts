@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { growTree, type TraceNode, type TreeTransaction } from '#service/v3/trace-tree.ts';
