@@ -1,4 +1,4 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
+import type { CellSlice } from '#service/decode/cell-slice.ts';
 
 /** Added to the workchain in columns of kind `address`. */
 const WORKCHAIN_BIAS = 128;

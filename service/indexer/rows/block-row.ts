@@ -1,7 +1,7 @@
-import { MASTERCHAIN } from '../../decode/block-id.ts';
-import { shardToSigned } from '../../decode/shard.ts';
-import { masterBlock, previousBlocks } from '../../decode/tlb/block-info.ts';
-import type { BlockRow } from '../../store/tables.ts';
+import { MASTERCHAIN } from '#service/decode/block-id.ts';
+import { shardToSigned } from '#service/decode/shard.ts';
+import { masterBlock, previousBlocks } from '#service/decode/tlb/block-info.ts';
+import type { BlockRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /** The block's own row (v3 sheet 6.1). */

@@ -1,8 +1,8 @@
-import { CellSlice } from '../../decode/cell-slice.ts';
-import type { CellTable } from '../../decode/cell-table.ts';
-import { walkHashmap } from '../../decode/hashmap.ts';
-import { walkAccountBlocks, walkAccountTransactions } from '../../decode/tlb/account-blocks.ts';
-import { accountKey } from '../../store/account-key.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { walkHashmap } from '#service/decode/hashmap.ts';
+import { walkAccountBlocks, walkAccountTransactions } from '#service/decode/tlb/account-blocks.ts';
+import { accountKey } from '#service/store/account-key.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /** Of a transaction what rows need; the rest is in its BoC. */

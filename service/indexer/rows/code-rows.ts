@@ -1,9 +1,9 @@
-import { CellSlice } from '../../decode/cell-slice.ts';
-import type { CellTable } from '../../decode/cell-table.ts';
-import { DecodeError } from '../../decode/errors.ts';
-import { keyUint, walkHashmap } from '../../decode/hashmap.ts';
-import { hashKey } from '../../store/hash-key.ts';
-import type { CodeRow } from '../../store/tables.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { keyUint, walkHashmap } from '#service/decode/hashmap.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import type { CodeRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
 
 type CodeBlock = Pick<OpenBlock, 'table' | 'writeBoc'>;

@@ -1,10 +1,10 @@
-import { CellSlice } from '../../decode/cell-slice.ts';
-import type { CellTable } from '../../decode/cell-table.ts';
-import { digestCell, digestRest } from '../../decode/cell-digest.ts';
-import type { CellDigest } from '../../decode/cell-digest.ts';
-import { normalizedMessageHash } from '../../decode/tlb/normalized-message.ts';
-import { readStateInit } from '../../decode/tlb/state-init.ts';
-import type { MessageRow } from '../../store/tables.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { digestCell, digestRest } from '#service/decode/cell-digest.ts';
+import type { CellDigest } from '#service/decode/cell-digest.ts';
+import { normalizedMessageHash } from '#service/decode/tlb/normalized-message.ts';
+import { readStateInit } from '#service/decode/tlb/state-init.ts';
+import type { MessageRow } from '#service/store/tables.ts';
 import { readAccountColumn } from './account-column.ts';
 
 export const MESSAGE_KINDS = { externalIn: 0, internal: 1, externalOut: 2 } as const;

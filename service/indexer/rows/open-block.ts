@@ -1,7 +1,7 @@
-import type { BlockId } from '../../decode/block-id.ts';
-import type { CellTable } from '../../decode/cell-table.ts';
-import type { BlockExtra } from '../../decode/tlb/block-extra.ts';
-import type { BlockInfo } from '../../decode/tlb/block-info.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import type { BlockExtra } from '#service/decode/tlb/block-extra.ts';
+import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 
 /** A block whose parts have been found. */
 export type OpenBlock = {

@@ -1,4 +1,4 @@
-import type { BlockId } from '../../decode/block-id.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
 import type { SourceBlock, SourceBlocks } from '../source.ts';
 
 type BlockPlace = Pick<BlockId, 'workchain' | 'shard' | 'seqno'>;

@@ -1,7 +1,7 @@
-import { createByteSink } from '../../store/byte-sink.ts';
-import type { ByteSink } from '../../store/byte-sink.ts';
-import { bytes, defineTable, hash, int, nullable, small } from '../../store/columns.ts';
-import type { ColumnKind, Row, Table } from '../../store/columns.ts';
+import { createByteSink } from '#service/store/byte-sink.ts';
+import type { ByteSink } from '#service/store/byte-sink.ts';
+import { bytes, defineTable, hash, int, nullable, small } from '#service/store/columns.ts';
+import type { ColumnKind, Row, Table } from '#service/store/columns.ts';
 import {
   accountStates,
   blocks,
@@ -10,8 +10,8 @@ import {
   messages,
   shardTops,
   transactions,
-} from '../../store/tables.ts';
-import type { BlockRows, TransactionLinks } from '../../store/tables.ts';
+} from '#service/store/tables.ts';
+import type { BlockRows, TransactionLinks } from '#service/store/tables.ts';
 
 // Rows cross the thread border as one buffer: a clone of the objects would cost the receiving thread more than making them cost the other.
 // Bytes are views of that buffer on the other side.

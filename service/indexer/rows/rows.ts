@@ -1,12 +1,12 @@
-import { FULL_SHARD, MASTERCHAIN } from '../../decode/block-id.ts';
-import { parseProvedBoc } from '../../decode/boc.ts';
-import { createPlainBocWriter } from '../../decode/plain-boc.ts';
-import { shardToSigned } from '../../decode/shard.ts';
-import { readBlockExtra } from '../../decode/tlb/block-extra.ts';
-import { readBlockInfo } from '../../decode/tlb/block-info.ts';
-import { readBlock } from '../../decode/tlb/block.ts';
-import { hashKey } from '../../store/hash-key.ts';
-import { newestStates } from '../../store/newest-states.ts';
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import { parseProvedBoc } from '#service/decode/boc.ts';
+import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
+import { shardToSigned } from '#service/decode/shard.ts';
+import { readBlockExtra } from '#service/decode/tlb/block-extra.ts';
+import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
+import { readBlock } from '#service/decode/tlb/block.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import { newestStates } from '#service/store/newest-states.ts';
 import type {
   BlockRow,
   BlockRows,
@@ -14,7 +14,7 @@ import type {
   ShardTopRow,
   TransactionLinks,
   TransactionRow,
-} from '../../store/tables.ts';
+} from '#service/store/tables.ts';
 import type { SourceBlock, SourceBlocks } from '../source.ts';
 import type { StateRows } from './account-states.ts';
 import { addStates } from './account-states.ts';
@@ -70,7 +70,7 @@ type OpenTransactionRow = Omit<TransactionRow, 'trace_id'>;
 
 /** A transaction before it is known which messages were sent in these blocks. */
 type Found = {
-  readonly row: OpenTransactionRow;
+  readonly row: Omit<OpenTransactionRow, 'in_opcode' | 'in_body_hash'> & { readonly in_msg_hash: Buffer | null };
   readonly sent: readonly Uint8Array[];
   readonly logs: number;
   readonly block: OpenBlock;
@@ -83,8 +83,8 @@ function createGathering(mcSeqno: number): Gathering {
   const blocks: BlockRow[] = [];
   const found: Found[] = [];
   const messages: MessageRow[] = [];
-  /** Hashes of internal messages. */
-  const sentHere = new Set<string>();
+  /** Internal messages by hash. */
+  const sentHere = new Map<string, MessageRow>();
   const sentBySystem = new Set<string>();
   const states: StateRows = { accountStates: [], latest: [], codes: createCodeRows() };
 
@@ -97,7 +97,7 @@ function createGathering(mcSeqno: number): Gathering {
       if (row.kind === MESSAGE_KINDS.externalOut) logs += 1;
       if (row.kind !== MESSAGE_KINDS.internal) continue;
       sent.push(row.hash);
-      sentHere.add(hashKey(row.hash));
+      sentHere.set(hashKey(row.hash), row);
     }
     const { inMessage } = one;
     const row = {
@@ -122,14 +122,17 @@ function createGathering(mcSeqno: number): Gathering {
     return read;
   }
 
-  function linksOf({ row, sent, logs, block, inMessage }: Found): TransactionLinks {
+  function settle({ row, sent, logs, block, inMessage }: Found): Settled {
     const links = { externalHashNorm: null, sent, logs };
-    if (inMessage === undefined) return { cause: 'none', ...links };
-    const hash = row.in_msg_hash as Buffer;
-    if (sentHere.has(hashKey(hash))) return { cause: 'internal', ...links };
+    const hash = row.in_msg_hash;
+    if (inMessage === undefined || hash === null) return settled(row, undefined, { cause: 'none', ...links });
+    const here = sentHere.get(hashKey(hash));
+    if (here !== undefined) return settled(row, here, { cause: 'internal', ...links });
     const read = addMessage(block, inMessage, hash, row.lt);
-    if (read.normalizedHash !== null) return { ...links, cause: 'external', externalHashNorm: read.normalizedHash };
-    return { cause: sentBySystem.has(hashKey(hash)) ? 'system' : 'internal', ...links };
+    if (read.normalizedHash !== null) {
+      return settled(row, read.row, { ...links, cause: 'external', externalHashNorm: read.normalizedHash });
+    }
+    return settled(row, read.row, { ...links, cause: sentBySystem.has(hashKey(hash)) ? 'system' : 'internal' });
   }
 
   return {
@@ -145,12 +148,13 @@ function createGathering(mcSeqno: number): Gathering {
     },
     finish(shardTops) {
       found.sort(inOrder);
+      const all = found.map(settle);
       return {
         mcSeqno,
         blocks,
         shardTops,
-        transactions: found.map(({ row }) => row),
-        links: found.map(linksOf),
+        transactions: all.map(({ row }) => row),
+        links: all.map(({ links }) => links),
         messages,
         accountStates: states.accountStates,
         latestAccountStates: newestStates(states.latest),
@@ -158,6 +162,13 @@ function createGathering(mcSeqno: number): Gathering {
       };
     },
   };
+}
+
+type Settled = { readonly row: OpenTransactionRow; readonly links: TransactionLinks };
+
+/** @param taken the inbound message */
+function settled(row: Found['row'], taken: MessageRow | undefined, links: TransactionLinks): Settled {
+  return { row: { ...row, in_opcode: taken?.opcode ?? null, in_body_hash: taken?.body_hash ?? null }, links };
 }
 
 /** By lt, workchain, account (indexing sheet 4). */

@@ -1,9 +1,9 @@
-import { CellSlice } from '../../decode/cell-slice.ts';
-import type { CellTable } from '../../decode/cell-table.ts';
-import type { CurrencyCollection } from '../../decode/tlb/currency-collection.ts';
-import { listExtraCurrencies, NO_CURRENCIES, readCurrencyCollection } from '../../decode/tlb/currency-collection.ts';
-import { readMessage } from '../../decode/tlb/message.ts';
-import type { AccountStateRow } from '../../store/tables.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import { listExtraCurrencies, NO_CURRENCIES, readCurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import { readMessage } from '#service/decode/tlb/message.ts';
+import type { AccountStateRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
 import type { FoundTransaction } from './block-transactions.ts';
 

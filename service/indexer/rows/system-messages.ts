@@ -1,6 +1,6 @@
-import { CellSlice } from '../../decode/cell-slice.ts';
-import { messageOfInMsg, readInMsg } from '../../decode/tlb/in-msg.ts';
-import { readMasterchainBlockDetails, readMasterchainBlockExtra } from '../../decode/tlb/masterchain-block-extra.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { messageOfInMsg, readInMsg } from '#service/decode/tlb/in-msg.ts';
+import { readMasterchainBlockDetails, readMasterchainBlockExtra } from '#service/decode/tlb/masterchain-block-extra.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /**

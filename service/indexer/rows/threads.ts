@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Worker } from 'node:worker_threads';
 
-import type { BlockRows } from '../../store/tables.ts';
+import type { BlockRows } from '#service/store/tables.ts';
 import { IndexerError } from '../errors.ts';
 import type { SourceBlocks } from '../source.ts';
 import { packBlocks } from './packed-blocks.ts';

@@ -1,4 +1,4 @@
-import { hashKey } from '../../store/hash-key.ts';
+import { hashKey } from '#service/store/hash-key.ts';
 import type {
   BlockRows,
   OpenEdgeRow,
@@ -6,9 +6,9 @@ import type {
   TraceRow,
   TransactionLinks,
   TransactionRow,
-} from '../../store/tables.ts';
-import { TRACE_STATE } from '../../store/trace-plan.ts';
-import type { TraceRows } from '../../store/trace-rows.ts';
+} from '#service/store/tables.ts';
+import { TRACE_STATE } from '#service/store/trace-plan.ts';
+import type { TraceRows } from '#service/store/trace-rows.ts';
 
 type OpenTransactionRow = BlockRows['transactions'][number];
 
@@ -113,6 +113,8 @@ function withTrace(row: OpenTransactionRow, traceId: Uint8Array): TransactionRow
     seqno: row.seqno,
     trace_id: traceId,
     in_msg_hash: row.in_msg_hash,
+    in_opcode: row.in_opcode,
+    in_body_hash: row.in_body_hash,
     boc: row.boc,
   };
 }
