@@ -2,6 +2,7 @@ import { Address, beginCell, contractAddress, external, loadMessage, storeMessag
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { LiveAccount } from '#service/live/accounts.ts';
+import type { ExternalMessage } from '#service/live/external-message.ts';
 import { createLegacySend } from '#service/live/legacy-send.ts';
 import { createLiveSend } from '#service/live/send.ts';
 import { PoolError } from '#service/pool/errors.ts';
@@ -29,8 +30,11 @@ function startSending({
   const accounts = {
     readAccount: async () => ({ value: { state } as LiveAccount, liteServers: [1], cached: false }),
   };
-  const send = createLiveSend({ pool });
-  return { sent, legacy: createLegacySend({ pool, accounts, send, now: () => performance.now() }) };
+  const told: Buffer[] = [];
+  const onSent = ({ hash }: ExternalMessage): void => void told.push(hash);
+  const send = createLiveSend({ pool, onSent });
+  const legacy = createLegacySend({ pool, accounts, send, onSent, now: () => performance.now() });
+  return { sent, told, legacy };
 }
 
 describe('a query', () => {
@@ -45,9 +49,10 @@ describe('a query', () => {
     ['no state', small, 'frozen', { initCode: null, initData: null }],
     ['a state without data', small, 'uninitialized', { initCode: code.toBoc(), initData: null }],
   ] as const)('with %s is read by other libraries as it was meant', async (_what, body, state, init) => {
-    const { sent, legacy } = startSending({ state });
+    const { sent, told, legacy } = startSending({ state });
     const answer = await legacy.sendQuery({ account, body: body.toBoc(), ...init }, context);
     expect(answer.liteServers).toEqual([2]);
+    expect(told).toEqual([answer.value.hash]);
     const [message] = sent;
     expect(answer.value.hash).toEqual(message!.hash());
     const isDeployed = state !== 'active' && init.initCode !== null;
@@ -60,9 +65,10 @@ describe('a query', () => {
   });
 
   it('that the network refuses is refused', async () => {
-    const { legacy } = startSending({ refusal: new PoolError('no_lite_server') });
+    const { legacy, told } = startSending({ refusal: new PoolError('no_lite_server') });
     const query = { account, body: small.toBoc(), ...bags };
     await expect(legacy.sendQuery(query, context)).rejects.toMatchObject({ code: 'no_lite_server' });
+    expect(told).toEqual([]);
   });
 });
 
