@@ -68,14 +68,12 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
   };
 }
 
+/** What operations about states of accounts are made of. */
+export type AccountStateDependencies = { readonly contents: AccountContents; readonly addressBooks: AddressBooks };
+
 /** States of accounts as of the newest indexed block (v3 sheet 8.2). */
-export function accountStateOperations({
-  contents,
-  addressBooks,
-}: {
-  readonly contents: AccountContents;
-  readonly addressBooks: AddressBooks;
-}): readonly V3Operation[] {
+export function accountStateOperations(dependencies: AccountStateDependencies): readonly V3Operation[] {
+  const { contents, addressBooks } = dependencies;
   return [
     defineV3Operation({
       name: 'accountStates',

@@ -2,9 +2,9 @@ import { list, named, object, oneOfStrings, optional, type Infer } from '../cont
 import { mapPaced } from '../contract/paced.ts';
 import { isWalletCode, readWalletByHash, type Wallet } from '../live/wallets.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
-import type { AccountContents } from './account-contents.ts';
 import { readRequested, viewStatus } from './account-rows.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
+import type { AccountStateDependencies } from './account-states.ts';
+import { addressBook } from './address-book.ts';
 import { metadata, metadataOf } from './metadata.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { accounts, limitMax } from './parameters.ts';
@@ -93,13 +93,7 @@ const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
   codeHash !== null && isWalletCode(viewBytes(codeHash));
 
 /** States of wallets as of the newest indexed block (v3 sheet 8.3). */
-export function walletStateOperations({
-  contents,
-  addressBooks,
-}: {
-  readonly contents: AccountContents;
-  readonly addressBooks: AddressBooks;
-}): readonly V3Operation[] {
+export function walletStateOperations({ contents, addressBooks }: AccountStateDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({
       name: 'walletStates',
