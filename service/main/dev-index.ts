@@ -27,7 +27,7 @@ export type DevIndex = {
 export async function openDevIndex(
   args: Arguments,
   environment: NodeJS.ProcessEnv,
-  output: NodeJS.WritableStream,
+  { output, logger }: { readonly output: NodeJS.WritableStream; readonly logger: Logger },
 ): Promise<DevIndex | undefined> {
   if (!args.index) return undefined;
   const given = givenPostgresUrl(args, environment);
@@ -43,7 +43,7 @@ export async function openDevIndex(
   }
   // A recording begins anew with each start, and so does its index.
   const folder = args.keepChain && !args.recorded ? join(args.data, 'postgres') : undefined;
-  const postgres = await startEmbeddedPostgres({ bin, folder });
+  const postgres = await startEmbeddedPostgres({ bin, folder }, { logger });
   const where =
     folder === undefined ? 'in a Postgres that ends with the process' : `in Postgres; psql "$(cat ${folder}/url)"`;
   return { ...postgres, note: `index      ${where}` };

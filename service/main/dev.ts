@@ -89,7 +89,7 @@ async function openBoth(
   const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
   const [network, index] = await Promise.allSettled([
     start(args, { version, logger, register, output }),
-    openDevIndex(args, process.env, output),
+    openDevIndex(args, process.env, { output, logger }),
   ]);
   if (network.status === 'fulfilled' && index.status === 'fulfilled') {
     return { network: network.value, index: index.value };

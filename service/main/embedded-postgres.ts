@@ -13,14 +13,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+
+import type { Logger } from 'pino';
 
 import { StartError } from './errors.ts';
 import { freePort } from './free-port.ts';
 import { postgresAccount } from './postgres-binaries.ts';
 
-/** A Postgres server of our own, on loopback, ended with this process however that ends. */
+/** A Postgres server of our own, on loopback: started again when it ends by itself, ended with this process however that ends. */
 export type EmbeddedPostgres = {
   /** With the superuser's password: a secret. */
   readonly url: string;
@@ -56,6 +59,10 @@ const attemptsMax = 5;
 const lockedMs = 10_000;
 const lockedEveryMs = 100;
 
+/** A server that ended by itself is started again so soon, and so often; its last processes may need some of that time to end. */
+const restartMs = 500;
+const restartsMax = 20;
+
 /** A clean end takes a checkpoint; one that takes longer is cut, and recovered from at the next start. */
 const closeMs = 1000;
 
@@ -64,10 +71,9 @@ const tailLengthMax = 2000;
 
 /**
  * Becomes the server. A process of its own, which no signal of a terminal reaches, waits for the end of our pipe: were we killed, it stops the server and takes
- * a temporary folder away.
+ * a temporary folder away. The pipe is not the standard input, which the runtime closes with the server.
  */
 const script = `
-exec 3<&0 </dev/null
 ( (
   read -r word <&3
   [ -z "$word" ] || exit 0
@@ -86,17 +92,21 @@ exec "$@"
  *
  * @throws StartError `postgres_failed` with what the server said last
  */
-export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+  { logger }: { readonly logger?: Logger } = {},
+): Promise<EmbeddedPostgres> {
   const place = options.folder === undefined ? temporaryPlace() : keptPlace(options.folder);
   try {
     const password = await initialized(options.bin, place);
     const { child, port } = await started(options, place);
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const kept = keepRunning(child, () => launch(options, place, port), logger);
     writeFileSync(join(place.folder, 'url'), `${url}\n`, { mode: 0o600 });
     return {
       url,
       async close() {
-        await stop(child, place.temporary ? 'SIGQUIT' : 'SIGINT');
+        await kept.close(place.temporary ? 'SIGQUIT' : 'SIGINT');
         if (place.temporary) rmSync(place.folder, { recursive: true, force: true });
       },
     };
@@ -130,7 +140,7 @@ function give(path: string): void {
 
 /** Its data's folder as the server may name it: root's may lie where the server's account may not enter, but where it already is it may stay. */
 function named(data: string): string {
-  return postgresAccount() === undefined ? data : '/proc/self/cwd';
+  return postgresAccount() === undefined || process.platform !== 'linux' ? data : '/proc/self/cwd';
 }
 
 /** Makes the data unless it is there. Gives the superuser's password. */
@@ -173,7 +183,7 @@ async function started(options: EmbeddedPostgresOptions, place: Place): Promise<
     const port = await freePort();
     const outcome = await launch(options, place, port);
     if (typeof outcome !== 'string') return { child: outcome, port };
-    const isLocked = outcome.includes('"postmaster.pid" already exists');
+    const isLocked = /"postmaster.pid" already exists|shared memory block .* still in use/.test(outcome);
     const isTaken = outcome.includes('Address already in use');
     if (isLocked ? performance.now() > deadlineMs : !isTaken || attempt++ === attemptsMax) throw failed(outcome);
     await sleep(lockedEveryMs);
@@ -193,9 +203,9 @@ async function launch(
     ...postgresAccount(),
     cwd: data,
     detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
-  child.stdin?.on('error', () => undefined);
+  pipeOf(child)?.on('error', () => undefined);
   let tail = '';
   const { promise, resolve: settle } = Promise.withResolvers<'ready' | 'ended' | 'late'>();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -211,12 +221,59 @@ async function launch(
   return outcome === 'ready' ? child : tail;
 }
 
+/** Starts the server again when it ends by itself, on the port that its clients know. */
+function keepRunning(first: ChildProcess, start: () => Promise<ChildProcess | string>, logger: Logger | undefined) {
+  let child = first;
+  let closing = false;
+  let restarting = Promise.resolve();
+
+  async function restart(): Promise<void> {
+    release(child);
+    logger?.error("the index's Postgres ended and is started again");
+    for (let attempt = 1; ; attempt++) {
+      await sleep(restartMs);
+      if (closing) return;
+      const outcome = await start();
+      if (typeof outcome !== 'string') {
+        child = outcome;
+        watch();
+        return;
+      }
+      if (attempt < restartsMax) continue;
+      logger?.error({ said: outcome.trim() }, "the index's Postgres does not start again");
+      return;
+    }
+  }
+
+  const watch = (): void => {
+    child.once('exit', () => {
+      if (!closing) restarting = restart();
+    });
+  };
+  watch();
+  return {
+    async close(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+      closing = true;
+      await restarting;
+      await stop(child, signal);
+    },
+  };
+}
+
+function pipeOf({ stdio }: ChildProcess): Writable | undefined {
+  return (stdio[3] ?? undefined) as Writable | undefined;
+}
+
+/** Tells the process that waits for our end that it has nothing to do. */
+function release(child: ChildProcess): void {
+  pipeOf(child)?.end('ended\n');
+}
+
 /** SIGINT is a clean end that cuts sessions, SIGQUIT the end at once. */
 async function stop(child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  release(child);
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((done) => child.once('exit', done));
-  // Tells the process that waits for our end that it has nothing to do; the runtime closes the pipe when the server has ended.
-  child.stdin?.write('ended\n');
   child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGQUIT'), closeMs);
   await ended;

@@ -74,6 +74,19 @@ describe.skipIf(skipLoudly(bin === '', missing))('the Postgres of the dev role',
     await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
   });
 
+  it('starts again, where it was, when it is killed itself', async () => {
+    const server = await startEmbeddedPostgres({ bin });
+    await query(server.url, 'CREATE TABLE kept AS SELECT 42 AS answer; CHECKPOINT');
+    const folder = await folderOf(server.url);
+    const [pid = ''] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    const answer = () => query(server.url, 'SELECT answer FROM kept').catch(() => 'away');
+    await expect.poll(answer, { timeout: 30_000 }).toEqual([{ answer: 42 }]);
+    expect(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]).not.toBe(pid);
+    await server.close();
+    expect(existsSync(folder)).toBe(false);
+  });
+
   it('tells what the server says when it does not start', async () => {
     const folder = join(home, 'broken');
     const server = await startEmbeddedPostgres({ bin, folder });
