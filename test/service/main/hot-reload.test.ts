@@ -31,7 +31,7 @@ describe('the configuration of a running process', () => {
   };
 
   /** Follows the file, looking when told to. */
-  const follow = (apply: (next: Loaded) => void = () => undefined) => {
+  const follow = (apply: (next: Loaded) => void = () => undefined, unread: readonly string[] = []) => {
     const lines: string[] = [];
     const register = new Registry();
     const applied: number[] = [];
@@ -45,7 +45,7 @@ describe('the configuration of a running process', () => {
       register,
       logger: pino({}, { write: (line: string) => void lines.push(line) }),
     };
-    const reload = createHotReload(load(), { files: [file], pollMs: 3_600_000, unread: [] }, dependencies);
+    const reload = createHotReload(load(), { files: [file], pollMs: 3_600_000, unread }, dependencies);
     return { reload, lines, applied, metrics: () => register.metrics() };
   };
 
@@ -110,6 +110,24 @@ describe('the configuration of a running process', () => {
     );
     reload.look();
     expect(lines.at(-1)).toContain('"fields":["requestTimeoutMs"]');
+    reload.close();
+  });
+
+  it('names nothing that its role does not read', () => {
+    const { reload, lines } = follow(undefined, ['indexer']);
+    const postgres = { secretRef: { name: 'database' } };
+    writeFileSync(
+      file,
+      manifestOf((spec) => Object.assign(spec, { postgres, indexer: {} })),
+    );
+    reload.look();
+    expect(lines.at(-1)).toContain('"fields":["postgres"]');
+    writeFileSync(
+      file,
+      manifestOf((spec) => Object.assign(spec, { postgres, indexer: { mode: 'Partitioned', partitions: 2 } })),
+    );
+    reload.look();
+    expect(lines.at(-1)).not.toContain('fields');
     reload.close();
   });
 });
