@@ -1,4 +1,4 @@
-import { Address } from '@ton/core';
+import { Address, beginCell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
@@ -184,6 +184,22 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
         status,
         body: { ok: false, code: status, error },
       });
+    });
+
+    it('decode answers the same to GET and POST', async () => {
+      const comment = beginCell().storeUint(0, 32).storeStringTail('hello').endCell().toBoc().toString('base64');
+      const answer = {
+        opcodes: ['jetton_transfer'],
+        bodies: [{ '@type': 'text_comment', type: 'text_comment', comment: 'hello' }],
+      };
+      expect(await get(0, 'decode', { opcodes: '0x0f8a7ea5', bodies: comment })).toEqual({ status: 200, body: answer });
+      const { api, key } = pods[1]!;
+      const response = await fetch(`${api.url}/api/v3/decode`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ opcodes: ['0x0f8a7ea5'], bodies: [comment] }),
+      });
+      expect(await response.json()).toEqual(answer);
     });
 
     it('pendingTraces of an account without any is an empty list', async () => {
