@@ -6,10 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
-import { createPrivateNetwork } from '#service/devchain/private-network.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { validatorKey } from '#service/devchain/signing.ts';
-import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import type { Indexer } from '#service/indexer/indexer.ts';
 import { createIndexer } from '#service/indexer/indexer.ts';
 import { createRowThreads } from '#service/indexer/rows/threads.ts';
@@ -23,23 +19,19 @@ import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { createStore } from '#service/store/store.ts';
-import type { TestWallet } from '#test/support/wallet.ts';
-import { testWallet, transfer } from '#test/support/wallet.ts';
 import { openPool } from '../service/pool/network.ts';
 import type { Bench, BenchResult } from './bench.ts';
 import { quantile } from './bench.ts';
+import { startRemoteNetwork } from './follow/remote-network.ts';
+import type { RemoteNetwork } from './follow/remote-network.ts';
 
 const LAG_GOAL = 2;
 
-/** Two and more transactions each: the message to the wallet, and the one that it sends on. */
-const WALLETS = 60;
-const FORTUNE = 1_000_000_000_000_000n;
-
-const BLOCK_SECONDS = 1;
 const SAMPLE_MS = 50;
 const SECONDS = 60;
 /** Parts of the faulty time, each with one kind of fault. */
 const FAULT_SECONDS = 24;
+const ROUNDS = 12;
 
 const logger = pino({ level: process.env['FOLLOW_LOG'] ?? 'silent' });
 
@@ -50,6 +42,7 @@ export const bench: Bench = {
     const seconds = secondsOf(options);
     const scene = await openScene();
     try {
+      await settle(scene);
       const quiet = await follow(scene, seconds * 1000, () => Promise.resolve());
       const faulty = await follow(scene, FAULT_SECONDS * 1000, () => disturb(scene));
       await settle(scene);
@@ -66,14 +59,11 @@ function secondsOf(options: readonly string[]): number {
 }
 
 type Scene = {
-  readonly network: PrivateNetwork;
-  readonly wallets: readonly TestWallet[];
+  readonly network: RemoteNetwork;
   readonly store: Store;
   readonly restartPostgres: () => Promise<void>;
   readonly indexer: () => Indexer;
   readonly restartIndexer: () => Promise<void>;
-  /** Of each wallet's next message. */
-  readonly seqnos: number[];
   readonly close: () => Promise<void>;
 };
 
@@ -90,21 +80,13 @@ async function openScene(): Promise<Scene> {
     { logger, register: new Registry(), tracer: trace.getTracer('bench'), clock: () => performance.now() },
   );
   await migrate(store);
-  const seeds = Array.from({ length: WALLETS }, (_, index) => seedOf(index));
-  const network = await createPrivateNetwork(
-    {
-      blockSeconds: BLOCK_SECONDS,
-      servers: [{}, {}, {}],
-      accounts: seeds.map((seed) => genesisWallet(validatorKey(seed).publicKey, FORTUNE)),
-    },
-    { logger, register: new Registry() },
-  );
-  const opened = openPool({ ...network, moveHead: () => undefined });
+  const network = await startRemoteNetwork();
+  const opened = openPool(network.asDevchain);
   const threads = createRowThreads({ workers: 1 }, { logger });
   let indexer: Indexer;
   const startIndexer = (): void => {
     indexer = createIndexer(
-      { startSeqno: 1, network: network.chain.zeroStates[0]!.id, worker: 'bench' },
+      { startSeqno: 1, network: network.zero, worker: 'bench' },
       {
         store,
         files: createLiveBlockFiles({ ...opened, finder: createBlockFinder(opened) }),
@@ -121,9 +103,7 @@ async function openScene(): Promise<Scene> {
   startIndexer();
   return {
     network,
-    wallets: seeds.map((seed) => testWallet(seed)),
     store,
-    seqnos: seeds.map(() => 0),
     indexer: () => indexer,
     async restartPostgres() {
       await postgres.close();
@@ -145,60 +125,41 @@ async function openScene(): Promise<Scene> {
   };
 }
 
-function seedOf(index: number): Buffer {
-  const seed = Buffer.alloc(32, 7);
-  seed.writeUInt32BE(index + 1);
-  return seed;
-}
-
-/** Lags in blocks, sampled many times a second while every wallet sends with each block. */
+/** Lags in blocks, sampled many times a second. */
 async function follow(scene: Scene, forMs: number, disturbance: () => Promise<void>): Promise<readonly number[]> {
-  const { network, wallets, indexer } = scene;
+  const { network, indexer } = scene;
   const lags: number[] = [];
-  const stopSending = network.onHead(() => sendRound(scene, wallets));
   const endMs = performance.now() + forMs;
   const disturbed = disturbance();
+  let indexed = indexer().status().headSeqno ?? 0;
   while (performance.now() < endMs) {
-    const indexed = indexer().status().headSeqno ?? 0;
-    lags.push(network.head().id.seqno - indexed);
+    // One that has just begun does not know yet.
+    indexed = indexer().status().headSeqno ?? indexed;
+    lags.push(Math.max(0, network.headSeqno() - indexed));
     await sleep(SAMPLE_MS);
   }
   await disturbed;
-  stopSending();
   return lags;
-}
-
-function sendRound(scene: Scene, wallets: readonly TestWallet[]): void {
-  for (const [index, wallet] of wallets.entries()) {
-    const seqno = scene.seqnos[index]!;
-    const to = wallets[(index * 7 + seqno + 1) % wallets.length]!.address;
-    try {
-      scene.network.send(wallet.send(seqno, [transfer(to, 1_000_000n)]));
-      scene.seqnos[index] = seqno + 1;
-    } catch {
-      // A wallet whose last message still waits is left out once.
-    }
-  }
 }
 
 /** Lite servers that flap, a Postgres that restarts, an indexer that begins anew. */
 async function disturb({ network, restartPostgres, restartIndexer }: Scene): Promise<void> {
-  for (let round = 0; round < 12; round++) {
-    const server = network.liteServers[round % network.liteServers.length]!;
-    await server.setFaults(round % 2 === 0 ? { silent: true } : { notReady: 'lagging' });
-    server.resetConnections();
-    await sleep((FAULT_SECONDS * 1000) / 24);
-    await server.setFaults({});
+  for (let round = 0; round < ROUNDS; round++) {
+    const index = round % 3;
+    network.setFaults(index, round % 2 === 0 ? { silent: true } : { notReady: 'lagging' });
+    await sleep((FAULT_SECONDS * 1000) / (2 * ROUNDS));
+    network.setFaults(index, {});
     if (round === 4 || round === 9) await restartPostgres();
     if (round === 6) await restartIndexer();
   }
 }
 
-/** Until the index has the head of a network that nobody writes to. */
+/** Until the index has what the network has, which goes on. */
 async function settle({ network, indexer }: Scene): Promise<void> {
+  const seqno = network.headSeqno();
   for (let looks = 0; looks < 1_200; looks++) {
     const { headSeqno = 0, remainingBlocks } = indexer().status();
-    if (headSeqno >= network.head().id.seqno - 1 && remainingBlocks === 0) return;
+    if (headSeqno >= seqno && remainingBlocks === 0) return;
     await sleep(100);
   }
   throw new Error(`the index is not whole after two minutes: ${JSON.stringify(indexer().status())}`);
@@ -216,8 +177,7 @@ function lagResults(name: string, lags: readonly number[]): BenchResult[] {
 /** What the index has against what the network made. */
 async function wholeness({ network, store, indexer }: Scene, faulty: readonly number[]): Promise<BenchResult[]> {
   const seqno = indexer().status().headSeqno ?? 0;
-  const made = [...network.chain.along(-1, 1n << 63n), ...network.chain.along(0, 1n << 63n)];
-  const expected = made.filter(({ masterchainSeqno }) => masterchainSeqno <= seqno).length;
+  const expected = await network.count(seqno);
   const [found] = await store.read<{ blocks: bigint; counted: bigint; rows: bigint; hashes: bigint }>(
     `SELECT (SELECT count(*) FROM blocks WHERE mc_seqno <= $1) AS blocks,
        (SELECT sum(tx_count) FROM blocks WHERE mc_seqno <= $1)::bigint AS counted,
