@@ -95,9 +95,10 @@ export function basicBlock(node: EventNode): Block {
   );
 }
 
+/** Of a log too: whatever its transaction says happened there. */
 function isDeployment(node: EventNode): boolean {
   const { originalStatus, endStatus } = node.transaction;
-  return !isLog(node) && (originalStatus === 'uninit' || originalStatus === 'nonexist') && endStatus === 'active';
+  return (originalStatus === 'uninit' || originalStatus === 'nonexist') && endStatus === 'active';
 }
 
 function deployment(node: EventNode, { source, destination, value, opcode }: EventMessage): Block {

@@ -95,9 +95,9 @@ export const payload: FieldReader<CellSlice | null> = (slice) => {
   return slice.remainingBits === 0 && slice.remainingRefs === 0 ? null : slice.clone();
 };
 
-/** A cell, or the rest of one, as base64 of a BoC with CRC-32C. */
+/** A cell, or the rest of one, as base64 of a BoC with CRC-32C, its cells in the order in which clients of v3 know them. */
 export function bocOf(slice: CellSlice): string {
-  return bocText(new RawCell(slice.clone()), newBudget());
+  return bocText(new RawCell(slice.clone()), newBudget(), { crc32c: true, depthFirst: true });
 }
 
 /** Reads on a clone: the payload stays where it is. */

@@ -1,4 +1,6 @@
 import { cocoonMatchers } from './families/cocoon.ts';
+import { coffeeStakingMatchers } from './families/coffee-staking.ts';
+import { coffeeMatchers } from './families/coffee.ts';
 import { dedustMatchers } from './families/dedust.ts';
 import { electionMatchers } from './families/elections.ts';
 import { evaaMatchers } from './families/evaa.ts';
@@ -16,6 +18,8 @@ import type { Matcher } from './matcher.ts';
 
 const families: readonly Readonly<Record<number, Matcher>>[] = [
   cocoonMatchers,
+  coffeeStakingMatchers,
+  coffeeMatchers,
   dedustMatchers,
   electionMatchers,
   evaaMatchers,

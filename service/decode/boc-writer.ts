@@ -14,6 +14,8 @@ export type BocOptions = {
   readonly cacheBits?: boolean;
   /** Hashes and depths stored with the cells that divide the bag into parts of some 64 cells (8). */
   readonly hashes?: boolean;
+  /** Cells in the order of a walk down the tree, as many libraries write them; else as the node does. */
+  readonly depthFirst?: boolean;
 };
 
 /** What the node writes block files with (mode 31). */
@@ -26,7 +28,7 @@ export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cache
 export function writeBoc(table: CellTable, roots: readonly number[], options: BocOptions = {}): Buffer {
   const bag = collect(table, roots);
   weigh(bag);
-  const order = arrange(bag);
+  const order = options.depthFirst === true ? arrangeDepthFirst(bag) : arrange(bag);
   return serialize(table, bag, order, options);
 }
 
@@ -102,6 +104,21 @@ function shareWeight(entries: readonly Entry[], refs: readonly number[]): void {
     else heavy.push(entry);
   });
   for (const entry of heavy) entry.weight = Math.min(entry.weight, Math.floor(left++ / heavy.length));
+}
+
+/** Each cell before those below it, and all that is below a reference before the next reference. */
+function arrangeDepthFirst({ entries, roots }: Bag): number[] {
+  const order: number[] = [];
+  const visit = (index: number): void => {
+    const entry = entries[index]!;
+    if (entry.state === 'allocated') return;
+    entry.state = 'allocated';
+    for (const child of entry.refs.toReversed()) visit(child);
+    entry.place = order.length;
+    order.push(index);
+  };
+  for (const root of roots.toReversed()) visit(root);
+  return order.toReversed();
 }
 
 /** Entries from the end of the bag to its start: parts are kept together, children of a cell beside each other. */

@@ -1,4 +1,5 @@
 import { writeBoc } from '../boc-writer.ts';
+import type { BocOptions } from '../boc-writer.ts';
 import { createCellStore } from '../cell-store.ts';
 import type { CellStore } from '../cell-store.ts';
 import { CellSlice } from '../cell-slice.ts';
@@ -92,30 +93,30 @@ export function takeRef(slice: CellSlice): RawCell | ExoticCell {
   return table.kind(cell) === 'ordinary' ? new RawCell(new CellSlice(table, cell)) : new ExoticCell(table, cell);
 }
 
+const BOC_OPTIONS: BocOptions = { crc32c: true };
+
 /** The cell as base64 of a BoC with CRC-32C. Throws DecodeError `too_big`. */
-export function bocText(raw: RawCell | ExoticCell, budget: Budget): string {
-  const boc = writeCells(raw);
+export function bocText(raw: RawCell | ExoticCell, budget: Budget, options: BocOptions = BOC_OPTIONS): string {
+  const boc = writeCells(raw, options);
   budget.bocBytes -= boc.length;
   if (budget.bocBytes <= 0) throw exhausted(BOC_BYTES_MAX);
   return boc.toString('base64');
 }
 
-const BOC_OPTIONS = { crc32c: true };
-
 /** A store takes 100 KB: one serves many bodies, and is begun anew before it holds much. */
 const SCRATCH_CELLS_MAX = 8192;
 const scratch: { store: CellStore } = { store: createCellStore() };
 
-function writeCells(raw: RawCell | ExoticCell): Buffer {
-  if (raw instanceof ExoticCell) return writeBoc(raw.table, [raw.cell], BOC_OPTIONS);
+function writeCells(raw: RawCell | ExoticCell, options: BocOptions): Buffer {
+  if (raw instanceof ExoticCell) return writeBoc(raw.table, [raw.cell], options);
   const { slice } = raw;
   const { table, cell } = slice;
-  if (slice.position === 0 && slice.remainingRefs === table.refCount(cell)) return writeBoc(table, [cell], BOC_OPTIONS);
+  if (slice.position === 0 && slice.remainingRefs === table.refCount(cell)) return writeBoc(table, [cell], options);
   const rest = slice.clone();
   if (scratch.store.size > SCRATCH_CELLS_MAX) scratch.store = createCellStore();
   const { store } = scratch;
   const refs: number[] = [];
   while (rest.remainingRefs > 0) refs.push(store.import(table, rest.ref()));
   const bitLength = rest.remainingBits;
-  return writeBoc(store, [store.add({ data: rest.bits(bitLength), bitLength, refs })], BOC_OPTIONS);
+  return writeBoc(store, [store.add({ data: rest.bits(bitLength), bitLength, refs })], options);
 }

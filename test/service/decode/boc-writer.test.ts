@@ -1,4 +1,4 @@
-import { Cell } from '@ton/core';
+import { beginCell, Cell } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
@@ -36,7 +36,7 @@ describe('writeBoc', () => {
     fc.assert(
       fc.property(
         cellTree,
-        fc.record({ crc32c: fc.boolean(), index: fc.boolean() }),
+        fc.record({ crc32c: fc.boolean(), index: fc.boolean(), depthFirst: fc.boolean() }),
         fc.record({ cacheBits: fc.boolean(), hashes: fc.boolean() }),
         (cell, common, rare) => {
           const boc = parseBoc(cell.toBoc());
@@ -57,6 +57,15 @@ describe('writeBoc', () => {
     const boc = parseBoc(Buffer.from('b5ee9c72010103010008000200010200000000', 'hex'));
     expect(boc.size).toBe(3);
     expect(parseBoc(writeBoc(boc, boc.roots)).size).toBe(2);
+  });
+
+  it('writes what is below a reference before the next reference, when asked to', () => {
+    const leaf = (bits: number): Cell => beginCell().storeUint(bits, 8).endCell();
+    const left = beginCell().storeUint(1, 8).storeRef(leaf(2)).endCell();
+    const boc = parseBoc(beginCell().storeRef(left).storeRef(leaf(3)).endCell().toBoc());
+    const written = parseBoc(writeBoc(boc, boc.roots, { depthFirst: true }));
+    const bytes = [1, 2, 3].map((cell) => written.bytes[written.dataOffset(cell)]);
+    expect(bytes).toEqual([1, 2, 3]);
   });
 
   it('makes a hash that is stored wrong be noticed', () => {

@@ -1,0 +1,395 @@
+import type { Block } from '../block.ts';
+import { byStart } from '../block.ts';
+import { address, body, coins, fields, inRef, maybeAddress, uint64, type FieldReader } from '../body.ts';
+import { depositData, withdrawalData, type WithdrawnAsset } from '../liquidity.ts';
+import type { Matcher } from '../matcher.ts';
+import {
+  after,
+  any,
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  followedByAll,
+  maybe,
+  repeat,
+  type Found,
+} from '../pattern.ts';
+import { swapColumns, type SwapLeg, type SwapSide } from '../swap.ts';
+import {
+  innerCall,
+  internalTransferBody,
+  internalTransferOpcode,
+  jettonBurnOf,
+  jettonBurnType,
+  jettonTransferOf,
+  jettonTransferType,
+  payloadOpcode,
+} from './jettons.ts';
+
+// Coffee: an exchange with a vault for each asset.
+
+export const excessesOpcode = 0xd53276db;
+const swapOpcode = 0xc0ffee20;
+const payoutOpcode = 0xc0ffee21;
+const deployOpcode = 0xc0ffee22;
+const creatorType = 'coffee_create_pool_creator';
+
+/** `native$00`, `jetton$01 chain:uint8 hash:bits256`; null for TON. */
+const asset: FieldReader<string | null> = (slice) => {
+  if (slice.uint(2) !== 1) return null;
+  const workchain = slice.int(8);
+  return `${workchain}:${slice.bytes(32).toString('hex').toUpperCase()}`;
+};
+
+const amountBody = body({ queryId: uint64, amount: coins });
+const payoutBody = body({ queryId: uint64, recipient: address, amount: coins });
+const swapEventBody = body({ queryId: uint64, input: asset, amountIn: coins, amountOut: coins });
+
+const jettonTransfer = built(jettonTransferType);
+const payout = as(
+  'payout',
+  followedBy(call(payoutOpcode), as('out', first(jettonTransfer, call(0xc0ffee32), call(0xc0ffee36)))),
+);
+const event = as('event', call(0xc0ffee30));
+
+/** Who sent what into the exchange: jettons by a transfer, TON by a call. */
+function incomingOf(block: Block): SwapSide {
+  const transfer = jettonTransferOf(block);
+  if (transfer !== undefined) {
+    return {
+      amount: transfer.amount,
+      asset: transfer.jetton,
+      source: transfer.sender,
+      destination: transfer.receiver,
+      sourceWallet: transfer.senderWallet,
+      destinationWallet: transfer.receiverWallet,
+    };
+  }
+  const { message, source, destination } = innerCall(block);
+  const wallets = { sourceWallet: null, destinationWallet: null };
+  return { amount: amountBody(message).amount, asset: null, source, destination, ...wallets };
+}
+
+function outgoingOf(found: Found): SwapSide {
+  const order = innerCall(found.one('payout')!);
+  const { recipient, amount } = payoutBody(order.message);
+  const transfer = jettonTransferOf(found.one('out'));
+  if (transfer === undefined) {
+    const wallets = { sourceWallet: null, destinationWallet: null };
+    return { amount, asset: null, source: order.source, destination: recipient, ...wallets };
+  }
+  return {
+    amount: transfer.amount,
+    asset: transfer.jetton,
+    source: transfer.sender,
+    destination: transfer.receiver,
+    sourceWallet: transfer.senderWallet,
+    destinationWallet: transfer.receiverWallet,
+  };
+}
+
+const swap: Matcher = {
+  pattern: after(
+    as('in', first(jettonTransfer, call(0xc0ffee00))),
+    followedByAll(
+      call(swapOpcode),
+      event,
+      first(payout, repeat(as('step', followedBy(call(swapOpcode), event)), payout)),
+    ),
+  ),
+  build(_root, found) {
+    const incoming = incomingOf(found.one('in')!);
+    const outgoing = outgoingOf(found);
+    const events = found
+      .all('event')
+      .toSorted(byStart)
+      .map((block) => swapEventBody(innerCall(block).message));
+    const legs = events.map(({ input, amountIn, amountOut }, index): SwapLeg => ({
+      assetIn: input,
+      amountIn,
+      assetOut: index + 1 < events.length ? events[index + 1]!.input : outgoing.asset,
+      amountOut,
+    }));
+    return {
+      type: 'jetton_swap',
+      columns: swapColumns({ dex: 'coffee', sender: incoming.source, incoming, outgoing, legs }),
+      failed: events.length < found.all('step').length + 1,
+    };
+  },
+};
+
+const poolAssets = fields({ asset1: asset, asset2: asset });
+const depositBody = body({ queryId: uint64, amount: coins, params: inRef(() => null), assets: inRef(poolAssets) });
+const lp = as('lp', followedBy(call(internalTransferOpcode), maybe(call(excessesOpcode))));
+
+const deposit: Matcher = {
+  pattern: after(
+    as('in', first(call(0xc0ffee04), jettonTransfer)),
+    followedBy(
+      call(0xc0ffee27),
+      as(
+        'deploy',
+        followedBy(
+          call(deployOpcode),
+          maybe(as('deposit', followedByAll(call(0xc0ffee29), lp, call(0xc0ffee33), maybe(payout)))),
+        ),
+      ),
+    ),
+  ),
+  build(root, found) {
+    const incoming = incomingOf(found.one('in')!);
+    const { assets } = depositBody(innerCall(root).message);
+    const { amount, sourceWallet } = incoming;
+    const isFirst = incoming.asset === assets.asset1;
+    const done = found.one('deposit');
+    const minted = found.one('lp');
+    const sent = isFirst
+      ? { amount1: amount, asset1: incoming.asset, wallet1: sourceWallet }
+      : { amount2: amount, asset2: incoming.asset, wallet2: sourceWallet };
+    return {
+      type: 'coffee_deposit_liquidity',
+      actionType: 'dex_deposit_liquidity',
+      columns: {
+        source: incoming.source,
+        destination: done === undefined ? null : innerCall(done).destination,
+        destinationSecondary: innerCall(found.one('deploy')!).destination,
+        data: depositData({
+          dex: 'coffee',
+          ...sent,
+          minted: minted === undefined ? null : internalTransferBody(innerCall(minted).message).amount,
+          targetAsset1: incoming.asset,
+          targetAsset2: isFirst ? assets.asset2 : assets.asset1,
+          excesses: excessesOf(found),
+        }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+function excessesOf(found: Found): readonly { readonly asset: string | null; readonly amount: bigint }[] {
+  if (found.one('payout') === undefined) return [];
+  const { asset: back, amount } = outgoingOf(found);
+  return [{ asset: back, amount: amount ?? 0n }];
+}
+
+const paid = (label: string) =>
+  as(
+    `order-${label}`,
+    followedBy(call(payoutOpcode), as(label, first(jettonTransfer, call(0xc0ffee32), call(0xc0ffee36)))),
+  );
+const withdrawEventBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
+
+const withdraw: Matcher = {
+  pattern: followedByAll(built(jettonBurnType), paid('first'), paid('second'), as('event', call(0xc0ffee35))),
+  build(root, found) {
+    const { owner, wallet, jetton, amount } = jettonBurnOf(root)!;
+    const told = withdrawEventBody(innerCall(found.one('event')!).message);
+    return {
+      type: 'dex_withdraw_liquidity',
+      columns: {
+        source: owner,
+        sourceSecondary: wallet,
+        destination: innerCall(found.one('order-first')!).source,
+        asset: jetton,
+        data: withdrawalData({
+          dex: 'coffee',
+          first: withdrawn(found.one('first')!, told.amount1),
+          second: withdrawn(found.one('second')!, told.amount2),
+          burnt: amount,
+        }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+function withdrawn(block: Block, amount: bigint): WithdrawnAsset {
+  const transfer = jettonTransferOf(block);
+  if (transfer === undefined) return { amount, asset: null, dexWallet: innerCall(block).source };
+  return {
+    amount,
+    asset: transfer.jetton,
+    userWallet: transfer.receiverWallet,
+    dexJettonWallet: transfer.senderWallet,
+    dexWallet: transfer.sender,
+  };
+}
+
+const vaultBody = body({ queryId: uint64, asset });
+
+const createVault: Matcher = {
+  pattern: followedBy(
+    call(0xc0ffee06),
+    as('deploy', followedBy(call(deployOpcode), maybe(followedBy(call(0x2c76b973), maybe(call(0xd1735400)))))),
+  ),
+  build(root, found) {
+    const { message, source } = innerCall(root);
+    return {
+      type: 'coffee_create_vault',
+      columns: {
+        source,
+        destination: innerCall(found.one('deploy')!).destination,
+        asset: vaultBody(message).asset,
+        value: message.value,
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** Assets of the pool to be, and for whom it is made: the public part of its parameters. */
+const creatorBody = body({
+  queryId: uint64,
+  amount: coins,
+  assets: poolAssets,
+  recipient: inRef(maybeAddress),
+});
+
+type Creator = { readonly amount: bigint; readonly provided: string | null; readonly isSecond: boolean };
+
+const createCreator: Matcher = {
+  pattern: after(
+    as('in', first(jettonTransfer, call(0xc0ffee02, 0xc0ffee03))),
+    followedBy(call(0xc0ffee23), as('deploy', call(deployOpcode))),
+  ),
+  build(root, found) {
+    const incoming = incomingOf(found.one('in')!);
+    const { amount, assets, recipient } = creatorBody(innerCall(root).message);
+    const isSecond = incoming.asset !== assets.asset1;
+    return {
+      type: creatorType,
+      columns: {
+        source: incoming.source,
+        sourceSecondary: incoming.sourceWallet,
+        destination: recipient,
+        destinationSecondary: innerCall(found.one('deploy')!).destination,
+        asset: incoming.asset,
+        asset2: assets.asset1,
+        asset2Secondary: assets.asset2,
+        amount,
+      },
+      data: { amount, provided: incoming.asset, isSecond } satisfies Creator,
+      failed: root.failed,
+    };
+  },
+};
+
+const poolRequestBody = body({ queryId: uint64, amount1: coins, amount2: coins, initiator: address });
+const poolEventBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
+
+const createPool: Matcher = {
+  pattern: followedBy(
+    built(creatorType),
+    as(
+      'request',
+      followedBy(
+        call(0xc0ffee25),
+        as(
+          'pool',
+          followedByAll(
+            call(deployOpcode),
+            lp,
+            as('event', call(0xc0ffee33)),
+            maybe(followedBy(call(0xc0ffee36), maybe(call(0xb216d31f)))),
+          ),
+        ),
+      ),
+    ),
+  ),
+  build(root, found) {
+    const { source = null, sourceSecondary = null, destinationSecondary = null } = root.columns;
+    const { amount, provided, isSecond } = root.data as Creator;
+    const request = poolRequestBody(innerCall(found.one('request')!).message);
+    const told = poolEventBody(innerCall(found.one('event')!).message);
+    const { amount1, amount2 } = request;
+    return {
+      type: 'coffee_create_pool',
+      columns: {
+        source,
+        sourceSecondary,
+        destination: innerCall(found.one('pool')!).destination,
+        destinationSecondary,
+        asset: provided,
+        asset2: isSecond ? (root.columns.asset2 ?? null) : (root.columns.asset2Secondary ?? null),
+        amount,
+        data: {
+          coffee_create_pool_data: {
+            amount_1: isSecond ? amount2 : amount1,
+            amount_2: isSecond ? amount1 : amount2,
+            initiator_1: source,
+            initiator_2: request.initiator,
+            provided_asset: provided,
+            lp_tokens_minted: told.lpAmount,
+            pool_creator_contract: null,
+          },
+        },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const HOLD = 0x6bc79e7e;
+const FAILED_SWAP = 0xee51ce51;
+
+/** A call of this kind, or a transfer of jettons that carries it. */
+const carried = (opcode: number) => ({
+  test: (block: Block): boolean =>
+    (block.type === 'call_contract' && innerCall(block).opcode === opcode) ||
+    payloadOpcode(jettonTransferOf(block)?.forwardPayload ?? null) === opcode,
+});
+
+const holdFunds: Matcher = {
+  pattern: after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
+  build(root) {
+    const transfer = jettonTransferOf(root);
+    const plain = transfer === undefined ? innerCall(root) : undefined;
+    return {
+      type: 'coffee_mev_protect_hold_funds',
+      columns: {
+        source: transfer?.sender ?? plain?.source ?? null,
+        sourceSecondary: transfer?.senderWallet ?? null,
+        destination: transfer?.receiver ?? plain?.destination ?? null,
+        destinationSecondary: transfer?.receiverWallet ?? null,
+        asset: transfer?.jetton ?? null,
+        amount: transfer?.amount ?? plain?.message.value ?? null,
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const failedSwap: Matcher = {
+  pattern: carried(FAILED_SWAP),
+  build(root) {
+    const transfer = jettonTransferOf(root);
+    const plain = transfer === undefined ? innerCall(root) : undefined;
+    return {
+      type: 'coffee_mev_protect_failed_swap',
+      columns: {
+        source: transfer?.sender ?? plain?.source ?? null,
+        sourceSecondary: transfer?.senderWallet ?? null,
+        destination: transfer?.receiver ?? plain?.destination ?? null,
+        destinationSecondary: transfer?.receiverWallet ?? null,
+        asset: transfer?.jetton ?? null,
+        amount: transfer?.amount ?? plain?.message.value ?? null,
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const coffeeMatchers: Readonly<Record<number, Matcher>> = {
+  65: deposit,
+  66: swap,
+  67: withdraw,
+  68: createVault,
+  69: createCreator,
+  70: createPool,
+  71: holdFunds,
+  72: failedSwap,
+};
