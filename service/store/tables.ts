@@ -81,6 +81,9 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
   trace_id: hash,
   /** Null for tick-tock, split and merge transactions. */
   in_msg_hash: nullable(hash),
+  /** Of the inbound message, as in its own row: who took messages of a kind is found in the order of transactions. */
+  in_opcode: nullable(int),
+  in_body_hash: nullable(hash),
   /** The transaction's cell with all its messages. */
   boc: bytes,
 });

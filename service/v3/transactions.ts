@@ -6,7 +6,7 @@ import { addressText } from '../decode/messages/addresses.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { hasMasterchainBlock } from '../store/queries/blocks.ts';
-import { findTransactionsByMessage } from '../store/queries/messages.ts';
+import { findTransactionsByMessage } from '../store/queries/message-transactions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import {
   findConsumers,

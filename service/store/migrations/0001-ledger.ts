@@ -45,6 +45,9 @@ export const ledger: Migration = {
     'CREATE INDEX transactions_by_trace ON transactions (trace_id, lt)',
     // Who consumed a message.
     'CREATE INDEX transactions_by_in_msg ON transactions (in_msg_hash)',
+    // Who consumed messages of a kind.
+    'CREATE INDEX transactions_by_in_opcode ON transactions (in_opcode, lt)',
+    'CREATE INDEX transactions_by_in_body ON transactions (in_body_hash, lt)',
 
     `${createTable(messages)} PARTITION BY RANGE (lt)`,
     'CREATE INDEX messages_by_hash_norm ON messages (hash_norm) WHERE hash_norm IS NOT NULL',

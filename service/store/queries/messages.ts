@@ -2,13 +2,7 @@ import { accountKey, type StoredAccount } from '../account-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
 import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
-import {
-  messagesOfTransactionMax,
-  transactionColumns,
-  withVersion,
-  type FoundTransaction,
-  type SortedPage,
-} from './transactions.ts';
+import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
 
 /** An account, or the side of a message that is outside the blockchain. */
 export type MessageEnd = StoredAccount | 'null';
@@ -49,13 +43,14 @@ export type FoundMessage = MessageRow & {
 };
 
 /** The consumer's transaction: a message from outside may be accepted more than once, and each time is a row. */
-const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
+export const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
 
 /** Only the first time of those is shown: a message is told once. */
 const once =
   '(m.created_lt IS NOT NULL OR NOT EXISTS (SELECT 1 FROM messages e WHERE e.hash = m.hash AND e.lt < m.lt))';
 
-const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
+/** Transactions of the source among which its last one has sent the message. */
+export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
 /** Transactions of one alias with their blocks' version. */
 const holders = `SELECT t.hash, t.boc, b.software_version AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
@@ -86,29 +81,8 @@ export async function findMessages(
   );
 }
 
-/** Transactions that took or sent messages, each once, by lt and account. */
-export async function findTransactionsByMessage(
-  store: StoreReader,
-  filter: MessageFilter,
-  direction: 'in' | 'out' | 'both',
-  page: SortedPage,
-): Promise<readonly FoundTransaction[]> {
-  const hashes = await resolveHashes(store, filter.hashes);
-  if (hashes?.length === 0) return [];
-  const conditions = createConditions();
-  addFilter(conditions, filter, hashes);
-  const where = conditions.where();
-  const took = `SELECT ${transactionColumns} FROM messages m JOIN transactions t ON ${taken} ${where}`;
-  const sender = `SELECT ${transactionColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
-  const sent = `SELECT DISTINCT t.* FROM messages m CROSS JOIN LATERAL (${sender}) t ${where}`;
-  const matching = { in: took, out: sent, both: `${took} UNION ${sent}` }[direction];
-  const order = `ORDER BY t.lt ${page.sort}, t.account`;
-  const inner = `SELECT * FROM (${matching}) t ${order} ${pageOf(page)}`;
-  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values);
-}
-
 /** The messages' own hashes, where a caller may have named them by their normalized ones; undefined when no hash was asked for. */
-async function resolveHashes(
+export async function resolveHashes(
   store: StoreReader,
   given: readonly Uint8Array[] | undefined,
 ): Promise<readonly Buffer[] | undefined> {
@@ -120,7 +94,12 @@ async function resolveHashes(
   return rows.map(({ hash }) => hash);
 }
 
-function addFilter(conditions: Conditions, filter: MessageFilter, hashes: readonly Uint8Array[] | undefined): void {
+/** What a message itself must be. @param hashes as `resolveHashes` gives them */
+export function addFilter(
+  conditions: Conditions,
+  filter: MessageFilter,
+  hashes: readonly Uint8Array[] | undefined,
+): void {
   conditions.when(hashes, (at) => `m.hash = ANY(${at}::bytea[])`);
   conditions.when(filter.bodyHash, (at) => `m.body_hash = ${at}`);
   conditions.when(filter.opcode, (at) => `m.opcode = ${at}`);

@@ -6,7 +6,7 @@ import { everyLt, intersect, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt
 import type { StoreReader } from './reader.ts';
 
 /** A transaction and what its block tells of it. */
-export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id'> & {
+export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id' | 'in_opcode' | 'in_body_hash'> & {
   readonly boc: Buffer;
   readonly trace_id: Buffer;
   readonly software_version: number | null;

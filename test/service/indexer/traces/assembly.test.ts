@@ -183,6 +183,8 @@ function fixtureBlocks(transactions: readonly FixtureTransaction[]): BlockRows[]
       shard: 0n,
       seqno: 1,
       in_msg_hash: inMessageOf(one) ? Buffer.from(inMessageOf(one)!.msg_hash, 'base64') : null,
+      in_opcode: null,
+      in_body_hash: null,
       boc: Buffer.alloc(0),
     })),
     links: list.map(fixtureLinks),

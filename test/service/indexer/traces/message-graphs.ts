@@ -82,6 +82,8 @@ function blocksOf(nodes: readonly Node[]): BlockRows[] {
         shard: -(1n << 63n),
         seqno: mcSeqno,
         in_msg_hash: inHash,
+        in_opcode: null,
+        in_body_hash: null,
         boc: Buffer.from('b5ee', 'hex'),
       },
       links: {

@@ -3,12 +3,8 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { accountOfKey } from '#service/store/account-key.ts';
-import {
-  findMessages,
-  findTransactionsByMessage,
-  type MessageEnd,
-  type MessageListFilter,
-} from '#service/store/queries/messages.ts';
+import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findMessages, type MessageEnd, type MessageListFilter } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { SortedPage } from '#service/store/queries/transactions.ts';
 import type { MessageRow } from '#service/store/tables.ts';

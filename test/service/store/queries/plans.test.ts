@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { readAccountCodes, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
 import { findBlocks, findMasterchainEnd, findShardTops, hasMasterchainBlock } from '#service/store/queries/blocks.ts';
-import { findMessages, findTransactionsByMessage } from '#service/store/queries/messages.ts';
+import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findMessages } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces, findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import { findConsumers, findProducer, findStates, findTransactions } from '#service/store/queries/transactions.ts';

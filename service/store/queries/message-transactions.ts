@@ -1,0 +1,120 @@
+import { accountKey } from '../account-key.ts';
+import { createConditions, pageOf } from './conditions.ts';
+import { addFilter, near, resolveHashes, taken, type MessageFilter } from './messages.ts';
+import type { StoreReader } from './reader.ts';
+import {
+  messagesOfTransactionMax,
+  transactionColumns,
+  withVersion,
+  type FoundTransaction,
+  type SortedPage,
+} from './transactions.ts';
+
+/** Transactions that took or sent messages, each once, by lt and account. */
+export async function findTransactionsByMessage(
+  store: StoreReader,
+  filter: MessageFilter,
+  direction: 'in' | 'out' | 'both',
+  page: SortedPage,
+): Promise<readonly FoundTransaction[]> {
+  const hashes = await resolveHashes(store, filter.hashes);
+  if (hashes?.length === 0) return [];
+  const wanted = page.offset + page.limit;
+  const [takers, senders] = await Promise.all([
+    direction === 'out' ? [] : findTakers(store, filter, hashes, { ...page, limit: wanted, offset: 0 }),
+    direction === 'in' ? [] : findSenders(store, filter, hashes, { ...page, limit: wanted, offset: 0 }),
+  ]);
+  const places = inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
+  if (places.length === 0) return [];
+  const inner = `SELECT ${transactionColumns} FROM unnest($1::bytea[], $2::bigint[]) AS place (hash, lt)
+    JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
+  return store.read<FoundTransaction>(withVersion(inner, `ORDER BY t.lt ${page.sort}, t.account`), [
+    places.map(({ hash }) => hash),
+    places.map(({ lt }) => lt),
+  ]);
+}
+
+/** A transaction before its content is read. */
+type Place = { readonly hash: Buffer; readonly lt: bigint; readonly account: Buffer };
+
+/** Each once, in the order of the list. */
+function inOrder(places: readonly Place[], sort: SortedPage['sort']): Place[] {
+  const once = [...new Map(places.map((place) => [place.hash.toString('latin1'), place])).values()];
+  const sign = sort === 'asc' ? 1 : -1;
+  return once.toSorted((one, other) =>
+    one.lt === other.lt ? Buffer.compare(one.account, other.account) : one.lt < other.lt ? -sign : sign,
+  );
+}
+
+/** The first that took such messages. What is asked of a message alone stands in its taker's row too, in the order of the list. */
+async function findTakers(
+  store: StoreReader,
+  filter: MessageFilter,
+  hashes: readonly Buffer[] | undefined,
+  page: SortedPage,
+): Promise<readonly Place[]> {
+  const { source, destination, opcode, bodyHash } = filter;
+  // What an account takes is never meant for outside.
+  if (destination === 'null') return [];
+  const conditions = createConditions();
+  const order = `ORDER BY t.lt ${page.sort}, t.account ${pageOf(page)}`;
+  if (hashes === undefined && source === undefined) {
+    conditions.and('t.in_msg_hash IS NOT NULL');
+    conditions.when(opcode, (at) => `t.in_opcode = ${at}`);
+    conditions.when(bodyHash, (at) => `t.in_body_hash = ${at}`);
+    conditions.when(destination && accountKey(destination), (at) => `t.account = ${at}`);
+    return store.read<Place>(
+      `SELECT t.hash, t.lt, t.account FROM transactions t ${conditions.where()} ${order}`,
+      conditions.values,
+    );
+  }
+  addFilter(conditions, filter, hashes);
+  return store.read<Place>(
+    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order}`,
+    conditions.values,
+  );
+}
+
+/** A sender, and the message by which it was found; null where the sender is not indexed. */
+type Sent = {
+  readonly created_lt: bigint;
+  readonly hash: Buffer | null;
+  readonly lt: bigint;
+  readonly account: Buffer;
+};
+
+/** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
+const messagesOfSender = 2;
+
+/**
+ * The first that sent such messages. Messages come by their lt, which follows their sender's by less than `messagesOfTransactionMax`: once enough
+ * senders are known, none of those that are not can come before them.
+ */
+async function findSenders(
+  store: StoreReader,
+  filter: MessageFilter,
+  hashes: readonly Buffer[] | undefined,
+  page: SortedPage,
+): Promise<readonly Place[]> {
+  const conditions = createConditions();
+  addFilter(conditions, filter, hashes);
+  conditions.and('m.created_lt IS NOT NULL');
+  const sender = `SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
+  for (let count = messagesOfSender * page.limit; ; count *= 4) {
+    const first = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort} LIMIT ${count}`;
+    const rows = await store.read<Sent>(
+      `SELECT m.created_lt, t.hash, t.lt, t.account FROM (${first}) m LEFT JOIN LATERAL (${sender}) t ON true
+       ORDER BY m.created_lt ${page.sort}`,
+      conditions.values,
+    );
+    const senders = inOrder(rows.filter(isFound), page.sort);
+    const last = rows.at(-1)?.created_lt ?? 0n;
+    if (rows.length < count) return senders;
+    const sure = senders.filter(({ lt }) => (page.sort === 'desc' ? lt >= last : lt < last - messagesOfTransactionMax));
+    if (sure.length >= page.limit) return sure;
+  }
+}
+
+function isFound(sent: Sent): sent is Sent & Place {
+  return sent.hash !== null;
+}
