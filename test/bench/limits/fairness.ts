@@ -1,8 +1,8 @@
-import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { makeKey } from '#service/limits/keys.ts';
@@ -21,7 +21,8 @@ const turnMs = 2000;
 
 /**
  * Calm and abused turns, one after the other, so that both see the machine in the same state; all latencies of a kind count together. In calm turns
- * the same flood goes to a sink on the clients' core: what it takes there is no fault of the service.
+ * the same flood goes to a sink: what it takes of the machine is no fault of the service. Nothing is bound to a core: a service bound to one with all its
+ * threads waits there for its own collector and compiler.
  */
 const turns = 30;
 
@@ -43,16 +44,6 @@ async function turnBeside(flood: ChildProcess, others: ChildProcess): Promise<Tu
   flood.send('off');
   const [refused] = (await once(flood, 'message')) as [number];
   return { latencies, refused };
-}
-
-/** Keeps a process with all its threads on one core, where the system can: clients then take no time from the service. */
-function pin(pid: number | undefined, core: number): void {
-  if (pid === undefined || availableParallelism() < 2) return;
-  try {
-    execFileSync('taskset', ['-a', '-c', '-p', `${core}`, `${pid}`], { stdio: 'ignore' });
-  } catch {
-    // Without taskset, or where cores are given out otherwise, they share.
-  }
 }
 
 function clientOf(file: string, ...args: string[]): ChildProcess {
@@ -81,8 +72,6 @@ export async function fairness(): Promise<BenchResult[]> {
   const flooded = clientOf('flood.ts', `http://127.0.0.1:${port}/api/v2/getMasterchainInfo`, busy.key, rate);
   const others = clientOf('others.ts', url, other.key, `${othersPerSecond}`);
   const clients = [sink, flood, flooded, others];
-  pin(service.pid, 0);
-  for (const client of clients) pin(client.pid, 1);
   const calm: number[] = [];
   const beside: number[] = [];
   let refused = 0;
