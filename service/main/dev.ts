@@ -87,10 +87,10 @@ async function openBoth(
   { version, logger, register, output }: DevDependencies,
 ): Promise<Pick<DevParts, 'network' | 'index'>> {
   const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
-  const [network, index] = await Promise.allSettled([
-    start(args, { version, logger, register, output }),
-    openDevIndex(args, process.env, { output, logger }),
-  ]);
+  const opening = start(args, { version, logger, register, output });
+  // A folder that cannot be used is refused by its network, which is quick: no Postgres is started for that.
+  if (args.keepChain) await opening;
+  const [network, index] = await Promise.allSettled([opening, openDevIndex(args, process.env, { output, logger })]);
   if (network.status === 'fulfilled' && index.status === 'fulfilled') {
     return { network: network.value, index: index.value };
   }
