@@ -29,7 +29,7 @@ export async function createArchiveSource(
   }
 
   const chunks = createProvedChunks({
-    prove: (seqno, signal) => files.masterchainBlock(seqno, questionContext(signal)),
+    prove: (seqno, signal) => files.masterchainBlock(seqno, questionContext('backfill', signal)),
     readFile: (block, signal) => readFile(block, block.seqno, signal),
     lastReadable: archive.endOfGroup,
   });

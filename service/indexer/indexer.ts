@@ -22,6 +22,7 @@ import { createHeadFlow } from './head.ts';
 import type { IndexState } from './index-state.ts';
 import { indexStateOf } from './index-state.ts';
 import { createLiteServerSource } from './lite-server-source.ts';
+import type { Stream } from './metrics.ts';
 import { createIndexerMetrics } from './metrics.ts';
 import type { IndexerOptions } from './options.ts';
 import { tuningDefaults } from './options.ts';
@@ -29,7 +30,7 @@ import type { ProgressView } from './progress.ts';
 import { createProgress } from './progress.ts';
 import type { Trouble } from './retry.ts';
 import { createRetry, pause } from './retry.ts';
-import type { BlockSource, SourceBlocks } from './source.ts';
+import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
 
 /** Writes the network's blocks into Postgres: new ones as they come, and the past. */
 export type Indexer = {
@@ -107,14 +108,20 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return stored === undefined || stored.headSeqno === null ? undefined : { seqno: stored.headSeqno };
   }
 
+  function ofLiteServers(stream: Stream): HeadSource {
+    const source = createLiteServerSource({ stream }, { files });
+    return { ...source, ...countReads(source, () => metrics.read('lite_server')) };
+  }
+
   async function prepare(): Promise<void> {
     const { startSeqno, network } = options;
     await retry.run('schema', 0, () => checkSchema(store), signal);
     await retry.run('schema', 0, () => claimIndex(store, { ...network, startSeqno }), signal);
   }
 
-  async function pastSource(liteServers: BlockSource): Promise<BlockSource> {
+  async function pastSource(): Promise<BlockSource> {
     const { archiveFolder } = options;
+    const liteServers = ofLiteServers('backfill');
     if (archiveFolder === undefined) return liteServers;
     const open = (): Promise<BlockSource> => createArchiveSource({ folder: archiveFolder }, { files });
     const archive = await retry.run('archive', 0, open, signal);
@@ -134,12 +141,10 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
 
   async function run(): Promise<void> {
     await prepare();
-    const ofLiteServers = createLiteServerSource({ files });
-    const liteServers = { ...ofLiteServers, ...countReads(ofLiteServers, () => metrics.read('lite_server')) };
     const shared = { toRows, retry, signal, writer, logger };
     head = createHeadFlow(tuning, {
       ...shared,
-      source: liteServers,
+      source: ofLiteServers('head'),
       acquireLease: () => acquireHeadLease(store, options.worker),
     });
     const gaps = startGapSearch({
@@ -150,7 +155,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
       signal,
       logger,
     });
-    const past = pastSource(liteServers).then((source) => {
+    const past = pastSource().then((source) => {
       backfill = createBackfill(tuning, {
         ...shared,
         source,

@@ -1,4 +1,6 @@
+import type { ReadContext } from '../live/answer.ts';
 import type { LiveBlockFiles } from '../live/block-files.ts';
+import type { Stream } from './metrics.ts';
 import { createPlaces } from './places.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { HeadSource } from './source.ts';
@@ -6,21 +8,27 @@ import type { HeadSource } from './source.ts';
 /** One question of a read has this long, all attempts of the pool together: a block of 2 MB takes 2 s on a line of 10 Mbit/s. */
 const QUESTION_MS = 15_000;
 
-/** Questions at a time: the pool spreads them over its lite servers, and callers of the API shall find room beside them. */
+/** Questions of one stream at a time: the pool spreads them over its lite servers, and callers of the API shall find room beside them. */
 const QUESTIONS_MAX = 32;
 
-/** Blocks from lite servers, asked through the pool. */
-export function createLiteServerSource({ files }: { readonly files: LiveBlockFiles }): HeadSource {
+/**
+ * Blocks from lite servers, asked through the pool.
+ * @param options.stream who asks: each stream has its turn where reads wait, so that the past does not hold up the head
+ */
+export function createLiteServerSource(
+  { stream }: { readonly stream: Stream },
+  { files }: { readonly files: LiveBlockFiles },
+): HeadSource {
   const places = createPlaces(QUESTIONS_MAX);
   const { read } = createShardWalk({
     masterchainBlock: (seqno, signal) =>
-      places.run(signal, () => files.masterchainBlock(seqno, questionContext(signal))),
-    readFile: (block, _, signal) => places.run(signal, () => files.readFile(block, questionContext(signal))),
+      places.run(signal, () => files.masterchainBlock(seqno, questionContext(stream, signal))),
+    readFile: (block, _, signal) => places.run(signal, () => files.readFile(block, questionContext(stream, signal))),
   });
   return { read, head: () => files.head(), waitHead: files.waitHead };
 }
 
 /** What one question to lite servers is bounded by. */
-export function questionContext(signal: AbortSignal): { readonly deadlineMs: number; readonly signal: AbortSignal } {
-  return { deadlineMs: performance.now() + QUESTION_MS, signal };
+export function questionContext(stream: Stream, signal: AbortSignal): ReadContext {
+  return { deadlineMs: performance.now() + QUESTION_MS, signal, caller: `index ${stream}` };
 }
