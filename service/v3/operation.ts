@@ -21,9 +21,14 @@
  * Failures of the contract are thrown as V3Error (errors.ts). Further dependencies of a family are arguments of its function; v3.ts lists families.
  * Methods default to GET (HEAD with it). A POST reads its parameters from the fields of a JSON object.
  */
-import { defineOperation, localAnswer, type Operation, type OperationMethod } from '../contract/operation.ts';
-import type { Parameters, ParameterRule, Values } from '../contract/parameter.ts';
-import type { Shape } from '../contract/shape.ts';
+import {
+  defineOperation,
+  localAnswer,
+  type Operation,
+  type OperationDefinition,
+  type OperationMethod,
+} from '../contract/operation.ts';
+import type { Parameters, Values } from '../contract/parameter.ts';
 import type { ReadContext } from '../live/answer.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { RequestSettings } from './settings.ts';
@@ -37,18 +42,13 @@ export type V3Context = V3Request & { readonly store: StoreReader };
 /** An operation of a family, and of the contract once `createV3` gave it the store. */
 export type V3Operation = Operation<V3Context>;
 
-export type V3OperationDefinition<P extends Parameters, R> = {
-  /** Behind `/api/v3/`; unique whatever its case. */
-  readonly name: string;
-  readonly aliases?: readonly string[];
+/** As of any contract, with what v3 adds; its name is unique whatever its case. */
+export type V3OperationDefinition<P extends Parameters, R> = Omit<
+  OperationDefinition<P, R, V3Context>,
+  'methods' | 'handle'
+> & {
+  /** Default GET, and HEAD with it. */
   readonly methods?: readonly OperationMethod[];
-  readonly tag: string;
-  readonly summary: string;
-  readonly parameters: P;
-  readonly rule?: ParameterRule<P>;
-  readonly result: Shape<R>;
-  /** Statuses of failures that only some operations have, for the document. */
-  readonly failures?: readonly number[];
   readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
 };
 
