@@ -7,7 +7,7 @@ import { basicBlock } from './basic-blocks.ts';
 import type { Block } from './block.ts';
 import { tryRead } from './body.ts';
 import type { EventMessage, EventTrace, EventTransaction } from './event.ts';
-import { jettonTransferOfOrder } from './families/jettons.ts';
+import { jettonTransferOfOrder } from './jettons.ts';
 import type { Interfaces } from './interfaces.ts';
 import { ghostActionOf, type Action } from './rows.ts';
 

@@ -1,19 +1,20 @@
-import { cocoonMatchers } from './families/cocoon.ts';
-import { coffeeStakingMatchers } from './families/coffee-staking.ts';
-import { coffeeMatchers } from './families/coffee.ts';
-import { dedustMatchers } from './families/dedust.ts';
-import { electionMatchers } from './families/elections.ts';
-import { evaaMatchers } from './families/evaa.ts';
-import { jettonMatchers } from './families/jettons.ts';
-import { jvaultMatchers } from './families/jvault.ts';
-import { multisigMatchers } from './families/multisig.ts';
-import { nftMatchers } from './families/nft.ts';
-import { stakingMatchers } from './families/staking.ts';
-import { stonfiV2Matchers } from './families/stonfi-v2.ts';
-import { stonfiMatchers } from './families/stonfi.ts';
-import { subscriptionMatchers } from './families/subscriptions.ts';
-import { tgbtcMatchers } from './families/tgbtc.ts';
-import { vestingMatchers } from './families/vesting.ts';
+import { cocoonMatchers } from './cocoon.ts';
+import { coffeeStakingMatchers } from './coffee-staking.ts';
+import { coffeeMatchers } from './coffee.ts';
+import { dedustMatchers } from './dedust.ts';
+import { electionMatchers } from './elections.ts';
+import { evaaMatchers } from './evaa.ts';
+import { jettonMatchers } from './jettons.ts';
+import { jvaultMatchers } from './jvault.ts';
+import { multisigMatchers } from './multisig.ts';
+import { nftMatchers } from './nft.ts';
+import { stakingMatchers } from './staking.ts';
+import { stonfiV2Matchers } from './stonfi-v2.ts';
+import { stonfiMatchers } from './stonfi.ts';
+import { subscriptionMatchers } from './subscriptions.ts';
+import { tgbtcMatchers } from './tgbtc.ts';
+import { toncoMatchers } from './tonco.ts';
+import { vestingMatchers } from './vesting.ts';
 import type { Matcher } from './matcher.ts';
 
 const families: readonly Readonly<Record<number, Matcher>>[] = [
@@ -32,6 +33,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   stonfiMatchers,
   subscriptionMatchers,
   tgbtcMatchers,
+  toncoMatchers,
   vestingMatchers,
 ];
 

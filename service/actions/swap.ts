@@ -18,6 +18,35 @@ export type SwapLeg = {
   readonly amountOut: bigint | null;
 };
 
+/** What a pool paid: one of two amounts is zero; tokens are named by the router's wallets. */
+type Payout = {
+  readonly out: {
+    readonly amount0: bigint;
+    readonly token0: string;
+    readonly amount1: bigint;
+    readonly token1: string;
+  } | null;
+};
+
+/** The pools that an amount went through, each with what it got from the one before. */
+export function legsOf(
+  incoming: Pick<SwapSide, 'amount' | 'asset'>,
+  payouts: readonly Payout[],
+  assetOf: (wallet: string) => string | null,
+): SwapLeg[] {
+  const legs: SwapLeg[] = [];
+  let { asset: assetIn, amount: amountIn } = incoming;
+  for (const { out } of payouts) {
+    if (out === null) continue;
+    const isFirst = out.amount0 > 0n;
+    const amountOut = isFirst ? out.amount0 : out.amount1;
+    const assetOut = assetOf(isFirst ? out.token0 : out.token1);
+    legs.push({ assetIn, amountIn, assetOut, amountOut });
+    [assetIn, amountIn] = [assetOut, amountOut];
+  }
+  return legs;
+}
+
 export type Swap = {
   readonly dex: 'stonfi' | 'stonfi_v2' | 'dedust' | 'tonco' | 'coffee';
   readonly sender: string | null;

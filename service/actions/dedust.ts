@@ -1,11 +1,11 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { callOf } from '../basic-blocks.ts';
-import { byStart, type Block } from '../block.ts';
-import { body, coins, ref, uint64, type FieldReader } from '../body.ts';
-import { withdrawalData, type WithdrawnAsset } from '../liquidity.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from '../pattern.ts';
-import { swapColumns, type SwapLeg, type SwapSide } from '../swap.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { callOf } from './basic-blocks.ts';
+import { byStart, type Block } from './block.ts';
+import { body, coins, ref, uint64, type FieldReader } from './body.ts';
+import { withdrawalData, type WithdrawnAsset } from './liquidity.ts';
+import type { Matcher } from './matcher.ts';
+import { after, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
+import { swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   burnBody,
   burnNotificationOpcode,

@@ -1,9 +1,9 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { addressText } from '../../decode/messages/addresses.ts';
-import { readMessageAddress } from '../../decode/tlb/message-address.ts';
-import { address, bocOf, body, peek, ref, uint, uint64 } from '../body.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, call, followedBy } from '../pattern.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { readMessageAddress } from '../decode/tlb/message-address.ts';
+import { address, bocOf, body, peek, ref, uint, uint64 } from './body.ts';
+import type { Matcher } from './matcher.ts';
+import { as, call, followedBy } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Vesting wallets: messages sent from them, and whom they may send to.

@@ -1,21 +1,10 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { callOf, tonTransferOf } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
-import { address, bigUint, body, fields, inRef, openBody, peek, tryRead, uint, uint32, uint64 } from '../body.ts';
-import type { EventMessage } from '../event.ts';
-import type { Matcher } from '../matcher.ts';
-import {
-  as,
-  built,
-  call,
-  first,
-  followedBy,
-  followedByAll,
-  maybe,
-  only,
-  type Found,
-  type Pattern,
-} from '../pattern.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { callOf, tonTransferOf } from './basic-blocks.ts';
+import type { Block } from './block.ts';
+import { address, bigUint, body, fields, inRef, openBody, peek, tryRead, uint, uint32, uint64 } from './body.ts';
+import type { EventMessage } from './event.ts';
+import type { Matcher } from './matcher.ts';
+import { as, built, call, first, followedBy, followedByAll, maybe, only, type Found, type Pattern } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType, payloadOpcode } from './jettons.ts';
 
 // EVAA: lending. Its master answers through a contract of each user.

@@ -1,9 +1,9 @@
-import { callOf, tonTransferOf, type TonTransfer } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
-import { address, body, coins, uint64 } from '../body.ts';
-import type { ActionData } from '../columns.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, as, built, call, first, followedBy, maybe, type Context } from '../pattern.ts';
+import { callOf, tonTransferOf, type TonTransfer } from './basic-blocks.ts';
+import type { Block } from './block.ts';
+import { address, body, coins, uint64 } from './body.ts';
+import type { ActionData } from './columns.ts';
+import type { Matcher } from './matcher.ts';
+import { after, as, built, call, first, followedBy, maybe, type Context } from './pattern.ts';
 import {
   burnBody,
   burnNotificationOpcode,

@@ -1,10 +1,10 @@
-import { parseBoc } from '../../decode/boc.ts';
-import { CellSlice } from '../../decode/cell-slice.ts';
-import { walkHashmap } from '../../decode/hashmap.ts';
-import type { Block } from '../block.ts';
-import { address, body, coins, fields, peek, tryRead, uint32, uint64 } from '../body.ts';
-import type { Interfaces } from '../interfaces.ts';
-import type { Matcher } from '../matcher.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import { walkHashmap } from '../decode/hashmap.ts';
+import type { Block } from './block.ts';
+import { address, body, coins, fields, peek, tryRead, uint32, uint64 } from './body.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Matcher } from './matcher.ts';
 import {
   as,
   built,
@@ -17,7 +17,7 @@ import {
   type Context,
   type Found,
   type Pattern,
-} from '../pattern.ts';
+} from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // JVault: pools in which jettons are staked through a wallet of each owner.

@@ -1,6 +1,6 @@
-import { callOf } from '../basic-blocks.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, call, followedBy, maybe, type Pattern } from '../pattern.ts';
+import { callOf } from './basic-blocks.ts';
+import type { Matcher } from './matcher.ts';
+import { as, call, followedBy, maybe, type Pattern } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Validators' stakes at the elector.

@@ -1,11 +1,11 @@
-import { callOf, tonTransferOf } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
-import { address, bigUint, bit, bocOf, body, ref, uint, uint64 } from '../body.ts';
-import { walkHashmap } from '../../decode/hashmap.ts';
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import type { EventMessage } from '../event.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, call, first, followedBy, type Pattern } from '../pattern.ts';
+import { callOf, tonTransferOf } from './basic-blocks.ts';
+import type { Block } from './block.ts';
+import { address, bigUint, bit, bocOf, body, ref, uint, uint64 } from './body.ts';
+import { walkHashmap } from '../decode/hashmap.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import type { EventMessage } from './event.ts';
+import type { Matcher } from './matcher.ts';
+import { as, call, first, followedBy, type Pattern } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Multisig wallets, version 2: orders are made, approved and executed.

@@ -1,10 +1,10 @@
-import { callOf } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
-import { body, coins, maybeAddress, uint256, uint64 } from '../body.ts';
-import type { ActionColumns } from '../columns.ts';
-import type { EventMessage } from '../event.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, any, as, built, call, first, followedBy, followedByAll, maybe, type Pattern } from '../pattern.ts';
+import { callOf } from './basic-blocks.ts';
+import type { Block } from './block.ts';
+import { body, coins, maybeAddress, uint256, uint64 } from './body.ts';
+import type { ActionColumns } from './columns.ts';
+import type { EventMessage } from './event.ts';
+import type { Matcher } from './matcher.ts';
+import { after, any, as, built, call, first, followedBy, followedByAll, maybe, type Pattern } from './pattern.ts';
 import {
   burnNotificationOpcode,
   innerCall,

@@ -1,11 +1,11 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { addressText } from '../../decode/messages/addresses.ts';
-import { readMessageAddress } from '../../decode/tlb/message-address.ts';
-import type { Block } from '../block.ts';
-import { address, body, coins, maybeRef, peek, ref, uint, uint256, uint32, uint64 } from '../body.ts';
-import type { ActionColumns, ActionData } from '../columns.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, as, call, followedBy, followedByAll, maybe, type Found, type Pattern } from '../pattern.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { readMessageAddress } from '../decode/tlb/message-address.ts';
+import type { Block } from './block.ts';
+import { address, body, coins, maybeRef, peek, ref, uint, uint256, uint32, uint64 } from './body.ts';
+import type { ActionColumns, ActionData } from './columns.ts';
+import type { Matcher } from './matcher.ts';
+import { after, as, call, followedBy, followedByAll, maybe, type Found, type Pattern } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Cocoon: computing power that workers sell through proxies to clients.

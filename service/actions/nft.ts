@@ -1,11 +1,11 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { callOf, deploymentsOf, tonTransferOf } from '../basic-blocks.ts';
-import type { Block } from '../block.ts';
-import { address, bocOf, body, coins, maybeAddress, maybeRef, peek, rest, tryRead, uint256, uint64 } from '../body.ts';
-import type { ActionData } from '../columns.ts';
-import type { NftItemInfo } from '../interfaces.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, built, call, first, followedBy, maybe, type Context } from '../pattern.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
+import type { Block } from './block.ts';
+import { address, bocOf, body, coins, maybeAddress, maybeRef, peek, rest, tryRead, uint256, uint64 } from './body.ts';
+import type { ActionData } from './columns.ts';
+import type { NftItemInfo } from './interfaces.ts';
+import type { Matcher } from './matcher.ts';
+import { as, built, call, first, followedBy, maybe, type Context } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // NFT items (TEP-62): mints, transfers, and what was paid for them.

@@ -1,25 +1,13 @@
-import type { CellSlice } from '../../decode/cell-slice.ts';
-import { callOf, escapedText, readSnake, type Call } from '../basic-blocks.ts';
-import type { Block, NewBlock } from '../block.ts';
-import {
-  address,
-  bocOf,
-  body,
-  coins,
-  maybeAddress,
-  maybeRef,
-  payload,
-  peek,
-  tryRead,
-  uint32,
-  uint64,
-} from '../body.ts';
-import { firstNode } from '../block.ts';
-import type { DataValue } from '../columns.ts';
-import type { EventMessage } from '../event.ts';
-import type { Interfaces } from '../interfaces.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, call, first, maybe, followedBy, type Context } from '../pattern.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
+import type { Block, NewBlock } from './block.ts';
+import { address, bocOf, body, coins, maybeAddress, maybeRef, payload, peek, tryRead, uint32, uint64 } from './body.ts';
+import { firstNode } from './block.ts';
+import type { DataValue } from './columns.ts';
+import type { EventMessage } from './event.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Matcher } from './matcher.ts';
+import { as, call, first, maybe, followedBy, type Context } from './pattern.ts';
 
 // Jettons (TEP-74): transfers, burns, mints.
 

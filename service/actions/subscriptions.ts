@@ -1,6 +1,6 @@
-import { body, coins, uint64 } from '../body.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, as, call, followedBy, maybe } from '../pattern.ts';
+import { body, coins, uint64 } from './body.ts';
+import type { Matcher } from './matcher.ts';
+import { after, as, call, followedBy, maybe } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Plugins of wallets that take payments: subscriptions.

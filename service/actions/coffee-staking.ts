@@ -1,6 +1,6 @@
-import { address, body, coins, inRef, uint64, fields } from '../body.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, built, call, followedBy, followedByAll, maybe } from '../pattern.ts';
+import { address, body, coins, inRef, uint64, fields } from './body.ts';
+import type { Matcher } from './matcher.ts';
+import { as, built, call, followedBy, followedByAll, maybe } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // Coffee: jettons staked for a time, each stake an item.

@@ -1,22 +1,10 @@
-import type { Block } from '../block.ts';
-import { byStart } from '../block.ts';
-import { address, body, coins, fields, inRef, maybeAddress, uint64, type FieldReader } from '../body.ts';
-import { depositData, withdrawalData, type WithdrawnAsset } from '../liquidity.ts';
-import type { Matcher } from '../matcher.ts';
-import {
-  after,
-  any,
-  as,
-  built,
-  call,
-  first,
-  followedBy,
-  followedByAll,
-  maybe,
-  repeat,
-  type Found,
-} from '../pattern.ts';
-import { swapColumns, type SwapLeg, type SwapSide } from '../swap.ts';
+import type { Block } from './block.ts';
+import { byStart } from './block.ts';
+import { address, body, coins, fields, inRef, maybeAddress, uint64, type FieldReader } from './body.ts';
+import { depositData, withdrawalData, type WithdrawnAsset } from './liquidity.ts';
+import type { Matcher } from './matcher.ts';
+import { after, any, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
+import { swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   innerCall,
   internalTransferBody,

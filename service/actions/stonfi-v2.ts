@@ -1,9 +1,9 @@
-import type { Block } from '../block.ts';
-import { address, body, coins, fields, inRef, maybeRef, uint32, uint64 } from '../body.ts';
-import type { Interfaces } from '../interfaces.ts';
-import type { Matcher } from '../matcher.ts';
-import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from '../pattern.ts';
-import { swapColumns, type SwapLeg, type SwapSide } from '../swap.ts';
+import type { Block } from './block.ts';
+import { address, body, coins, fields, inRef, maybeRef, uint32, uint64 } from './body.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Matcher } from './matcher.ts';
+import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from './pattern.ts';
+import { legsOf, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, proxyTonMasters } from './jettons.ts';
 
 // STON.fi, version 2: a swap may go over the pools of several routers.
@@ -34,7 +34,7 @@ const swapBody = body({
 const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address });
 
 /** To a wallet of proxy TON, which gives back itself what is left over. */
-const proxyTransfer: Pattern = {
+export const proxyTransfer: Pattern = {
   ...built(jettonTransferType, (block) => !jettonTransferOf(block)!.hasInternalTransfer),
   takesExcesses: true,
 };
@@ -68,15 +68,7 @@ const swap: Matcher = {
     const incoming = incomingOf(found);
     const swaps = found.all('swap');
     const payouts = found.all('payout').map((block) => payToBody(innerCall(block).message));
-    const legs: SwapLeg[] = [];
-    let [assetIn, amountIn] = [incoming.asset, incoming.amount];
-    for (const { out } of payouts) {
-      const isFirst = out.amount0 > 0n;
-      const amountOut = isFirst ? out.amount0 : out.amount1;
-      const assetOut = assetOfWallet(isFirst ? out.token0 : out.token1, interfaces);
-      legs.push({ assetIn, amountIn, assetOut, amountOut });
-      [assetIn, amountIn] = [assetOut, amountOut];
-    }
+    const legs = legsOf(incoming, payouts, (wallet) => assetOfWallet(wallet, interfaces));
     const failed = payouts.some(({ exitCode }) => exitCode !== SWAPPED);
     const outgoing = outgoingOf(found, legs.at(-1), payouts.at(-1)?.to ?? null);
     const wanted = assetOfWallet(swapBody(innerCall(swaps.at(-1)!).message).order.tokenWallet, interfaces);
@@ -91,7 +83,8 @@ export function assetOfWallet(wallet: string, interfaces: Interfaces): string | 
   return jetton !== null && proxyTonMasters.has(jetton) ? null : jetton;
 }
 
-function incomingOf(found: Found): SwapSide {
+/** What came into a chain of pools: TON through its proxy, or jettons. */
+export function incomingOf(found: Found): SwapSide {
   const ton = found.one('ton');
   if (ton !== undefined) {
     const { message, source } = innerCall(ton);
@@ -116,7 +109,8 @@ function incomingOf(found: Found): SwapSide {
   };
 }
 
-function outgoingOf(found: Found, last: SwapLeg | undefined, to: string | null): SwapSide {
+/** What the last pool of a chain paid. */
+export function outgoingOf(found: Found, last: SwapLeg | undefined, to: string | null): SwapSide {
   const block: Block | undefined = found.all('out').at(-1);
   const transfer = jettonTransferOf(block);
   const isTon = last?.assetOut === null;

@@ -1,8 +1,8 @@
-import type { Block } from '../block.ts';
-import { address, body, coins, fields, inRef, peek, uint32, uint64 } from '../body.ts';
-import type { Matcher } from '../matcher.ts';
-import { as, built, call, followedBy } from '../pattern.ts';
-import { swapColumns } from '../swap.ts';
+import type { Block } from './block.ts';
+import { address, body, coins, fields, inRef, peek, uint32, uint64 } from './body.ts';
+import type { Matcher } from './matcher.ts';
+import { as, built, call, followedBy } from './pattern.ts';
+import { swapColumns } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // STON.fi, version 1: pools behind one router.

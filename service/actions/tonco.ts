@@ -1,0 +1,330 @@
+import type { Block } from './block.ts';
+import { address, bigUint, body, coins, fields, inRef, int, maybeRef, tryRead, uint, uint32, uint64 } from './body.ts';
+import type { Interfaces } from './interfaces.ts';
+import { depositData, withdrawalData, type WithdrawnAsset } from './liquidity.ts';
+import type { Matcher } from './matcher.ts';
+import {
+  after,
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  followedByAll,
+  lazy,
+  maybe,
+  type Found,
+  type Pattern,
+} from './pattern.ts';
+import { legsOf, swapColumns } from './swap.ts';
+import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode } from './jettons.ts';
+import { assetOfWallet, incomingOf, outgoingOf, proxyTonOpcode, proxyTransfer } from './stonfi-v2.ts';
+
+// TONCO: pools whose shares are items with a range of prices.
+
+const swapOpcode = 0xa7fb58f8;
+const payToOpcode = 0xa1daa96d;
+const SWAPPED: ReadonlySet<number> = new Set([0, 200]);
+const BURNED: ReadonlySet<number> = new Set([0, 201]);
+
+const payToBody = body({
+  queryId: uint64,
+  receiver0: address,
+  receiver1: address,
+  exitCode: uint32,
+  seqno: uint64,
+  out: (slice) => {
+    const cell = maybeRef(slice);
+    return cell && paid(cell);
+  },
+});
+const paid = fields({ amount0: coins, token0: address, amount1: coins, token1: address });
+
+const swapBody = body({
+  queryId: uint64,
+  owner: address,
+  sourceWallet: address,
+  params: inRef(fields({ amount: coins, limit: bigUint(160), minOut: coins })),
+});
+
+const jettonTransfer = built(jettonTransferType);
+
+const payout: Pattern = as(
+  'payout',
+  followedBy(
+    call(payToOpcode),
+    maybe(
+      first(
+        followedBy(
+          as('out', proxyTransfer),
+          followedBy(
+            call(proxyTonOpcode),
+            followedBy(
+              call(notifyOpcode),
+              lazy(() => peerSwap),
+            ),
+          ),
+        ),
+        followedBy(
+          as('out', jettonTransfer),
+          lazy(() => peerSwap),
+        ),
+        followedBy(as('out', proxyTransfer), call(proxyTonOpcode)),
+        as('out', jettonTransfer),
+      ),
+    ),
+  ),
+);
+
+const peerSwap: Pattern = as('swap', followedBy(call(swapOpcode), payout));
+
+const swap: Matcher = {
+  pattern: after(
+    first(as('jettons', jettonTransfer), after(as('ton', call(proxyTonOpcode)), call(notifyOpcode))),
+    as('swap', followedBy(call(swapOpcode), payout)),
+  ),
+  build(_root, found, { interfaces }) {
+    const incoming = incomingOf(found);
+    const payouts = found.all('payout').map((block) => payToBody(innerCall(block).message));
+    const legs = legsOf(incoming, payouts, (wallet) => assetOfWallet(wallet, interfaces));
+    const failed = payouts.some(({ exitCode }) => !SWAPPED.has(exitCode));
+    const outgoing = outgoingOf(found, legs.at(-1), payouts.at(-1)?.receiver0 ?? null);
+    const { minOut } = swapBody(innerCall(found.all('swap').at(-1)!).message).params;
+    const minOutAmount = failed ? minOut : outgoing.amount;
+    return {
+      type: 'jetton_swap',
+      columns: swapColumns({ dex: 'tonco', sender: incoming.source, incoming, outgoing, legs, minOutAmount }),
+      failed,
+    };
+  },
+};
+
+const addBody = body({
+  queryId: uint64,
+  amount0: coins,
+  amount1: coins,
+  enough0: coins,
+  enough1: coins,
+  liquidity: bigUint(128),
+  tickLower: int(24),
+  tickUpper: int(24),
+});
+const fundBody = body({ queryId: uint64, owner: address, amount0: coins, amount1: coins });
+
+const refund = (label: string): Pattern => as(label, followedBy(jettonTransfer, maybe(call(proxyTonOpcode))));
+
+const deposit: Matcher = {
+  pattern: after(
+    as(
+      'fund',
+      after(
+        first(after(as('ton', call(proxyTonOpcode)), call(notifyOpcode)), as('jettons', jettonTransfer)),
+        call(0x4468de77),
+      ),
+    ),
+    followedBy(
+      call(0x3ebe5431),
+      maybe(
+        as(
+          'mint',
+          followedByAll(
+            call(0x81702ef8),
+            maybe(as('refunds', followedByAll(call(payToOpcode), maybe(refund('refund')), maybe(refund('refund'))))),
+            as('item', built('nft_mint')),
+            maybe(call(0xd53276db)),
+          ),
+        ),
+      ),
+    ),
+  ),
+  build(root, found, { interfaces }) {
+    const { message, source: pool, destination: account } = innerCall(root);
+    const position = addBody(message);
+    const fund = found.one('fund')!;
+    const { owner, amount0, amount1 } = fundBody(innerCall(fund).message);
+    const transfer = jettonTransferOf(found.one('jettons'));
+    const isFirst = amount0 > 0n;
+    const item = found.one('item');
+    const { nft_item_index: nftIndex = null } = (item?.columns.data?.['nft_mint_data'] ?? {}) as {
+      readonly nft_item_index?: bigint;
+    };
+    const wallet = transfer?.senderWallet ?? null;
+    const pair = pairOf(fund, transfer?.jetton ?? null, isFirst, interfaces);
+    return {
+      type: 'tonco_deposit_liquidity',
+      actionType: 'dex_deposit_liquidity',
+      columns: {
+        source: owner,
+        sourceSecondary: wallet,
+        destination: pool,
+        destinationSecondary: account,
+        data: depositData({
+          dex: 'tonco',
+          amount1: isFirst ? amount0 : amount1,
+          asset1: transfer?.jetton ?? null,
+          ...(isFirst ? { wallet1: wallet } : { wallet2: wallet }),
+          minted: item === undefined ? null : position.liquidity,
+          targetAsset1: pair[0],
+          targetAsset2: pair[1],
+          targetAmount1: position.enough0,
+          targetAmount2: position.enough1,
+          excesses: excessesOf(found, interfaces),
+          tickLower: position.tickLower,
+          tickUpper: position.tickUpper,
+          nftIndex,
+          nftAddress: item?.columns.destination ?? null,
+        }),
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const fundPayload = fields({ opcode: uint32, otherWallet: address });
+
+/** Both assets of the pool: the one that came, and the one whose wallet the payment names. */
+function pairOf(
+  fund: Block,
+  sent: string | null,
+  isFirst: boolean,
+  interfaces: Interfaces,
+): readonly [string | null, string | null] {
+  const payload = payloadBefore(fund);
+  const read = payload && tryRead(() => fundPayload(payload));
+  const other = read ? assetOfWallet(read.otherWallet, interfaces) : null;
+  return isFirst ? [sent, other] : [other, sent];
+}
+
+const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload: maybeRef });
+
+/** What the payment before carried. */
+function payloadBefore(fund: Block) {
+  const before = fund.previous;
+  const transfer = jettonTransferOf(before);
+  if (transfer !== undefined) return transfer.forwardPayload?.clone();
+  const ton = before?.previous;
+  return ton === undefined ? undefined : tryRead(() => proxyTonBody(innerCall(ton).message).payload)?.clone();
+}
+
+function excessesOf(found: Found, interfaces: Interfaces) {
+  const order = found.one('refunds');
+  const { out } = order === undefined ? { out: null } : payToBody(innerCall(order).message);
+  if (out === null) return [];
+  const { amount0, token0, amount1, token1 } = out;
+  return [
+    { asset: assetOfWallet(token0, interfaces), amount: amount0 },
+    { asset: assetOfWallet(token1, interfaces), amount: amount1 },
+  ].filter(({ amount }) => amount > 0n);
+}
+
+const minters = inRef(fields({ minter0: address, minter1: address, controller: address }));
+const createBody = body({
+  queryId: uint64,
+  wallet0: address,
+  wallet1: address,
+  spacing: int(24),
+  price: bigUint(160),
+  protocolFee: uint(16),
+  feeBase: uint(16),
+  feeCurrent: uint(16),
+  content: (slice) => void slice.ref(),
+  itemContent: (slice) => void slice.ref(),
+  minters,
+});
+
+const deployPool: Matcher = {
+  pattern: followedBy(call(0x2e3034ef), as('init', followedBy(call(0x441c39ed), maybe(call(0xd53276db))))),
+  build(root, found) {
+    const { message, source, destination: router } = innerCall(root);
+    const order = createBody(message);
+    return {
+      type: 'tonco_deploy_pool',
+      columns: {
+        source,
+        destination: innerCall(found.one('init')!).destination,
+        destinationSecondary: router,
+        data: {
+          tonco_deploy_pool_data: {
+            jetton0_router_wallet: order.wallet0,
+            jetton1_router_wallet: order.wallet1,
+            jetton0_minter: order.minters.minter0,
+            jetton1_minter: order.minters.minter1,
+            tick_spacing: order.spacing.toString(),
+            initial_price_x96: order.price,
+            protocol_fee: order.protocolFee.toString(),
+            lp_fee_base: order.feeBase.toString(),
+            lp_fee_current: order.feeCurrent.toString(),
+            pool_active: true,
+          },
+        },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+const startBurnBody = body({
+  queryId: uint64,
+  index: uint64,
+  liquidity: bigUint(128),
+  tickLower: int(24),
+  tickUpper: int(24),
+});
+const positionBurnBody = body({ queryId: uint64, owner: address });
+
+const withdraw: Matcher = {
+  pattern: followedBy(
+    call(0x530b5f2c),
+    as(
+      'position',
+      followedBy(
+        call(0x46ca335a),
+        followedBy(
+          call(0xd73ac09d),
+          as('payout', followedByAll(call(payToOpcode), maybe(refund('out')), maybe(refund('out')))),
+        ),
+      ),
+    ),
+  ),
+  build(root, found, { interfaces }) {
+    const { message, destination: pool } = innerCall(root);
+    const order = startBurnBody(message);
+    const position = innerCall(found.one('position')!);
+    const payTo = innerCall(found.one('payout')!);
+    const { out, exitCode } = payToBody(payTo.message);
+    const { owner } = positionBurnBody(position.message);
+    const side = (token: string | undefined, amount: bigint | undefined): WithdrawnAsset => {
+      const asset = token === undefined ? null : assetOfWallet(token, interfaces);
+      const isTon = asset === null;
+      return {
+        amount: amount ?? null,
+        asset,
+        userWallet: isTon ? null : owner,
+        dexJettonWallet: isTon ? null : (token ?? null),
+        dexWallet: isTon ? payTo.destination : pool,
+      };
+    };
+    return {
+      type: 'tonco_withdraw_liquidity',
+      actionType: 'dex_withdraw_liquidity',
+      columns: {
+        source: owner,
+        destination: pool,
+        data: withdrawalData({
+          dex: 'tonco',
+          first: side(out?.token0, out?.amount0),
+          second: side(out?.token1, out?.amount1),
+          burnt: order.liquidity,
+          nftIndex: order.index,
+          nftAddress: position.destination,
+          tickLower: order.tickLower,
+          tickUpper: order.tickUpper,
+        }),
+      },
+      failed: !BURNED.has(exitCode),
+    };
+  },
+};
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const toncoMatchers: Readonly<Record<number, Matcher>> = { 22: swap, 62: deposit, 63: deployPool, 64: withdraw };
