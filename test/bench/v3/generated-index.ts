@@ -123,18 +123,20 @@ function zerosOf({ columns }: Table, named: readonly string[]): { readonly names
 
 type AccountOf = (n: string) => string;
 
+/** Half a dozen are most of all, and a third of the bodies is the same. */
+const opcode = (kind: string): string => `(${skewed(`opcode ${kind}`, 'n', 400)} * 40503 + 7)::integer`;
+const body = (kind: string): string =>
+  hash('b', `CASE WHEN n % 3 = 0 THEN 0 ELSE ${skewed(`body ${kind}`, 'n', 1_000_000)} END`);
+
 function transactionRows(numbers: string, account: AccountOf): string {
-  return `INSERT INTO transactions (hash, lt, account, utime, mc_seqno, workchain, shard, seqno, trace_id, in_msg_hash, boc)
+  return `INSERT INTO transactions (hash, lt, account, utime, mc_seqno, workchain, shard, seqno, trace_id, in_msg_hash, in_opcode, in_body_hash, boc)
     SELECT ${hash('t', 'n')}, ${lt('n')}, ${account('n')}, ${utime('n')}, ${block('n')}, 0, ${-(2n ** 63n)}, ${block('n')},
-      ${hash('t', rootOf('n'))}, ${hash('m', 'n')}, boc
+      ${hash('t', rootOf('n'))}, ${hash('m', 'n')}, ${opcode('in')}, ${body('in')}, boc
     FROM ${numbers} JOIN templates ON place = n % template_count()`;
 }
 
 /** Three of each transaction: the one it took, from outside at the root of a trace, and two that it sent to outside. */
 function messageRows(numbers: string, account: AccountOf): string {
-  const opcode = (kind: string): string => `(${skewed(`opcode ${kind}`, 'n', 400)} * 40503 + 7)::integer`;
-  const body = (kind: string): string =>
-    hash('b', `CASE WHEN n % 3 = 0 THEN 0 ELSE ${skewed(`body ${kind}`, 'n', 1_000_000)} END`);
   const isRoot = `n % ${transactionsOfTrace} = 0`;
   const sent = [1, 2].map(
     (place) => `SELECT ${hash(`o${place}`, 'n')}, ${lt('n')} + ${place}, NULL::bytea, 2, ${account('n')}, NULL::bytea,
