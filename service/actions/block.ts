@@ -46,7 +46,7 @@ export function makeBlock(
 }
 
 /**
- * Puts a new block in place of connected ones: it takes their nodes, follows what the first of them followed, and what followed any of them follows it.
+ * Puts a new block in place of ones that follow each other, or follow the same block: it takes their nodes, follows what the first of them followed, and what followed any of them follows it.
  * @returns undefined, with nothing changed, when the blocks are not connected
  */
 export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | undefined {
@@ -54,13 +54,17 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
   const within = new Set(parts);
   const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
   const [top] = tops;
-  if (top === undefined || tops.length > 1 || parts.some(({ mergedInto }) => mergedInto !== undefined))
-    return undefined;
+  const isConnected = tops.every(({ previous }) => previous === top?.previous) && (tops.length === 1 || top?.previous);
+  if (top === undefined || !isConnected || parts.some(({ mergedInto }) => mergedInto !== undefined)) return undefined;
   const nodes = [...new Set(parts.flatMap((part) => part.nodes))].toSorted(byLt);
   const block = makeBlock(made, nodes, parts);
   const { previous } = top;
   block.previous = previous;
-  if (previous !== undefined) previous.next = previous.next.map((one) => (one === top ? block : one));
+  if (previous !== undefined) {
+    previous.next = previous.next
+      .filter((one) => one === top || !within.has(one))
+      .map((one) => (one === top ? block : one));
+  }
   block.next = parts
     .flatMap((part) => part.next)
     .filter((one) => !within.has(one))
