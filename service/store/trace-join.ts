@@ -42,18 +42,11 @@ export async function hintTraces(session: Session, rows: TraceRows): Promise<Hin
 }
 
 /**
- * One at a time; and few rows are sought in large tables, which after much COPY have no statistics yet: without them the planner would read the
- * whole of each. Until the transaction ends.
- */
-const lockSql = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
-  SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.open_edges', 0))`;
-
-/**
  * Joins the traces of stored transactions with those of the index, and stores them with their accounts and open messages. Last in its transaction,
  * which must be READ COMMITTED: until it ends no other transaction joins traces.
  */
 export async function joinTraces(session: Session, inserts: Inserts, { rows, labels }: HintedTraces): Promise<void> {
-  await session.query(lockSql);
+  await session.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.open_edges', 0))`);
   const met = await takeMetEdges(session, rows.openEdges);
   const stored = await readTraces(session, met);
   const plan = planTraces(rows, met, stored, labels);

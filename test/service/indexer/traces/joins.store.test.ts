@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import type { Carriage } from '#service/store/insert.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import type { BlockRows } from '#service/store/tables.ts';
@@ -18,12 +19,13 @@ const anyTurn: WriteTurn = { advance: async () => {} };
 let tested: StoreUnderTest;
 let writers: readonly Writer[];
 
+const writerOn = (store: Store, carriage: Carriage): Writer =>
+  createWriter({ carriage, assemble: assembleTraces }, store);
+
 beforeAll(async () => {
   tested = await createStoreUnderTest(import.meta.filename);
   await migrate(tested.store);
-  writers = (['copy', 'unnest', 'copy'] as const).map((carriage) =>
-    createWriter({ carriage, assemble: assembleTraces }, tested.store),
-  );
+  writers = (['copy', 'unnest', 'copy'] as const).map((carriage) => writerOn(tested.store, carriage));
 });
 
 afterAll(() => tested.close());
@@ -56,6 +58,6 @@ it('three writers at once leave the same traces in Postgres whatever the batches
       await writeAll(batches);
       expect(await readTables(tested.store)).toEqual(tablesOf(assembleTraces(blocks)));
     }),
-    { seed: 11, numRuns: 60, endOnFailure: true },
+    { seed: 11, numRuns: 40, endOnFailure: true },
   );
 }, 240_000);
