@@ -185,7 +185,7 @@ const transfer: Matcher = {
     const oldOwner = (assigned && tryRead(() => assignedBody(innerCall(assigned).message).previous)) ?? source;
     const sale = saleBefore(root.previous, item, read.newOwner, context);
     const payment = sale === undefined ? undefined : root.previous;
-    const isPaid = payment !== undefined && payment.columns.source && !endsAuction(payment);
+    const isPaid = payment !== undefined && !endsAuction(payment);
     const values = {
       query_id: read.queryId,
       custom_payload: text(read.customPayload),
