@@ -29,6 +29,11 @@ function expectAll(expected: readonly PlainTransaction[], rows: BlockRows): void
     const inMessage = cell.refs[0]!.beginParse().loadMaybeRef();
     expect(in_msg_hash && hex(in_msg_hash)).toBe(inMessage && inMessage.hash().toString('hex'));
   }
+  const found = rows.transactions.map(({ hash, in_opcode, in_body_hash }) =>
+    [hex(hash), in_opcode, in_body_hash && hex(in_body_hash)].join(),
+  );
+  const taken = expected.map((one) => [one.hash, one.in?.opcode, one.in?.body_hash].join());
+  expect(found.toSorted()).toEqual(taken.toSorted());
   const messages = new Map<string, PlainMessage>();
   for (const { in: inMessage, out } of expected) {
     for (const message of [...(inMessage ? [inMessage] : []), ...out]) {
