@@ -2,18 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import { hashKey } from '#service/store/hash-key.ts';
 import type { BlockRows } from '#service/store/tables.ts';
 import type { TraceRows } from '#service/store/trace-rows.ts';
 import type { Bench, BenchResult } from './bench.ts';
 import { openMainnetBlocks, openRecordedChain, type LocalSource } from './indexing/local-source.ts';
-import { openPipeline } from './indexing/pipeline.ts';
+import { openPipeline, type Pipeline } from './indexing/pipeline.ts';
 
 const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50 };
 
 const WARM_UP_MS = 4_000;
 const MEASURED_MS = 12_000;
 
-type Figures = { readonly transactions: number; readonly blocks: number; readonly peakRssBytes: number };
+/** Some batches: a busy machine takes longer for them. */
+const BLOCKS_MIN = 300;
+
+type Figures = {
+  readonly transactions: number;
+  readonly blocks: number;
+  readonly peakRssBytes: number;
+  /** Of one transaction, in microseconds: what is left of the pace when the machine does other things too. */
+  readonly indexerCpuUs: number;
+  readonly serverCpuUs: number;
+};
 
 /** What the pipeline writes in a second, on an index that has begun to fill. */
 async function measureWriting(
@@ -23,28 +34,41 @@ async function measureWriting(
   const pipeline = await openPipeline({ local, assemble });
   try {
     await sleep(WARM_UP_MS);
-    const before = { ...pipeline.written(), ms: performance.now() };
+    await untilWritten(pipeline, 1);
+    const before = { ...pipeline.written(), ms: performance.now(), server: await pipeline.serverCpuSeconds() };
+    const cpuBefore = process.cpuUsage();
     let peakRssBytes = 0;
-    while (performance.now() < before.ms + MEASURED_MS) {
+    const enough = before.blocks + BLOCKS_MIN;
+    while (performance.now() < before.ms + MEASURED_MS || pipeline.written().blocks < enough) {
       await sleep(200);
       peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss());
     }
     const after = pipeline.written();
     const seconds = (performance.now() - before.ms) / 1000;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const server = (await pipeline.serverCpuSeconds()) - before.server;
+    const count = Math.max(1, after.transactions - before.transactions);
     return {
       transactions: (after.transactions - before.transactions) / seconds,
       blocks: (after.blocks - before.blocks) / seconds,
       peakRssBytes,
+      indexerCpuUs: (user + system) / count,
+      serverCpuUs: (server * 1e6) / count,
     };
   } finally {
     await pipeline.close();
   }
 }
 
-/** Transactions under their own names, without traces. */
+async function untilWritten(pipeline: Pipeline, blocks: number): Promise<void> {
+  while (pipeline.written().blocks < blocks) await sleep(100);
+}
+
+/** Without the traces that are whole: those with open messages are what the next batch's messages are told from new ones by. */
 function withoutTraces(blocks: readonly BlockRows[]): TraceRows {
-  const transactions = blocks.flatMap((rows) => rows.transactions.map((row) => ({ ...row, trace_id: row.hash })));
-  return { transactions, traces: [], traceAccounts: [], openEdges: [] };
+  const all = assembleTraces(blocks);
+  const open = new Set(all.openEdges.map(({ trace_id }) => hashKey(trace_id)));
+  return { ...all, traces: all.traces.filter(({ trace_id }) => open.has(hashKey(trace_id))), traceAccounts: [] };
 }
 
 /** Rows of blocks alone, by one thread. */
@@ -81,6 +105,8 @@ async function run(): Promise<BenchResult[]> {
     atLeast(`${what} into Postgres, with traces: blocks`, traced.blocks, 'masterchain blocks/s', GOALS.blocks),
     { name: 'the recorded chain into Postgres, with traces', value: sparse.blocks, unit: 'masterchain blocks/s' },
     { name: 'the same, in transactions', value: sparse.transactions, unit: 'transactions/s' },
+    { name: 'CPU of a transaction with traces, indexer', value: traced.indexerCpuUs, unit: 'us' },
+    { name: 'CPU of a transaction with traces, Postgres', value: traced.serverCpuUs, unit: 'us' },
     { name: 'most memory of the indexer', value: rssBytes / 2 ** 20, unit: 'MiB' },
   ];
 }
