@@ -107,7 +107,7 @@ async function killAfterSome(store: Store, url: string, random: () => number): P
   const process = spawn(
     globalThis.process.execPath,
     [join(import.meta.dirname, 'indexing-process.ts'), url, JSON.stringify(liteServersOf(recorded))],
-    { stdio: 'ignore' },
+    { stdio: ['pipe', 'ignore', 'ignore'] },
   );
   const ended = once(process, 'exit');
   try {

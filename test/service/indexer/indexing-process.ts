@@ -18,6 +18,9 @@ type Network = {
 
 const [, , url = '', network = ''] = process.argv;
 
+// Nor does it outlive who started it.
+process.stdin.once('end', () => process.exit()).resume();
+
 /** Bytes are what `Buffer` makes of itself in JSON. */
 const { zero, liteServers } = JSON.parse(network, (_, value: unknown) =>
   typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
