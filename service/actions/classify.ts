@@ -1,10 +1,10 @@
 import { basicBlocks, tickTockType } from './basic-blocks.ts';
 import { breadthFirst, type Block } from './block.ts';
-import { eventTree, type EventTrace } from './event.ts';
-import { ghostActions } from './ghosts.ts';
+import { eventTree, type EventNode, type EventTrace } from './event.ts';
+import { ghostActions, unknownAction } from './ghosts.ts';
 import type { Interfaces } from './interfaces.ts';
-import { applyMatcher } from './matcher.ts';
-import { matchers } from './matchers.ts';
+import { applyMatcher, type Matcher } from './matcher.ts';
+import { matchers as allMatchers } from './matchers.ts';
 import { actionsOf, type Action } from './rows.ts';
 
 /** What became of a trace: `ok`, `broken` when something in it contradicts what is known of its accounts, `failed` when only its messages could be told. */
@@ -12,19 +12,39 @@ export type ClassificationState = 'ok' | 'broken' | 'failed';
 
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
-/** The actions of a trace (indexing sheet 9). Depends on nothing but its arguments. */
-export function classify(trace: EventTrace, interfaces: Interfaces): Classified {
+/** Larger traces are left as they are: their actions would be of no use to anybody (indexing sheet 9.7). */
+export const classifiedTransactionsMax = 4000;
+
+/**
+ * The actions of a trace (indexing sheet 9). Depends on nothing but its arguments. A matcher that fails leaves the trace with what its messages are by
+ * themselves.
+ */
+export function classify(
+  trace: EventTrace,
+  interfaces: Interfaces,
+  matchers: readonly Matcher[] = allMatchers,
+): Classified {
   const tree = eventTree(trace);
-  if (tree === undefined) return { state: 'ok', actions: [] };
-  let root = basicBlocks(tree);
-  for (const matcher of matchers) root = applyMatcher(matcher, root, { interfaces });
-  if (root.type === tickTockType && root.next.length === 0) return { state: 'ok', actions: [] };
+  if (tree === undefined || trace.transactions.length > classifiedTransactionsMax) return { state: 'ok', actions: [] };
+  try {
+    let root = basicBlocks(tree);
+    for (const matcher of matchers) root = applyMatcher(matcher, root, { interfaces });
+    return { state: isBroken(root) ? 'broken' : 'ok', actions: tell(trace, tree, root, interfaces) };
+  } catch {
+    return { state: 'failed', actions: basicActions(trace, tree) };
+  }
+}
+
+function tell(trace: EventTrace, tree: EventNode, root: Block, interfaces: Interfaces): readonly Action[] {
+  if (root.type === tickTockType && root.next.length === 0) return [];
   const actions = actionsOf(trace, root);
   const isGhost = actions.length === 0 && tree.message?.source === null && tree.children.length === 0;
-  return {
-    state: isBroken(root) ? 'broken' : 'ok',
-    actions: isGhost ? ghostActions(trace, tree.transaction, interfaces) : actions,
-  };
+  return isGhost ? ghostActions(trace, tree.transaction, interfaces) : actions;
+}
+
+function basicActions(trace: EventTrace, tree: EventNode): readonly Action[] {
+  if (tree.children.length === 0) return [unknownAction(trace, tree.transaction)];
+  return actionsOf(trace, basicBlocks(tree));
 }
 
 function isBroken(root: Block): boolean {

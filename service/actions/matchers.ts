@@ -6,6 +6,7 @@ import { electionMatchers } from './elections.ts';
 import { evaaMatchers } from './evaa.ts';
 import { jettonMatchers } from './jettons.ts';
 import { jvaultMatchers } from './jvault.ts';
+import { layerzeroMatchers } from './layerzero.ts';
 import { multisigMatchers } from './multisig.ts';
 import { nftMatchers } from './nft.ts';
 import { stakingMatchers } from './staking.ts';
@@ -26,6 +27,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   evaaMatchers,
   jettonMatchers,
   jvaultMatchers,
+  layerzeroMatchers,
   multisigMatchers,
   nftMatchers,
   stakingMatchers,
