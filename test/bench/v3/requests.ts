@@ -57,7 +57,6 @@ export async function requestsOf(store: Store, transactions: number): Promise<re
     'transactionsByMessage by opcode': of(opcode),
     'transactionsByMessage by opcode, sent': of((row) => `${opcode(row)}&direction=out`),
     'transactionsByMessage by body': of(({ body }) => `body_hash=${body}`),
-    'adjacentTransactions by hash': of(({ hash }) => `hash=${hash}`),
     'messages latest': () => '',
     'messages but those from outside': () => 'exclude_externals=true',
     'messages by hash': of(({ message }) => `msg_hash=${message}`),
