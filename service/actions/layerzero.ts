@@ -159,7 +159,7 @@ const receive: Matcher = {
   build(root, found) {
     const { message: executed, source: channel, destination: app } = innerCall(found.one('execute')!);
     const { content } = executeBody(executed);
-    if (BigInt(`0x${app.split(':')[1]}`) !== content.path.dstApp) return undefined;
+    if (app.split(':')[1] !== content.path.dstApp.toString(16).padStart(64, '0').toUpperCase()) return undefined;
     return {
       type: 'layerzero_receive',
       columns: {
