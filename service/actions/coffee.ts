@@ -3,8 +3,21 @@ import { byStart } from './block.ts';
 import { address, body, coins, fields, inRef, maybeAddress, uint64, type FieldReader } from './body.ts';
 import { depositData, withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
-import { after, any, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
-import { swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import {
+  after,
+  any,
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  followedByAll,
+  maybe,
+  repeat,
+  type Found,
+  type Pattern,
+} from './pattern.ts';
+import { sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   innerCall,
   internalTransferBody,
@@ -45,37 +58,16 @@ const event = as('event', call(0xc0ffee30));
 /** Who sent what into the exchange: jettons by a transfer, TON by a call. */
 function incomingOf(block: Block): SwapSide {
   const transfer = jettonTransferOf(block);
-  if (transfer !== undefined) {
-    return {
-      amount: transfer.amount,
-      asset: transfer.jetton,
-      source: transfer.sender,
-      destination: transfer.receiver,
-      sourceWallet: transfer.senderWallet,
-      destinationWallet: transfer.receiverWallet,
-    };
-  }
+  if (transfer !== undefined) return sideOfTransfer(transfer);
   const { message, source, destination } = innerCall(block);
-  const wallets = { sourceWallet: null, destinationWallet: null };
-  return { amount: amountBody(message).amount, asset: null, source, destination, ...wallets };
+  return sideOfTon(amountBody(message).amount, source, destination);
 }
 
 function outgoingOf(found: Found): SwapSide {
   const order = innerCall(found.one('payout')!);
   const { recipient, amount } = payoutBody(order.message);
   const transfer = jettonTransferOf(found.one('out'));
-  if (transfer === undefined) {
-    const wallets = { sourceWallet: null, destinationWallet: null };
-    return { amount, asset: null, source: order.source, destination: recipient, ...wallets };
-  }
-  return {
-    amount: transfer.amount,
-    asset: transfer.jetton,
-    source: transfer.sender,
-    destination: transfer.receiver,
-    sourceWallet: transfer.senderWallet,
-    destinationWallet: transfer.receiverWallet,
-  };
+  return transfer === undefined ? sideOfTon(amount, order.source, recipient) : sideOfTransfer(transfer);
 }
 
 const swap: Matcher = {
@@ -330,45 +322,34 @@ const carried = (opcode: number) => ({
     payloadOpcode(jettonTransferOf(block)?.forwardPayload ?? null) === opcode,
 });
 
-const holdFunds: Matcher = {
-  pattern: after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
-  build(root) {
-    const transfer = jettonTransferOf(root);
-    const plain = transfer === undefined ? innerCall(root) : undefined;
-    return {
-      type: 'coffee_mev_protect_hold_funds',
-      columns: {
-        source: transfer?.sender ?? plain?.source ?? null,
-        sourceSecondary: transfer?.senderWallet ?? null,
-        destination: transfer?.receiver ?? plain?.destination ?? null,
-        destinationSecondary: transfer?.receiverWallet ?? null,
-        asset: transfer?.jetton ?? null,
-        amount: transfer?.amount ?? plain?.message.value ?? null,
-      },
-      failed: root.failed,
-    };
-  },
-};
+/** Funds held for a swap that nobody may run ahead of. */
+function protectedFunds(type: string, pattern: Pattern): Matcher {
+  return {
+    pattern,
+    build(root) {
+      const transfer = jettonTransferOf(root);
+      const plain = transfer === undefined ? innerCall(root) : undefined;
+      return {
+        type,
+        columns: {
+          source: transfer?.sender ?? plain?.source ?? null,
+          sourceSecondary: transfer?.senderWallet ?? null,
+          destination: transfer?.receiver ?? plain?.destination ?? null,
+          destinationSecondary: transfer?.receiverWallet ?? null,
+          asset: transfer?.jetton ?? null,
+          amount: transfer?.amount ?? plain?.message.value ?? null,
+        },
+        failed: root.failed,
+      };
+    },
+  };
+}
 
-const failedSwap: Matcher = {
-  pattern: carried(FAILED_SWAP),
-  build(root) {
-    const transfer = jettonTransferOf(root);
-    const plain = transfer === undefined ? innerCall(root) : undefined;
-    return {
-      type: 'coffee_mev_protect_failed_swap',
-      columns: {
-        source: transfer?.sender ?? plain?.source ?? null,
-        sourceSecondary: transfer?.senderWallet ?? null,
-        destination: transfer?.receiver ?? plain?.destination ?? null,
-        destinationSecondary: transfer?.receiverWallet ?? null,
-        asset: transfer?.jetton ?? null,
-        amount: transfer?.amount ?? plain?.message.value ?? null,
-      },
-      failed: root.failed,
-    };
-  },
-};
+const holdFunds = protectedFunds(
+  'coffee_mev_protect_hold_funds',
+  after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
+);
+const failedSwap = protectedFunds('coffee_mev_protect_failed_swap', carried(FAILED_SWAP));
 
 /** By their place in the order of all matchers (indexing sheet 9.4). */
 export const coffeeMatchers: Readonly<Record<number, Matcher>> = {

@@ -5,7 +5,7 @@ import { body, coins, ref, uint64, type FieldReader } from './body.ts';
 import { withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
-import { swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import { sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   burnBody,
   burnNotificationOpcode,
@@ -76,36 +76,17 @@ const swap: Matcher = {
 
 function incomingOf(block: Block): SwapSide {
   const transfer = jettonTransferOf(block);
-  if (transfer !== undefined) {
-    return {
-      amount: transfer.amount,
-      asset: transfer.jetton,
-      source: transfer.sender,
-      destination: transfer.receiver,
-      sourceWallet: transfer.senderWallet,
-      destinationWallet: transfer.receiverWallet,
-    };
-  }
+  if (transfer !== undefined) return sideOfTransfer(transfer);
   const { message, source, destination } = innerCall(block);
-  const wallets = { sourceWallet: null, destinationWallet: null };
-  return { amount: nativeSwapBody(message).amount, asset: null, source, destination, ...wallets };
+  return sideOfTon(nativeSwapBody(message).amount, source, destination);
 }
 
 function outgoingOf(out: Block, poolPayout: Block): SwapSide {
   const { amount } = payoutBody(innerCall(poolPayout).message);
   const transfer = jettonTransferOf(out);
-  if (transfer !== undefined) {
-    return {
-      amount,
-      asset: transfer.jetton,
-      source: transfer.sender,
-      destination: transfer.receiver,
-      sourceWallet: transfer.senderWallet,
-      destinationWallet: transfer.receiverWallet,
-    };
-  }
+  if (transfer !== undefined) return { ...sideOfTransfer(transfer), amount };
   const { source, destination } = innerCall(out);
-  return { amount, asset: null, source, destination, sourceWallet: null, destinationWallet: null };
+  return sideOfTon(amount, source, destination);
 }
 
 const withdrawalPayout = (label: string) =>

@@ -9,7 +9,7 @@ import { tryRead } from './body.ts';
 import type { EventMessage, EventTrace, EventTransaction } from './event.ts';
 import { jettonTransferOfOrder } from './jettons.ts';
 import type { Interfaces } from './interfaces.ts';
-import { ghostActionOf, type Action } from './rows.ts';
+import { ghostActionOf, noColumns, type Action } from './rows.ts';
 
 /**
  * What a wallet was asked for by a message from outside that came to nothing: its orders as failed actions (indexing sheet 9.7), or one `unknown` action
@@ -32,22 +32,10 @@ export function ghostActions(trace: EventTrace, root: EventTransaction, interfac
 /** A trace of which nothing can be told but that it is there. */
 export function unknownAction(trace: EventTrace, root: EventTransaction): Action {
   return {
+    ...noColumns,
     traceId: trace.traceId,
     actionId: trace.traceId,
     type: 'unknown',
-    source: null,
-    sourceSecondary: null,
-    destination: null,
-    destinationSecondary: null,
-    asset: null,
-    assetSecondary: null,
-    asset2: null,
-    asset2Secondary: null,
-    opcode: null,
-    value: null,
-    amount: null,
-    extraCurrencies: {},
-    data: {},
     transactions: [root.hash],
     accounts: [root.account],
     startLt: root.lt,

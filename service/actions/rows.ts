@@ -144,7 +144,12 @@ export function ghostActionOf(
   };
 }
 
-const noColumns = {
+/** What an action of which nothing is told says. */
+export const noColumns = {
+  source: null,
+  sourceSecondary: null,
+  destination: null,
+  destinationSecondary: null,
   asset: null,
   assetSecondary: null,
   asset2: null,

@@ -3,7 +3,7 @@ import { address, body, coins, fields, inRef, maybeRef, uint32, uint64 } from '.
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from './pattern.ts';
-import { legsOf, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import { legsOf, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, proxyTonMasters } from './jettons.ts';
 
 // STON.fi, version 2: a swap may go over the pools of several routers.
@@ -98,15 +98,7 @@ export function incomingOf(found: Found): SwapSide {
       destinationWallet: innerCall(ton).destination,
     };
   }
-  const { amount, jetton, sender, senderWallet, receiver, receiverWallet } = jettonTransferOf(found.one('jettons'))!;
-  return {
-    amount,
-    asset: jetton,
-    source: sender,
-    destination: receiver,
-    sourceWallet: senderWallet,
-    destinationWallet: receiverWallet,
-  };
+  return sideOfTransfer(jettonTransferOf(found.one('jettons'))!);
 }
 
 /** What the last pool of a chain paid. */

@@ -1,4 +1,5 @@
 import type { ActionColumns, ActionData } from './columns.ts';
+import type { JettonTransfer } from './jettons.ts';
 
 /** What one side of a swap brought or got; a null asset is TON. */
 export type SwapSide = {
@@ -9,6 +10,24 @@ export type SwapSide = {
   readonly sourceWallet: string | null;
   readonly destinationWallet: string | null;
 };
+
+/** The side that a transfer of jettons is. */
+export function sideOfTransfer(transfer: JettonTransfer): SwapSide {
+  const { amount, jetton, sender, senderWallet, receiver, receiverWallet } = transfer;
+  return {
+    amount,
+    asset: jetton,
+    source: sender,
+    destination: receiver,
+    sourceWallet: senderWallet,
+    destinationWallet: receiverWallet,
+  };
+}
+
+/** The side that a payment of TON is. */
+export function sideOfTon(amount: bigint, source: string | null, destination: string | null): SwapSide {
+  return { amount, asset: null, source, destination, sourceWallet: null, destinationWallet: null };
+}
 
 /** One pool on the way of a swap. */
 export type SwapLeg = {
