@@ -56,11 +56,22 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
   const [top] = tops;
   const isConnected = tops.every(({ previous }) => previous === top?.previous) && (tops.length === 1 || top?.previous);
   if (top === undefined || !isConnected || parts.some(({ mergedInto }) => mergedInto !== undefined)) return undefined;
-  const nodes = [...new Set(parts.flatMap((part) => part.nodes))].toSorted(byLt);
+  return joinBlocks(made, parts);
+}
+
+/**
+ * Puts a new block in place of ones that need not be connected: it stands where the one nearest to the root stood.
+ * @param begun further messages that belong to it, and may belong to other blocks too
+ */
+export function joinBlocks(made: NewBlock, parts: readonly Block[], begun: readonly EventNode[] = []): Block {
+  const within = new Set(parts);
+  const nodes = [...new Set([...parts.flatMap((part) => part.nodes), ...begun])].toSorted(byLt);
   const block = makeBlock(made, nodes, parts);
-  const { previous } = top;
-  block.previous = previous;
-  if (previous !== undefined) {
+  const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
+  const top = tops.length === 1 ? tops[0]! : tops.reduce((one, other) => (depthOf(other) < depthOf(one) ? other : one));
+  block.previous = top.previous;
+  for (const { previous } of tops) {
+    if (previous === undefined) continue;
     previous.next = previous.next
       .filter((one) => one === top || !within.has(one))
       .map((one) => (one === top ? block : one));
@@ -72,6 +83,12 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
   for (const one of block.next) one.previous = block;
   for (const part of parts) part.mergedInto = block;
   return block;
+}
+
+function depthOf({ previous }: Block): number {
+  let depth = 0;
+  for (let above = previous; above !== undefined; above = above.previous) depth++;
+  return depth;
 }
 
 function byLt(one: EventNode, other: EventNode): number {

@@ -1,5 +1,6 @@
 import { basicBlocks, tickTockType } from './basic-blocks.ts';
 import { breadthFirst, type Block } from './block.ts';
+import { joinDedustDeposits } from './dedust-liquidity.ts';
 import { eventTree, type EventNode, type EventTrace } from './event.ts';
 import { ghostActions, unknownAction } from './ghosts.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -29,6 +30,7 @@ export function classify(
   try {
     let root = basicBlocks(tree);
     for (const matcher of matchers) root = applyMatcher(matcher, root, { interfaces });
+    root = joinDedustDeposits(root);
     return { state: isBroken(root) ? 'broken' : 'ok', actions: tell(trace, tree, root, interfaces) };
   } catch {
     return { state: 'failed', actions: basicActions(trace, tree) };

@@ -1,6 +1,7 @@
 import { cocoonMatchers } from './cocoon.ts';
 import { coffeeStakingMatchers } from './coffee-staking.ts';
 import { coffeeMatchers } from './coffee.ts';
+import { dedustLiquidityMatchers } from './dedust-liquidity.ts';
 import { dedustMatchers } from './dedust.ts';
 import { electionMatchers } from './elections.ts';
 import { evaaMatchers } from './evaa.ts';
@@ -22,6 +23,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   cocoonMatchers,
   coffeeStakingMatchers,
   coffeeMatchers,
+  dedustLiquidityMatchers,
   dedustMatchers,
   electionMatchers,
   evaaMatchers,
