@@ -153,7 +153,7 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
     if (turn === 0 && wanted !== undefined && side !== wanted) continue;
     if (isNothing(table, children[side], options)) continue;
     setBit(key, at, side);
-    if (!walkNode(walk, new CellSlice(table, children[side]!), at + 1, side === wanted)) return false;
+    if (!walkNode(walk, new CellSlice(table, children[side]), at + 1, side === wanted)) return false;
   }
   return true;
 }

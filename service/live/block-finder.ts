@@ -29,7 +29,7 @@ const MODES = { seqno: 1, lt: 2, utime: 4 } as const;
 
 /** Finds blocks, each proved to be in the history of the served head. */
 export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
-  const found = createAnswerCache({ bytesMax: FOUND_BYTES_MAX });
+  const headers = createAnswerCache({ bytesMax: FOUND_BYTES_MAX });
 
   /** Asks against the served head: it is proved already, so that its history needs no further question. */
   async function lookUp(
@@ -38,7 +38,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     context: ReadContext,
   ): Promise<LiveAnswer<LiveBlockHeader>> {
     const key = `${place.workchain} ${place.shard} ${search.by} ${valueOf(search)}`;
-    const held = found.get(key) as LiveBlockHeader | undefined;
+    const held = headers.get(key) as LiveBlockHeader | undefined;
     if (held !== undefined) {
       context.observe?.(fromMemory);
       return { value: held, liteServers: [], cached: true };
@@ -49,7 +49,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
       masterchainSeqno: masterchainBlock.seqno,
       check: (result) => viewHeader(checkLookupWithProof({ ...place, search, masterchainBlock }, result)),
     });
-    found.set(key, answer.value, FOUND_BYTES);
+    headers.set(key, answer.value, FOUND_BYTES);
     return answer;
   }
 

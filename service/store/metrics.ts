@@ -35,13 +35,13 @@ export function createStoreMetrics(register: Registry, { connections }: StoreRea
     buckets: secondsBuckets,
     registers,
   });
-  new Gauge({
+  const open: Gauge<'state'> = new Gauge({
     name: 'ton_store_connections',
     help: 'Connections to Postgres by state, and calls that wait for one',
     labelNames: ['state'],
     registers,
     collect() {
-      for (const [state, count] of Object.entries(connections())) this.set({ state }, count);
+      for (const [state, count] of Object.entries(connections())) open.set({ state }, count);
     },
   });
   return {

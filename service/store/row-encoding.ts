@@ -1,5 +1,5 @@
 import { createByteSink } from './byte-sink.ts';
-import type { Columns, Row, Table } from './columns.ts';
+import type { ColumnKind, Row, Table } from './columns.ts';
 import { elementSql, encodeArray, writeField } from './field-encoding.ts';
 
 /** Signature, flags and length of the extension (Postgres manual, binary format of COPY). */
@@ -28,7 +28,7 @@ export function encodeUnnest<T extends Table>(
   table: T,
   rows: readonly Row<T>[],
 ): { readonly sql: string; readonly values: readonly Buffer[] } {
-  const columns = Object.entries(table.columns as Columns);
+  const columns = Object.entries<ColumnKind<unknown>>(table.columns);
   const arrays = columns.map(([, kind], index) => `$${index + 1}::${elementSql(kind)}[]`);
   const names = columns.map(([name]) => name);
   const casts = columns.map(([name, kind]) =>

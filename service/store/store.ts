@@ -75,12 +75,15 @@ const idleTransactionTimeoutMs = 60_000;
 
 /** Integers of up to 120 bits and more arrive as text. */
 const columnTypes: CustomTypesConfig = {
-  getTypeParser: (id: number, format?: 'text' | 'binary') => {
-    if (format !== 'binary' && id === types.builtins.INT8) return BigInt;
-    if (format !== 'binary' && id === types.builtins.NUMERIC) return numeric;
-    return types.getTypeParser(id, format ?? 'text') as (text: string) => unknown;
-  },
-} as CustomTypesConfig;
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    (format === 'binary' ? undefined : ownParsers.get(id)) ??
+    (types.getTypeParser(id, format ?? 'text') as (text: string) => unknown),
+};
+
+const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map([
+  [types.builtins.INT8, BigInt],
+  [types.builtins.NUMERIC, numeric],
+]);
 
 /** Amounts are whole numbers; what a query averages is not. */
 function numeric(text: string): bigint | number {

@@ -80,9 +80,9 @@ export function createWriter({ carriage, assemble }: WriterOptions, store: Store
 }
 
 function* ltsOf(rows: readonly BlockRows[]): Generator<bigint> {
-  for (const { transactions, messages } of rows) {
-    for (const { lt } of transactions) yield lt;
-    for (const { lt } of messages) yield lt;
+  for (const one of rows) {
+    for (const { lt } of one.transactions) yield lt;
+    for (const { lt } of one.messages) yield lt;
   }
 }
 
@@ -160,16 +160,17 @@ function isOfSystem({ source }: MessageRow): boolean {
 const latestColumns = Object.keys(latestAccountStates.columns).filter((column) => column !== 'account');
 const isOfData = (column: string): boolean => column.startsWith('data_boc');
 
+const isNewer = (one: string, other: string): string => `${one}.last_trans_lt > ${other}.last_trans_lt`;
+const hasNewerData = (one: string, other: string): string =>
+  `coalesce(${one}.data_boc_lt, -1) > coalesce(${other}.data_boc_lt, -1)`;
+const brings = (one: string, other: string): string => `(${isNewer(one, other)} OR ${hasNewerData(one, other)})`;
+
 /** The newest state wins, and on its own the newest whole data. Rows that bring neither are not touched at all: most of the past. */
 function mergeLatest(given: string): string {
-  const isNewer = (one: string, other: string): string => `${one}.last_trans_lt > ${other}.last_trans_lt`;
-  const hasNewerData = (one: string, other: string): string =>
-    `coalesce(${one}.data_boc_lt, -1) > coalesce(${other}.data_boc_lt, -1)`;
   const sets = latestColumns.map((column) => {
     const condition = isOfData(column) ? hasNewerData('excluded', 'kept') : isNewer('excluded', 'kept');
     return `${column} = CASE WHEN ${condition} THEN excluded.${column} ELSE kept.${column} END`;
   });
-  const brings = (one: string, other: string): string => `(${isNewer(one, other)} OR ${hasNewerData(one, other)})`;
   // A question for each row: as a join, the whole table would be read.
   const known = `(SELECT ${brings('given', 'old')} FROM latest_account_states old WHERE old.account = given.account)`;
   return `${insertFrom(latestAccountStates, `${given} WHERE ${known} IS NOT FALSE`)}

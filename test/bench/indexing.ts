@@ -79,7 +79,7 @@ async function measureDecoding({ length, source }: LocalSource): Promise<BenchRe
   for (let warm = 0; warm < 3; warm++) pass();
   const before = process.cpuUsage();
   let transactions = 0;
-  for (let run = 0; run < 10; run++) transactions += pass();
+  for (let turn = 0; turn < 10; turn++) transactions += pass();
   const used = process.cpuUsage(before);
   const value = transactions / ((used.user + used.system) / 1e6);
   return atLeast('', value, 'transactions/s of CPU', GOALS.decoded);

@@ -23,6 +23,13 @@ type Sample = {
 
 const samples = 220;
 
+const account = (row: Sample): string => `account=0:${row.account}`;
+const opcode = (row: Sample): string => `opcode=0x${row.opcode.toString(16).padStart(8, '0')}`;
+const hour = (row: Sample): string => `start_utime=${row.utime - 3600}&end_utime=${row.utime}`;
+const list = (requests: Readonly<Record<string, (turn: number) => string>>): Requests[] =>
+  Object.entries(requests).map(([name, query]) => ({ name, query: (turn) => `limit=100&${query(turn)}` }));
+const hex = (expression: string): string => `encode(${expression}, 'hex')`;
+
 export async function requestsOf(store: Store, transactions: number): Promise<readonly Requests[]> {
   const rows = await drawSamples(store, transactions);
   const of = (make: (row: Sample) => string) => (turn: number) => make(rows[turn % rows.length] as Sample);
@@ -30,11 +37,6 @@ export async function requestsOf(store: Store, transactions: number): Promise<re
     `SELECT encode(substr(${generated.accountAt('0')}, 2), 'hex') AS account`,
   );
   const busy = `account=0:${busiest?.account ?? ''}`;
-  const account = (row: Sample): string => `account=0:${row.account}`;
-  const opcode = (row: Sample): string => `opcode=0x${row.opcode.toString(16).padStart(8, '0')}`;
-  const hour = (row: Sample): string => `start_utime=${row.utime - 3600}&end_utime=${row.utime}`;
-  const list = (requests: Readonly<Record<string, (turn: number) => string>>): Requests[] =>
-    Object.entries(requests).map(([name, query]) => ({ name, query: (turn) => `limit=100&${query(turn)}` }));
   return list({
     masterchainInfo: () => '',
     'masterchainBlockShardState by seqno': of(({ mcSeqno }) => `seqno=${mcSeqno}`),
@@ -83,7 +85,6 @@ export async function requestsOf(store: Store, transactions: number): Promise<re
 
 async function drawSamples(store: Store, transactions: number): Promise<readonly Sample[]> {
   const { hash, lt, utime, block } = generated;
-  const hex = (expression: string): string => `encode(${expression}, 'hex')`;
   const row = `(abs(hashtextextended('sample', s)) % ${transactions - transactionsOfBlock})`;
   return store.read<Sample>(
     `SELECT encode(substr(t.account, 2), 'hex') AS account, ${hex(hash('t', 'n'))} AS hash, ${hex(hash('m', 'n'))} AS message,

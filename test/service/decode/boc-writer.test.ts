@@ -31,6 +31,8 @@ function namesOfDifferent(bags: readonly RecordedBag[]): string[] {
   return bags.filter(({ bytes }) => !rewritten(bytes).equals(bytes)).map(({ name }) => name);
 }
 
+const leaf = (bits: number): Cell => beginCell().storeUint(bits, 8).endCell();
+
 describe('writeBoc', () => {
   it('is read back by @ton/core, and by ourselves with every choice of parts', () => {
     fc.assert(
@@ -60,7 +62,6 @@ describe('writeBoc', () => {
   });
 
   it('writes what is below a reference before the next reference, when asked to', () => {
-    const leaf = (bits: number): Cell => beginCell().storeUint(bits, 8).endCell();
     const left = beginCell().storeUint(1, 8).storeRef(leaf(2)).endCell();
     const boc = parseBoc(beginCell().storeRef(left).storeRef(leaf(3)).endCell().toBoc());
     const written = parseBoc(writeBoc(boc, boc.roots, { depthFirst: true }));

@@ -16,6 +16,10 @@ describe('migrate', () => {
 
   afterEach(() => tested.close());
 
+  const later = (version: number, compatibleFrom: number): Promise<void> =>
+    asAdministrator(
+      `INSERT INTO ton.schema_versions (version, name, compatible_from) VALUES (${version}, 'later', ${compatibleFrom})`,
+    );
   const asAdministrator = async (sql: string): Promise<void> => {
     const client = new Client(tested.url);
     await client.connect();
@@ -78,10 +82,6 @@ describe('migrate', () => {
 
   it('leaves a later schema alone on which this code works, and refuses one on which it does not', async () => {
     await migrate(tested.store);
-    const later = (version: number, compatibleFrom: number): Promise<void> =>
-      asAdministrator(
-        `INSERT INTO ton.schema_versions (version, name, compatible_from) VALUES (${version}, 'later', ${compatibleFrom})`,
-      );
     await later(schemaVersion + 1, schemaVersion);
     expect(await migrate(tested.store)).toEqual([]);
     await checkSchema(tested.store);

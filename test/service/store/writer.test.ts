@@ -97,7 +97,7 @@ describe('the writer', () => {
   it('makes the partitions that lts ask for, several writers at once', async () => {
     const far = rows.slice(0, 3).map((one, index) => movedBy(one, BigInt(index) * partitionLts * 3n));
     const writers = [writer('copy'), writer('unnest', tested.another())];
-    await Promise.all(far.map((one, index) => writers[index % 2]?.write([one], anyTurn)));
+    await Promise.all(far.map(async (one, index) => writers[index % 2]?.write([one], anyTurn)));
     const partitions = await tested.store.read<{ name: string }>(
       `SELECT relid::regclass::text AS name FROM pg_partition_tree('transactions') WHERE isleaf ORDER BY 1`,
     );
