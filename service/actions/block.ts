@@ -106,6 +106,11 @@ export function firstNode({ nodes }: Block): EventNode {
   return nodes[0]!;
 }
 
+/** True when the transaction that a block began with was undone, whatever its message was worth. */
+export function isAborted(block: Block): boolean {
+  return firstNode(block).transaction.aborted;
+}
+
 export function transactionsOf({ nodes }: Block): readonly EventTransaction[] {
   return [...new Set(nodes.map(({ transaction }) => transaction))];
 }

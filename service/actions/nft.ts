@@ -26,6 +26,13 @@ export function nftTransferOf(block: Block | undefined): NftTransfer | undefined
   return block?.type === nftTransferType ? (block.data as NftTransfer) : undefined;
 }
 
+export const nftPurchaseType = 'nft_purchase';
+
+/** The transfer that a purchase is made of. */
+export function nftPurchaseOf(block: Block | undefined): NftTransfer | undefined {
+  return block?.type === nftPurchaseType ? (block.data as NftTransfer) : undefined;
+}
+
 /** What a purchase says of its price, and of who got it. */
 type Sale = {
   readonly price: bigint | null;
@@ -43,36 +50,59 @@ type TransferValues = {
   readonly response_destination: string | null;
 };
 
-export type Payout = {
+type Payout = {
   readonly amount: bigint | null;
   readonly comment?: string | null;
   readonly encrypted?: boolean | null;
   readonly royalty?: bigint | null;
 };
 
+/** Values of a transfer and of what was paid for it; those that an action does not tell are null. */
+export function transferValues(values: ActionData = {}): ActionData {
+  return {
+    nft_transfer_data: {
+      is_purchase: null,
+      price: null,
+      query_id: null,
+      custom_payload: null,
+      forward_payload: null,
+      forward_amount: null,
+      response_destination: null,
+      nft_item_index: null,
+      marketplace: null,
+      real_prev_owner: null,
+      marketplace_address: null,
+      payout_amount: null,
+      payout_comment_encrypted: null,
+      payout_comment_encoded: null,
+      payout_comment: null,
+      royalty_amount: null,
+      ...values,
+    },
+  };
+}
+
 /** The group of values that transfers and purchases share. */
-export function transferData(
+function transferData(
   info: NftItemInfo,
   values: TransferValues,
   sale: Sale | undefined,
   payout: Payout = { amount: null },
 ): ActionData {
-  return {
-    nft_transfer_data: {
-      is_purchase: sale !== undefined,
-      price: sale?.price ?? null,
-      ...values,
-      nft_item_index: info.index,
-      marketplace: sale?.marketplace ?? null,
-      real_prev_owner: sale?.realOwner ?? null,
-      marketplace_address: sale?.marketplaceAddress ?? null,
-      payout_amount: payout.amount,
-      payout_comment_encrypted: payout.encrypted ?? null,
-      payout_comment_encoded: payout.encrypted ?? null,
-      payout_comment: payout.comment ?? null,
-      royalty_amount: payout.royalty ?? null,
-    },
-  };
+  return transferValues({
+    ...values,
+    is_purchase: sale !== undefined,
+    price: sale?.price ?? null,
+    nft_item_index: info.index,
+    marketplace: sale?.marketplace ?? null,
+    real_prev_owner: sale?.realOwner ?? null,
+    marketplace_address: sale?.marketplaceAddress ?? null,
+    payout_amount: payout.amount,
+    payout_comment_encrypted: payout.encrypted ?? null,
+    payout_comment_encoded: payout.encrypted ?? null,
+    payout_comment: payout.comment ?? null,
+    royalty_amount: payout.royalty ?? null,
+  });
 }
 
 /** Values of a listing; those of another kind of listing are null. */
@@ -277,7 +307,7 @@ const purchase: Matcher = {
     const { comment = null, encrypted = null } = (paid && tonTransferOf(paid)) ?? {};
     const { source = null, destination = null, asset = null, assetSecondary = null } = root.columns;
     return {
-      type: 'nft_purchase',
+      type: nftPurchaseType,
       columns: {
         source,
         destination,
@@ -302,15 +332,14 @@ const discovery: Matcher = {
   pattern: followedBy(call(0x2fcb26a2), as('report', call(0x8b771735))),
   build(root, found) {
     const { source, destination: item } = innerCall(root);
-    const { queryId, index, collection } = reportBody(innerCall(found.one('report')!).message);
+    const { index, collection } = reportBody(innerCall(found.one('report')!).message);
     return {
       type: 'nft_discovery',
       columns: {
         source,
-        destination: item,
         asset: collection,
         assetSecondary: item,
-        data: { nft_transfer_data: { query_id: queryId, nft_item_index: index } },
+        data: transferValues({ nft_item_index: index }),
       },
       failed: root.failed,
     };

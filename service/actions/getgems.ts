@@ -1,0 +1,166 @@
+import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
+import { isAborted, type Block, type NewBlock } from './block.ts';
+import { body, coins, uint64 } from './body.ts';
+import type { EventMessage } from './event.ts';
+import { innerCall } from './jettons.ts';
+import { readAuctionTerms, readSaleTerms } from './listing-terms.ts';
+import type { Matcher } from './matcher.ts';
+import { listingData, nftPurchaseOf, nftTransferOf, nftTransferType, transferValues, type NftTransfer } from './nft.ts';
+import { as, built, call, followedByAll, type Context } from './pattern.ts';
+
+// Sales and auctions of items at Getgems, but for the bids (auctions.ts).
+
+const updateBody = body({ queryId: uint64, fullPrice: coins, fee: coins, royalty: coins });
+
+const update: Matcher = {
+  pattern: call(0x6c6c2080),
+  build(root, _found, { interfaces }) {
+    const { message, source, destination } = innerCall(root);
+    const sale = interfaces.nftSale(destination);
+    if (sale === undefined) return undefined;
+    const { fullPrice, fee, royalty } = updateBody(message);
+    return {
+      type: 'nft_update_sale',
+      columns: {
+        source,
+        destination,
+        assetSecondary: sale.nft,
+        data: {
+          ...transferValues({ marketplace_address: sale.marketplace }),
+          ...listingData({ full_price: fullPrice, marketplace_fee: fee, royalty_amount: royalty }),
+        },
+      },
+      accounts: sale.nft === null ? [] : [sale.nft],
+      failed: isAborted(root),
+    };
+  },
+};
+
+const messageOf = (block: Block): EventMessage | undefined => (callOf(block) ?? tonTransferOf(block))?.message;
+
+/** What an owner put an item up for; undefined when the contract that got it sells something else. */
+function listing(
+  toMarket: NftTransfer,
+  toContract: NftTransfer,
+  message: EventMessage,
+  { interfaces }: Context,
+): NewBlock | undefined {
+  const { item, info, newOwner: contract } = toContract;
+  if (item !== toMarket.item || contract === null || contract !== message.destination) return undefined;
+  const isOf = (nft: string | null, owner: string | null): boolean => nft === item && owner === toMarket.oldOwner;
+  const columns = {
+    source: toMarket.oldOwner,
+    sourceSecondary: toMarket.newOwner,
+    destination: contract,
+    asset: info.collection,
+    assetSecondary: item,
+  };
+  const common = { nft_item_index: info.index, marketplace: 'getgems' };
+  const sale = interfaces.nftSale(contract);
+  if (sale !== undefined) {
+    if (!isOf(sale.nft, sale.nftOwner)) return undefined;
+    const terms = readSaleTerms(message, sale.codeHash);
+    const data = {
+      ...transferValues({ marketplace_address: terms.marketplace }),
+      ...listingData({
+        ...common,
+        full_price: terms.fullPrice,
+        marketplace_fee: terms.fee,
+        marketplace_fee_address: terms.feeAddress,
+        royalty_amount: terms.royalty,
+        royalty_address: terms.royaltyAddress,
+      }),
+    };
+    return { type: 'nft_put_on_sale', columns: { ...columns, data } };
+  }
+  const auction = interfaces.nftAuction(contract);
+  if (auction === undefined || !isOf(auction.nft, auction.nftOwner)) return undefined;
+  const terms = readAuctionTerms(message, auction.codeHash);
+  const data = {
+    ...transferValues({ marketplace_address: auction.marketplace }),
+    ...listingData({
+      ...common,
+      mp_fee_factor: BigInt(terms.feeFactor),
+      mp_fee_base: BigInt(terms.feeBase),
+      marketplace_fee_address: terms.feeAddress,
+      royalty_fee_base: BigInt(terms.royaltyBase),
+      royalty_address: terms.royaltyAddress,
+      max_bid: terms.maxBid,
+      min_bid: terms.minBid,
+    }),
+  };
+  return { type: 'nft_put_on_auction', columns: { ...columns, data } };
+}
+
+/** An item goes to the market, which deploys a contract that sells it and passes the item on to it. */
+const putUp: Matcher = {
+  pattern: followedByAll(
+    built(nftTransferType),
+    as('init', { test: (block) => messageOf(block) !== undefined && block.parts.flatMap(deploymentsOf).length > 0 }),
+    as('passed', built(nftTransferType)),
+  ),
+  build(root, found, context) {
+    const message = messageOf(found.one('init')!)!;
+    return listing(nftTransferOf(root)!, nftTransferOf(found.one('passed'))!, message, context);
+  },
+};
+
+/** How a contract that has an item is told to give it away: by opcode or by comment. */
+type Orders = { readonly opcodes: readonly number[]; readonly comments: readonly string[] };
+
+const cancelSale: Orders = { opcodes: [3], comments: [] };
+const cancelAuction: Orders = { opcodes: [0x5616c572], comments: ['cancel'] };
+const finishAuction: Orders = { opcodes: [0xb95616b6, 0x20c9eb18], comments: ['finish', 'stop'] };
+
+function isOneOf(block: Block, { opcodes, comments }: Orders): boolean {
+  const opcode = callOf(block)?.opcode ?? -1;
+  return opcodes.includes(opcode) || comments.includes(tonTransferOf(block)?.comment ?? '');
+}
+
+type Contract = { readonly nft: string | null; readonly marketplace: string | null };
+
+const saleAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftSale(account);
+const auctionAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftAuction(account);
+
+/** An order, and what became of the item, which stays an action of its own. */
+function order(
+  orders: readonly Orders[],
+  contractAt: typeof saleAt,
+  outcomeOf: (block: Block) => NftTransfer | undefined,
+  typeOf: (block: Block) => string,
+): Matcher {
+  const outcomeAfter = ({ next }: Block): NftTransfer | undefined =>
+    next.map(outcomeOf).find((one) => one !== undefined);
+  return {
+    pattern: { test: (block) => orders.some((one) => isOneOf(block, one)) && outcomeAfter(block) !== undefined },
+    build(root, _found, context) {
+      const { item, info, newOwner } = outcomeAfter(root)!;
+      const destination = messageOf(root)?.destination ?? '';
+      const contract = contractAt(destination, context);
+      if (contract?.nft !== item) return undefined;
+      return {
+        type: typeOf(root),
+        columns: {
+          source: newOwner,
+          destination,
+          asset: info.collection,
+          assetSecondary: item,
+          data: transferValues({ marketplace_address: contract.marketplace }),
+        },
+        accounts: [item],
+      };
+    },
+  };
+}
+
+/** By their place in the order of all matchers (indexing sheet 9.4). */
+export const getgemsMatchers: Readonly<Record<number, Matcher>> = {
+  25: update,
+  29: putUp,
+  40: order([cancelSale], saleAt, nftTransferOf, () => 'nft_cancel_sale'),
+  41: order([finishAuction], auctionAt, nftPurchaseOf, () => 'nft_finish_auction'),
+  // An auction without bids ends by giving the item back.
+  42: order([cancelAuction, finishAuction], auctionAt, nftTransferOf, (block) =>
+    isOneOf(block, finishAuction) ? 'nft_finish_auction' : 'nft_cancel_auction',
+  ),
+};
