@@ -1,10 +1,14 @@
+import { auctionMatchers } from './auctions.ts';
 import { cocoonMatchers } from './cocoon.ts';
 import { coffeeStakingMatchers } from './coffee-staking.ts';
 import { coffeeMatchers } from './coffee.ts';
 import { dedustLiquidityMatchers } from './dedust-liquidity.ts';
 import { dedustMatchers } from './dedust.ts';
+import { dnsMatchers } from './dns.ts';
 import { electionMatchers } from './elections.ts';
 import { evaaMatchers } from './evaa.ts';
+import { fragmentMatchers } from './fragment.ts';
+import { getgemsMatchers } from './getgems.ts';
 import { jettonMatchers } from './jettons.ts';
 import { jvaultMatchers } from './jvault.ts';
 import { layerzeroMatchers } from './layerzero.ts';
@@ -20,13 +24,17 @@ import { vestingMatchers } from './vesting.ts';
 import type { Matcher } from './matcher.ts';
 
 const families: readonly Readonly<Record<number, Matcher>>[] = [
+  auctionMatchers,
   cocoonMatchers,
   coffeeStakingMatchers,
   coffeeMatchers,
   dedustLiquidityMatchers,
   dedustMatchers,
+  dnsMatchers,
   electionMatchers,
   evaaMatchers,
+  fragmentMatchers,
+  getgemsMatchers,
   jettonMatchers,
   jvaultMatchers,
   layerzeroMatchers,
