@@ -15,6 +15,7 @@ import { layerzeroMatchers } from './layerzero.ts';
 import { multisigMatchers } from './multisig.ts';
 import { nftMatchers } from './nft.ts';
 import { stakingMatchers } from './staking.ts';
+import { stonfiLiquidityMatchers } from './stonfi-liquidity.ts';
 import { stonfiV2Matchers } from './stonfi-v2.ts';
 import { stonfiMatchers } from './stonfi.ts';
 import { subscriptionMatchers } from './subscriptions.ts';
@@ -41,6 +42,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   multisigMatchers,
   nftMatchers,
   stakingMatchers,
+  stonfiLiquidityMatchers,
   stonfiV2Matchers,
   stonfiMatchers,
   subscriptionMatchers,

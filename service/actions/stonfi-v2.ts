@@ -31,7 +31,7 @@ const swapBody = body({
   order: inRef(fields({ opcode: uint32, tokenWallet: address })),
 });
 
-const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address });
+export const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address });
 
 /** To a wallet of proxy TON, which gives back itself what is left over. */
 export const proxyTransfer: Pattern = {

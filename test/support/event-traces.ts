@@ -1,0 +1,157 @@
+import { Address, beginCell, type Cell } from '@ton/core';
+
+import type { EventMessage, EventTrace, EventTransaction } from '#service/actions/event.ts';
+import type { Interfaces, JettonWalletInfo } from '#service/actions/interfaces.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+
+/** A message and what the account that took it sent on. */
+export type Step = {
+  readonly to: string;
+  readonly body: Cell;
+  /** Nanotons; one TON without it. */
+  readonly value?: bigint;
+  /** State that the message deploys its receiver with. */
+  readonly init?: Cell;
+  /** The receiver's transaction comes to nothing. */
+  readonly aborted?: boolean;
+  readonly sends?: readonly Step[];
+};
+
+/** The account of this number: raw, as actions show it. */
+export function accountOf(number: number): string {
+  return `0:${number.toString(16).toUpperCase().padStart(64, '0')}`;
+}
+
+/** A body of an operation without fields. */
+export const bareBody = (opcode: number): Cell => beginCell().storeUint(opcode, 32).storeUint(0, 64).endCell();
+
+/** Base64 of 32 bytes, of a number. */
+function hashOf(number: number): string {
+  return Buffer.from(number.toString(16).padStart(64, '0'), 'hex').toString('base64');
+}
+
+function openCell(cell: Cell): CellSlice {
+  const boc = parseBoc(cell.toBoc());
+  return new CellSlice(boc, boc.roots[0]!);
+}
+
+/** A trace that a message from outside to `wallet` began. */
+export function eventTrace(wallet: string, steps: readonly Step[]): EventTrace {
+  let lt = 0n;
+  let hashes = 0;
+  const hash = (): string => hashOf(++hashes);
+  const transactions: EventTransaction[] = [];
+  const send = (source: string, { to, body, value = 1_000_000_000n, init }: Step): EventMessage => {
+    const opened = openCell(body);
+    return {
+      hash: hash(),
+      source,
+      destination: to,
+      value,
+      extraCurrencies: {},
+      createdLt: ++lt,
+      createdAt: Number(lt),
+      opcode: opened.remainingBits < 32 ? null : opened.peekUint(32),
+      bounce: true,
+      body: opened,
+      init: init && openCell(init),
+    };
+  };
+  const take = (account: string, inMessage: EventMessage, { aborted = false, sends = [] }: Partial<Step>): void => {
+    const own = ++lt;
+    const outMessages = sends.map((step) => send(account, step));
+    transactions.push({
+      hash: hash(),
+      account,
+      lt: own,
+      utime: Number(own),
+      mcSeqno: Number(own),
+      kind: 'ord',
+      aborted,
+      originalStatus: inMessage.init === undefined ? 'active' : 'uninit',
+      endStatus: 'active',
+      skippedReason: null,
+      exitCode: 0,
+      inMessage,
+      outMessages,
+    });
+    sends.forEach((step, index) => take(step.to, outMessages[index]!, step));
+  };
+  const outside: EventMessage = {
+    ...send('', { to: wallet, body: bareBody(0x7369676e) }),
+    source: null,
+    value: null,
+    extraCurrencies: null,
+    createdLt: null,
+    createdAt: null,
+  };
+  take(wallet, outside, { sends: steps });
+  const [first] = transactions;
+  return {
+    traceId: first!.hash,
+    externalHash: outside.hash,
+    externalHashNorm: outside.hash,
+    endLt: lt,
+    endUtime: Number(lt),
+    mcSeqnoEnd: Number(lt),
+    transactions: transactions.toSorted((one, other) => Number(one.lt - other.lt)),
+  };
+}
+
+const nothing = (): undefined => undefined;
+
+/** Nothing is known but these jetton wallets. */
+export function knownWallets(wallets: Readonly<Record<string, JettonWalletInfo>>): Interfaces {
+  return {
+    jettonWallet: (account) => wallets[account],
+    nftItem: nothing,
+    nftSale: nothing,
+    nftAuction: nothing,
+    dedustPool: nothing,
+    multisigOrder: nothing,
+    isNominatorPool: () => false,
+    data: nothing,
+  };
+}
+
+/** A transfer of jettons from one wallet contract to another, which tells its owner; `sends` is what the owner sends on. */
+export function jettonTransfer(transfer: {
+  readonly wallet: string;
+  readonly to: { readonly wallet: string; readonly owner: string };
+  readonly from: string;
+  readonly amount: bigint;
+  readonly sends?: readonly Step[];
+}): Step {
+  const { wallet, to, from, amount, sends = [] } = transfer;
+  const ordered = beginCell()
+    .storeUint(0x0f8a7ea5, 32)
+    .storeUint(0, 64)
+    .storeCoins(amount)
+    .storeAddress(Address.parse(to.owner))
+    .storeAddress(Address.parse(from))
+    .storeBit(false)
+    .storeCoins(1)
+    .storeBit(false)
+    .endCell();
+  const internal = beginCell()
+    .storeUint(0x178d4519, 32)
+    .storeUint(0, 64)
+    .storeCoins(amount)
+    .storeAddress(Address.parse(from))
+    .storeAddress(Address.parse(from))
+    .storeCoins(1)
+    .endCell();
+  const notify = beginCell()
+    .storeUint(0x7362d09c, 32)
+    .storeUint(0, 64)
+    .storeCoins(amount)
+    .storeAddress(Address.parse(from))
+    .storeBit(false)
+    .endCell();
+  return {
+    to: wallet,
+    body: ordered,
+    sends: [{ to: to.wallet, body: internal, sends: [{ to: to.owner, body: notify, sends }] }],
+  };
+}
