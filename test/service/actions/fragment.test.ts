@@ -1,0 +1,64 @@
+import { Address, beginCell, type Cell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+
+import { bareBody, type Step } from '#test/support/event-traces.ts';
+import { item, itemActions, items, operation, owner } from '#test/support/nft-traces.ts';
+
+const userName = { nft: { content: { uri: 'https://nft.fragment.com/username/tonplane.json' } } };
+const ok: Step = { to: owner, body: bareBody(0xa37a0983) };
+const config = beginCell()
+  .storeAddress(Address.parse(owner))
+  .storeCoins(5)
+  .storeCoins(50)
+  .storeUint(5, 8)
+  .storeUint(3600, 32)
+  .storeUint(86400, 32)
+  .endCell();
+const start = (terms: Cell): Step => ({
+  to: item,
+  body: operation(0x487a8e81).storeRef(terms).endCell(),
+  sends: [ok],
+});
+const cancel: Step = { to: item, body: bareBody(0x371638ae), sends: [ok] };
+
+describe('an auction of a user name', () => {
+  it('starts with the terms that its owner names', () => {
+    const [action] = itemActions(owner, [start(config)], userName);
+    expect(action).toMatchObject({ type: 'teleitem_start_auction', source: owner, destination: item, success: true });
+    expect(action).toMatchObject({ asset: items, assetSecondary: item, sourceSecondary: null });
+    expect(action?.data['nft_listing_data']).toMatchObject({
+      nft_item_index: 7n,
+      min_bid: 5n,
+      max_bid: 50n,
+      mp_fee_factor: 0n,
+      marketplace_fee_address: owner,
+      marketplace: 'fragment',
+    });
+    expect(action?.transactions).toHaveLength(3);
+  });
+
+  it('has no terms when they cannot be read', () => {
+    const [action] = itemActions(owner, [start(beginCell().endCell())], userName);
+    expect(action?.data['nft_listing_data']).toMatchObject({ min_bid: 0n, max_bid: 0n, marketplace_fee_address: null });
+  });
+
+  it('is canceled', () => {
+    const [action] = itemActions(owner, [cancel], userName);
+    expect(action).toMatchObject({ type: 'teleitem_cancel_auction', source: owner, destination: item, success: true });
+  });
+
+  it.each([
+    ['start', start(config)],
+    ['cancel', cancel],
+  ])('may fail to %s', (_what, step) => {
+    const refused = { ...step, aborted: true, sends: [] };
+    expect(itemActions(owner, [refused], userName)).toMatchObject([{ success: false }]);
+  });
+
+  it.each([
+    ['start', start(config)],
+    ['cancel', cancel],
+  ])('is not what a %s at another item means', (_what, step) => {
+    expect(itemActions(owner, [step], { nft: { content: { uri: 'https://example.com/1.json' } } })).toEqual([]);
+  });
+});
