@@ -47,13 +47,14 @@ describe('a name that is bought', () => {
   });
 });
 
+const change = (category: string, record?: Cell): Step => {
+  const body = operation(0x4eb1f0f9).storeBuffer(Buffer.from(category, 'hex'));
+  return { to: item, body: (record === undefined ? body : body.storeRef(record)).endCell() };
+};
+const record = (tag: number) => beginCell().storeUint(tag, 16);
+
 describe('a record of a name', () => {
   const key = 'ab'.repeat(32);
-  const change = (category: string, record?: Cell): Step => {
-    const body = operation(0x4eb1f0f9).storeBuffer(Buffer.from(category, 'hex'));
-    return { to: item, body: (record === undefined ? body : body.storeRef(record)).endCell() };
-  };
-  const record = (tag: number) => beginCell().storeUint(tag, 16);
   const bits = Buffer.alloc(32, 0x1f);
   const chunked = record(0x1eda)
     .storeUint(2, 8)
