@@ -1,28 +1,32 @@
-import { Address, beginCell, type Cell } from '@ton/core';
+import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
 import {
-  accountOf,
+  accounts,
   bareBody,
   eventTrace,
   jettonTransfer,
   knownWallets,
+  mintedJettons,
+  open,
   type Step,
 } from '#test/support/event-traces.ts';
 
-const user = accountOf(1);
-const userWallet = accountOf(2);
-const tonVault = accountOf(3);
-const jettonVault = accountOf(4);
-const vaultWallet = accountOf(5);
-const factory = accountOf(6);
-const contract = accountOf(7);
-const pool = accountOf(8);
-const sharesWallet = accountOf(9);
-const jetton = accountOf(10);
-const otherJetton = accountOf(11);
-const relay = accountOf(12);
+const [
+  user,
+  userWallet,
+  tonVault,
+  jettonVault,
+  vaultWallet,
+  factory,
+  contract,
+  pool,
+  sharesWallet,
+  jetton,
+  otherJetton,
+  relay,
+] = accounts(12);
 
 const interfaces = knownWallets({
   [userWallet]: { owner: user, jetton },
@@ -30,7 +34,6 @@ const interfaces = knownWallets({
   [sharesWallet]: { owner: user, jetton: pool },
 });
 
-const open = (opcode: number) => beginCell().storeUint(opcode, 32).storeUint(0, 64);
 const tonAsset = beginCell().storeUint(0, 4);
 const assetOf = (master: string) => beginCell().storeUint(1, 4).storeInt(0, 8).storeBuffer(Address.parse(master).hash);
 
@@ -64,9 +67,6 @@ const jettonHalf = (sends: readonly Step[]): Step =>
     sends: [topUp(sends)],
   });
 
-const internalTransfer = (amount: bigint): Cell =>
-  open(0x178d4519).storeCoins(amount).storeAddress(null).storeAddress(null).storeCoins(0).endCell();
-
 /** Both assets into the pool. */
 function payIn(sends: readonly Step[]): Step {
   const targets = beginCell().storeBuilder(tonAsset).storeCoins(30).storeBuilder(assetOf(jetton)).storeCoins(50);
@@ -74,7 +74,7 @@ function payIn(sends: readonly Step[]): Step {
   return { to: pool, body: body.endCell(), sends };
 }
 
-const minted = payIn([{ to: sharesWallet, body: internalTransfer(70n) }]);
+const minted = payIn([{ to: sharesWallet, body: mintedJettons(70n) }]);
 
 /** The contract's vaults give back 4 TON each, to the one and to the other. */
 const giveBack = (...owners: readonly string[]): Step => ({

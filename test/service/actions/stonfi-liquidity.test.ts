@@ -1,25 +1,19 @@
-import { Address, beginCell, type Cell } from '@ton/core';
+import { Address, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
 import {
-  accountOf,
+  accounts,
   bareBody,
   eventTrace,
   jettonTransfer,
   knownWallets,
+  mintedJettons,
+  open,
   type Step,
 } from '#test/support/event-traces.ts';
 
-const user = accountOf(1);
-const userWallet = accountOf(2);
-const router = accountOf(3);
-const routerWallet = accountOf(4);
-const pool = accountOf(5);
-const shares = accountOf(6);
-const sharesWallet = accountOf(7);
-const proxyWallet = accountOf(8);
-const jetton = accountOf(9);
+const [user, userWallet, router, routerWallet, pool, shares, sharesWallet, proxyWallet, jetton] = accounts(9);
 const proxyMaster = '0:671963027F7F85659AB55B821671688601CDCF1EE674FC7FBBB1A776A18D34A3';
 
 const interfaces = knownWallets({
@@ -28,8 +22,6 @@ const interfaces = knownWallets({
   [sharesWallet]: { owner: user, jetton: pool },
   [proxyWallet]: { owner: router, jetton: proxyMaster },
 });
-
-const open = (opcode: number) => beginCell().storeUint(opcode, 32).storeUint(0, 64);
 
 /** The router tells the pool what came: one of two amounts. */
 function provide(amounts: readonly [bigint, bigint], sends: readonly Step[]): Step {
@@ -41,12 +33,9 @@ function provide(amounts: readonly [bigint, bigint], sends: readonly Step[]): St
   return { to: pool, body, sends: [{ to: shares, body: bareBody(0x50c6a654), sends }] };
 }
 
-const internalTransfer = (amount: bigint): Cell =>
-  open(0x178d4519).storeCoins(amount).storeAddress(Address.parse(user)).storeAddress(null).storeCoins(1).endCell();
-
 /** What the pool does once it has both. */
 const both = (step: Step): Step => ({ to: pool, body: bareBody(0x06ecd527), sends: [step] });
-const minted = both({ to: sharesWallet, body: internalTransfer(70n) });
+const minted = both({ to: sharesWallet, body: mintedJettons(70n) });
 const refused = both({ to: shares, body: bareBody(0x50c6a654) });
 
 const inJettons = (sends: readonly Step[]): Step =>
@@ -128,7 +117,7 @@ describe('a deposit into a pool of STON.fi', () => {
       inTon([]),
       inJettons([minted]),
       inTon([]),
-      inJettons([both({ to: sharesWallet, body: internalTransfer(71n) })]),
+      inJettons([both({ to: sharesWallet, body: mintedJettons(71n) })]),
     ];
     const groups = actionsOf(pairs).map(({ data }) => data['dex_deposit_liquidity_data']);
     expect(groups).toMatchObject([
