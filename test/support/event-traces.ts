@@ -1,4 +1,4 @@
-import { Address, beginCell, type Cell } from '@ton/core';
+import { Address, beginCell, type Builder, type Cell } from '@ton/core';
 
 import type { EventMessage, EventTrace, EventTransaction } from '#service/actions/event.ts';
 import type { Interfaces, JettonWalletInfo } from '#service/actions/interfaces.ts';
@@ -23,8 +23,24 @@ export function accountOf(number: number): string {
   return `0:${number.toString(16).toUpperCase().padStart(64, '0')}`;
 }
 
+type Strings<Count extends number, List extends readonly string[] = []> = List['length'] extends Count
+  ? List
+  : Strings<Count, readonly [...List, string]>;
+
+/** So many accounts, for the names of a test. */
+export function accounts<const Count extends number>(count: Count): Strings<Count> {
+  return Array.from({ length: count }, (_, index) => accountOf(index + 1)) as unknown as Strings<Count>;
+}
+
+/** The beginning of a body: its operation, and a query id. */
+export const open = (opcode: number): Builder => beginCell().storeUint(opcode, 32).storeUint(0, 64);
+
 /** A body of an operation without fields. */
-export const bareBody = (opcode: number): Cell => beginCell().storeUint(opcode, 32).storeUint(0, 64).endCell();
+export const bareBody = (opcode: number): Cell => open(opcode).endCell();
+
+/** Jettons from nobody, as masters and pools send new ones. */
+export const mintedJettons = (amount: bigint): Cell =>
+  open(0x178d4519).storeCoins(amount).storeAddress(null).storeAddress(null).storeCoins(0).endCell();
 
 /** Base64 of 32 bytes, of a number. */
 function hashOf(number: number): string {
@@ -124,9 +140,7 @@ export function jettonTransfer(transfer: {
   readonly sends?: readonly Step[];
 }): Step {
   const { wallet, to, from, amount, sends = [] } = transfer;
-  const ordered = beginCell()
-    .storeUint(0x0f8a7ea5, 32)
-    .storeUint(0, 64)
+  const ordered = open(0x0f8a7ea5)
     .storeCoins(amount)
     .storeAddress(Address.parse(to.owner))
     .storeAddress(Address.parse(from))
@@ -134,21 +148,13 @@ export function jettonTransfer(transfer: {
     .storeCoins(1)
     .storeBit(false)
     .endCell();
-  const internal = beginCell()
-    .storeUint(0x178d4519, 32)
-    .storeUint(0, 64)
+  const internal = open(0x178d4519)
     .storeCoins(amount)
     .storeAddress(Address.parse(from))
     .storeAddress(Address.parse(from))
     .storeCoins(1)
     .endCell();
-  const notify = beginCell()
-    .storeUint(0x7362d09c, 32)
-    .storeUint(0, 64)
-    .storeCoins(amount)
-    .storeAddress(Address.parse(from))
-    .storeBit(false)
-    .endCell();
+  const notify = open(0x7362d09c).storeCoins(amount).storeAddress(Address.parse(from)).storeBit(false).endCell();
   return {
     to: wallet,
     body: ordered,

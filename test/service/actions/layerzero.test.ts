@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
 import {
+  accounts,
   accountOf,
   bareBody,
   eventTrace,
@@ -11,15 +12,7 @@ import {
   type Step,
 } from '#test/support/event-traces.ts';
 
-const user = accountOf(1);
-const userWallet = accountOf(2);
-const app = accountOf(3);
-const appWallet = accountOf(4);
-const endpoint = accountOf(5);
-const channel = accountOf(6);
-const connection = accountOf(7);
-const library = accountOf(8);
-const jetton = accountOf(9);
+const [user, userWallet, app, appWallet, endpoint, channel, connection, library, jetton] = accounts(9);
 
 const interfaces = knownWallets({
   [userWallet]: { owner: user, jetton },
