@@ -33,24 +33,60 @@ export async function mapPaced<A, B>(
   return shown;
 }
 
-/** Lists that are shorter are written at once. */
-const LIST_AT_ONCE = 8;
+/** Values in one another that are written at once: some 50 KB, well below a turn. */
+const VALUES_AT_ONCE = 1000;
 
-/** The JSON of an object whose lists may be long, as `JSON.stringify` writes it: item by item, with other requests in between. */
-export async function writePaced(value: unknown): Promise<string> {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const pacer = createPacer();
-  if (Array.isArray(value)) return writeList(value, pacer);
-  const fields: string[] = [];
-  for (const [name, field] of Object.entries(value)) {
-    if (field === undefined) continue;
-    const text = Array.isArray(field) ? await writeList(field, pacer) : JSON.stringify(field);
-    fields.push(`${JSON.stringify(name)}:${text}`);
-  }
-  return `{${fields.join(',')}}`;
+/** Characters that are put together: an answer of a usual page is one text. */
+const PIECE_CHARS = 262_144;
+
+/** A text in one piece, or a long one in several: putting those together would hold up others as much as writing them. */
+export type PacedText = string | readonly string[];
+
+/** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
+export async function writePaced(value: unknown, pacer: Pacer = createPacer()): Promise<PacedText> {
+  const pieces: string[] = [];
+  let last = '';
+  const add = (text: string): void => {
+    last += text;
+    if (last.length < PIECE_CHARS) return;
+    pieces.push(last);
+    last = '';
+  };
+  const write = async (item: unknown): Promise<void> => {
+    // Awaited even when there is no pause, so that what lies deep is not deep on the stack.
+    await pacer.pause();
+    if (valuesLeft(item, VALUES_AT_ONCE) >= 0) add(JSON.stringify(item) ?? 'null');
+    else if (Array.isArray(item)) await writeList(item);
+    else await writeFields(item as object);
+  };
+  const writeList = async (items: readonly unknown[]): Promise<void> => {
+    for (const [index, item] of items.entries()) {
+      add(index === 0 ? '[' : ',');
+      await write(item);
+    }
+    add(']');
+  };
+  const writeFields = async (fields: object): Promise<void> => {
+    let opening = '{';
+    for (const [name, field] of Object.entries(fields)) {
+      if (field === undefined) continue;
+      add(`${opening}${JSON.stringify(name)}:`);
+      opening = ',';
+      await write(field);
+    }
+    add(opening === '{' ? '{}' : '}');
+  };
+  await write(value);
+  return pieces.length === 0 ? last : [...pieces, last];
 }
 
-async function writeList(items: readonly unknown[], pacer: Pacer): Promise<string> {
-  if (items.length < LIST_AT_ONCE) return JSON.stringify(items);
-  return `[${(await mapPaced(items, (item) => JSON.stringify(item) ?? 'null', pacer)).join(',')}]`;
+/** What is left of a number of values when those in one another are taken from it; below 0, they are more. */
+function valuesLeft(value: unknown, values: number): number {
+  let left = values - 1;
+  if (typeof value !== 'object' || value === null) return left;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (left < 0) break;
+    left = valuesLeft(item, left);
+  }
+  return left;
 }

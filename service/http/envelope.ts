@@ -1,5 +1,5 @@
 import { writeResult } from '../contract/shown-once.ts';
-import { writePaced } from '../contract/paced.ts';
+import { writePaced, type PacedText } from '../contract/paced.ts';
 import type { Failure } from './status.ts';
 
 /** What `@extra` tells about an answer. */
@@ -39,7 +39,7 @@ export function sixDigits(value: number): string {
 /** How a contract writes its answers. */
 export type Envelope = {
   /** @param extra `@extra` of the answer, where the contract has it */
-  success(result: unknown, extra: string, mark?: RpcMark): string | Promise<string>;
+  success(result: unknown, extra: string, mark?: RpcMark): string | Promise<PacedText>;
   failure(failure: Failure, extra: string, mark?: RpcMark): string;
 };
 

@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
+
 import type { FastifyReply } from 'fastify';
 
+import type { PacedText } from '../contract/paced.ts';
 import { mustClose } from './body.ts';
 import { v2Envelope, type Envelope, type RpcMark } from './envelope.ts';
 import { jsonType } from './headers.ts';
@@ -8,7 +11,7 @@ import { failureOf, type Failure } from './status.ts';
 /** A finished answer. */
 export type Answer = {
   readonly status: number;
-  readonly body: string;
+  readonly body: PacedText;
   readonly headers?: Readonly<Record<string, string>>;
   /** Code of the error it tells, for logs. */
   readonly errorCode?: string;
@@ -44,7 +47,16 @@ export function errorAnswer(error: unknown, extra: string, telling: Telling = {}
 export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.status === 408 || mustClose(reply.request.raw)) reply.header('connection', 'close');
-  return reply.code(answer.status).header('content-type', jsonType).serializer(asItIs).send(answer.body);
+  reply.code(answer.status).header('content-type', jsonType);
+  const { body } = answer;
+  if (typeof body === 'string') return reply.serializer(asItIs).send(body);
+  const bytes = body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  return reply.header('content-length', bytes).send(Readable.from(encoded(body)));
+}
+
+/** A piece is encoded when the caller has taken the one before. */
+function* encoded(pieces: readonly string[]): Generator<Buffer> {
+  for (const piece of pieces) yield Buffer.from(piece);
 }
 
 function asItIs(text: string): string {

@@ -82,7 +82,7 @@ async function answerBatch(
     const operation = 'operation' in rpc ? rpc.operation.name : 'unknown';
     void answer.then(({ status }) => metrics.batchCall(operation, status));
   }
-  const bodies = (await Promise.all(answers)).map(({ body }) => body);
+  const bodies = (await Promise.all(answers)).map(({ body }) => (typeof body === 'string' ? body : body.join('')));
   return { status: 200, body: `[${bodies.join(',')}]` };
 }
 

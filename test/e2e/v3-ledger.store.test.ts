@@ -125,6 +125,21 @@ describe.skipIf(skipLoudly(v3Reference === undefined, missingV3Reference))('the 
     expect(await list('transactions', queryOf(scene.transaction))).toContainEqual(scene.transaction);
   });
 
+  it('sends a long answer whole, and serves on when a caller leaves one', async () => {
+    const { api, key } = service.api;
+    const long = `${api.url}/api/v3/transactions?limit=1000`;
+    const headers = { 'x-api-key': key };
+    const left = new AbortController();
+    const begun = await fetch(long, { headers, signal: left.signal });
+    left.abort();
+    await expect(begun.text()).rejects.toThrow(/abort/);
+    const response = await fetch(long, { headers });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(response.headers.get('content-length')).toBe(`${bytes.length}`);
+    expect(bytes.length).toBeGreaterThan(1_000_000);
+    expect((JSON.parse(bytes.toString()) as { transactions: unknown[] }).transactions).toHaveLength(1000);
+  });
+
   it('leaves out the transactions of accounts that are excluded', async () => {
     const { account } = scene.transaction;
     const found = await transactions('transactions', { exclude_account: [account], limit: 1000 });

@@ -41,19 +41,70 @@ describe('long work', () => {
   });
 });
 
+/** A chain of objects, each in a list of the one before. */
+function chainOf(links: number): { readonly at: number; readonly children: readonly unknown[] } {
+  let link = { at: links, children: [] as unknown[] };
+  for (let at = links - 1; at >= 0; at--) link = { at, children: [link] };
+  return link;
+}
+
+const joined = async (value: unknown): Promise<string> => [await writePaced(value)].flat().join('');
+
 describe('paced JSON', () => {
   it('is that of JSON.stringify', async () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const large = fc.array(fc.dictionary(fc.string(), fc.tuple(value, value)), { maxLength: 100, size: 'max' });
     await fc.assert(
-      fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
-        expect(await writePaced(value)).toBe(JSON.stringify(value));
+      fc.asyncProperty(fc.oneof(value, large), async (one) => {
+        expect(await joined(one)).toBe(JSON.stringify(one));
       }),
-      { seed: 9, numRuns: 500 },
+      { seed: 9, numRuns: 300 },
     );
   });
 
-  it('has long lists whole, and fields without a value not at all', async () => {
-    const value = { list: Array.from({ length: 1000 }, (_one, at) => ({ at })), none: undefined, book: { a: [1] } };
-    expect(await writePaced(value)).toBe(JSON.stringify(value));
-    expect(await writePaced(value.list)).toBe(JSON.stringify(value.list));
+  it.each([
+    ['a long list in an object', { list: Array.from({ length: 5000 }, (_one, at) => ({ at })), book: { a: [1] } }],
+    [
+      'a large map in a list',
+      [{ map: Object.fromEntries(Array.from({ length: 5000 }, (_one, at) => [`k${at}`, at])) }],
+    ],
+    ['fields without a value', { none: undefined, list: Array.from({ length: 2000 }, () => undefined) }],
+    [
+      'objects without a field',
+      { none: undefined, one: { none: undefined }, list: Array.from({ length: 2000 }, () => ({})) },
+    ],
+  ])('has %s whole', async (_name, value) => {
+    expect(await joined(value)).toBe(JSON.stringify(value));
+  });
+
+  it('is one text when it is short, and several pieces when it is long', async () => {
+    expect(typeof (await writePaced({ text: 'x'.repeat(1000) }))).toBe('string');
+    const long = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(10_000) }));
+    const pieces = await writePaced(Array.from({ length: 20 }, () => long));
+    expect(pieces.length).toBeGreaterThan(10);
+    expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
+  });
+
+  it('goes as deep as a chain of 4,000', async () => {
+    let text = await joined(chainOf(4000));
+    for (let at = 0; at < 4000; at++) {
+      const opening = `{"at":${at},"children":[`;
+      expect(text.startsWith(opening)).toBe(true);
+      text = text.slice(opening.length);
+    }
+    expect(text).toBe(`{"at":4000,"children":[]}${']}'.repeat(4000)}`);
+  });
+
+  it('may rest between the parts of one large object in a list', async () => {
+    let pauses = 0;
+    const counting = {
+      pause: () => {
+        pauses++;
+        return undefined;
+      },
+    };
+    const trace = Object.fromEntries(Array.from({ length: 4000 }, (_one, at) => [`t${at}`, { at, of: [at] }]));
+    await writePaced({ traces: [{ transactions: trace }] }, counting);
+    expect(pauses).toBeGreaterThanOrEqual(4000);
   });
 });
