@@ -89,7 +89,9 @@ const startRole: Record<
   },
   indexer(args, shared) {
     const { config, options, logger } = prepareRole(args);
-    return startIndexerProcess(config, { ...options, archiveFolder: args.archive }, { ...shared, logger });
+    const archiveFolder = args.archive;
+    // Standard output has the logs.
+    return startIndexerProcess(config, { ...options, archiveFolder }, { ...shared, logger, output: process.stderr });
   },
 };
 

@@ -11,6 +11,7 @@ import { watchIndex } from './index-watch.ts';
 import { startIndexWriter } from './index-writer.ts';
 import { createInternal } from './internal.ts';
 import { listenOn, urlOf } from './listen.ts';
+import { createLiveLine } from './live-line.ts';
 import { startPool } from './pool.ts';
 import { readinessOf } from './readiness.ts';
 import { createStatus } from './status.ts';
@@ -33,9 +34,15 @@ export type IndexerProcess = {
 export async function startIndexerProcess(
   config: ServiceConfig,
   options: ConfigurationSource & { readonly archiveFolder?: string | undefined },
-  dependencies: { readonly version: string; readonly logger: Logger; readonly register: Registry },
+  dependencies: {
+    readonly version: string;
+    readonly logger: Logger;
+    readonly register: Registry;
+    /** Where a person may look on; only a terminal is written to. */
+    readonly output: NodeJS.WriteStream;
+  },
 ): Promise<IndexerProcess> {
-  const { version, logger, register } = dependencies;
+  const { version, logger, register, output } = dependencies;
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const store = openStore(config, options, { logger, register, tracer });
@@ -56,8 +63,10 @@ export async function startIndexerProcess(
   });
   const internal = createInternal(config, {}, { register, readiness, status });
   const reload = followAsIndexer(config, options, { pool, tracing, store }, dependencies);
+  const line = output.isTTY ? createLiveLine({ output }, { text: () => writer.status().text }) : undefined;
   const close = async (): Promise<void> => {
     draining = true;
+    line?.close();
     reload.close();
     watch.close();
     await writer.close();

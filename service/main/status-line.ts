@@ -1,3 +1,5 @@
+import { createLiveLine, type LiveLine } from './live-line.ts';
+
 /** What the status line tells, read anew each time. */
 export type StatusFacts = {
   /** Served masterchain seqno; undefined before the first head. */
@@ -14,41 +16,20 @@ export type StatusFacts = {
   readonly paceSeconds: number;
 };
 
-/** A terminal follows each second; a log file wants one line a minute. */
-const terminalEveryMs = 1000;
-const logEveryMs = 60_000;
-
-export type StatusLine = { close(): void };
-
-/** Keeps one short line with the state of the service on a terminal, or writes it now and then to anything else. */
+/** A live line with the state of the service. */
 export function createStatusLine(
   options: { readonly output: NodeJS.WriteStream },
   dependencies: { readonly facts: () => Promise<StatusFacts> },
-): StatusLine {
-  const { output } = options;
-  const terminal = output.isTTY;
-  const everyMs = terminal ? terminalEveryMs : logEveryMs;
+): LiveLine {
   let requestsBefore = 0;
-  let closed = false;
-  const timer = setInterval(() => void write(), everyMs);
-  timer.unref();
-
-  async function write(): Promise<void> {
-    const facts = await dependencies.facts();
-    if (closed) return;
-    const text = formatStatus(facts, ((facts.requests - requestsBefore) * 1000) / everyMs);
-    requestsBefore = facts.requests;
-    // Carriage return and "erase to the end of the line" keep it on one line.
-    output.write(terminal ? `\r${text.slice(0, output.columns - 1)}\u001B[K` : `${text}\n`);
-  }
-
-  return {
-    close() {
-      closed = true;
-      clearInterval(timer);
-      if (terminal) output.write('\n');
+  return createLiveLine(options, {
+    text: async (everyMs) => {
+      const facts = await dependencies.facts();
+      const requestsPerSecond = ((facts.requests - requestsBefore) * 1000) / everyMs;
+      requestsBefore = facts.requests;
+      return formatStatus(facts, requestsPerSecond);
     },
-  };
+  });
 }
 
 /** The line itself. */

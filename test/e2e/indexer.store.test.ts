@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,13 +7,17 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startNetwork, statusOf, type NetworkProcess } from '#test/support/api-processes.ts';
+import { projectRoot, serviceFlags } from '#test/support/service-flags.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
 import { createDatabase } from '#test/support/stores.ts';
 
 /** A recording is indexed in seconds; a busy machine needs some more. */
 const soon = { timeout: 60_000, interval: 100 } as const;
 
 type Index = { readonly state: string; readonly isHeadWriter: boolean; readonly headSeqno: number };
+
+const noTerminal = spawnSync('script', ['--version']).status !== 0;
 
 const indexOf = async (service: ServiceProcess): Promise<Index | undefined> =>
   (await statusOf(service))['index'] as Index | undefined;
@@ -74,6 +79,40 @@ describe('tonplane indexer', () => {
       await first.stop('SIGKILL');
       await expect.poll(async () => (await indexOf(second))?.isHeadWriter, soon).toBe(true);
       first = second;
+    },
+  );
+
+  it.skipIf(skipLoudly(noTerminal, { what: 'the live line of an indexer', why: 'no script(1) to make a terminal' }))(
+    'keeps one line with its progress on a terminal',
+    { timeout: 120_000 },
+    async () => {
+      const command = [
+        process.execPath,
+        ...serviceFlags,
+        'service/main.ts',
+        'indexer',
+        ...named,
+        '--internal-port',
+        '0',
+      ];
+      const terminal = spawn('script', ['-qefc', `stty cols 60; exec ${command.join(' ')}`, '/dev/null'], {
+        cwd: projectRoot,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const ended = new Promise((done) => terminal.once('close', done));
+      let seen = '';
+      terminal.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text));
+      try {
+        await expect
+          .poll(() => seen.split('\r').filter((line) => line.startsWith('index')).length, soon)
+          .toBeGreaterThan(2);
+        const lines = seen.split('\r').filter((line) => line.startsWith('index'));
+        expect(lines.at(-2)).toMatch(/^index.* \d+\.\d blocks\/s/);
+        for (const line of lines) expect(line.split('\u001B[K', 1)[0]!.length).toBeLessThan(60);
+      } finally {
+        terminal.kill('SIGKILL');
+        await ended;
+      }
     },
   );
 
