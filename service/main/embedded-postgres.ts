@@ -71,7 +71,8 @@ const tailLengthMax = 2000;
 
 /**
  * Becomes the server. A process of its own, which no signal of a terminal reaches, waits for the end of our pipe: were we killed, it stops the server and takes
- * a temporary folder away. The pipe is not the standard input, which the runtime closes with the server.
+ * a temporary folder away, after ten seconds in any case: where nobody reaps processes, the server's stays for ever. The pipe is not the standard input, which
+ * the runtime closes with the server.
  */
 const script = `
 ( (
@@ -79,7 +80,8 @@ const script = `
   [ -z "$word" ] || exit 0
   kill -INT $$
   [ -z "$1" ] && exit 0
-  while kill -0 $$; do sleep 0.1; done
+  tenths=0
+  while kill -0 $$ && [ $tenths -lt 100 ]; do sleep 0.1; tenths=$((tenths + 1)); done
   rm -rf -- "$1"
 ) >/dev/null 2>&1 & )
 exec 3<&-
