@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { LiveBlockFiles } from '../live/block-files.ts';
 import { claimIndex, readProgress } from '../store/indexer-state.ts';
 import type { IndexProgress } from '../store/indexer-state.ts';
-import { acquireHeadLease } from '../store/lease.ts';
+import { acquireHeadLease, type HeadLease } from '../store/lease.ts';
 import { checkSchema } from '../store/migrate.ts';
 import { claimRange, queueGaps } from '../store/ranges.ts';
 import type { Store } from '../store/store.ts';
@@ -78,6 +78,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
   let backfill: Backfill | undefined;
   /** As Postgres has it, of all processes. */
   let stored: IndexProgress | undefined;
+  let [asked, answered] = [0, 0];
   let movedMs = now();
 
   const progress = createProgress({ network: () => files.head(), position, now, unixMs });
@@ -128,15 +129,38 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return createEitherSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
   }
 
+  /** Asks Postgres how far all processes are; an answer that a later question has overtaken does not count. */
+  async function lookAtProgress(): Promise<void> {
+    const question = ++asked;
+    const found = await retry.run('progress', 0, () => readProgress(store), signal);
+    if (question < answered) return;
+    answered = question;
+    const hasMoved = found?.headSeqno !== stored?.headSeqno || found?.missingBlocks !== stored?.missingBlocks;
+    if (hasMoved) movedMs = now();
+    stored = found;
+    if (found !== undefined) progress.remaining(found.missingBlocks);
+  }
+
   async function watchProgress(): Promise<void> {
     for (;;) {
-      const found = await retry.run('progress', 0, () => readProgress(store), signal);
-      const hasMoved = found?.headSeqno !== stored?.headSeqno || found?.missingBlocks !== stored?.missingBlocks;
-      if (hasMoved) movedMs = now();
-      stored = found;
-      if (found !== undefined) progress.remaining(found.missingBlocks);
+      await lookAtProgress();
       await pause(PROGRESS_MS, signal);
     }
+  }
+
+  async function acquireLease(): Promise<HeadLease | undefined> {
+    const lease = await acquireHeadLease(store, options.worker);
+    return (
+      lease && {
+        ...lease,
+        // What is left to the past is known before the first block of the head: the index is not live for a moment in between.
+        moveTo: async (seqno) => {
+          const next = await lease.moveTo(seqno);
+          await lookAtProgress();
+          return next;
+        },
+      }
+    );
   }
 
   async function run(): Promise<void> {
@@ -145,7 +169,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     head = createHeadFlow(tuning, {
       ...shared,
       source: ofLiteServers('head'),
-      acquireLease: () => acquireHeadLease(store, options.worker),
+      acquireLease,
     });
     const gaps = startGapSearch({
       extent: async () => extentOf(await readProgress(store)),
