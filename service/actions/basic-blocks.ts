@@ -118,7 +118,7 @@ function callFailed(node: EventNode, { value, opcode, extraCurrencies }: EventMe
 }
 
 /** The comment of a plain transfer (indexing sheet 9.1); null when there is none. */
-export function commentOf(message: EventMessage): { readonly comment: string | null; readonly encrypted: boolean } {
+function commentOf(message: EventMessage): { readonly comment: string | null; readonly encrypted: boolean } {
   const encrypted = message.opcode === ENCRYPTED;
   if (message.opcode === null) return { comment: null, encrypted };
   const bytes = tryRead(() => {

@@ -67,10 +67,6 @@ export const bigUint =
   (bits: number): FieldReader<bigint> =>
   (slice) =>
     slice.uintBig(bits);
-export const bigInt =
-  (bits: number): FieldReader<bigint> =>
-  (slice) =>
-    slice.intBig(bits);
 /** Raw text with upper-case hex, or `addr_none`, `addr_extern`, `addr_var`. */
 export const address: FieldReader<string> = (slice) => addressText(readMessageAddress(slice));
 /** An account's raw text; null for every other address. */

@@ -2,7 +2,6 @@ import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
 import type { Block, NewBlock } from './block.ts';
 import { address, bocOf, body, coins, maybeAddress, maybeRef, payload, peek, tryRead, uint32, uint64 } from './body.ts';
-import { firstNode } from './block.ts';
 import type { DataValue } from './columns.ts';
 import type { EventMessage } from './event.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -80,7 +79,7 @@ const TEXT = 0;
 const ENCRYPTED = 0x2167da4b;
 
 /** A text in a payload, plain or encrypted, as transfers show it. */
-export function payloadComment(forwardPayload: CellSlice | null): {
+function payloadComment(forwardPayload: CellSlice | null): {
   readonly comment: string | null;
   readonly is_encrypted_comment: boolean;
 } {
@@ -294,11 +293,6 @@ const mint: Matcher = {
     };
   },
 };
-
-/** True for the first message of a block that came from this account. */
-export function isFrom(block: Block, account: string | null): boolean {
-  return account !== null && firstNode(block).message?.source === account;
-}
 
 /** By their place in the order of all matchers (indexing sheet 9.4). */
 export const jettonMatchers: Readonly<Record<number, Matcher>> = {

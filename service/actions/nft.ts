@@ -26,7 +26,7 @@ export function nftTransferOf(block: Block | undefined): NftTransfer | undefined
   return block?.type === nftTransferType ? (block.data as NftTransfer) : undefined;
 }
 
-export const nftPurchaseType = 'nft_purchase';
+const nftPurchaseType = 'nft_purchase';
 
 /** The transfer that a purchase is made of. */
 export function nftPurchaseOf(block: Block | undefined): NftTransfer | undefined {

@@ -119,7 +119,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
 }
 
 /** Resolves when a block of any shard is proved to be of the network: a masterchain block, or one in the history of such. */
-export async function acceptBlock(pool: Pool, block: BlockId, context: PoolContext): Promise<void> {
+async function acceptBlock(pool: Pool, block: BlockId, context: PoolContext): Promise<void> {
   if (block.workchain === MASTERCHAIN) return pool.accept(block, context);
   await pool.query(getShardBlockProof, { id: block }, context, {
     shareAs: 'shard block',

@@ -16,10 +16,10 @@ import type { CodeRows } from './code-rows.ts';
 import { statesBetween } from './states-between.ts';
 
 /** As `AccountStatus` is encoded (decode's account-status.ts). */
-export const STATUS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
+const STATUS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
 
 /** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
-export const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
+const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
 
 /** What is stored of the state of an account that does not exist (indexing sheet 3, our choice). */
 const NO_ACCOUNT: AccountStateRow = {

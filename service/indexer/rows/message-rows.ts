@@ -18,11 +18,6 @@ export type ReadMessage = {
   readonly code: number | undefined;
 };
 
-/** Whether the message's cell is of an internal one: `int_msg_info$0`. */
-export function isInternal(table: CellTable, cell: number): boolean {
-  return (table.bytes[table.dataOffset(cell)]! & 0x80) === 0;
-}
-
 /**
  * Reads of a message what its row holds; TL-B as in decode's message.ts.
  * @param lt of the transaction that took it: the place of external-in messages, which have no lt of their own
