@@ -61,3 +61,8 @@ export const text = kind<string>('text');
 export const ints = kind<readonly number[]>('integer[]');
 /** Extra currencies: id -> amount in decimal digits. */
 export const extraCurrencies = kind<Readonly<Record<string, string>>>('jsonb');
+export const addresses = kind<readonly Uint8Array[]>('bytea[]');
+export const hashes = kind<readonly Uint8Array[]>('bytea[]');
+export const texts = kind<readonly string[]>('text[]');
+/** Any JSON; numbers beyond 53 bits travel in it as decimal text. */
+export const json = kind<Readonly<Record<string, unknown>>>('jsonb');

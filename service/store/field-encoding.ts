@@ -18,14 +18,16 @@ const numericBase = 10_000;
 const nullLength = -1;
 
 const integerOid = 23;
+const byteaOid = 17;
+const textOid = 25;
 
 const fieldTypes: Readonly<Record<string, FieldType>> = {
-  bytea: { oid: 17, write: (sink, value: Uint8Array) => sink.bytes(value) },
+  bytea: { oid: byteaOid, write: (sink, value: Uint8Array) => sink.bytes(value) },
   bigint: { oid: 20, write: (sink, value: bigint) => sink.int64(value) },
   integer: { oid: integerOid, write: (sink, value: number) => sink.int32(value) },
   smallint: { oid: 21, write: (sink, value: number) => sink.int16(value) },
   boolean: { oid: 16, write: (sink, value: boolean) => sink.bytes(value ? trueByte : falseByte) },
-  text: { oid: 25, write: (sink, value: string) => sink.text(value) },
+  text: { oid: textOid, write: (sink, value: string) => sink.text(value) },
   numeric: { oid: 1700, write: writeNumeric },
   jsonb: {
     oid: 3802,
@@ -36,8 +38,25 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   },
   'integer[]': {
     oid: 1007,
-    write: writeIntegers,
+    write: writeElements(integerOid, (sink, value: number) => sink.int32(value)),
     carrier: { sql: 'text', from: (value: readonly number[]) => `{${value.join(',')}}` },
+  },
+  'bytea[]': {
+    oid: 1001,
+    write: writeElements(byteaOid, (sink, value: Uint8Array) => sink.bytes(value)),
+    carrier: {
+      sql: 'text',
+      from: (value: readonly Uint8Array[]) =>
+        `{${value.map((one) => `"\\\\x${Buffer.from(one).toString('hex')}"`).join(',')}}`,
+    },
+  },
+  'text[]': {
+    oid: 1009,
+    write: writeElements(textOid, (sink, value: string) => sink.text(value)),
+    carrier: {
+      sql: 'text',
+      from: (value: readonly string[]) => `{${value.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
+    },
   },
 };
 
@@ -89,17 +108,21 @@ function typeOf(sql: string): FieldType {
   return type;
 }
 
-function writeIntegers(sink: ByteSink, values: readonly number[]): void {
-  sink.int32(values.length === 0 ? 0 : 1);
-  sink.int32(0);
-  sink.int32(integerOid);
-  if (values.length === 0) return;
-  sink.int32(values.length);
-  sink.int32(1);
-  for (const value of values) {
-    sink.int32(4);
-    sink.int32(value);
-  }
+/** An array of one dimension, in the binary format. */
+function writeElements<T>(oid: number, write: (sink: ByteSink, value: T) => void) {
+  return (sink: ByteSink, values: readonly T[]): void => {
+    sink.int32(values.length === 0 ? 0 : 1);
+    sink.int32(0);
+    sink.int32(oid);
+    if (values.length === 0) return;
+    sink.int32(values.length);
+    sink.int32(1);
+    for (const value of values) {
+      const place = sink.beginLength();
+      write(sink, value);
+      sink.endLength(place);
+    }
+  };
 }
 
 /** Number of digits, power of the first, sign, digits after the point; then the digits, most significant first. */

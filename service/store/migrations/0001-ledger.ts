@@ -1,4 +1,3 @@
-import type { Table } from '../columns.ts';
 import {
   accountStates,
   blocks,
@@ -11,6 +10,7 @@ import {
   traces,
   transactions,
 } from '../tables.ts';
+import { createTable } from './create-table.ts';
 import type { Migration } from './migration.ts';
 
 /** The ledger and the state of those who write it. Indexes stand with the queries of v3 that ride them; there is none without one. */
@@ -96,10 +96,3 @@ export const ledger: Migration = {
     'CREATE INDEX backfill_ranges_to_do ON backfill_ranges (from_seqno DESC) WHERE done_until < to_seqno',
   ],
 };
-
-function createTable({ name, key, columns }: Table): string {
-  const lines = Object.entries(columns).map(
-    ([column, { sql, nullable }]) => `  ${column} ${sql}${nullable ? '' : ' NOT NULL'}`,
-  );
-  return `CREATE TABLE ${name} (\n${lines.join(',\n')},\n  PRIMARY KEY (${key.join(', ')})\n)`;
-}

@@ -2,7 +2,8 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { checkSchema, migrate, schemaVersion } from '#service/store/migrate.ts';
-import * as tables from '#service/store/tables.ts';
+import * as meaningTables from '#service/store/meaning-tables.ts';
+import * as ledgerTables from '#service/store/tables.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 
 const allVersions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
@@ -44,7 +45,7 @@ describe('migrate', () => {
        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
        WHERE c.relnamespace = 'ton'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`,
     );
-    for (const table of Object.values(tables)) {
+    for (const table of Object.values({ ...ledgerTables, ...meaningTables })) {
       const believed = Object.entries(table.columns).map(([column, kind]) => ({
         table: table.name,
         column,

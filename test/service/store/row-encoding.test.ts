@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import {
   address,
+  addresses,
   amount,
   bool,
   bytes,
@@ -16,6 +17,7 @@ import {
   shardId,
   small,
   text,
+  texts,
   type Row,
 } from '#service/store/columns.ts';
 import { createInserts, insertFrom } from '#service/store/insert.ts';
@@ -36,6 +38,8 @@ const kinds = {
   text,
   ints,
   currencies: extraCurrencies,
+  addresses,
+  texts,
 };
 
 const everything = defineTable('everything', ['place'], {
@@ -49,6 +53,8 @@ const everything = defineTable('everything', ['place'], {
   null_text: nullable(text),
   null_ints: nullable(ints),
   null_currencies: nullable(extraCurrencies),
+  null_addresses: nullable(addresses),
+  null_texts: nullable(texts),
 });
 
 type EverythingRow = Row<typeof everything>;
@@ -72,6 +78,8 @@ const anyInt = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const anyText = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''));
 const anyInts = fc.array(anyInt, { maxLength: 20 });
 const anyCurrencies = fc.dictionary(fc.nat().map(String), fc.bigInt({ min: 0n, max: 2n ** 120n }).map(String));
+const anyAddresses = fc.array(anyBytes(33), { maxLength: 5 });
+const anyTexts = fc.array(anyText, { maxLength: 5 });
 const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
 
 const anyRow: fc.Arbitrary<EverythingRow> = fc.record({
@@ -88,6 +96,8 @@ const anyRow: fc.Arbitrary<EverythingRow> = fc.record({
   text: anyText,
   ints: anyInts,
   currencies: anyCurrencies,
+  addresses: anyAddresses,
+  texts: anyTexts,
   null_hash: orNull(anyBytes(32)),
   null_lt: orNull(anyLt),
   null_amount: orNull(anyAmount),
@@ -96,6 +106,8 @@ const anyRow: fc.Arbitrary<EverythingRow> = fc.record({
   null_text: orNull(anyText),
   null_ints: orNull(anyInts),
   null_currencies: orNull(anyCurrencies),
+  null_addresses: orNull(anyAddresses),
+  null_texts: orNull(anyTexts),
 });
 
 describe('rows on their way to Postgres', () => {

@@ -1,0 +1,277 @@
+import {
+  address,
+  addresses,
+  amount,
+  bool,
+  bytes,
+  defineTable,
+  hash,
+  hashes,
+  int,
+  json,
+  lt,
+  nullable,
+  small,
+  text,
+  texts,
+  type Row,
+} from './columns.ts';
+
+// What contracts mean: found by running their get-methods on proved states, and by telling the traces' transactions as actions.
+// A row of a contract is replaced when `last_trans_lt` is greater; one that stops being so keeps its row (indexing sheet 5).
+// Migrations add an `id` to contracts' tables, in the order in which they were first seen.
+
+/** What stands beside each contract. */
+const state = {
+  /** Of the state that the row was read from. */
+  last_trans_lt: lt,
+  code_hash: nullable(hash),
+  data_hash: nullable(hash),
+};
+
+/** v3 sheet 9, jetton/masters. */
+export const jettonMasters = defineTable('jetton_masters', ['address'], {
+  address,
+  total_supply: amount,
+  mintable: bool,
+  admin: nullable(address),
+  /** TEP-64 keys, or `uri`. */
+  content: json,
+  wallet_code_hash: hash,
+  ...state,
+});
+
+/** v3 sheet 9, jetton/wallets: of wallets that their masters confirm. */
+export const jettonWallets = defineTable('jetton_wallets', ['address'], {
+  address,
+  balance: amount,
+  owner: address,
+  jetton: address,
+  /** Null for a wallet that does not know the question. */
+  mintless_is_claimed: nullable(bool),
+  ...state,
+});
+
+/** v3 sheet 9, nft/collections. */
+export const nftCollections = defineTable('nft_collections', ['address'], {
+  address,
+  next_item_index: amount,
+  owner: nullable(address),
+  content: json,
+  ...state,
+});
+
+/** v3 sheet 9, nft/items: of items that their collections confirm, and of those without. */
+export const nftItems = defineTable('nft_items', ['address'], {
+  address,
+  init: bool,
+  index: amount,
+  collection: nullable(address),
+  owner: nullable(address),
+  content: json,
+  ...state,
+});
+
+/** Contracts that sell an item: v3 sheet 14, nft/sales. */
+export const nftSales = defineTable('nft_sales', ['address'], {
+  address,
+  /** `getgems_sale`, `getgems_auction`, `telemint`. */
+  type: text,
+  nft: nullable(address),
+  nft_owner: nullable(address),
+  marketplace: nullable(address),
+  /** Unix seconds. */
+  created_at: nullable(int),
+  /** As `details` of nft/sales shows it: raw addresses, amounts as decimal text. */
+  details: json,
+  ...state,
+});
+
+/** v3 sheet 9, dns/records. */
+export const dnsEntries = defineTable('dns_entries', ['nft_item'], {
+  nft_item: address,
+  nft_item_owner: nullable(address),
+  /** In full, as `foo.ton`. */
+  domain: text,
+  next_resolver: nullable(address),
+  wallet: nullable(address),
+  /** Upper-case hex of 256 bits. */
+  site_adnl: nullable(text),
+  storage_bag_id: nullable(text),
+  last_trans_lt: lt,
+});
+
+/** v3 sheet 10, multisig/wallets. */
+export const multisigs = defineTable('multisigs', ['address'], {
+  address,
+  next_order_seqno: nullable(amount),
+  threshold: int,
+  signers: addresses,
+  proposers: addresses,
+  ...state,
+});
+
+/** v3 sheet 10, multisig/orders: of orders that their multisig confirms. */
+export const multisigOrders = defineTable('multisig_orders', ['address'], {
+  address,
+  multisig: address,
+  order_seqno: nullable(amount),
+  threshold: int,
+  sent_for_execution: bool,
+  approvals_mask: amount,
+  approvals_num: int,
+  /** Unix seconds; they may be of 48 bits. */
+  expiration_date: lt,
+  order_boc: bytes,
+  signers: addresses,
+  ...state,
+});
+
+/** v3 sheet 10, vesting. */
+export const vestingContracts = defineTable('vesting_contracts', ['address'], {
+  address,
+  /** Unix seconds; they may be of 64 bits, as the next three. */
+  start_time: lt,
+  total_duration: lt,
+  unlock_period: lt,
+  cliff_duration: lt,
+  total_amount: amount,
+  sender: address,
+  owner: address,
+  /** Ascending. */
+  whitelist: addresses,
+  ...state,
+});
+
+/**
+ * What classification knows of an account from a logical time on, for the actions of a trace as of its end: a row for each change of it. `facts` is
+ * what `actions/interfaces.ts` names, by kind, addresses raw and amounts decimal text.
+ */
+export const interfaceFacts = defineTable('interface_facts', ['account', 'lt'], { account: address, lt, facts: json });
+
+const transfer = {
+  tx_hash: hash,
+  tx_lt: lt,
+  tx_utime: int,
+  tx_aborted: bool,
+  mc_seqno: int,
+  query_id: amount,
+};
+
+/** v3 sheet 9, jetton/transfers (indexing sheet 8). */
+export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_lt'], {
+  ...transfer,
+  source: address,
+  /** Null for `addr_none` and for what is no account. */
+  destination: nullable(address),
+  jetton_wallet: address,
+  jetton_master: address,
+  amount,
+  /** Raw text, `addr_none` too. */
+  response_destination: nullable(text),
+  custom_payload: nullable(bytes),
+  forward_ton_amount: nullable(amount),
+  forward_payload: nullable(bytes),
+});
+
+/** v3 sheet 9, jetton/burns. */
+export const jettonBurns = defineTable('jetton_burns', ['tx_hash', 'tx_lt'], {
+  ...transfer,
+  owner: address,
+  jetton_wallet: address,
+  jetton_master: address,
+  amount,
+  response_destination: nullable(text),
+  custom_payload: nullable(bytes),
+});
+
+/** v3 sheet 9, nft/transfers. */
+export const nftTransfers = defineTable('nft_transfers', ['tx_hash', 'tx_lt'], {
+  ...transfer,
+  nft_item: address,
+  nft_index: amount,
+  nft_collection: nullable(address),
+  old_owner: address,
+  new_owner: nullable(address),
+  response_destination: nullable(text),
+  custom_payload: nullable(bytes),
+  forward_amount: nullable(amount),
+  forward_payload: nullable(bytes),
+});
+
+/** What became of a trace when it was classified: none, and so `unclassified`, before. */
+export const traceClassifications = defineTable('trace_classifications', ['trace_id'], {
+  trace_id: hash,
+  /** 1 failed, 2 ok, 3 broken. */
+  state: small,
+  /** Of the classifier. */
+  version: small,
+});
+
+/** One action (v3 sheet 11.2, indexing sheet 9.6). */
+export const actions = defineTable('actions', ['trace_id', 'action_id'], {
+  trace_id: hash,
+  action_id: hash,
+  type: text,
+  start_lt: lt,
+  end_lt: lt,
+  start_utime: int,
+  end_utime: int,
+  trace_end_lt: lt,
+  trace_end_utime: int,
+  trace_mc_seqno_end: int,
+  trace_external_hash: nullable(hash),
+  trace_external_hash_norm: nullable(hash),
+  success: bool,
+  parent_action_id: nullable(hash),
+  ancestor_types: texts,
+  tx_hashes: hashes,
+  accounts: addresses,
+  /** `ActionColumns` of actions/columns.ts by their names, bigints as decimal text; null and absent are the same. */
+  columns: json,
+});
+
+/** Accounts of actions, in the order in which their traces ended. */
+export const actionAccounts = defineTable('action_accounts', ['account', 'trace_id', 'action_id'], {
+  account: address,
+  trace_id: hash,
+  action_id: hash,
+  trace_end_lt: lt,
+  trace_end_utime: int,
+  end_lt: lt,
+});
+
+/** What a token says of itself, on the chain and outside (indexing sheet 7). */
+export const addressMetadata = defineTable('address_metadata', ['address', 'type'], {
+  address,
+  /** `jetton_masters`, `nft_collections`, `nft_items`. */
+  type: text,
+  /** False when what is outside could not be fetched. */
+  valid: bool,
+  name: nullable(text),
+  description: nullable(text),
+  symbol: nullable(text),
+  image: nullable(text),
+  extra: json,
+  /** Unix seconds. */
+  updated_at: int,
+  expires_at: int,
+});
+
+export type JettonMasterRow = Row<typeof jettonMasters>;
+export type JettonWalletRow = Row<typeof jettonWallets>;
+export type NftCollectionRow = Row<typeof nftCollections>;
+export type NftItemRow = Row<typeof nftItems>;
+export type NftSaleRow = Row<typeof nftSales>;
+export type DnsEntryRow = Row<typeof dnsEntries>;
+export type MultisigRow = Row<typeof multisigs>;
+export type MultisigOrderRow = Row<typeof multisigOrders>;
+export type VestingContractRow = Row<typeof vestingContracts>;
+export type InterfaceFactsRow = Row<typeof interfaceFacts>;
+export type JettonTransferRow = Row<typeof jettonTransfers>;
+export type JettonBurnRow = Row<typeof jettonBurns>;
+export type NftTransferRow = Row<typeof nftTransfers>;
+export type TraceClassificationRow = Row<typeof traceClassifications>;
+export type ActionRow = Row<typeof actions>;
+export type ActionAccountRow = Row<typeof actionAccounts>;
+export type AddressMetadataRow = Row<typeof addressMetadata>;
