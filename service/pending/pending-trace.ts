@@ -1,3 +1,5 @@
+import type { ClassificationState } from '../actions/classify.ts';
+import type { Action } from '../actions/rows.ts';
 import type { PendingState } from './account-state.ts';
 import type { ForeseenTransaction } from './emulation.ts';
 
@@ -20,10 +22,13 @@ export type PendingTrace = {
   readonly version: number;
   /** Messages that were not followed, because there are too many. */
   readonly left: number;
+  readonly classificationState: ClassificationState;
+  /** What it means (indexing sheet 9). Their `traceId` is the foreseen root hash, which no client is told (v3 sheet 12). */
+  readonly actions: readonly Action[];
 };
 
 /** The form of `writeTrace`: pods of two releases do not read each other's. */
-export const TRACE_FORM = 1;
+export const TRACE_FORM = 2;
 
 type Written = {
   readonly key: string;
@@ -35,7 +40,15 @@ type Written = {
   readonly states: readonly WrittenState[];
   readonly version: number;
   readonly left: number;
+  readonly classificationState: ClassificationState;
+  /** Bigints as `WrittenBigint`. */
+  readonly actions: readonly Action[];
 };
+
+/** JSON has no integers of this size; no part of an action has a name like this. */
+const BIGINT = '$bigint';
+
+type WrittenBigint = { readonly [BIGINT]: string };
 
 type WrittenState = Pick<PendingState, 'status' | 'extraCurrencies'> & {
   readonly hash: string;
@@ -62,12 +75,12 @@ export function writeTrace(trace: PendingTrace): string {
       codeHash: state.codeHash && base64(state.codeHash),
     })),
   };
-  return JSON.stringify(written);
+  return JSON.stringify(written, writeBigint);
 }
 
 /** The reverse of `writeTrace`, whose text only pods of this release write. */
 export function readTrace(text: string): PendingTrace {
-  const written = JSON.parse(text) as Written;
+  const written = JSON.parse(text, readBigint) as Written;
   return {
     ...written,
     key: bytes(written.key),
@@ -83,6 +96,16 @@ export function readTrace(text: string): PendingTrace {
       codeHash: state.codeHash === null ? null : bytes(state.codeHash),
     })),
   };
+}
+
+function writeBigint(_name: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return { [BIGINT]: value.toString() } satisfies WrittenBigint;
+}
+
+function readBigint(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !(BIGINT in value)) return value;
+  return BigInt((value as WrittenBigint)[BIGINT]);
 }
 
 function base64(value: Buffer): string {
