@@ -22,7 +22,8 @@ export type PendingTrace = {
   readonly version: number;
   /** Messages that were not followed, because there are too many. */
   readonly left: number;
-  readonly classificationState: ClassificationState;
+  /** `unclassified` when its accounts could not be looked into. */
+  readonly classificationState: ClassificationState | 'unclassified';
   /** What it means (indexing sheet 9). Their `traceId` is the foreseen root hash, which no client is told (v3 sheet 12). */
   readonly actions: readonly Action[];
 };
@@ -40,7 +41,7 @@ type Written = {
   readonly states: readonly WrittenState[];
   readonly version: number;
   readonly left: number;
-  readonly classificationState: ClassificationState;
+  readonly classificationState: PendingTrace['classificationState'];
   /** Bigints as `WrittenBigint`. */
   readonly actions: readonly Action[];
 };

@@ -309,7 +309,7 @@ function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingT
     states,
     version,
     left,
-    classificationState: 'ok',
+    classificationState: 'unclassified',
     actions: [],
   };
 }
