@@ -1,7 +1,4 @@
-import { CellSlice } from '#service/decode/cell-slice.ts';
-import type { CellTable } from '#service/decode/cell-table.ts';
-import { DecodeError } from '#service/decode/errors.ts';
-import { keyUint, walkHashmap } from '#service/decode/hashmap.ts';
+import { methodIds } from '#service/decode/method-ids.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { CodeRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
@@ -29,31 +26,4 @@ export function createCodeRows(): CodeRows {
       rows.push({ code_hash: hash, boc: writeBoc(code), methods: methodIds(table, code) });
     },
   };
-}
-
-/** More methods than code has: bounds the walk over a dictionary that shares cells. */
-const METHODS_MAX = 4096;
-
-/**
- * Ids of the methods, unsigned and ascending: the keys of the dictionary behind `SETCP0` and `DICTPUSHCONST` (indexing sheet 3). Null for
- * code of another shape, as that of a public library: its cell only names it.
- */
-export function methodIds(table: CellTable, code: number): number[] | null {
-  if (table.kind(code) !== 'ordinary' || table.bitLength(code) < 40 || table.refCount(code) === 0) return null;
-  const slice = new CellSlice(table, code);
-  // FF00, then 13 bits of opcode and the dictionary's bit: F4A4.
-  if (slice.uint(16) !== 0xff00 || slice.uint(14) !== 0xf4a4 >> 2) return null;
-  const bits = slice.uint(10);
-  if (bits < 1 || bits > 32) return null;
-  const ids: number[] = [];
-  try {
-    const isWhole = walkHashmap(table, slice.ref(), bits, (key) => {
-      ids.push(keyUint(key, bits) | 0);
-      return ids.length < METHODS_MAX;
-    });
-    return isWhole ? ids : null;
-  } catch (error) {
-    if (error instanceof DecodeError) return null;
-    throw error;
-  }
 }

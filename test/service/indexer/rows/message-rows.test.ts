@@ -14,7 +14,8 @@ import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
-import { createCodeRows, methodIds } from '#service/indexer/rows/code-rows.ts';
+import { methodIds } from '#service/decode/method-ids.ts';
+import { createCodeRows } from '#service/indexer/rows/code-rows.ts';
 import { readMessageRow } from '#service/indexer/rows/message-rows.ts';
 import { cellTree } from '#test/service/decode/cells.ts';
 import { coreMessage, plainMessage } from './core-rows.ts';
