@@ -1,3 +1,4 @@
+import { transactionKinds } from '../actions/event-transaction.ts';
 import { named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import type { CellTable } from '../decode/cell-table.ts';
@@ -115,16 +116,6 @@ export const description = named(
   }),
 );
 
-const types = {
-  ordinary: 'ord',
-  storage: 'storage',
-  tickTock: 'tick_tock',
-  splitPrepare: 'split_prepare',
-  splitInstall: 'split_install',
-  mergePrepare: 'merge_prepare',
-  mergeInstall: 'merge_install',
-} as const satisfies Record<TransactionDescr['kind'], string>;
-
 /** @param workchain of the account */
 export function viewDescription(
   table: CellTable,
@@ -132,7 +123,7 @@ export function viewDescription(
   workchain: number,
 ): Infer<typeof description> {
   return {
-    type: types[descr.kind],
+    type: transactionKinds[descr.kind],
     ...('aborted' in descr && { aborted: descr.aborted }),
     ...('destroyed' in descr && { destroyed: descr.destroyed }),
     ...('creditFirst' in descr && { credit_first: descr.creditFirst }),

@@ -15,8 +15,9 @@ export function bodyCell(store: CellStore, table: CellTable, body: MessageBody):
 }
 
 /** The state that a message deploys, as a cell of its own. @param store takes a cell that has to be made */
-export function initCell(store: CellStore, table: CellTable, { cell, state }: MessageInit): CellAt {
-  if (cell !== undefined) return { table, cell };
+export function initCell(store: CellStore, table: CellTable, init: MessageInit): CellAt {
+  if (init.cell !== undefined) return { table, cell: init.cell };
+  const { state } = init;
   const move = (part: number | undefined): number | undefined =>
     part === undefined ? undefined : store.import(table, part);
   const { code, data, libraries } = state;

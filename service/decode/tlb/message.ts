@@ -56,8 +56,10 @@ export type ExternalOutInfo = {
   readonly createdAt: number;
 };
 
-/** A state to deploy: in a cell of its own, or inside the message's. */
-export type MessageInit = { readonly cell: number | undefined; readonly state: StateInit };
+/** A state to deploy: in a cell of its own, which nobody keeps from being exotic, or inside the message's. */
+export type MessageInit =
+  | { readonly cell: number; readonly state: StateInit | undefined }
+  | { readonly cell: undefined; readonly state: StateInit };
 
 /**
  * Where the body is: all of `cell`, or what follows `skipBits` and `skipRefs` in the message's own. See `openBody`,
@@ -128,7 +130,8 @@ function readInit(slice: CellSlice): MessageInit | undefined {
   if (!slice.bit()) return undefined;
   if (!slice.bit()) return { cell: undefined, state: readStateInit(slice) };
   const cell = slice.ref();
-  return { cell, state: readStateInit(new CellSlice(slice.table, cell)) };
+  const isOrdinary = slice.table.kind(cell) === 'ordinary';
+  return { cell, state: isOrdinary ? readStateInit(new CellSlice(slice.table, cell)) : undefined };
 }
 
 function readBody(slice: CellSlice): MessageBody {

@@ -53,7 +53,7 @@ export function ourMessage(table: CellTable, message: Message) {
   const store = createCellStore();
   return {
     info: messageInfo(table, message.info),
-    init: message.init && stateInit(table, message.init.state),
+    init: message.init?.state && stateInit(table, message.init.state),
     body: store.hash(storeBody(store, table, message.body)).toString('hex'),
   };
 }

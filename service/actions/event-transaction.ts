@@ -1,0 +1,101 @@
+import { formatRawAddress } from '../decode/address.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
+import { initCell, type CellAt } from '../decode/tlb/message-cells.ts';
+import { openBody, readOpcode, type Message, type MessageInit } from '../decode/tlb/message.ts';
+import type { TransactionDescr } from '../decode/tlb/transaction-descr.ts';
+import type { Transaction } from '../decode/tlb/transaction.ts';
+import type { EventMessage, EventTransaction } from './event.ts';
+
+/** A transaction that was read, and what its own cell does not say. */
+export type ReadTransaction = {
+  readonly table: CellTable;
+  readonly transaction: Transaction;
+  /** Of the account. */
+  readonly workchain: number;
+  /** The masterchain block that brought it. */
+  readonly mcSeqno: number;
+};
+
+/** Kinds of transactions by the names that clients of v3 know (v3 sheet 2). */
+export const transactionKinds = {
+  ordinary: 'ord',
+  storage: 'storage',
+  tickTock: 'tick_tock',
+  splitPrepare: 'split_prepare',
+  splitInstall: 'split_install',
+  mergePrepare: 'merge_prepare',
+  mergeInstall: 'merge_install',
+} as const satisfies Record<TransactionDescr['kind'], string>;
+
+/** A transaction as classification sees it. The table stays open for as long as bodies are read. Throws DecodeError. */
+export function eventTransaction({ table, transaction, workchain, mcSeqno }: ReadTransaction): EventTransaction {
+  const { descr, inMessage } = transaction;
+  return {
+    hash: hashText(table, transaction.cell),
+    account: formatRawAddress({ workchain, id: transaction.account }, 'upper'),
+    lt: transaction.lt,
+    utime: transaction.utime,
+    mcSeqno,
+    kind: transactionKinds[descr.kind],
+    aborted: 'aborted' in descr && descr.aborted,
+    originalStatus: transaction.originalStatus,
+    endStatus: transaction.endStatus,
+    ...computed(descr),
+    inMessage: inMessage === undefined ? null : eventMessage(table, inMessage),
+    // Their dictionary is in the order in which they were sent, and so by lt.
+    outMessages: transaction.outMessages.map((message) => eventMessage(table, message)),
+  };
+}
+
+function computed(descr: TransactionDescr): Pick<EventTransaction, 'skippedReason' | 'exitCode'> {
+  if (!('compute' in descr)) return { skippedReason: null, exitCode: null };
+  const { compute } = descr;
+  return compute.kind === 'skipped'
+    ? { skippedReason: compute.reason, exitCode: null }
+    : { skippedReason: null, exitCode: compute.exitCode };
+}
+
+function eventMessage(table: CellTable, message: Message): EventMessage {
+  const { cell, body, init } = message;
+  return {
+    hash: hashText(table, cell),
+    ...messageInfo(table, message),
+    opcode: readOpcode(table, body) ?? null,
+    body: table.kind(body.cell) === 'ordinary' ? openBody(table, body) : undefined,
+    init: init && openInit(table, init),
+  };
+}
+
+type Info = Omit<EventMessage, 'hash' | 'opcode' | 'body' | 'init'>;
+
+function messageInfo(table: CellTable, { info }: Message): Info {
+  const none = { value: null, extraCurrencies: null, bounce: false };
+  if (info.kind === 'externalIn') {
+    return { ...none, source: null, destination: addressText(info.destination), createdLt: null, createdAt: null };
+  }
+  const { createdLt, createdAt } = info;
+  const sent = { source: addressText(info.source), createdLt, createdAt };
+  if (info.kind === 'externalOut') return { ...none, ...sent, destination: null };
+  return {
+    ...sent,
+    destination: addressText(info.destination),
+    value: info.value.grams,
+    extraCurrencies: extraCurrenciesById(table, info.value.extra),
+    bounce: info.bounce,
+  };
+}
+
+function openInit(table: CellTable, init: MessageInit): CellSlice | undefined {
+  if (init.cell === undefined) return sliceOf(initCell(createCellStore(), table, init));
+  return init.state && new CellSlice(table, init.cell);
+}
+
+const sliceOf = ({ table, cell }: CellAt): CellSlice => new CellSlice(table, cell);
+
+function hashText(table: CellTable, cell: number): string {
+  return table.hash(cell).toString('base64');
+}
