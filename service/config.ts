@@ -18,8 +18,10 @@ import {
 } from './config/global-config.ts';
 import type { TonApi } from './config/manifest.gen.ts';
 import { readManifest, type Manifest } from './config/manifest.ts';
+import { tokenMetadataOf, type TokenMetadataConfig } from './config/token-metadata.ts';
 
 export type { IndexerConfig, PostgresConfig } from './config/database.ts';
+export type { TokenMetadataConfig } from './config/token-metadata.ts';
 export {
   canonicalHash,
   changedCold,
@@ -102,6 +104,8 @@ export type ServiceConfig = {
   readonly postgres: PostgresConfig | null;
   /** Null: nothing is indexed. */
   readonly indexer: IndexerConfig | null;
+  /** Null: what tokens keep outside of the chain is not fetched, and nothing is queued for it. */
+  readonly tokenMetadata: TokenMetadataConfig | null;
   /** Keyring file (JSON); null: no keys beyond those made at start. */
   readonly keyringFile: string | null;
   readonly observability: {
@@ -184,6 +188,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     rateLimits: rateLimitsOf(spec.rateLimits),
     postgres: postgresOf(spec),
     indexer: indexerOf(spec.indexer, sources.startSeqno),
+    tokenMetadata: tokenMetadataOf(spec.tokenMetadata),
     ...processPart(sources, spec.observability),
   });
 }
@@ -227,6 +232,7 @@ export function devConfig(
     rateLimits: { redis: null, onRedisFailure: 'Local' },
     postgres: settings.database === true ? ownPostgres : null,
     indexer: settings.database === true ? ownIndexer(settings.startSeqno) : null,
+    tokenMetadata: null,
     ...processPart(settings, undefined),
   });
 }

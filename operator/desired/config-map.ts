@@ -28,7 +28,7 @@ const operatorFields: ReadonlySet<string> = new Set([
  * lite servers is mounted by the pods; the operator never reads it.
  */
 export function configText(tonApi: TonApi, globalConfig: string | undefined): string {
-  const { rollout, observability, indexer, ...spec } = tonApi.spec;
+  const { rollout, observability, indexer, tokenMetadata, ...spec } = tonApi.spec;
   const manifest = {
     apiVersion: tonApi.apiVersion,
     kind: tonApi.kind,
@@ -36,6 +36,7 @@ export function configText(tonApi: TonApi, globalConfig: string | undefined): st
     spec: {
       ...Object.fromEntries(Object.entries(spec).filter(([name]) => !operatorFields.has(name))),
       ...(indexer && { indexer: { ...indexer, resources: undefined } }),
+      ...(tokenMetadata && { tokenMetadata: { ...tokenMetadata, replicas: undefined, resources: undefined } }),
       ...(rollout && { rollout: { drainSeconds: rollout.drainSeconds } }),
       ...(observability && { observability: { logLevel: observability.logLevel, tracing: observability.tracing } }),
     },

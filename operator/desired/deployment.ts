@@ -85,9 +85,11 @@ const warmFields: ReadonlySet<string> = new Set([
  * a restart too many is better than a setting that is never in force.
  */
 export function coldHash(tonApi: TonApi, references: Pick<References, 'keyring' | 'keyringShardsSettled'>): string {
-  const { rateLimits, observability, rollout, liteServerConfigRef, ...rest } = tonApi.spec;
+  const { rateLimits, observability, rollout, liteServerConfigRef, tokenMetadata, ...rest } = tonApi.spec;
   return contentHash({
     ...Object.fromEntries(Object.entries(rest).filter(([name]) => !warmFields.has(name))),
+    // The API queues what is to be fetched, however that is done.
+    tokenMetadata: tokenMetadata && true,
     redis: rateLimits.redis,
     drainSeconds: rollout?.drainSeconds,
     tracingEndpoint: observability?.tracing?.endpoint,

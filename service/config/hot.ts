@@ -28,9 +28,13 @@ export function hotConfig(config: ServiceConfig): HotConfig {
 /** What needs a restart, by the name under which a change is told. */
 function coldConfig(config: ServiceConfig): Readonly<Record<string, unknown>> {
   const { plans: _plans, anonymousPlan: _anonymous, liteServers: _servers, trustedProxies: _proxies, ...rest } = config;
-  const { rateLimits, observability, ...cold } = rest;
+  const { rateLimits, observability, tokenMetadata, ...cold } = rest;
   return {
     ...cold,
+    tokenMetadata: tokenMetadata !== null,
+    'tokenMetadata.ipfsGateway': tokenMetadata?.ipfsGateway,
+    'tokenMetadata.concurrency': tokenMetadata?.concurrency,
+    'tokenMetadata.concurrencyPerHost': tokenMetadata?.concurrencyPerHost,
     'rateLimits.redis': rateLimits.redis,
     'observability.tracing.endpoint': observability.tracing?.endpoint ?? null,
   };

@@ -175,6 +175,24 @@ export type TonApi = {
         readonly limits?: Readonly<Record<string, number | string>>;
       };
     };
+    /** Fetches what tokens keep of themselves outside of the chain (names, texts, links to pictures: TEP-64), from whatever hosts they name, in pods of its own that alone may reach the internet. Unset, no such host is ever asked. Private addresses are never asked. */
+    readonly tokenMetadata?: {
+      /** Base URL of a public IPFS gateway, as https://ipfs.io: ipfs://CID/PATH is asked for at /ipfs/CID/PATH below it. Unset, tokens that are kept in IPFS stay without metadata. */
+      readonly ipfsGateway?: string;
+      /** Pods that share the queue. */
+      readonly replicas: number;
+      /** Fetches under way at once in a pod. */
+      readonly concurrency: number;
+      /** Fetches under way at once in a pod from one host, the gateway included. */
+      readonly concurrencyPerHost: number;
+      /** Resources of the metadata container. */
+      readonly resources?: {
+        /** Guaranteed amounts by resource name. */
+        readonly requests?: Readonly<Record<string, number | string>>;
+        /** Upper bounds by resource name. */
+        readonly limits?: Readonly<Record<string, number | string>>;
+      };
+    };
     /** Lets the number of API pods follow the load. Unset, replicas rules. */
     readonly autoscaling?: {
       /** Who scales. */
@@ -628,6 +646,37 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             mode: { type: 'string', enum: ['SingleWriter', 'Partitioned'], default: 'SingleWriter' },
             partitions: { type: 'integer', format: 'int32', minimum: 1, maximum: 64, default: 1 },
             startSeqno: { type: 'integer', format: 'int64', minimum: 1, maximum: 2147483647 },
+            resources: {
+              type: 'object',
+              properties: {
+                requests: {
+                  type: 'object',
+                  maxProperties: 16,
+                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                },
+                limits: {
+                  type: 'object',
+                  maxProperties: 16,
+                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                },
+              },
+              additionalProperties: false,
+            },
+          },
+          additionalProperties: false,
+        },
+        tokenMetadata: {
+          type: 'object',
+          properties: {
+            ipfsGateway: {
+              type: 'string',
+              pattern: '^https?://[A-Za-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$',
+              maxLength: 255,
+              format: 'uri',
+            },
+            replicas: { type: 'integer', format: 'int32', minimum: 1, maximum: 16, default: 1 },
+            concurrency: { type: 'integer', format: 'int32', minimum: 1, maximum: 256, default: 16 },
+            concurrencyPerHost: { type: 'integer', format: 'int32', minimum: 1, maximum: 64, default: 4 },
             resources: {
               type: 'object',
               properties: {

@@ -80,6 +80,11 @@ export const rules: readonly Rule[] = [
     'postgres',
     'expected a secretRef, since indexer is set, got nothing',
   ]),
+  rule('spec', '!has(self.tokenMetadata) || has(self.postgres)', [], (spec: Spec) => [
+    spec.tokenMetadata !== undefined && spec.postgres === undefined,
+    'postgres',
+    'expected a secretRef, since tokenMetadata is set, got nothing',
+  ]),
   rule('spec', "!('v3' in self.surfaces) || has(self.postgres)", ['surfaces'], (spec: Spec) => [
     spec.surfaces.includes('v3') && spec.postgres === undefined,
     'postgres',
@@ -153,6 +158,16 @@ export const rules: readonly Rule[] = [
       mode !== 'Partitioned' && partitions !== 1,
       'partitions',
       `expected 1, since mode is ${mode}, got ${partitions}`,
+    ],
+  ),
+  rule(
+    'spec.tokenMetadata',
+    'self.concurrencyPerHost <= self.concurrency',
+    ['concurrencyPerHost', 'concurrency'],
+    ({ concurrencyPerHost, concurrency }: NonNullable<Spec['tokenMetadata']>) => [
+      concurrencyPerHost > concurrency,
+      'concurrencyPerHost',
+      `expected at most concurrency (${concurrency}), got ${concurrencyPerHost}`,
     ],
   ),
   rule(

@@ -27,6 +27,8 @@ const patternWords: Readonly<Record<string, string>> = {
   '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$': 'lower-case letters, digits, inner hyphens and dots',
   '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\]):[0-9]{1,5}$': 'host:port or [v6]:port',
   '^(0(\\.[0-9]+)?|1(\\.0+)?)$': 'a decimal from 0 to 1 as text',
+  '^https?://[A-Za-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$':
+    'an http or https URL without credentials, query or fragment',
 };
 
 const formatWords: Readonly<Record<string, string>> = {

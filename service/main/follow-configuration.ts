@@ -81,8 +81,10 @@ function follow(
 }
 
 /** Fields that are the indexer's alone, and those that are not its own. */
-const unreadByApi = ['indexer'];
-const unreadByIndexer = ['surfaces', 'api', 'requestTimeoutMs', 'drainSeconds', 'rateLimits.redis', 'keyringFile'];
+const fetching = ['tokenMetadata.ipfsGateway', 'tokenMetadata.concurrency', 'tokenMetadata.concurrencyPerHost'];
+const unreadByApi = ['indexer', ...fetching];
+const serving = ['surfaces', 'api', 'requestTimeoutMs', 'drainSeconds', 'rateLimits.redis', 'keyringFile'];
+const unreadByIndexer = [...serving, 'tokenMetadata', ...fetching];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {

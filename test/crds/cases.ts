@@ -61,6 +61,7 @@ const nothing: Change = () => undefined;
 
 const postgres = { secretRef: { name: 'database' } };
 const indexer = (fields: Fields): Change => set({ postgres, indexer: fields });
+const tokenMetadata = (fields: Fields): Change => set({ postgres, tokenMetadata: fields });
 const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas: 5, ...fields } });
 const exposure = (fields: Fields): Change => set({ exposure: { hosts: ['ton.example.com'], ...fields } });
 const steps = [{ weight: 10, hold: '5m' }];
@@ -110,6 +111,12 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ requestTimeout: '5m1s' }),
   },
   { message: 'indexer needs postgres', field: 'spec', accepted: indexer({}), refused: set({ indexer: {} }) },
+  {
+    message: 'tokenMetadata needs postgres',
+    field: 'spec',
+    accepted: tokenMetadata({}),
+    refused: set({ tokenMetadata: {} }),
+  },
   {
     message: 'surface v3 needs postgres',
     field: 'spec',
@@ -223,6 +230,12 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: indexer({ ...before, resources: { requests: { cpu: '1' } } }),
     refused: indexer(refused),
   })),
+  {
+    message: 'concurrencyPerHost must be at most concurrency',
+    field: 'spec.tokenMetadata.concurrencyPerHost',
+    accepted: tokenMetadata({ concurrency: 2, concurrencyPerHost: 2 }),
+    refused: tokenMetadata({ concurrency: 2, concurrencyPerHost: 3 }),
+  },
   {
     message: 'minReplicas must not exceed maxReplicas',
     field: 'spec.autoscaling.minReplicas',
