@@ -201,7 +201,7 @@ describe('a manifest is refused', () => {
       'ipfs.io',
       'https://',
       'https://ipfs.io:99999',
-    ].map((ipfsGateway): [string, Change] => [
+    ].map((ipfsGateway): [string, Parameters<typeof manifestOf>[0]] => [
       `spec.tokenMetadata.ipfsGateway: expected an http or https URL without credentials, query or fragment, got "${ipfsGateway}"`,
       (spec) => Object.assign(spec, { postgres, tokenMetadata: { ipfsGateway } }),
     ]),
