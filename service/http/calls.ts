@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 import type { Tracer } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,7 +16,7 @@ import type { RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
-import { createPacing } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
 import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
 import { errorAnswer, type Answer, type Telling } from './reply.ts';
 
@@ -40,6 +42,8 @@ export type Calls = {
   readonly setTrustedProxies: (count: number) => void;
   /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
   readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
+  /** Who sent a message, and as whom limits and turns know him. */
+  readonly callerOf: (message: IncomingMessage) => { readonly caller: Caller; readonly name: string };
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
@@ -53,22 +57,22 @@ export type CallsDependencies = {
   readonly tracer: Tracer;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly pacing: Pacing;
   /** Masterchain seqno that is served; undefined before the first. */
   readonly headSeqno: () => number | undefined;
 };
 
 export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDependencies): Calls {
-  const { exchanges, limits, logger, clock } = dependencies;
+  const { exchanges, limits, logger, clock, pacing } = dependencies;
   const deadlines = new Set<Deadline>();
-  const pacing = createPacing(clock.nowMs);
   let { trustedProxies } = options;
 
-  const callerOf = (request: FastifyRequest): Caller => {
-    const forwardedFor = request.headers['x-forwarded-for'];
+  const callerOf = ({ headers, socket }: IncomingMessage, query: URLSearchParams): Caller => {
+    const forwardedFor = headers['x-forwarded-for'];
     return {
-      key: readApiKey(request.headers['x-api-key'], queryOf(request)),
+      key: readApiKey(headers['x-api-key'], query),
       clientAddress: clientAddress(
-        request.raw.socket.remoteAddress ?? '',
+        socket.remoteAddress ?? '',
         Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
         trustedProxies,
       ),
@@ -78,7 +82,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
   const open = (request: FastifyRequest): Call => {
     const exchange = exchanges.of(request);
     const query = queryOf(request);
-    const caller = callerOf(request);
+    const caller = callerOf(request.raw, query);
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
     const notes = createReadNotes(dependencies.headSeqno);
@@ -150,7 +154,12 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       }
     },
 
-    standingHeaders: (request) => quotaHeaders(limits.standing(callerOf(request))),
+    standingHeaders: (request) => quotaHeaders(limits.standing(callerOf(request.raw, queryOf(request)))),
+
+    callerOf(message) {
+      const caller = callerOf(message, new URLSearchParams(message.url?.split('?', 2)[1]));
+      return { caller, name: nameOf(caller) };
+    },
 
     setTrustedProxies(count) {
       trustedProxies = count;

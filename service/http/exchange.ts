@@ -1,4 +1,6 @@
 import { isSpanContextValid, type Span, type Tracer } from '@opentelemetry/api';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -31,11 +33,26 @@ export type Exchange = {
 export type Exchanges = {
   /** Starts one; it ends by itself when its answer was sent or its connection closed. */
   begin(request: FastifyRequest, reply: FastifyReply): Exchange;
+  /** Starts one of a request that goes no further than the listener. */
+  note(head: RequestHead, answer: NotedAnswer): Exchange;
   /** That of a request that began. */
   of(request: FastifyRequest): Exchange;
   readonly inFlight: number;
   /** Resolves when none is in flight. */
   idle(): Promise<void>;
+};
+
+export type RequestHead = {
+  readonly method: string;
+  /** As routes know it. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+};
+
+export type NotedAnswer = {
+  readonly raw: ServerResponse;
+  /** Of its body, once it is sent. */
+  readonly bytes: () => number;
 };
 
 export type ExchangesDependencies = {
@@ -50,12 +67,12 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   let inFlight = 0;
   let idleWaiters: (() => void)[] = [];
 
-  const end = (exchange: Exchange, startedMs: number, request: FastifyRequest, reply: FastifyReply): void => {
+  const end = (exchange: Exchange, startedMs: number, request: RequestHead, answer: NotedAnswer): void => {
     inFlight--;
-    const { raw } = reply;
+    const { raw } = answer;
     const status = raw.writableFinished ? raw.statusCode : callerGoneStatus;
     const elapsedMs = clock.nowMs() - startedMs;
-    const bytes = Number(reply.getHeader('content-length') ?? 0);
+    const bytes = answer.bytes();
     const { operation, errorCode: code } = exchange;
     metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
     endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
@@ -82,31 +99,38 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     idleWaiters = [];
   };
 
+  const note = (request: RequestHead, answer: NotedAnswer): Exchange => {
+    const startedMs = clock.nowMs();
+    const { method, headers } = request;
+    const exchange: Exchange = {
+      operation: 'unknown',
+      errorCode: undefined,
+      liteServers: [],
+      envelope: isV3(request.url) ? v3Envelope : v2Envelope,
+      span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
+      elapsedMs: () => clock.nowMs() - startedMs,
+      extra: (liteServers = [], cached = false) =>
+        extraText({
+          unixSeconds: Math.floor(clock.unixMs() / 1000),
+          liteServers,
+          elapsedMs: exchange.elapsedMs(),
+          cached,
+        }),
+    };
+    inFlight++;
+    metrics.begin();
+    answer.raw.once('close', () => end(exchange, startedMs, request, answer));
+    return exchange;
+  };
+
   return {
     begin(request, reply) {
-      const startedMs = clock.nowMs();
-      const { method, headers } = request;
-      const exchange: Exchange = {
-        operation: 'unknown',
-        errorCode: undefined,
-        liteServers: [],
-        envelope: isV3(request.url) ? v3Envelope : v2Envelope,
-        span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
-        elapsedMs: () => clock.nowMs() - startedMs,
-        extra: (liteServers = [], cached = false) =>
-          extraText({
-            unixSeconds: Math.floor(clock.unixMs() / 1000),
-            liteServers,
-            elapsedMs: exchange.elapsedMs(),
-            cached,
-          }),
-      };
+      const bytes = (): number => Number(reply.getHeader('content-length') ?? 0);
+      const exchange = note(request, { raw: reply.raw, bytes });
       exchanges.set(request, exchange);
-      inFlight++;
-      metrics.begin();
-      reply.raw.once('close', () => end(exchange, startedMs, request, reply));
       return exchange;
     },
+    note,
     of(request) {
       const exchange = exchanges.get(request);
       if (exchange === undefined) throw new Error('the request has no exchange: its first hook did not run');

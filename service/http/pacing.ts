@@ -2,6 +2,10 @@
 export type Pacing = {
   /** Resolves when the refusal may be sent; undefined where that is at once. `signal` ends the wait. */
   wait(caller: string, signal: AbortSignal): Promise<void> | undefined;
+  /** Whether a refusal of this caller would not be told at once; false for every caller as long as nobody is refused on and on. */
+  isPressing(caller: () => string): boolean;
+  /** As `wait`, by a callback; undefined where the refusal may be sent at once, else what ends the wait. */
+  hold(caller: string, send: () => void): (() => void) | undefined;
 };
 
 /** Refusals of one caller in a second that are told at once: a client that respects `Retry-After` sees a few, one that tests its limit some dozens. */
@@ -20,30 +24,53 @@ export function createPacing(nowMs: () => number): Pacing {
   const refusals = new Map<string, number>();
   let second = 0;
   let held = 0;
+  /** Callers that are over it in this second. */
+  let pressing = 0;
+
+  const turn = (): void => {
+    const now = Math.floor(nowMs() / 1000);
+    if (now === second) return;
+    second = now;
+    refusals.clear();
+    pressing = 0;
+  };
 
   const count = (caller: string): number => {
-    const now = Math.floor(nowMs() / 1000);
-    if (now !== second) refusals.clear();
-    second = now;
+    turn();
     const refused = (refusals.get(caller) ?? 0) + 1;
     if (refused > 1 || refusals.size < callersMax) refusals.set(caller, refused);
+    if (refused === promptPerSecond) pressing++;
     return refused;
+  };
+
+  const hold = (caller: string, send: () => void): (() => void) | undefined => {
+    if (count(caller) <= promptPerSecond || held >= heldMax) return undefined;
+    held++;
+    let isOver = false;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      held--;
+      send();
+    };
+    const timer = setTimeout(end, delayMs);
+    return end;
   };
 
   return {
     wait(caller, signal) {
-      if (count(caller) <= promptPerSecond || held >= heldMax || signal.aborted) return undefined;
-      held++;
+      if (signal.aborted) return undefined;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        held--;
-        resolve();
-      };
-      const timer = setTimeout(end, delayMs);
+      const end = hold(caller, resolve);
+      if (end === undefined) return undefined;
       signal.addEventListener('abort', end);
-      return promise;
+      return promise.finally(() => signal.removeEventListener('abort', end));
     },
+    isPressing(caller) {
+      turn();
+      return pressing > 0 && (refusals.get(caller()) ?? 0) >= promptPerSecond;
+    },
+    hold,
   };
 }

@@ -7,6 +7,7 @@ import type { V3 } from '../v3/v3.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
+import type { GatedRoute } from './gate.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
 import { describeV3 } from './openapi-v3.ts';
@@ -34,15 +35,23 @@ export type RoutesDependencies = {
   readonly posts: ReadonlyMap<string, PostHandler>;
 };
 
-/** Declares every path of the listener; returns the table of them. A path with a slash at its end is the same path. */
+/** What paths stand for. */
+export type DeclaredRoutes = {
+  readonly table: RouteTable;
+  /** Those of one operation each. */
+  readonly gated: ReadonlyMap<string, GatedRoute>;
+};
+
+/** Declares every path of the listener; returns what they stand for. A path with a slash at its end is the same path. */
 export function declareRoutes(
   app: FastifyInstance,
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
-): RouteTable {
+): DeclaredRoutes {
   const { v2, v3, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
+  const gated = new Map<string, GatedRoute>();
 
   const answering = (label: string, work: (call: Call) => Promise<Answer>) => {
     return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -65,16 +74,22 @@ export function declareRoutes(
 
   const declareOperation = (operation: Operation): void => {
     const handler = answering(operation.name, (call) => answerRest(calls, call, operation, bodies));
-    for (const name of [operation.name, ...operation.aliases]) {
-      declare(`${operationsPath}/${name}`, operation.methods, handler);
+    const { name: label, methods } = operation;
+    for (const name of [label, ...operation.aliases]) {
+      const path = `${operationsPath}/${name}`;
+      declare(path, methods, handler);
+      gated.set(path, { operation: label, label, methods });
     }
   };
 
   const declareV3 = (operation: Operation<V3Request>): void => {
-    const handler = answering(`v3/${operation.name}`, (call) => answerV3(calls, call, operation, bodies));
+    const label = `v3/${operation.name}`;
+    const handler = answering(label, (call) => answerV3(calls, call, operation, bodies));
     const methods = operation.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     for (const name of [operation.name, ...operation.aliases]) {
-      declare(`${v3Path}/${name.toLowerCase()}`, methods, handler);
+      const path = `${v3Path}/${name.toLowerCase()}`;
+      declare(path, methods, handler);
+      gated.set(path, { operation: operation.name, label, methods });
     }
   };
 
@@ -96,7 +111,7 @@ export function declareRoutes(
       return sendPage(reply, content);
     });
   }
-  return table;
+  return { table, gated };
 }
 
 /** Pages that need nothing but this process: probes, the document and its reader. */

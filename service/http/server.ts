@@ -1,3 +1,4 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Tracer } from '@opentelemetry/api';
@@ -12,11 +13,13 @@ import { createCalls } from './calls.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
+import { createGate, type Gate } from './gate.ts';
 import { commonHeaders, preflightHeaders } from './headers.ts';
 import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
 import { errorAnswer, send } from './reply.ts';
+import { createPacing } from './pacing.ts';
 import type { PostHandler } from './post-route.ts';
 import { isV3, pathOf, routedUrl, rpcPath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
@@ -55,17 +58,18 @@ export type HttpServerDependencies = {
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
   const options = resolveHttpOptions(given);
-  const { v2, v3, register } = dependencies;
+  const { v2, v3, limits, register } = dependencies;
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
   const v3Headers = commonHeaders(v3?.version ?? v2.version);
-  const headersOf = ({ url }: FastifyRequest) => (isV3(url) ? v3Headers : headers);
+  const headersOf = (url: string) => (isV3(url) ? v3Headers : headers);
   const exchanges = createExchanges({ ...dependencies, metrics });
   const { headSeqno = () => undefined, posts = new Map() } = dependencies;
-  const calls = createCalls(options, { ...dependencies, headSeqno, exchanges });
+  const pacing = createPacing(dependencies.clock.nowMs);
+  const calls = createCalls(options, { ...dependencies, headSeqno, exchanges, pacing });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
     exchanges.begin(request, reply);
-    reply.headers(headersOf(request));
+    reply.headers(headersOf(request.url));
     sendError(reply, error, bareExtra);
   });
   let draining = false;
@@ -78,7 +82,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   app.addHook('onRequest', (request, reply, done) => {
     delete request.raw.headers['content-type'];
     const exchange = exchanges.begin(request, reply);
-    reply.headers(headersOf(request));
+    reply.headers(headersOf(request.url));
     const refusal = refuseAtOnce(request, routes, options);
     if (request.method === 'OPTIONS') {
       exchange.operation = 'preflight';
@@ -110,7 +114,18 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     return send(reply, answer);
   };
 
-  routes = declareRoutes(app, options, { v2, ...(v3 && { v3 }), calls, exchanges, metrics, posts });
+  const declared = declareRoutes(app, options, { v2, ...(v3 && { v3 }), calls, exchanges, metrics, posts });
+  routes = declared.table;
+  const gate = createGate({
+    routes: declared.gated,
+    callerOf: calls.callerOf,
+    refusal: limits.refusal,
+    pacing,
+    exchanges,
+    headersOf,
+    isDraining: () => draining,
+  });
+  placeBefore(app.server, gate);
 
   return {
     async listen() {
@@ -130,6 +145,16 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       await closed;
     },
   };
+}
+
+/** The gate sees a request first; what it lets pass goes on as before. */
+function placeBefore(server: Server, gate: Gate): void {
+  const listeners = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+    if (gate.refuses(message, response)) return;
+    for (const listener of listeners) listener(message, response);
+  });
 }
 
 /** After the cut every answer is on its way; a connection whose caller does not read it is closed over it. */

@@ -27,6 +27,8 @@ export type Budgets = {
     nowUs: number,
     tokens: number,
   ): Shortage | undefined | Promise<Shortage | undefined>;
+  /** Why it is certain, without asking, that the tokens are not there for a request of this moment; takes nothing. */
+  shortage(budget: Budget, plan: LimitPlan, nowUs: number, tokens: number): Shortage | undefined;
   /** Puts back tokens that were taken and not used. */
   giveBack(budget: Budget, tokens: number): void;
   /** Where the subject's bucket stands; null for a plan without a rate limit. */
@@ -38,6 +40,7 @@ export const ownBudgets: Budgets = {
   takePlace: (_subject, budget, plan) => takePlace(budget, plan),
   freePlace: (_subject, budget) => void (budget.inFlight -= 1),
   take: (_subject, budget, plan, nowUs, tokens) => spend(budget, plan, nowUs, tokens),
+  shortage: (budget, plan, nowUs, tokens) => spend({ ...budget }, plan, nowUs, tokens),
   giveBack,
   quota: (budget, plan, nowUs) =>
     plan.requestsPerSecond === 0 ? null : quotaOf(refill(budget.bucket, plan, nowUs), plan),

@@ -102,6 +102,8 @@ export type Entered = Omit<Allowed, 'release'> & {
 export type Limits = {
   /** One step: for requests whose operation is known. */
   decide(request: LimitRequest): Promise<Decision>;
+  /** A refusal for want of tokens that needs no question to anybody, counted as one; undefined, and then nothing was counted, where `decide` must be asked. */
+  readonly refusal: (request: LimitRequest) => Refused | undefined;
   /** Two steps: for requests that name their operations in the body. */
   enter(caller: LimitCaller): Promise<Entered | Refused>;
   /** What the caller's key did today; refused as any request with it would be, and takes a token. */
@@ -205,38 +207,43 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return { allowed: false, code, plan: priced.name, quota: quotaOfSubject(subject, nowMs), retryAfterSeconds: null };
   };
 
+  const forbiddenTo = ({ terms }: NonNullable<Subject['key']>, clientAddress: string): Forbidden | undefined => {
+    const { networks, allowedSources } = terms;
+    if (networks !== undefined && !networks.includes(options.network)) return 'network_not_allowed';
+    if (allowedSources !== undefined && !inSources(allowedSources, clientAddress)) return 'source_not_allowed';
+    return undefined;
+  };
+
   /** Whose budget counts, or why the caller gets none. */
   const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
     const { key: sent, clientAddress } = caller;
     if (sent === undefined) return addressOf(clientAddress, nowMs) ?? refuseUnknown('key_required', caller, nowMs);
     const subject = keyOf(sent, nowMs);
     if (subject?.key === undefined) return refuseUnknown('unknown_key', caller, nowMs);
-    const { networks, allowedSources } = subject.key.terms;
-    if (networks !== undefined && !networks.includes(options.network)) {
-      return forbid('network_not_allowed', subject, nowMs);
-    }
-    if (allowedSources !== undefined && !inSources(allowedSources, clientAddress)) {
-      return forbid('source_not_allowed', subject, nowMs);
-    }
-    return subject;
+    const forbidden = forbiddenTo(subject.key, clientAddress);
+    return forbidden === undefined ? subject : forbid(forbidden, subject, nowMs);
+  };
+
+  const refuse = (subject: Subject, { reason, retryAfterSeconds }: Shortage): Refused => {
+    const { priced, key } = subject;
+    const nowMs = now();
+    countResult(priced.counts, reason);
+    if (key !== undefined) usage.count(key.id, null, nowMs);
+    const code = reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
+    return { allowed: false, code, plan: priced.name, quota: quotaOfSubject(subject, nowMs), retryAfterSeconds };
   };
 
   /** `operation` null: admitted before it is known. `release` is that of a place already counted. */
   const answer = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
-    const { budget, priced, key } = subject;
+    if (shortage !== undefined) return refuse(subject, shortage);
+    const { priced, key } = subject;
     const nowMs = now();
-    const quota = budgets.quota(budget, priced.plan, Math.floor(nowMs * 1000));
-    if (shortage === undefined) {
-      if (operation !== null) {
-        countResult(priced.counts, 'allowed');
-        if (key !== undefined) usage.count(key.id, operation, nowMs);
-      }
-      return { allowed: true, plan: priced.name, grants: priced.grants, quota, release: nothing };
+    if (operation !== null) {
+      countResult(priced.counts, 'allowed');
+      if (key !== undefined) usage.count(key.id, operation, nowMs);
     }
-    countResult(priced.counts, shortage.reason);
-    if (key !== undefined) usage.count(key.id, null, nowMs);
-    const code = shortage.reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
-    return { allowed: false, code, plan: priced.name, quota, retryAfterSeconds: shortage.retryAfterSeconds };
+    const quota = quotaOfSubject(subject, nowMs);
+    return { allowed: true, plan: priced.name, grants: priced.grants, quota, release: nothing };
   };
 
   const take = (subject: Subject, nowMs: number, tokens: number) =>
@@ -314,6 +321,16 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
 
   return {
     decide: async (request) => decide(request),
+    refusal(request) {
+      const nowMs = now();
+      const subject = request.key === undefined ? addressOf(request.clientAddress, nowMs) : keyOf(request.key, nowMs);
+      if (subject === undefined || !mayCall(subject, request.operation)) return undefined;
+      if (subject.key !== undefined && forbiddenTo(subject.key, request.clientAddress) !== undefined) return undefined;
+      const { budget, priced } = subject;
+      const tokens = priced.costOf(request.operation);
+      const shortage = budgets.shortage(budget, priced.plan, Math.floor(nowMs * 1000), tokens);
+      return shortage && refuse(subject, shortage);
+    },
     async enter(caller) {
       const nowMs = now();
       const subject = identify(caller, nowMs);

@@ -178,6 +178,12 @@ export function createSharedBudgets(
       if (!state.asking) void ask(subject, budget, state, plan);
       return promise;
     },
+    shortage(budget, plan, nowUs, tokens) {
+      const state = heldOf(budget);
+      if (tokens === 0 || !store.here || state.away !== undefined || state.asking) return undefined;
+      const isStocked = state.stock >= tokens && nowUs < state.stockUntilUs;
+      return isStocked ? undefined : knownShortage(budget, state, plan, nowUs, tokens);
+    },
     giveBack(budget, tokens) {
       const state = heldOf(budget);
       if (store.here && state.away === undefined) state.stock += tokens;

@@ -70,6 +70,7 @@ export function scriptLimits(decide: (request: LimitRequest) => Decision = () =>
       if (!decision.allowed) return decision;
       return { ...decision, keyId: 'scripted', usage: { day: '2026-11-21', operations: {}, refused: 0 } };
     },
+    refusal: () => undefined,
     standing: () => null,
     setPlans: () => undefined,
     setOnRedisFailure: () => undefined,

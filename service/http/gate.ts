@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { LimitCaller, LimitRequest, Refused } from '../limits/limits.ts';
+import { quotaHeaders } from './admission.ts';
+import { mustClose } from './body.ts';
+import { HttpError } from './errors.ts';
+import type { Exchanges } from './exchange.ts';
+import { jsonType } from './headers.ts';
+import type { Pacing } from './pacing.ts';
+import { isV3, pathOf, routedUrl } from './paths.ts';
+import { debugRequestHeader } from './read-notes.ts';
+import { errorAnswer } from './reply.ts';
+
+/** Refuses callers who ask on and on beyond their rate, before a request is routed: most of what a refusal costs is that. */
+export type Gate = {
+  /** True when the request is answered, with the same answer that it would get further on. */
+  refuses(message: IncomingMessage, response: ServerResponse): boolean;
+};
+
+/** An operation that a path stands for. */
+export type GatedRoute = {
+  /** As limits know it. */
+  readonly operation: string;
+  /** As metrics know it. */
+  readonly label: string;
+  readonly methods: readonly string[];
+};
+
+export type GateDependencies = {
+  /** By path as routes know it. */
+  readonly routes: ReadonlyMap<string, GatedRoute>;
+  readonly callerOf: (message: IncomingMessage) => { readonly caller: LimitCaller; readonly name: string };
+  readonly refusal: (request: LimitRequest) => Refused | undefined;
+  readonly pacing: Pick<Pacing, 'isPressing' | 'hold'>;
+  readonly exchanges: Pick<Exchanges, 'note'>;
+  /** Of every answer to a URL. */
+  readonly headersOf: (url: string) => Readonly<Record<string, string>>;
+  readonly isDraining: () => boolean;
+};
+
+export function createGate(dependencies: GateDependencies): Gate {
+  const { routes, callerOf, refusal, pacing, exchanges, headersOf, isDraining } = dependencies;
+
+  /** The refusal of a caller who has been told so often that this one would be held back. */
+  const refused = (message: IncomingMessage, route: GatedRoute): { name: string; refused: Refused } | undefined => {
+    let known: ReturnType<typeof callerOf> | undefined;
+    const isPressing = pacing.isPressing(() => (known = callerOf(message)).name);
+    if (!isPressing || known === undefined) return undefined;
+    const found = refusal({ ...known.caller, operation: route.operation });
+    return found && { name: known.name, refused: found };
+  };
+
+  const answer = (
+    message: IncomingMessage,
+    response: ServerResponse,
+    route: GatedRoute,
+    told: Refused,
+  ): (() => void) => {
+    const { method = 'GET', headers } = message;
+    const url = routedUrl(message.url ?? '/');
+    let bytes = 0;
+    const exchange = exchanges.note({ method, url, headers }, { raw: response, bytes: () => bytes });
+    exchange.operation = route.label;
+    return () => {
+      const retryAfterSeconds = told.retryAfterSeconds === null ? {} : { retryAfterSeconds: told.retryAfterSeconds };
+      const error = new HttpError(told.code, told.code, retryAfterSeconds);
+      const { status, body, errorCode, headers: further } = errorAnswer(error, exchange.extra(), exchange);
+      const text = typeof body === 'string' ? body : body.join('');
+      bytes = Buffer.byteLength(text);
+      exchange.errorCode = errorCode;
+      response.writeHead(status, {
+        ...headersOf(url),
+        ...quotaHeaders(told.quota),
+        ...further,
+        ...(isV3(url) && { 'server-timing': `app;dur=${exchange.elapsedMs().toFixed(3)}ms` }),
+        ...((isDraining() || mustClose(message)) && { connection: 'close' }),
+        'content-type': jsonType,
+        'content-length': bytes,
+      });
+      response.end(text);
+    };
+  };
+
+  return {
+    refuses(message, response) {
+      const { method = '', url = '/', headers } = message;
+      const route = routes.get(pathOf(routedUrl(url)));
+      if (route === undefined || !route.methods.includes(method) || debugRequestHeader in headers) return false;
+      const found = refused(message, route);
+      if (found === undefined) return false;
+      const send = answer(message, response, route, found.refused);
+      const end = pacing.hold(found.name, () => {
+        if (!response.destroyed) send();
+      });
+      if (end === undefined) send();
+      else response.once('close', end);
+      return true;
+    },
+  };
+}
