@@ -2,12 +2,13 @@ import type { ServiceConfig } from '../config.ts';
 import type { Pending } from '../pending/pending.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 import { createAccountContents } from '../v3/account-contents.ts';
+import { createAccountNotes } from '../v3/account-notes.ts';
 import { accountStateOperations } from '../v3/account-states.ts';
 import { createAddressBooks } from '../v3/address-book.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
 import { messageOperations } from '../v3/messages.ts';
-import { metadataOperations } from '../v3/metadata.ts';
+import { createTokenMetadata } from '../v3/metadata.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
 import { pendingOperations } from '../v3/pending.ts';
@@ -27,22 +28,24 @@ export function v3Families(
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
+  const tokenMetadata = createTokenMetadata({});
+  const notes = createAccountNotes(addressBooks, tokenMetadata);
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),
     ...transactionOperations(addressBooks),
-    ...messageOperations(addressBooks),
+    ...messageOperations(notes),
     ...addressBooks.operations,
-    ...accountStateOperations({ contents, addressBooks }),
-    ...walletStateOperations({ contents, addressBooks }),
+    ...accountStateOperations({ contents, notes }),
+    ...walletStateOperations({ contents, notes }),
     ...topAccountOperations(),
-    ...metadataOperations(),
-    ...traceOperations(addressBooks),
+    ...tokenMetadata.operations,
+    ...traceOperations(notes),
     ...accountInformationOperations(live.accounts),
     ...runMethodOperations(live.getMethods),
     ...feeOperations(live.fees),
     ...sendOperations(live.send),
     ...decodeOperations(),
-    ...pendingOperations({ pending, addressBooks }),
+    ...pendingOperations({ pending, notes }),
   ];
 }

@@ -4,8 +4,7 @@ import type { AccountRow } from '../store/queries/accounts.ts';
 import type { AccountContents } from './account-contents.ts';
 import { interfacesOf } from './account-interfaces.ts';
 import { readRequested, viewStatus } from './account-rows.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
-import { metadata, metadataOf } from './metadata.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { accounts, bool, hashes, limitMax } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -42,10 +41,7 @@ const accountState = named(
   }),
 );
 
-const response = named(
-  'AccountStatesResponse',
-  object({ accounts: list(accountState, limitMax), address_book: addressBook, metadata }),
-);
+const response = named('AccountStatesResponse', object({ accounts: list(accountState, limitMax), ...accountNotes }));
 
 /** One account of v3 sheet 8.2; a bag of cells that the row does not hold is left out. */
 export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
@@ -69,11 +65,11 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
 }
 
 /** What operations about states of accounts are made of. */
-export type AccountStateDependencies = { readonly contents: AccountContents; readonly addressBooks: AddressBooks };
+export type AccountStateDependencies = { readonly contents: AccountContents; readonly notes: AccountNotes };
 
 /** States of accounts as of the newest indexed block (v3 sheet 8.2). */
 export function accountStateOperations(dependencies: AccountStateDependencies): readonly V3Operation[] {
-  const { contents, addressBooks } = dependencies;
+  const { contents, notes } = dependencies;
   return [
     defineV3Operation({
       name: 'accountStates',
@@ -90,14 +86,8 @@ export function accountStateOperations(dependencies: AccountStateDependencies): 
         const found = await readRequested(context.store, addresses, { codeHashes, bocs });
         const rows = bocs === 'none' ? found : await contents.complete(found, { bocs, of: () => true }, context);
         const states = await mapPaced(rows, viewAccountState);
-        return {
-          accounts: states,
-          address_book: await addressBooks.bookOf(
-            states.map(({ address }) => address),
-            context,
-          ),
-          metadata: metadataOf(),
-        };
+        const shown = states.map(({ address }) => address);
+        return { accounts: states, ...(await notes.notesOf(shown, context)) };
       },
     }),
   ];

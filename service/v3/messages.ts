@@ -6,21 +6,17 @@ import type { CellTable } from '../decode/cell-table.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { findMessages, type FoundMessage } from '../store/queries/messages.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { message, viewMessage, type MessageView } from './message-views.ts';
-import { metadata, metadataOf } from './metadata.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { bool, hash, hashes, nullableAccount, opcode, paging, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
 import { direction } from './transactions.ts';
 
-const messagesResponse = named(
-  'MessagesResponse',
-  object({ messages: list(message), address_book: addressBook, metadata }),
-);
+const messagesResponse = named('MessagesResponse', object({ messages: list(message), ...accountNotes }));
 
 /** The operation about messages (v3 sheet section 7). */
-export function messageOperations(books: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+export function messageOperations(notes: AccountNotes): readonly V3Operation[] {
   return [
     defineV3Operation({
       name: 'messages',
@@ -45,7 +41,7 @@ export function messageOperations(books: Pick<AddressBooks, 'bookOf'>): readonly
         const rows = await findMessages(context.store, { ...values, hashes: given }, values);
         const messages = await viewMessages(rows);
         const addresses = messages.flatMap(({ source, destination }) => [source, destination]);
-        return { messages, address_book: await books.bookOf(addresses, context), metadata: metadataOf() };
+        return { messages, ...(await notes.notesOf(addresses, context)) };
       },
     }),
   ];

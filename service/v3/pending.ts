@@ -5,9 +5,9 @@ import { createCellStore } from '../decode/cell-store.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Pending, PendingState, PendingTrace } from '../pending/pending.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
+import { addressBook } from './address-book.ts';
 import { notIndexed } from './errors.ts';
-import { metadata, metadataOf } from './metadata.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import type { Account } from './parameter-values.ts';
 import { account, accounts, hashes, texts } from './parameters.ts';
@@ -28,18 +28,15 @@ const pendingTransactionsResponse = named(
   object({ transactions: list(transaction), address_book: addressBook }),
 );
 
-const pendingTracesResponse = named(
-  'PendingTracesResponse',
-  object({ traces: list(trace), address_book: addressBook, metadata }),
-);
+const pendingTracesResponse = named('PendingTracesResponse', object({ traces: list(trace), ...accountNotes }));
 
 export type PendingOperationsDependencies = {
   readonly pending: Pick<Pending, 'find'>;
-  readonly addressBooks: Pick<AddressBooks, 'bookOf'>;
+  readonly notes: AccountNotes;
 };
 
 /** What sent messages are foreseen to lead to (v3 sheet section 12). */
-export function pendingOperations({ pending, addressBooks }: PendingOperationsDependencies): readonly V3Operation[] {
+export function pendingOperations({ pending, notes }: PendingOperationsDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({
       name: 'pendingTransactions',
@@ -59,7 +56,7 @@ export function pendingOperations({ pending, addressBooks }: PendingOperationsDe
         const shown = (await viewAll(traces)).flatMap(({ transactions }) => transactions);
         const asked = new Set(some.map(rawText));
         const transactions = some.length === 0 ? shown : shown.filter((one) => asked.has(one.account));
-        return { transactions, address_book: await addressBooks.bookOf(addressesOf(transactions), context) };
+        return { transactions, address_book: await notes.bookOf(addressesOf(transactions), context) };
       },
     }),
     defineV3Operation({
@@ -81,11 +78,7 @@ export function pendingOperations({ pending, addressBooks }: PendingOperationsDe
         const found = await pending.find(one === undefined ? { hashes: messageHashes } : { accounts: [one] });
         const views = await viewAll(found);
         const transactions = views.flatMap((view) => view.transactions);
-        return {
-          traces: views.map(viewTrace),
-          address_book: await addressBooks.bookOf(addressesOf(transactions), context),
-          metadata: metadataOf(),
-        };
+        return { traces: views.map(viewTrace), ...(await notes.notesOf(addressesOf(transactions), context)) };
       },
     }),
   ];

@@ -4,9 +4,8 @@ import { accountKey } from '../store/account-key.ts';
 import { hasMasterchainBlock } from '../store/queries/blocks.ts';
 import { findTraces, findTransactionsOfTraces } from '../store/queries/traces.ts';
 import type { TraceRow } from '../store/tables.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { notIndexed } from './errors.ts';
-import { metadata, metadataOf } from './metadata.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, hashes, int32, limitMax, paging, texts, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
@@ -20,15 +19,9 @@ const TRANSACTIONS_OF_TRACE_MAX = 4000;
 /** Transactions of one answer, some 4 KB each: a page of a thousand usual traces fits. */
 const TRANSACTIONS_MAX = 10_000;
 
-const tracesResponse = named(
-  'TracesResponse',
-  object({ traces: list(trace, limitMax), address_book: addressBook, metadata }),
-);
+const tracesResponse = named('TracesResponse', object({ traces: list(trace, limitMax), ...accountNotes }));
 
-const eventsResponse = named(
-  'DeprecatedEventsResponse',
-  object({ events: list(trace, limitMax), address_book: addressBook, metadata }),
-);
+const eventsResponse = named('DeprecatedEventsResponse', object({ events: list(trace, limitMax), ...accountNotes }));
 
 const parameters = {
   account: account('account'),
@@ -60,14 +53,10 @@ const rule = {
 };
 
 /** Traces, and the older name for traces with actions (v3 sheet 11.1). */
-export function traceOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+export function traceOperations(notes: AccountNotes): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
     const traces = await readTraces(values, withActions, context);
-    return {
-      traces,
-      address_book: await addressBooks.bookOf(accountsOf(traces), context),
-      metadata: metadataOf(),
-    };
+    return { traces, ...(await notes.notesOf(accountsOf(traces), context)) };
   };
   return [
     defineV3Operation({

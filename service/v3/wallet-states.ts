@@ -4,8 +4,7 @@ import { isWalletCode, readWalletByHash, type Wallet } from '../live/wallets.ts'
 import type { AccountRow } from '../store/queries/accounts.ts';
 import { readRequested, viewStatus } from './account-rows.ts';
 import type { AccountStateDependencies } from './account-states.ts';
-import { addressBook } from './address-book.ts';
-import { metadata, metadataOf } from './metadata.ts';
+import { accountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { accounts, limitMax } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -54,10 +53,7 @@ const walletState = named(
   }),
 );
 
-const response = named(
-  'WalletStatesResponse',
-  object({ wallets: list(walletState, limitMax), address_book: addressBook, metadata }),
-);
+const response = named('WalletStatesResponse', object({ wallets: list(walletState, limitMax), ...accountNotes }));
 
 /** What a wallet's data say; `wallet_id` is unsigned (v3 sheet 8.3). */
 export function viewWallet(wallet: Wallet) {
@@ -93,7 +89,7 @@ const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
   codeHash !== null && isWalletCode(viewBytes(codeHash));
 
 /** States of wallets as of the newest indexed block (v3 sheet 8.3). */
-export function walletStateOperations({ contents, addressBooks }: AccountStateDependencies): readonly V3Operation[] {
+export function walletStateOperations({ contents, notes }: AccountStateDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({
       name: 'walletStates',
@@ -107,14 +103,8 @@ export function walletStateOperations({ contents, addressBooks }: AccountStateDe
         const rows = found.map((row) => (isWallet(row) ? row : { ...row, data_boc: null }));
         const completed = await contents.complete(rows, { bocs: 'data', of: isWallet }, context);
         const wallets = await mapPaced(completed, viewWalletState);
-        return {
-          wallets,
-          address_book: await addressBooks.bookOf(
-            wallets.map(({ address }) => address),
-            context,
-          ),
-          metadata: metadataOf(),
-        };
+        const shown = wallets.map(({ address }) => address);
+        return { wallets, ...(await notes.notesOf(shown, context)) };
       },
     }),
   ];

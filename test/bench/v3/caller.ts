@@ -1,8 +1,10 @@
 import type { ParameterSource } from '#service/contract/parameter.ts';
 import type { Store } from '#service/store/store.ts';
+import { createAccountNotes } from '#service/v3/account-notes.ts';
 import { createAddressBooks } from '#service/v3/address-book.ts';
 import { blockOperations } from '#service/v3/blocks.ts';
 import { messageOperations } from '#service/v3/messages.ts';
+import { createTokenMetadata } from '#service/v3/metadata.ts';
 import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
 import { transactionOperations } from '#service/v3/transactions.ts';
@@ -14,14 +16,15 @@ export type Caller = (operation: string, query: string) => Promise<string>;
 /** The operations that the index alone answers. */
 export function createCaller(store: Store): Caller {
   const addressBooks = createAddressBooks({ testOnly: false });
+  const notes = createAccountNotes(addressBooks, createTokenMetadata({}));
   const { operations } = createV3(
     [
       ...blockOperations(),
       ...transactionOperations(addressBooks),
-      ...messageOperations(addressBooks),
+      ...messageOperations(notes),
       ...addressBooks.operations,
       ...topAccountOperations(),
-      ...traceOperations(addressBooks),
+      ...traceOperations(notes),
     ],
     { store, nowMs: () => performance.now() },
   );

@@ -1,0 +1,47 @@
+import type { AddressMetadataRow } from './meaning-tables.ts';
+
+// What tokens say of themselves as rows of `address_metadata` hold it (indexing sheet 7): by those who fetch it and by those who show it.
+
+/** What contract the words are about; as `type` of `address_metadata`. */
+export const tokenTypes = ['jetton_masters', 'nft_collections', 'nft_items'] as const;
+
+export type TokenType = (typeof tokenTypes)[number];
+
+/** A token that something is known of. */
+export type TokenName = {
+  /** Key of `accountKey`. */
+  readonly address: Uint8Array;
+  readonly type: TokenType;
+};
+
+/** The words of a token by their columns. */
+export type TokenWords = Pick<AddressMetadataRow, 'name' | 'description' | 'symbol' | 'image' | 'extra'>;
+
+const wordColumns = ['name', 'description', 'symbol', 'image'] as const;
+
+/** Sorts keys into columns: the four words when they are texts, all else is `extra`. */
+export function wordsOf(content: Readonly<Record<string, unknown>>): TokenWords {
+  const words = Object.fromEntries(wordColumns.map((name) => [name, textOrNull(content[name])])) as {
+    readonly [name in (typeof wordColumns)[number]]: string | null;
+  };
+  const rest = Object.entries(content).filter(([name]) => (words as Record<string, unknown>)[name] !== content[name]);
+  return { ...words, extra: Object.fromEntries(rest) };
+}
+
+/** The address of what a token keeps outside of the chain; undefined when it names none that is of use. */
+export function outsideOf(content: Readonly<Record<string, unknown>>): string | undefined {
+  return [content['url'], content['uri']].find(
+    (uri): uri is string => typeof uri === 'string' && /^(https?|ipfs):\/\//i.test(uri),
+  );
+}
+
+/** Whether words without anything from outside say enough to be shown as a token's. */
+export function sayEnough(type: TokenType, { name, description, symbol, image, extra }: TokenWords): boolean {
+  if (type === 'jetton_masters') return symbol !== null;
+  if (type === 'nft_items') return (name ?? textOrNull(extra['domain'])) !== null;
+  return (name ?? description ?? image) !== null;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,29 @@
+import type { Infer } from '../contract/shape.ts';
+import { addressBook, type AddressBooks } from './address-book.ts';
+import { metadata, type TokenMetadata } from './metadata.ts';
+import type { V3Context } from './operation.ts';
+
+/** What many answers tell of the accounts in them beside their own fields (v3 sheet section 5), for the shapes of those. */
+export const accountNotes = { address_book: addressBook, metadata };
+
+type Notes = { readonly [name in keyof typeof accountNotes]: Infer<(typeof accountNotes)[name]> };
+
+/** Notes for answers, and books for those that have no metadata. */
+export type AccountNotes = Pick<AddressBooks, 'bookOf'> & {
+  /** Both blocks of an answer, to be spread into it. @param addresses raw addresses that it shows; null does not matter */
+  notesOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<Notes>;
+};
+
+export function createAccountNotes(
+  { bookOf }: Pick<AddressBooks, 'bookOf'>,
+  { metadataOf }: Pick<TokenMetadata, 'metadataOf'>,
+): AccountNotes {
+  return {
+    bookOf,
+    async notesOf(addresses, context) {
+      const all = [...addresses];
+      const [book, words] = await Promise.all([bookOf(all, context), metadataOf(all, context)]);
+      return { address_book: book, metadata: words };
+    },
+  };
+}
