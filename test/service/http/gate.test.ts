@@ -14,6 +14,14 @@ const key = makeKey(randomBytes);
 /** More than are told at once in a second, whenever in it the first of them comes. */
 const many = 250;
 
+/** What must not differ from one refusal to another. */
+const shown = ({ status, headers, body }: Reply) => ({
+  status,
+  headers: [...headers.keys()].toSorted(),
+  told: ['ratelimit-policy', 'ratelimit-limit', 'content-type', 'x-api-version'].map((name) => headers.get(name)),
+  body: { ...body, '@extra': typeof body['@extra'] },
+});
+
 describe('a caller who goes on and on', () => {
   const decided: string[] = [];
   let listener: Listener;
@@ -47,16 +55,9 @@ describe('a caller who goes on and on', () => {
   afterEach(() => listener.close());
 
   const ask = (init: RequestInit = {}, path = 'getMasterchainInfo'): Promise<Reply> =>
-    request(`${listener.url}/api/v2/${path}`, { ...init, headers: { 'x-api-key': key.key, ...init.headers } });
+    request(`${listener.url}/api/v2/${path}`, { ...init, headers: { 'x-api-key': key.key } });
   const press = (count: number, init?: RequestInit): Promise<Reply[]> =>
     Promise.all(Array.from({ length: count }, () => ask(init)));
-  const shown = ({ status, headers, body }: Reply) => ({
-    status,
-    headers: [...headers.keys()].toSorted(),
-    told: ['ratelimit-policy', 'ratelimit-limit', 'content-type', 'x-api-version'].map((name) => headers.get(name)),
-    body: { ...body, '@extra': typeof body['@extra'] },
-  });
-
   it('gets the same refusal without being routed', async () => {
     const [, ...refusals] = await press(many);
     const [first] = refusals;
