@@ -9,7 +9,7 @@ import {
   type PaymentChannel,
 } from '../live/payment-channel.ts';
 import type { RestrictedWallet } from '../live/restricted-wallet.ts';
-import { int64, viewInteger } from './json-integer.ts';
+import { int64, viewInteger } from '../contract/json-integer.ts';
 import { bocOrEmpty, flag, int32, nano, uint32, uint63 } from './scalars.ts';
 import { constant, list, named, object, scalar, variants, type Infer } from '../contract/shape.ts';
 import {

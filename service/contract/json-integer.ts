@@ -1,4 +1,4 @@
-import { named, scalar } from '../contract/shape.ts';
+import { named, scalar } from './shape.ts';
 
 /** An integer beyond 2^53 that JSON shows with all its digits: what `JSON.rawJSON` makes. */
 export type JsonInteger = number | { readonly rawJSON: string };
