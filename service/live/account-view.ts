@@ -1,4 +1,6 @@
 import type { BlockId } from '../decode/block-id.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { readAccount } from '../decode/tlb/account.ts';
@@ -52,6 +54,23 @@ export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, en
     extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
     lastTransaction,
   };
+}
+
+/**
+ * An account as a run of the TVM left it.
+ * @param shardAccount BoC of `ShardAccount`
+ * @throws DecodeError
+ */
+export function viewForeseen(account: AccountId, pinned: PinnedBlock, shardAccount: Buffer): AccountView {
+  const table = parseBoc(shardAccount);
+  const slice = new CellSlice(table, table.roots[0]!);
+  const cell = slice.ref();
+  const lastTransactionHash = slice.bytes(32);
+  const lastTransactionLt = slice.uint64();
+  return viewAccount(account, pinned, {
+    shard: undefined,
+    entry: { table, cell, lastTransactionHash, lastTransactionLt },
+  });
 }
 
 type StateView = Pick<LiveAccount, 'state' | 'code' | 'data' | 'frozenHash'>;

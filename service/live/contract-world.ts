@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { accessText } from '../pool/access.ts';
+import { formatRawAddress } from '../decode/address.ts';
 import { createAnswerCache } from '../pool/answer-cache.ts';
 import type { Pool } from '../pool/pool.ts';
 import { fromMemory } from '../pool/read-event.ts';
@@ -12,6 +13,7 @@ import { encodeStack } from '../tvm/stack-writer.ts';
 import type { EmulationRequest, EmulationResult, GetMethodResult, Tvm, TvmWorld } from '../tvm/tvm.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountCell, AccountReaderOptions } from './account-reader.ts';
+import { viewForeseen } from './account-view.ts';
 import type { AccountView } from './account-view.ts';
 import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
@@ -61,9 +63,16 @@ export type ContractWorld = {
   readShardAccount(account: AccountId): Promise<Buffer>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
+  /** The same world with some accounts as they are foreseen. @param accounts BoCs of `ShardAccount` by raw address, lower case */
+  foresee(accounts: ForeseenAccounts): ForeseenWorld;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
 };
+
+export type ForeseenAccounts = ReadonlyMap<string, Buffer>;
+
+/** What contracts say, some of them as nobody's block has them yet. Rejects as `ContractWorld` does. */
+export type ForeseenWorld = Pick<ContractWorld, 'readAccount' | 'runMethod'>;
 
 export type ContractWorlds = {
   /** @param seqno masterchain seqno, 1..2^31-1; the served head when absent */
@@ -134,7 +143,11 @@ export function createContractWorlds(
     };
   }
 
-  function openAt(pinned: LiveAnswer<PinnedBlock>, context: ReadContext): ContractWorld {
+  function openAt(
+    pinned: LiveAnswer<PinnedBlock>,
+    context: ReadContext,
+    foreseen: ForeseenAccounts = new Map(),
+  ): ContractWorld {
     const block = pinned.value;
     const used = new Set(pinned.liteServers);
     let cached = pinned.cached;
@@ -144,8 +157,13 @@ export function createContractWorlds(
       return answer.value;
     };
 
-    const readAccount = async (account: AccountId): Promise<AccountView> =>
-      note(await reader.readView(account, block, context));
+    const foreseenState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
+
+    async function readAccount(account: AccountId): Promise<AccountView> {
+      const shardAccount = foreseenState(account);
+      if (shardAccount !== undefined) return viewForeseen(account, pinned.value, shardAccount);
+      return note(await reader.readView(account, block, context));
+    }
 
     const readWorld = (work: ReadContext): Promise<World> => readWorldAt(block, note, work);
 
@@ -168,6 +186,8 @@ export function createContractWorlds(
     async function runMethod(call: MethodCall): Promise<MethodRun> {
       const key = runKey(block, call);
       const account = await readAccount(call.account);
+      // What is only foreseen is no function of the block: it is not shared and not kept.
+      if (foreseenState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
       const kept = runs.get(key);
       if (kept !== undefined) {
         context.observe?.(fromMemory);
@@ -200,6 +220,7 @@ export function createContractWorlds(
         cached = false;
         return tvm.emulateTransaction({ ...world, ...call, utime: block.utime });
       },
+      foresee: (accounts) => openAt(pinned, context, accounts),
       answer: (value) => ({ value, liteServers: [...used], cached }),
     };
   }

@@ -1,3 +1,4 @@
+import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import type { Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
@@ -17,6 +18,8 @@ export type ForeseenTransaction = { readonly workchain: number; readonly boc: Bu
 /** Everything that a message from outside leads to, by lt and account. */
 export type Foreseen = {
   readonly transactions: readonly ForeseenTransaction[];
+  /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
+  readonly after: ReadonlyMap<string, Buffer>;
   /** States before and after each of them, once each. */
   readonly states: readonly PendingState[];
   /** Accounts that were read, as they are in the chain: while they are the same, so is what is foreseen. */
@@ -48,11 +51,6 @@ type Waiting = {
   readonly depth: number;
 };
 
-/** `workchain:hex`. */
-export function accountText({ workchain, id }: AccountId): string {
-  return `${workchain}:${id.toString('hex')}`;
-}
-
 /**
  * Runs a message from outside on the accounts as the world has them, then every message that it leads to on the accounts as
  * the ones before left them, breadth first (indexing sheet 13).
@@ -61,16 +59,15 @@ export function accountText({ workchain, id }: AccountId): string {
  */
 export async function emulateTrace(world: ContractWorld, message: Buffer): Promise<EmulatedTrace> {
   const read = new Map<string, Buffer>();
-  const current = new Map<string, Buffer>();
+  const after = new Map<string, Buffer>();
   const transactions: (ForeseenTransaction & { readonly read: Transaction })[] = [];
   const states = new Map<string, PendingState>();
   const stateOf = async (account: AccountId): Promise<Buffer> => {
-    const key = accountText(account);
-    const known = current.get(key);
+    const key = formatRawAddress(account);
+    const known = after.get(key) ?? read.get(key);
     if (known !== undefined) return known;
     const found = await world.readShardAccount(account);
     read.set(key, found);
-    current.set(key, found);
     return found;
   };
   const root = destinationOf(parseBoc(message));
@@ -91,7 +88,7 @@ export async function emulateTrace(world: ContractWorld, message: Buffer): Promi
       left++;
       continue;
     }
-    current.set(accountText(account), result.shardAccount);
+    after.set(formatRawAddress(account), result.shardAccount);
     const table = parseBoc(result.transaction);
     const transaction = readTransaction(table, table.roots[0]!);
     transactions.push({ workchain: account.workchain, boc: result.transaction, read: transaction });
@@ -102,7 +99,7 @@ export async function emulateTrace(world: ContractWorld, message: Buffer): Promi
   transactions.sort((a, b) => compareLts(a.read, b.read));
   const shown = transactions.map(({ workchain, boc }) => ({ workchain, boc }));
   const version = await world.readVersion();
-  return { kind: 'foreseen', transactions: shown, states: [...states.values()], read, version, left };
+  return { kind: 'foreseen', transactions: shown, after, states: [...states.values()], read, version, left };
 }
 
 function keepState(states: Map<string, PendingState>, hash: Buffer, shardAccount: Buffer): void {

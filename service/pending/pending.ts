@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ReadContext } from '../live/answer.ts';
 import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
 import type { ExternalMessage } from '../live/external-message.ts';
-import { accountText, emulateTrace } from './emulation.ts';
+import { emulateTrace } from './emulation.ts';
 import type { Foreseen } from './emulation.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
@@ -211,7 +212,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   async function keysOf({ accounts = [], hashes = [] }: PendingFilter): Promise<ReadonlySet<string>> {
     const lists = await Promise.all([
       ...accounts.map(async (account) => {
-        const text = accountText(account);
+        const text = formatRawAddress(account);
         return [...own.keysOf(text), ...((await shared?.keysOf(text)) ?? [])];
       }),
       ...hashes.map(async (hash) => {
@@ -297,7 +298,7 @@ function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingT
   const read = transactions.map(({ workchain, boc }) => {
     const table = parseBoc(boc);
     const transaction = readTransaction(table, table.roots[0]!);
-    return { hash: table.hash(transaction.cell), account: accountText({ workchain, id: transaction.account }) };
+    return { hash: table.hash(transaction.cell), account: formatRawAddress({ workchain, id: transaction.account }) };
   });
   return {
     key: message.normalizedHash,

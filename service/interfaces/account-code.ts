@@ -1,0 +1,16 @@
+import { parseBoc } from '../decode/boc.ts';
+import { methodIds } from '../decode/method-ids.ts';
+import type { AccountId } from '../live/accounts.ts';
+import type { ChangedAccount, DetectionWorld } from './detector.ts';
+
+/** An account's code as detection wants it, read from the world. Rejects as `ContractWorld.readAccount` does. */
+export async function readChangedAccount(
+  world: Pick<DetectionWorld, 'readAccount'>,
+  account: AccountId,
+): Promise<ChangedAccount> {
+  const { code } = await world.readAccount(account);
+  if (code === null) return { account, codeHash: null, methods: null };
+  const table = parseBoc(code);
+  const root = table.roots[0]!;
+  return { account, codeHash: table.hash(root), methods: methodIds(table, root) };
+}

@@ -1,0 +1,80 @@
+import { beginCell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+
+import { classifyLookingUp } from '#service/interfaces/classify-looking-up.ts';
+import type { AccountFacts } from '#service/interfaces/facts.ts';
+import { accountOf, eventTrace, jettonTransfer, type Step } from '#test/support/event-traces.ts';
+import { buyer, contract, item, items, owner } from '#test/support/nft-traces.ts';
+
+const seller = { marketplace: null, nftOwner: owner, codeHash: null };
+
+/** An auction, and the item that it sells, which has no transaction in a bid's trace. */
+const known: Readonly<Record<string, AccountFacts>> = {
+  [contract]: { nftAuction: { ...seller, nft: item, lastBid: 1n } },
+  [item]: { nftItem: { index: 7n, collection: items, owner, content: null, codeHash: null } },
+};
+
+const bid = (to: string): Step => ({ to, body: beginCell().endCell(), value: 100n });
+
+/** What is known of accounts, and the accounts that were looked up: one list a time. */
+function book(facts: Readonly<Record<string, AccountFacts>>) {
+  const asked: (readonly string[])[] = [];
+  return {
+    asked,
+    lookUp: (accounts: readonly string[]) => {
+      asked.push(accounts);
+      return Promise.resolve(new Map(accounts.flatMap((one) => (facts[one] ? [[one, facts[one]] as const] : []))));
+    },
+  };
+}
+
+describe('classification that looks accounts up', () => {
+  it('asks for those of the trace, then for those that what it found names, each once', async () => {
+    const { asked, lookUp } = book(known);
+    const { state, actions } = await classifyLookingUp(eventTrace(buyer, [bid(contract), bid(contract)]), lookUp);
+    expect(asked).toEqual([[buyer, contract], [item]]);
+    expect(state).toBe('ok');
+    expect(actions.map(({ type, asset }) => ({ type, asset }))).toEqual([
+      { type: 'auction_bid', asset: items },
+      { type: 'auction_bid', asset: items },
+    ]);
+  });
+
+  it('makes do with what is known when it has asked for enough', async () => {
+    const auctions = Array.from({ length: 40 }, (_, index) => accountOf(1000 + index));
+    const { asked, lookUp } = book(
+      Object.fromEntries(
+        auctions.map((auction, index) => [
+          auction,
+          { nftAuction: { ...seller, nft: accountOf(2000 + index), lastBid: 1n } },
+        ]),
+      ),
+    );
+    const { actions } = await classifyLookingUp(eventTrace(buyer, auctions.map(bid)), lookUp);
+    expect(asked.map(({ length }) => length)).toEqual([41, 32]);
+    expect(actions.filter(({ type }) => type === 'auction_bid')).toHaveLength(40);
+  });
+
+  it('asks no more when nothing more is wanted', async () => {
+    const [fromWallet, toWallet] = [accountOf(20), accountOf(21)];
+    const jetton = accountOf(22);
+    const transfer = jettonTransfer({
+      wallet: fromWallet,
+      to: { wallet: toWallet, owner },
+      from: buyer,
+      amount: 5n,
+    });
+    const { asked, lookUp } = book({
+      [fromWallet]: { jettonWallet: { owner: buyer, jetton } },
+      [toWallet]: { jettonWallet: { owner, jetton } },
+    });
+    const { actions } = await classifyLookingUp(eventTrace(buyer, [transfer]), lookUp);
+    expect(asked).toEqual([[buyer, fromWallet, toWallet, owner]]);
+    expect(actions).toMatchObject([{ type: 'jetton_transfer', asset: jetton, amount: 5n }]);
+  });
+
+  it('fails as looking up does', async () => {
+    const away = new Error('nobody answers');
+    await expect(classifyLookingUp(eventTrace(buyer, [bid(contract)]), () => Promise.reject(away))).rejects.toBe(away);
+  });
+});
