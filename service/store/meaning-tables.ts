@@ -144,10 +144,17 @@ export const vestingContracts = defineTable('vesting_contracts', ['address'], {
 });
 
 /**
- * What classification knows of an account from a logical time on, for the actions of a trace as of its end: a row for each change of it. `facts` is
- * what `actions/interfaces.ts` names, by kind, addresses raw and amounts decimal text.
+ * What classification knows of an account after each of its transactions above `after_lt`, up to that at `until_lt`: states that followed one another
+ * and meant the same. What lies between two rows of an account was not looked at, or could be nothing of this by its code.
  */
-export const interfaceFacts = defineTable('interface_facts', ['account', 'lt'], { account: address, lt, facts: json });
+export const interfaceFacts = defineTable('interface_facts', ['account', 'after_lt'], {
+  account: address,
+  /** Of the transaction before the first of them; 0 for an account's first. */
+  after_lt: lt,
+  until_lt: lt,
+  /** `AccountFacts` of service/interfaces: bigints as decimal text, bytes as base64. */
+  facts: json,
+});
 
 const transfer = {
   tx_hash: hash,

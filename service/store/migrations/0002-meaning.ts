@@ -49,8 +49,9 @@ export const meaning: Migration = {
     'CREATE INDEX nft_sales_by_nft_owner ON nft_sales (nft_owner)',
     createTable(dnsEntries),
     'CREATE INDEX dns_entries_by_domain ON dns_entries (domain)',
-    'CREATE INDEX dns_entries_by_wallet ON dns_entries (wallet, length(domain), domain)',
-    'CREATE INDEX dns_entries_of_themselves ON dns_entries (nft_item_owner, length(domain), domain) WHERE nft_item_owner = wallet',
+    'CREATE INDEX dns_entries_by_wallet ON dns_entries (wallet, length(domain), domain COLLATE "C", nft_item)',
+    `CREATE INDEX dns_entries_of_themselves ON dns_entries (nft_item_owner, length(domain), domain COLLATE "C", nft_item)
+     WHERE nft_item_owner = wallet`,
     createTable(multisigs, id),
     'CREATE INDEX multisigs_by_signer ON multisigs USING gin (signers)',
     'CREATE INDEX multisigs_by_proposer ON multisigs USING gin (proposers)',
@@ -104,14 +105,18 @@ export const meaning: Migration = {
       claimed_until timestamptz
     )`,
     'CREATE INDEX interpretations_to_do ON interpretations (mc_seqno DESC) WHERE todo',
+    // What an older version of the classifier did is done again, newest first.
+    'CREATE INDEX interpretations_done ON interpretations (version, mc_seqno DESC) WHERE NOT todo',
 
     createTable(addressMetadata),
+    // A token of which something outside of the chain is to be fetched. A claim moves `due_at` on: one that nobody ends falls due again.
     `CREATE TABLE metadata_tasks (
       address bytea NOT NULL,
       type text NOT NULL,
-      retries smallint NOT NULL DEFAULT 0,
+      attempts smallint NOT NULL DEFAULT 0,
       due_at timestamptz NOT NULL DEFAULT now(),
       claim bigint NOT NULL DEFAULT 0,
+      host text,
       PRIMARY KEY (address, type)
     )`,
     'CREATE INDEX metadata_tasks_by_time ON metadata_tasks (due_at)',
