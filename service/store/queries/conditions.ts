@@ -1,4 +1,5 @@
 import type { Columns, Table } from '../columns.ts';
+import { hashKey } from '../hash-key.ts';
 
 /** The values of one query and what they must satisfy, all of it. */
 export type Conditions = {
@@ -9,8 +10,8 @@ export type Conditions = {
   when(value: unknown, condition: (place: string) => string): void;
   /** Adds a condition. */
   and(condition: string): void;
-  /** `WHERE` and all conditions; empty without one. */
-  where(): string;
+  /** `WHERE` and all conditions, and more that only this place has; empty without one. */
+  where(...more: readonly string[]): string;
 };
 
 export function createConditions(): Conditions {
@@ -24,7 +25,10 @@ export function createConditions(): Conditions {
       if (value !== undefined) conditions.push(condition(place(value)));
     },
     and: (condition) => void conditions.push(condition),
-    where: () => (conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`),
+    where: (...more) => {
+      const all = [...conditions, ...more];
+      return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
+    },
   };
 }
 
@@ -42,4 +46,42 @@ export function columnsOf<C extends Columns>({ columns }: Table<C>, alias: strin
   return Object.keys(columns)
     .map((name) => `${alias}.${name}`)
     .join(', ');
+}
+
+/** Rows of one table, each of some keys having a list of its own. */
+export type KeyedList = {
+  /** Columns, and the table with its alias. */
+  readonly select: string;
+  readonly from: string;
+  /** Column, or expression, that the key is. */
+  readonly key: string;
+  /** Conditions that only this list has. */
+  readonly also?: string;
+};
+
+/** The first rows of the list of each key: none is read further than the page goes. @param at place of the keys, a `bytea[]` */
+export function firstOfEach(
+  { select, from, key, also }: KeyedList,
+  at: string,
+  conditions: Conditions,
+  order: string,
+  { limit, offset }: Page,
+): string {
+  const where = conditions.where(`${key} = a.key`, ...(also === undefined ? [] : [also]));
+  const each = pageOf({ limit: limit + offset, offset: 0 });
+  const rows = `SELECT ${select} FROM ${from} ${where} ${order} ${each}`;
+  return `SELECT of_key.* FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) of_key`;
+}
+
+/** Each of the keys once. */
+export function distinctKeys(keys: readonly Uint8Array[]): readonly Uint8Array[] {
+  return [...new Map(keys.map((key) => [hashKey(key), key])).values()];
+}
+
+/**
+ * The order in which rows were first made, as what it is sorted by. Not the bare column: to find the few rows of a filter, a planner would walk the
+ * whole index on it and hope to meet enough of them soon.
+ */
+export function firstSeen(alias: string): string {
+  return `(${alias}.id + 0)`;
 }

@@ -1,0 +1,132 @@
+import {
+  jettonBurns,
+  jettonMasters,
+  jettonTransfers,
+  jettonWallets,
+  type JettonMasterRow,
+  type JettonWalletRow,
+} from '../meaning-tables.ts';
+import {
+  columnsOf,
+  createConditions,
+  distinctKeys,
+  firstOfEach,
+  pageOf,
+  type Direction,
+  type Page,
+} from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+import { findOwnedContracts } from './token-contracts.ts';
+import type { SortedPage } from './transactions.ts';
+import { findTransfers, partyColumns, type FoundTransfer, type TransferWindow } from './transfers.ts';
+
+/** Which masters, all of it. Empty lists ask for nothing. Accounts are keys, here and below. */
+export type JettonMasterFilter = { readonly addresses: readonly Uint8Array[]; readonly admins: readonly Uint8Array[] };
+
+/** Masters in the order of `findOwnedContracts`. */
+export function findJettonMasters(
+  store: StoreReader,
+  { addresses, admins }: JettonMasterFilter,
+  page: Page,
+): Promise<readonly JettonMasterRow[]> {
+  const contracts = { table: jettonMasters, owner: 'admin' } as const;
+  return findOwnedContracts(store, contracts, { addresses, owners: admins }, page);
+}
+
+export type JettonWalletFilter = {
+  readonly addresses: readonly Uint8Array[];
+  readonly owners: readonly Uint8Array[];
+  readonly jettons: readonly Uint8Array[];
+  readonly excludesEmpty: boolean;
+};
+
+export type FoundJettonWallet = JettonWalletRow & {
+  /** Of the jetton's words, where its unclaimed coins are asked for; null elsewhere. */
+  readonly payload_apis: unknown;
+};
+
+/**
+ * Wallets as they were first seen, or by balance when an order of it is given; those of owners by owner before, those named by address alone by that.
+ * Rides the primary key, the indexes on owner and on jetton, each with id or balance, that on both, and that on balance.
+ */
+export function findJettonWallets(
+  store: StoreReader,
+  filter: JettonWalletFilter,
+  page: Page & { readonly sort?: Direction | undefined },
+): Promise<readonly FoundJettonWallet[]> {
+  const { addresses, jettons, excludesEmpty } = filter;
+  const { sort } = page;
+  const owners = distinctKeys(filter.owners);
+  const conditions = createConditions();
+  if (addresses.length > 0) conditions.when(addresses, (at) => `t.address = ANY(${at}::bytea[])`);
+  if (jettons.length === 1) conditions.when(jettons[0], (at) => `t.jetton = ${at}`);
+  if (jettons.length > 1) conditions.when(jettons, (at) => `t.jetton = ANY(${at}::bytea[])`);
+  if (excludesEmpty) conditions.and('t.balance > 0');
+  const isByAddress = addresses.length > 0 && jettons.length === 0 && owners.length === 0;
+  const first = sort === undefined ? 't.id' : `t.balance ${sort}, t.id ${sort}`;
+  const within = sort === undefined && isByAddress ? 't.address' : first;
+  const select = `${columnsOf(jettonWallets, 't')}, t.id`;
+  let cut = '';
+  if (addresses.length > 0 || owners.length < 2) {
+    if (owners.length === 1) conditions.when(owners[0], (at) => `t.owner = ${at}`);
+    if (owners.length > 1) conditions.when(owners, (at) => `t.owner = ANY(${at}::bytea[])`);
+    cut = `SELECT ${select} FROM jetton_wallets t ${conditions.where()}`;
+  } else {
+    const list = { select, from: 'jetton_wallets t', key: 't.owner' };
+    cut = firstOfEach(list, conditions.place(owners), conditions, `ORDER BY ${within}`, page);
+  }
+  const order = `ORDER BY ${owners.length > 1 ? 't.owner, ' : ''}${within}`;
+  return store.read(
+    `SELECT ${columnsOf(jettonWallets, 't')}, CASE WHEN NOT t.mintless_is_claimed THEN (SELECT m.extra -> 'custom_payload_api_uri'
+        FROM address_metadata m WHERE m.address = t.jetton AND m.type = 'jetton_masters' AND m.valid) END AS payload_apis
+      FROM (SELECT * FROM (${cut}) t ${order} ${pageOf(page)}) t ${order}`,
+    conditions.values,
+  );
+}
+
+export type JettonTransferFilter = TransferWindow & {
+  readonly owners: readonly Uint8Array[];
+  readonly wallets: readonly Uint8Array[];
+  readonly master: Uint8Array | undefined;
+  /** What owners did: sent, received, or either. */
+  readonly direction?: 'in' | 'out' | undefined;
+};
+
+/** Transfers that were done, in the order of `findTransfers`. */
+export function findJettonTransfers(
+  store: StoreReader,
+  filter: JettonTransferFilter,
+  page: SortedPage,
+): Promise<readonly FoundTransfer<typeof jettonTransfers.columns>[]> {
+  return findTransfers(
+    store,
+    {
+      table: jettonTransfers,
+      parties: { columns: partyColumns('source', 'destination', filter.direction), keys: filter.owners },
+      contract: { column: 'jetton_wallet', keys: filter.wallets },
+      family: { column: 'jetton_master', key: filter.master },
+      onlyDone: true,
+    },
+    filter,
+    page,
+  );
+}
+
+/** Burns, those that came to nothing too, in the order of `findTransfers`. */
+export function findJettonBurns(
+  store: StoreReader,
+  filter: Omit<JettonTransferFilter, 'direction'>,
+  page: SortedPage,
+): Promise<readonly FoundTransfer<typeof jettonBurns.columns>[]> {
+  return findTransfers(
+    store,
+    {
+      table: jettonBurns,
+      parties: { columns: ['owner'], keys: filter.owners },
+      contract: { column: 'jetton_wallet', keys: filter.wallets },
+      family: { column: 'jetton_master', key: filter.master },
+    },
+    filter,
+    page,
+  );
+}

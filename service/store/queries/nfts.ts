@@ -1,0 +1,142 @@
+import {
+  nftCollections,
+  nftItems,
+  nftSales,
+  nftTransfers,
+  type NftCollectionRow,
+  type NftItemRow,
+  type NftSaleRow,
+} from '../meaning-tables.ts';
+import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+import { findOwnedContracts, type ContractFilter } from './token-contracts.ts';
+import type { SortedPage } from './transactions.ts';
+import { findTransfers, partyColumns, type FoundTransfer, type TransferWindow } from './transfers.ts';
+
+/** Collections in the order of `findOwnedContracts`. */
+export function findNftCollections(
+  store: StoreReader,
+  filter: ContractFilter,
+  page: Page,
+): Promise<readonly NftCollectionRow[]> {
+  return findOwnedContracts(store, { table: nftCollections, owner: 'owner' }, filter, page);
+}
+
+/** The collections among some accounts, in no order. @param keys of accounts */
+export function readNftCollections(
+  store: StoreReader,
+  keys: readonly Uint8Array[],
+): Promise<readonly NftCollectionRow[]> {
+  const addresses = distinctKeys(keys);
+  if (addresses.length === 0) return Promise.resolve([]);
+  return findNftCollections(store, { addresses, owners: [] }, { limit: addresses.length, offset: 0 });
+}
+
+/** Which items, all of it. Empty lists ask for nothing. Accounts are keys. */
+export type NftItemFilter = {
+  readonly addresses: readonly Uint8Array[];
+  readonly owners: readonly Uint8Array[];
+  readonly collections: readonly Uint8Array[];
+  readonly indexes: readonly bigint[];
+  /** An item that a known sale or auction holds counts as its seller's, and not as that contract's. */
+  readonly includesOnSale: boolean;
+  /** Those whose contracts changed last first, whatever else is asked for. */
+  readonly newestFirst: boolean;
+};
+
+/** An item with the sale or auction that holds it. */
+export type FoundNftItem = NftItemRow & {
+  /** `type` of the sale; null when none holds it. */
+  readonly sale_type: string | null;
+  /** Its seller. */
+  readonly sale_owner: Buffer | null;
+};
+
+/** A sale of the item that holds it. */
+const held = 's.address = t.owner AND s.nft = t.address';
+
+const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
+
+/**
+ * Items as they were first seen; those of owners by owner, collection and index, those of one collection by index, those named by address alone by
+ * that. Rides the primary key, the indexes on owner and on collection, each with index or lt, that on lt, and that on sales' owners.
+ */
+export async function findNftItems(
+  store: StoreReader,
+  filter: NftItemFilter,
+  page: Page,
+): Promise<readonly FoundNftItem[]> {
+  const { addresses, collections, indexes, includesOnSale } = filter;
+  const owners = distinctKeys(filter.owners);
+  const conditions = createConditions();
+  if (addresses.length > 0) conditions.when(addresses, (at) => `t.address = ANY(${at}::bytea[])`);
+  if (collections.length === 1) conditions.when(collections[0], (at) => `t.collection = ${at}`);
+  if (collections.length > 1) conditions.when(collections, (at) => `t.collection = ANY(${at}::bytea[])`);
+  if (indexes.length > 0) conditions.when(indexes, (at) => `t.index = ANY(${at}::numeric[])`);
+  const { within, across } = orderOf(filter, owners.length);
+  let cut = '';
+  if (owners.length === 0) {
+    cut = `SELECT ${itemColumns} FROM nft_items t ${conditions.where()}`;
+  } else {
+    const select = `${itemColumns}, a.key AS holder`;
+    const direct = { select, from: 'nft_items t', key: 't.owner' };
+    const kept = `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)`;
+    const sold = { select, from: `nft_sales s JOIN nft_items t ON ${held}`, key: 's.nft_owner' };
+    const lists = includesOnSale ? [{ ...direct, also: kept }, sold] : [direct];
+    const at = conditions.place(owners);
+    cut = lists.map((list) => `(${firstOfEach(list, at, conditions, `ORDER BY ${within}`, page)})`).join(' UNION ALL ');
+  }
+  return store.read(
+    `SELECT ${columnsOf(nftItems, 't')}, s.type AS sale_type, s.nft_owner AS sale_owner
+      FROM (SELECT * FROM (${cut}) t ORDER BY ${across} ${pageOf(page)}) t LEFT JOIN nft_sales s ON ${held} ORDER BY ${across}`,
+    conditions.values,
+  );
+}
+
+/** Within the list of an owner, and across owners. */
+function orderOf(
+  { addresses, collections, newestFirst }: NftItemFilter,
+  owners: number,
+): { readonly within: string; readonly across: string } {
+  const alike = (order: string): { readonly within: string; readonly across: string } => ({
+    within: order,
+    across: order,
+  });
+  if (newestFirst) return alike('t.last_trans_lt DESC, t.id DESC');
+  const byIndex = 't.collection, t.index, t.id';
+  if (collections.length === 1) return alike(byIndex);
+  if (owners > 0) return { within: byIndex, across: owners > 1 ? `t.holder, ${byIndex}` : byIndex };
+  return alike(addresses.length > 0 && collections.length === 0 ? 't.address' : 't.id');
+}
+
+/** The sales among some accounts, in no order. Rides the primary key. @param keys of accounts */
+export function readNftSales(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly NftSaleRow[]> {
+  return store.read(`SELECT ${columnsOf(nftSales, 't')} FROM nft_sales t WHERE t.address = ANY($1::bytea[])`, [keys]);
+}
+
+export type NftTransferFilter = TransferWindow & {
+  readonly owners: readonly Uint8Array[];
+  readonly items: readonly Uint8Array[];
+  readonly collection: Uint8Array | undefined;
+  /** What owners did: gave away, got, or either. */
+  readonly direction?: 'in' | 'out' | undefined;
+};
+
+/** Transfers, those that came to nothing too, in the order of `findTransfers`. */
+export function findNftTransfers(
+  store: StoreReader,
+  filter: NftTransferFilter,
+  page: SortedPage,
+): Promise<readonly FoundTransfer<typeof nftTransfers.columns>[]> {
+  return findTransfers(
+    store,
+    {
+      table: nftTransfers,
+      parties: { columns: partyColumns('old_owner', 'new_owner', filter.direction), keys: filter.owners },
+      contract: { column: 'nft_item', keys: filter.items },
+      family: { column: 'nft_collection', key: filter.collection },
+    },
+    filter,
+    page,
+  );
+}

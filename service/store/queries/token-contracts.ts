@@ -1,0 +1,40 @@
+import type { Columns, Row, Table } from '../columns.ts';
+import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import type { StoreReader } from './reader.ts';
+
+/** Which contracts, all of it. Empty lists ask for nothing. Accounts are keys. */
+export type ContractFilter = {
+  readonly addresses: readonly Uint8Array[];
+  /** Who may change them: any of these. */
+  readonly owners: readonly Uint8Array[];
+};
+
+/**
+ * Contracts of one table that have an owner: those that were asked for by address by that, others as they were first seen. Rides the primary key,
+ * or the index on owner and id.
+ */
+export function findOwnedContracts<C extends Columns>(
+  store: StoreReader,
+  { table, owner }: { readonly table: Table<C>; readonly owner: keyof C & string },
+  filter: ContractFilter,
+  page: Page,
+): Promise<readonly Row<Table<C>>[]> {
+  const conditions = createConditions();
+  const owners = distinctKeys(filter.owners);
+  const columns = columnsOf(table, 't');
+  if (filter.addresses.length > 0) {
+    conditions.when(filter.addresses, (at) => `t.address = ANY(${at}::bytea[])`);
+    if (owners.length > 0) conditions.when(owners, (at) => `t.${owner} = ANY(${at}::bytea[])`);
+  } else if (owners.length > 1) {
+    const list = { select: `${columns}, t.id`, from: `${table.name} t`, key: `t.${owner}` };
+    const each = firstOfEach(list, conditions.place(owners), conditions, 'ORDER BY t.id', page);
+    return store.read(`SELECT ${columns} FROM (${each}) t ORDER BY t.id ${pageOf(page)}`, conditions.values);
+  } else {
+    conditions.when(owners[0], (at) => `t.${owner} = ${at}`);
+  }
+  const order = filter.addresses.length > 0 ? 't.address' : 't.id';
+  return store.read(
+    `SELECT ${columns} FROM ${table.name} t ${conditions.where()} ORDER BY ${order} ${pageOf(page)}`,
+    conditions.values,
+  );
+}

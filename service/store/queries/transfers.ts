@@ -1,0 +1,105 @@
+import type { Columns, Row, Table } from '../columns.ts';
+import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Conditions } from './conditions.ts';
+import { everyLt, intersect, ltsOfTimes } from './lt-windows.ts';
+import type { StoreReader } from './reader.ts';
+import type { SortedPage } from './transactions.ts';
+
+/** Bounds on a transfer's transaction, inclusive at both ends. */
+export type TransferWindow = {
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+};
+
+/** Which rows of one of the tables of transfers, all of it. Empty lists ask for nothing. Accounts are keys. */
+export type TransferList<C extends Columns> = {
+  readonly table: Table<C>;
+  /** Who takes part: any of the accounts in any of the columns. */
+  readonly parties: { readonly columns: readonly (keyof C & string)[]; readonly keys: readonly Uint8Array[] };
+  /** The contract whose transaction it is. */
+  readonly contract: { readonly column: keyof C & string; readonly keys: readonly Uint8Array[] };
+  /** The contract's own master or collection. */
+  readonly family: { readonly column: keyof C & string; readonly key: Uint8Array | undefined };
+  /** Those of transactions that came to nothing are left out. */
+  readonly onlyDone?: boolean;
+};
+
+/** A row with the trace of its transaction; null when that is not indexed. */
+export type FoundTransfer<C extends Columns> = Row<Table<C>> & { readonly trace_id: Buffer | null };
+
+/** Columns that lists are ordered by, and tables' rows known by. */
+const placeColumns = 't.tx_hash, t.tx_lt, t.tx_utime';
+
+/**
+ * Transfers by lt, with a window of time by time and then by lt; equals by transaction. Rides the indexes of each column on account and lt, or on
+ * account and time; a contract's own transactions are in the order of time when they are in that of lt.
+ */
+export async function findTransfers<C extends Columns>(
+  store: StoreReader,
+  list: TransferList<C>,
+  window: TransferWindow,
+  page: SortedPage,
+): Promise<readonly FoundTransfer<C>[]> {
+  const { sort } = page;
+  const byTime = (window.startUtime ?? window.endUtime) !== undefined;
+  const byLt = `ORDER BY t.tx_lt ${sort}, t.tx_hash ${sort}`;
+  const order = byTime ? `ORDER BY t.tx_utime ${sort}, t.tx_lt ${sort}, t.tx_hash ${sort}` : byLt;
+  const conditions = createConditions();
+  const [parties, contracts] = [distinctKeys(list.parties.keys), distinctKeys(list.contract.keys)];
+  const isOfContracts = parties.length === 0 && contracts.length > 0;
+  if (!(await addWindow(store, conditions, window, isOfContracts))) return [];
+  conditions.when(list.family.key, (at) => `t.${list.family.column} = ${at}`);
+  if (list.onlyDone === true) conditions.and('NOT t.tx_aborted');
+  const from = `${list.table.name} t`;
+  let places: readonly string[];
+  if (parties.length > 0) {
+    if (contracts.length > 0) conditions.when(contracts, (at) => `t.${list.contract.column} = ANY(${at}::bytea[])`);
+    const at = conditions.place(parties);
+    places = list.parties.columns.map((column) =>
+      firstOfEach({ select: placeColumns, from, key: `t.${column}` }, at, conditions, order, page),
+    );
+  } else if (isOfContracts) {
+    const key = `t.${list.contract.column}`;
+    places = [firstOfEach({ select: placeColumns, from, key }, conditions.place(contracts), conditions, byLt, page)];
+  } else {
+    places = [`SELECT ${placeColumns} FROM ${from} ${conditions.where()}`];
+  }
+  // One that is found on both sides is one all the same.
+  const cut = `SELECT ${placeColumns} FROM (${places.join(' UNION ')}) t ${order} ${pageOf(page)}`;
+  return store.read(
+    `SELECT ${columnsOf(list.table, 't')}, x.trace_id FROM (${cut}) place
+      JOIN ${from} ON t.tx_hash = place.tx_hash AND t.tx_lt = place.tx_lt
+      LEFT JOIN transactions x ON x.hash = place.tx_hash AND x.lt = place.tx_lt ${order}`,
+    conditions.values,
+  );
+}
+
+/** False when nothing can be in it. */
+async function addWindow(
+  store: StoreReader,
+  conditions: Conditions,
+  window: TransferWindow,
+  isOfContracts: boolean,
+): Promise<boolean> {
+  const given = { from: window.startLt ?? everyLt.from, to: window.endLt ?? everyLt.to };
+  // Where the index is by lt, what is said of time is said of lt too.
+  const { from, to } = isOfContracts ? intersect(given, await ltsOfTimes(store, window)) : given;
+  if (from > to) return false;
+  // A bound in time may be beyond 32 bits.
+  conditions.when(window.startUtime, (at) => `t.tx_utime >= ${at}::bigint`);
+  conditions.when(window.endUtime, (at) => `t.tx_utime <= ${at}::bigint`);
+  if (from > everyLt.from) conditions.when(from, (at) => `t.tx_lt >= ${at}`);
+  if (to < everyLt.to) conditions.when(to, (at) => `t.tx_lt <= ${at}`);
+  return true;
+}
+
+/** Columns in which who takes part is looked for. */
+export function partyColumns<const A, const B>(
+  from: A,
+  to: B,
+  direction: 'in' | 'out' | undefined,
+): readonly (A | B)[] {
+  if (direction === undefined) return [from, to];
+  return direction === 'out' ? [from] : [to];
+}
