@@ -26,6 +26,9 @@ import {
   viewShard,
 } from './scalars.ts';
 
+/** How sure it is that something stays. */
+export const finality = named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized']));
+
 /** An account's state before or after a transaction (v3 sheet 6.5). */
 const accountState = named(
   'AccountState',
@@ -64,7 +67,7 @@ export const transaction = named(
     account_state_before: orNull(accountState),
     account_state_after: orNull(accountState),
     emulated: flag,
-    finality: named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized'])),
+    finality,
   }),
 );
 

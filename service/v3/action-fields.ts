@@ -1,0 +1,27 @@
+import { viewInteger } from '../contract/json-integer.ts';
+import { list, type Shape } from '../contract/shape.ts';
+import { anyText, extraCurrencies, flag, integer, intString, opcodeText, rawAddress, viewOpcode } from './scalars.ts';
+
+/** One kind of scalar in details: what clients are told of it, and how a stored value is shown. */
+export type ScalarKind = {
+  readonly shape: Shape<unknown>;
+  /** @param value as `columnsJson` writes it; neither null nor undefined */
+  readonly view: (value: unknown) => unknown;
+};
+
+/** Kinds that action-details.json names. */
+export const scalarKinds: Readonly<Record<string, ScalarKind>> = {
+  address: { shape: rawAddress, view: asText },
+  amount: { shape: intString, view: asText },
+  text: { shape: anyText, view: asText },
+  flag: { shape: flag, view: (value) => value },
+  /** All digits are shown, however many. */
+  integer: { shape: integer, view: (value) => viewInteger(BigInt(value as string | number)) },
+  opcode: { shape: opcodeText, view: (value) => viewOpcode(Number(value)) },
+  currencies: { shape: extraCurrencies, view: (value) => value },
+  addresses: { shape: list(rawAddress), view: (value) => value },
+};
+
+function asText(value: unknown): unknown {
+  return typeof value === 'number' ? value.toString() : value;
+}

@@ -1,0 +1,81 @@
+import { list, named, object, optional, scalar, type JsonSchema, type Shape } from '../contract/shape.ts';
+import { scalarKinds } from './action-fields.ts';
+import { shapes, typeFields, type Field, type TypeFields } from './action-table.ts';
+import { orNull } from './scalars.ts';
+
+/** An action's shape with that of its details by its type: a type's name says what its details are. */
+export function withDetails<T>(action: Shape<T>): Shape<T> {
+  const definitions = new Map(action.definitions);
+  const cases: JsonSchema[] = [];
+  const add = (type: string, details: JsonSchema): void => {
+    cases.push(conditional({ type: { const: type } }, { properties: { details } }));
+  };
+  for (const [type, fields] of typeFields) {
+    const { schema, definitions: own } = detailsOf(type, fields);
+    for (const [name, definition] of own) definitions.set(name, definition);
+    add(type, schema);
+  }
+  add(extraCurrencyTransfer, { anyOf: plainTransfers.map((type) => detailsOf(type, typeFields.get(type)!).schema) });
+  return { schema: { ...action.schema, allOf: cases }, definitions };
+}
+
+/** A transfer or call that carries currencies besides TON is shown under a name of its own. */
+export const extraCurrencyTransfer = 'extra_currency_transfer';
+
+/** Types that can be such. */
+export const plainTransfers = ['ton_transfer', 'call_contract'] as const;
+
+function detailsOf(type: string, { fields, variant }: TypeFields): Shape<unknown> {
+  const usual = named(detailsName(type), shapeOf(fields));
+  if (variant === undefined) return usual;
+  const { condition } = variant;
+  const path = condition.path.join('.');
+  const told = fields.find(({ sources }) =>
+    sources.some(({ from }) => from !== undefined && 'path' in from && from.path.join('.') === path),
+  );
+  const special = named(
+    detailsName(`${type}_of_${condition.values.join('_')}`),
+    shapeOf([...fields, ...variant.fields]),
+  );
+  return {
+    schema: conditional({ [told!.name]: { enum: condition.values } }, special.schema, usual.schema),
+    definitions: new Map([...usual.definitions, ...special.definitions]),
+  };
+}
+
+/** What holds for objects whose fields are as told, and what for others. */
+function conditional(
+  fields: Readonly<Record<string, JsonSchema>>,
+  schema: JsonSchema,
+  otherwise?: JsonSchema,
+): JsonSchema {
+  const parts = [{ properties: fields, required: Object.keys(fields) }, schema, otherwise];
+  return Object.fromEntries(
+    conditionWords.map((word, at) => [word, parts[at]] as const).filter(([, part]) => part !== undefined),
+  );
+}
+
+const conditionWords = ['if', 'then', 'else'] as const;
+
+function shapeOf(fields: readonly Field[]): Shape<unknown> {
+  return object(Object.fromEntries(fields.map((field) => [field.name, fieldShape(field)])));
+}
+
+function fieldShape({ kind, isList, absent }: Field): Shape<unknown> {
+  const inner = shapes.get(kind);
+  const value = inner === undefined ? scalarKinds[kind]!.shape : named(detailsName(kind), shapeOf(inner));
+  if (isList) return list(value);
+  if (absent === 'omitted') return optional(value);
+  return absent === 'never' || neverNull.has(kind) ? value : orNull(value);
+}
+
+/** Kinds that are empty where there is nothing. */
+const neverNull: ReadonlySet<string> = new Set(['currencies', 'addresses']);
+
+/** `nft_put_on_sale` -> `DetailsNftPutOnSale`. */
+function detailsName(type: string): string {
+  return `Details${type.replaceAll(/(?:^|_)([a-z0-9])/g, (_found, letter: string) => letter.toUpperCase())}`;
+}
+
+/** What is told of details whose type has no form of its own. */
+export const plainDetails: Shape<Readonly<Record<string, unknown>>> = scalar({ type: 'object' });

@@ -1,0 +1,103 @@
+import type { StoredColumns } from '../actions/stored-columns.ts';
+import table from './action-details.json' with { type: 'json' };
+
+/*
+ * What `details` of an action shows (v3 sheet 11.3), as data: for each type its fields in their order, each as `<kind> <source>`.
+ *
+ * kind     a scalar of action-fields.ts, or the name of a shape: an object whose fields are read from the source; with `[]` a list of those.
+ *          With `?` left out where there is nothing, with `!` never null.
+ * source   a column of `columnsJson`, a path through its groups, `@` and a name of action-derived.ts, or `-` for what nobody knows.
+ *          `<source> if <path>=<value>|<value>` holds for such actions only; of several, with commas between, the first that holds is shown.
+ * type     `<type> if <path>=<value>`: fields that such actions have besides. A text in place of fields names a type with the same ones.
+ */
+
+/** What must be so: the text at a path is one of some. */
+type Condition = { readonly path: readonly string[]; readonly values: readonly string[] };
+
+/** Where a value comes from. */
+export type Source = {
+  readonly from: { readonly path: readonly string[] } | { readonly derived: string } | undefined;
+  readonly condition: Condition | undefined;
+};
+
+/** One field of details. */
+export type Field = {
+  readonly name: string;
+  /** A scalar, or a shape. */
+  readonly kind: string;
+  readonly isList: boolean;
+  /** What stands where there is nothing. */
+  readonly absent: 'null' | 'omitted' | 'never';
+  readonly sources: readonly Source[];
+};
+
+/** Fields that only some actions of a type have. */
+export type Variant = { readonly condition: Condition; readonly fields: readonly Field[] };
+
+export type TypeFields = { readonly fields: readonly Field[]; readonly variant: Variant | undefined };
+
+/** Fields as the table writes them. */
+type Written = Readonly<Record<string, string>>;
+
+/** Objects within details, by name. */
+export const shapes: ReadonlyMap<string, readonly Field[]> = new Map(
+  Object.entries(table.shapes as Readonly<Record<string, Written>>).map(([name, written]) => [
+    name,
+    readFields(written),
+  ]),
+);
+
+/** Types of actions whose details are known. */
+export const typeFields: ReadonlyMap<string, TypeFields> = readTypes(table.types);
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(scope: StoredColumns, path: readonly string[]): unknown {
+  let value: unknown = scope;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as StoredColumns)[name];
+  }
+  return value;
+}
+
+export function holds(condition: Condition | undefined, scope: StoredColumns): boolean {
+  if (condition === undefined) return true;
+  const value = valueAt(scope, condition.path);
+  return typeof value === 'string' && condition.values.includes(value);
+}
+
+function readTypes(written: Readonly<Record<string, Written | string>>): ReadonlyMap<string, TypeFields> {
+  const variants = new Map<string, Variant>();
+  const types = new Map<string, TypeFields>();
+  for (const [key, fields] of Object.entries(written)) {
+    const [type = '', condition] = key.split(' if ');
+    const own = typeof fields === 'string' ? types.get(fields)!.fields : readFields(fields);
+    if (condition === undefined) types.set(type, { fields: own, variant: undefined });
+    else variants.set(type, { condition: readCondition(condition), fields: own });
+  }
+  for (const [type, variant] of variants) types.set(type, { ...types.get(type)!, variant });
+  return types;
+}
+
+function readFields(written: Written): readonly Field[] {
+  return Object.entries(written).map(([name, text]) => {
+    const [, kind = '', list, mark, sources = ''] = /^(\w+)(\[\])?([?!])? (.*)$/.exec(text) ?? [];
+    const absent = mark === '?' ? 'omitted' : mark === '!' ? 'never' : 'null';
+    return { name, kind, isList: list !== undefined, absent, sources: sources.split(', ').map(readSource) };
+  });
+}
+
+function readSource(written: string): Source {
+  const [from = '', condition] = written.split(' if ');
+  return { from: readFrom(from), condition: condition === undefined ? undefined : readCondition(condition) };
+}
+
+function readFrom(text: string): Source['from'] {
+  if (text === '-') return undefined;
+  return text.startsWith('@') ? { derived: text.slice(1) } : { path: text.split('.') };
+}
+
+function readCondition(text: string): Condition {
+  const [path = '', values = ''] = text.split('=');
+  return { path: path.split('.'), values: values.split('|') };
+}

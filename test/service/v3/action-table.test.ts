@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { derived } from '#service/v3/action-derived.ts';
+import { scalarKinds } from '#service/v3/action-fields.ts';
+import { shapes, typeFields, type Field } from '#service/v3/action-table.ts';
+import { supportedTypes } from '#service/v3/action-versions.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { projectRoot } from '#test/style/sources.ts';
+
+type SheetField = {
+  readonly name: string;
+  readonly type: string;
+  readonly column?: string;
+  readonly when_null?: string;
+};
+
+type Sheet = { readonly types: Readonly<Record<string, { readonly fields: readonly SheetField[] }>> };
+
+const folder = resolve(projectRoot, '../shared/spec/v3-data');
+const missing = skipLoudly(!existsSync(folder), { what: 'tables of actions', why: 'v3-data is not here' });
+
+const read = <T>(file: string): T => JSON.parse(readFileSync(resolve(folder, file), 'utf8')) as T;
+
+describe('details of actions', () => {
+  const all = [...typeFields].flatMap(([type, { fields, variant }]) =>
+    [...fields, ...(variant?.fields ?? [])].map((field) => [type, field] as const),
+  );
+  const inner = [...shapes].flatMap(([name, fields]) => fields.map((field) => [name, field] as const));
+
+  it('are of kinds, shapes and values that there are', () => {
+    for (const [type, { name, kind, sources }] of [...all, ...inner]) {
+      expect(kind in scalarKinds || shapes.has(kind), `${type}.${name}: ${kind}`).toBe(true);
+      for (const { from } of sources) {
+        if (from !== undefined && 'derived' in from) expect(Object.keys(derived)).toContain(from.derived);
+      }
+    }
+    expect(all.length).toBeGreaterThan(400);
+  });
+});
+
+/** Fields whose source is another than the sheet's column, and why. */
+const differs: Readonly<Record<string, string>> = {
+  'coffee_create_pool.pool_creator_contract': 'a defect put right: it stands in another column',
+  'coffee_create_pool_creator.provided_asset': 'a defect put right: it stands in another column',
+  'evaa_supply.sender_jetton_wallet': 'a defect put right: it stands in another column',
+  'evaa_liquidate.collateral': 'a defect put right: an address where it is known',
+  'dex_deposit_liquidity.destination_liquidity': 'one of two columns',
+  'nft_purchase.payout_address': 'the real owner, as the note of the sheet says',
+  'nft_purchase.royalty_address': 'null, as the note of the sheet says',
+  'tick_tock.account': 'the account itself, which the peer does not name',
+};
+
+/** `value_extra_currencies` -> `extraCurrencies`; paths through groups stay. */
+function pathOf(column: string): string {
+  if (column.includes('.')) return column;
+  if (column === 'value_extra_currencies') return 'extraCurrencies';
+  return column.replaceAll(/_([a-z])/g, (_found, letter: string) => letter.toUpperCase());
+}
+
+/** The paths that a field is read from, those within a shape too. */
+function pathsOf({ sources, kind, isList }: Field): Readonly<Record<string, string | undefined>> {
+  const [{ from } = { from: undefined }] = sources;
+  const own = from === undefined ? '-' : 'derived' in from ? `@${from.derived}` : from.path.join('.');
+  const within = isList ? [] : (shapes.get(kind) ?? []);
+  const fields = within.map((field) => [`.${field.name}`, `${own}.${pathsOf(field)['']}`] as const);
+  return { '': within.length > 0 ? undefined : own, ...Object.fromEntries(fields) };
+}
+
+describe.skipIf(missing)('the table of details', () => {
+  const { types } = read<Sheet>('action-details.json');
+
+  it.each(Object.keys(types))('has what the sheet says of %s', (type) => {
+    const wanted = types[type]!.fields;
+    const known = typeFields.get(type);
+    if (wanted.length === 0) {
+      expect(known).toBeUndefined();
+      return;
+    }
+    const fields = [...known!.fields, ...(known!.variant?.fields ?? [])];
+    const added = type === 'delete_dns' ? ['key'] : [];
+    expect(fields.map(({ name }) => name).toSorted()).toEqual(
+      [...wanted.filter(({ name }) => !name.includes('.')).map(({ name }) => name), ...added].toSorted(),
+    );
+    const paths = Object.fromEntries(
+      fields.flatMap((field) => Object.entries(pathsOf(field)).map(([name, path]) => [`${field.name}${name}`, path])),
+    );
+    for (const { name, column, when_null: whenNull } of wanted) {
+      const own = fields.find((field) => field.name === name);
+      if (own !== undefined && whenNull !== undefined) {
+        expect(own.absent === 'omitted', `${type}.${name}`).toBe(whenNull === 'omitted');
+      }
+      if (column !== undefined && differs[`${type}.${name}`] === undefined) {
+        expect(paths[name], `${type}.${name}`).toBe(pathOf(column));
+      }
+    }
+  });
+});
+
+describe.skipIf(missing)('the versions of clients', () => {
+  const { shortcuts } = read<{ readonly shortcuts: Readonly<Record<string, readonly string[]>> }>(
+    'action-versions.json',
+  );
+  const expand = (name: string): string[] => shortcuts[name]?.flatMap(expand) ?? [name];
+
+  it.each(Object.keys(shortcuts))('%s', (name) => {
+    expect([...supportedTypes([name])].toSorted()).toEqual([...new Set([name, 'v1'].flatMap(expand))].toSorted());
+  });
+});
+
+it('clients that say nothing know the newest types, and every client the first ones', () => {
+  expect(supportedTypes([])).toEqual(supportedTypes(['v4']));
+  expect(supportedTypes(['tgbtc_mint'])).toEqual(new Set([...supportedTypes(['v1']), 'tgbtc_mint']));
+  expect(supportedTypes([]).has('tgbtc_mint')).toBe(false);
+  expect(supportedTypes(['tgbtc']).has('tgbtc_mint')).toBe(true);
+});
