@@ -12,11 +12,17 @@ import type { ContractWorld } from '../live/contract-world.ts';
 import { noState, readState } from './account-state.ts';
 import type { PendingState } from './account-state.ts';
 
-/** A transaction that is only foreseen, as a bag of cells. */
-export type ForeseenTransaction = { readonly workchain: number; readonly boc: Buffer };
+/** A transaction that is only foreseen, as a bag of cells, and as it is read. */
+export type ForeseenTransaction = {
+  readonly workchain: number;
+  readonly boc: Buffer;
+  readonly table: Boc;
+  readonly transaction: Transaction;
+};
 
-/** Everything that a message from outside leads to, by lt and account. */
+/** Everything that a message from outside leads to. */
 export type Foreseen = {
+  /** By lt, then account; the first one is the message's. */
   readonly transactions: readonly ForeseenTransaction[];
   /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
   readonly after: ReadonlyMap<string, Buffer>;
@@ -60,7 +66,7 @@ type Waiting = {
 export async function emulateTrace(world: ContractWorld, message: Buffer): Promise<EmulatedTrace> {
   const read = new Map<string, Buffer>();
   const after = new Map<string, Buffer>();
-  const transactions: (ForeseenTransaction & { readonly read: Transaction })[] = [];
+  const transactions: ForeseenTransaction[] = [];
   const states = new Map<string, PendingState>();
   const stateOf = async (account: AccountId): Promise<Buffer> => {
     const key = formatRawAddress(account);
@@ -91,15 +97,14 @@ export async function emulateTrace(world: ContractWorld, message: Buffer): Promi
     after.set(formatRawAddress(account), result.shardAccount);
     const table = parseBoc(result.transaction);
     const transaction = readTransaction(table, table.roots[0]!);
-    transactions.push({ workchain: account.workchain, boc: result.transaction, read: transaction });
+    transactions.push({ workchain: account.workchain, boc: result.transaction, table, transaction });
     keepState(states, transaction.stateUpdate.oldHash, before);
     keepState(states, transaction.stateUpdate.newHash, result.shardAccount);
     waiting.push(...sentBy(table, transaction, depth + 1));
   }
-  transactions.sort((a, b) => compareLts(a.read, b.read));
-  const shown = transactions.map(({ workchain, boc }) => ({ workchain, boc }));
+  transactions.sort((a, b) => compareLts(a.transaction, b.transaction));
   const version = await world.readVersion();
-  return { kind: 'foreseen', transactions: shown, after, states: [...states.values()], read, version, left };
+  return { kind: 'foreseen', transactions, after, states: [...states.values()], read, version, left };
 }
 
 function keepState(states: Map<string, PendingState>, hash: Buffer, shardAccount: Buffer): void {

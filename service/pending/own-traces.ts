@@ -1,3 +1,4 @@
+import { placesOf } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 
 /** Traces of messages that were sent through this process. */
@@ -5,7 +6,8 @@ export type OwnTraces = {
   put(trace: PendingTrace): void;
   drop(key: string): void;
   get(key: string): PendingTrace | undefined;
-  keysOf(account: string): readonly string[];
+  /** @param place as `placesOf` names them */
+  keysOf(place: string): readonly string[];
   /** The key that a hash stands for: a key itself, the hash of a message as sent, or of a foreseen first transaction. */
   keyBy(hash: string): string | undefined;
   readonly size: number;
@@ -15,17 +17,17 @@ export type OwnTraces = {
 export function createOwnTraces(): OwnTraces {
   const traces = new Map<string, PendingTrace>();
   const aliases = new Map<string, string>();
-  const byAccount = new Map<string, Set<string>>();
+  const byPlace = new Map<string, Set<string>>();
 
   function drop(key: string): void {
     const trace = traces.get(key);
     if (trace === undefined) return;
     traces.delete(key);
     for (const hash of [trace.messageHash, trace.rootHash]) aliases.delete(hash.toString('hex'));
-    for (const account of trace.accounts) {
-      const keys = byAccount.get(account);
+    for (const place of placesOf(trace)) {
+      const keys = byPlace.get(place);
       keys?.delete(key);
-      if (keys?.size === 0) byAccount.delete(account);
+      if (keys?.size === 0) byPlace.delete(place);
     }
   }
 
@@ -35,14 +37,14 @@ export function createOwnTraces(): OwnTraces {
       drop(key);
       traces.set(key, trace);
       for (const hash of [trace.messageHash, trace.rootHash]) aliases.set(hash.toString('hex'), key);
-      for (const account of trace.accounts) {
-        const keys = byAccount.get(account) ?? new Set();
-        byAccount.set(account, keys.add(key));
+      for (const place of placesOf(trace)) {
+        const keys = byPlace.get(place) ?? new Set();
+        byPlace.set(place, keys.add(key));
       }
     },
     drop,
     get: (key) => traces.get(key),
-    keysOf: (account) => [...(byAccount.get(account) ?? [])],
+    keysOf: (place) => [...(byPlace.get(place) ?? [])],
     keyBy: (hash) => (traces.has(hash) ? hash : aliases.get(hash)),
     get size() {
       return traces.size;

@@ -1,7 +1,10 @@
-import type { ClassificationState } from '../actions/classify.ts';
+import type { ClassificationState, Classified } from '../actions/classify.ts';
 import type { Action } from '../actions/rows.ts';
+import { formatRawAddress } from '../decode/address.ts';
+import type { AccountId } from '../live/accounts.ts';
+import type { ExternalMessage } from '../live/external-message.ts';
 import type { PendingState } from './account-state.ts';
-import type { ForeseenTransaction } from './emulation.ts';
+import type { Foreseen } from './emulation.ts';
 
 /** A message that was sent through this service and is not in the index yet, with all that it is foreseen to lead to. */
 export type PendingTrace = {
@@ -15,8 +18,8 @@ export type PendingTrace = {
   readonly sentUnixMs: number;
   /** `workchain:hex` of every account that has a transaction in it. */
   readonly accounts: readonly string[];
-  /** By lt, then account. */
-  readonly transactions: readonly ForeseenTransaction[];
+  /** By lt, then account, as bags of cells. */
+  readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
   readonly states: readonly PendingState[];
   /** Version of the chain's rules that it was run by. */
   readonly version: number;
@@ -27,6 +30,45 @@ export type PendingTrace = {
   /** What it means (indexing sheet 9). Their `traceId` is the foreseen root hash, which no client is told (v3 sheet 12). */
   readonly actions: readonly Action[];
 };
+
+/**
+ * A trace as it was foreseen, and what it means.
+ * @param classified undefined when that was not found out
+ */
+export function pendingTraceOf(
+  { message, sentUnixMs }: { readonly message: ExternalMessage; readonly sentUnixMs: number },
+  { transactions, states, version, left }: Foreseen,
+  classified: Classified | undefined,
+): PendingTrace {
+  const accounts = transactions.map(({ workchain, transaction }) =>
+    formatRawAddress({ workchain, id: transaction.account }),
+  );
+  const [first] = transactions;
+  return {
+    key: message.normalizedHash,
+    messageHash: message.hash,
+    rootHash: first!.table.hash(first!.transaction.cell),
+    sentUnixMs,
+    accounts: [...new Set(accounts)],
+    transactions: transactions.map(({ workchain, boc }) => ({ workchain, boc })),
+    states,
+    version,
+    left,
+    classificationState: classified?.state ?? 'unclassified',
+    actions: classified?.actions ?? [],
+  };
+}
+
+/** Where a trace is found: by an account that has a transaction in it, or by one of its actions. */
+export function placeOf(what: 'trace' | 'action', account: AccountId): string {
+  return `${what}:${formatRawAddress(account)}`;
+}
+
+/** All places of a trace. */
+export function placesOf({ accounts, actions }: PendingTrace): readonly string[] {
+  const ofActions = new Set(actions.flatMap((action) => action.accounts.map((account) => account.toLowerCase())));
+  return [...accounts.map((account) => `trace:${account}`), ...[...ofActions].map((account) => `action:${account}`)];
+}
 
 /** The form of `writeTrace`: pods of two releases do not read each other's. */
 export const TRACE_FORM = 2;

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { formatRawAddress } from '../decode/address.ts';
-import { parseBoc } from '../decode/boc.ts';
-import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { Detector } from '../interfaces/detector.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ReadContext } from '../live/answer.ts';
 import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
 import type { ExternalMessage } from '../live/external-message.ts';
 import { emulateTrace } from './emulation.ts';
 import type { Foreseen } from './emulation.ts';
+import { classifyForeseen } from './foreseen-actions.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
 import { createOwnTraces } from './own-traces.ts';
+import { placeOf, pendingTraceOf } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import { createSharedTraces } from './shared-traces.ts';
 import type { PendingLink } from './shared-traces.ts';
@@ -22,15 +22,19 @@ export type { PendingTrace } from './pending-trace.ts';
 /** What is looked for: traces of any of the accounts, or named by any of the hashes. */
 export type PendingFilter = {
   readonly accounts?: readonly AccountId[];
+  /** Those of actions, which need not have a transaction. */
+  readonly actionAccounts?: readonly AccountId[];
   /** Of a message from outside, as sent or normalised, or of a foreseen first transaction. */
   readonly hashes?: readonly Buffer[];
+  /** What of a trace is looked for: it is left out when the index has that of the real one; default `transactions`. */
+  readonly wanted?: 'transactions' | 'actions';
 };
 
 /** Messages sent through the service and what they are foreseen to lead to, until the real transactions are indexed (v3 sheet 12). */
 export type Pending = {
   /** Watches a message that a lite server has taken: it is run ahead of the chain at once. Never throws. */
   note(message: ExternalMessage, sender: Pick<ReadContext, 'access'>): void;
-  /** Oldest first, without those that are indexed. Rejects as the index does. */
+  /** Oldest first, without those whose real one is there to be read instead. Rejects as the index does. */
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
   /** Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Never rejects. */
   refresh(): Promise<void>;
@@ -40,10 +44,13 @@ export type Pending = {
   close(): Promise<void>;
 };
 
+/** How much of a real trace is there to be read: some of its transactions, or all of them and its actions. */
+export type IndexedTrace = 'begun' | 'classified';
+
 /** What pending traces are replaced by. */
 export type PendingIndex = {
-  /** Which of the messages the index has a transaction of; hashes as sent, in hex. */
-  findTaken(messageHashes: readonly Buffer[]): Promise<ReadonlySet<string>>;
+  /** Of the messages that the index has a transaction of; hashes as sent, in hex. */
+  findTaken(messageHashes: readonly Buffer[]): Promise<ReadonlyMap<string, IndexedTrace>>;
   /** Newest masterchain seqno that is indexed; 0 for none. */
   lastSeqno(): Promise<number>;
 };
@@ -58,6 +65,8 @@ export type PendingOptions = {
 export type PendingDependencies = {
   readonly worlds: Pick<ContractWorlds, 'open'>;
   readonly index: PendingIndex;
+  /** Without it foreseen traces are not classified. */
+  readonly detector?: Detector | undefined;
   /** The Redis that pods share; without it each has its own. Closed by `close`. */
   readonly link?: PendingLink | undefined;
   /** Masterchain seqno that is served; undefined before the first. */
@@ -96,14 +105,16 @@ type Watched = {
   readonly sentUnixMs: number;
   /** Head that it was run at last. */
   seqno: number;
-  /** Accounts as they were then. */
-  read: ReadonlyMap<string, Buffer>;
+  /** Accounts as they were then; undefined while it is to be run again whether they change or not. */
+  read: ReadonlyMap<string, Buffer> | undefined;
+  /** The index has begun with it: it will not be run again. */
+  isTaken: boolean;
   /** Head from which on the message would not be taken any more: it is in a block, or never will be. */
   refusedAt: number | undefined;
 };
 
 export function createPending(options: PendingOptions, dependencies: PendingDependencies): Pending {
-  const { worlds, index, headSeqno, now, unixMs, logger } = dependencies;
+  const { worlds, index, detector, headSeqno, now, unixMs, logger } = dependencies;
   const watched = new Map<string, Watched>();
   const own = createOwnTraces();
   let { link } = dependencies;
@@ -157,7 +168,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     try {
       const world = await worlds.open(undefined, context);
       const { seqno } = world.block.block;
-      if (seqno === one.seqno || (one.seqno > 0 && (await isSame(world, one.read)))) {
+      if (seqno === one.seqno || (one.read !== undefined && (await isSame(world, one.read)))) {
         one.seqno = seqno;
         return;
       }
@@ -166,18 +177,25 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       one.read = trace.read;
       metrics.emulated(trace.kind);
       if (trace.kind === 'rejected') one.refusedAt ??= seqno;
-      else await keep(key, one, trace);
+      else await keep(key, one, trace, world);
     } catch (error) {
       metrics.emulated('failed');
       logger.debug({ err: error, key }, 'a sent message was not run ahead');
     }
   }
 
-  async function keep(key: string, one: Watched, foreseen: Foreseen): Promise<void> {
+  async function keep(key: string, one: Watched, foreseen: Foreseen, world: ContractWorld): Promise<void> {
+    const classified =
+      detector &&
+      (await classifyForeseen(one.message, foreseen, { world, detector }).catch((error: unknown) => {
+        one.read = undefined;
+        logger.debug({ err: error, key }, 'a foreseen trace was not classified');
+        return undefined;
+      }));
     if (!watched.has(key)) return;
     one.refusedAt = undefined;
     const before = own.get(key);
-    const trace = traceOf(one, foreseen);
+    const trace = pendingTraceOf(one, foreseen, classified);
     own.put(trace);
     await shared?.put(trace, before);
   }
@@ -189,7 +207,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     if (watched.size === 0) return;
     await settleIndexed();
     const seqno = headSeqno();
-    for (const [key, one] of watched) if (one.seqno !== seqno) due.add(key);
+    for (const [key, one] of watched) if (one.seqno !== seqno && !one.isTaken) due.add(key);
     pump();
     while (running.size > 0) await Promise.all(running);
   }
@@ -200,21 +218,24 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       // The seqno first: what is indexed up to it is in the answer that comes after.
       const seqno = await index.lastSeqno();
       const taken = await index.findTaken([...watched.values()].map(({ message }) => message.hash));
-      for (const [key, { message, refusedAt }] of watched) {
-        if (taken.has(message.hash.toString('hex'))) await letGo(key, 'indexed');
-        else if (refusedAt !== undefined && refusedAt <= seqno) await letGo(key, 'conflict');
+      for (const [key, one] of watched) {
+        const indexed = taken.get(one.message.hash.toString('hex'));
+        one.isTaken = indexed !== undefined;
+        if (indexed === 'classified') await letGo(key, 'indexed');
+        else if (!one.isTaken && one.refusedAt !== undefined && one.refusedAt <= seqno) await letGo(key, 'conflict');
       }
     } catch (error) {
       logger.debug({ err: error }, 'the index did not say what is in it');
     }
   }
 
-  async function keysOf({ accounts = [], hashes = [] }: PendingFilter): Promise<ReadonlySet<string>> {
+  async function keysOf({ accounts = [], actionAccounts = [], hashes = [] }: PendingFilter): Promise<Set<string>> {
+    const places = [
+      ...accounts.map((account) => placeOf('trace', account)),
+      ...actionAccounts.map((account) => placeOf('action', account)),
+    ];
     const lists = await Promise.all([
-      ...accounts.map(async (account) => {
-        const text = formatRawAddress(account);
-        return [...own.keysOf(text), ...((await shared?.keysOf(text)) ?? [])];
-      }),
+      ...places.map(async (place) => [...own.keysOf(place), ...((await shared?.keysOf(place)) ?? [])]),
       ...hashes.map(async (hash) => {
         const text = hash.toString('hex');
         return [own.keyBy(text) ?? (await shared?.keyBy(text)) ?? text];
@@ -244,7 +265,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
         sender,
         sentUnixMs: unixMs(),
         seqno: 0,
-        read: new Map(),
+        read: undefined,
+        isTaken: false,
         refusedAt: undefined,
       };
       watched.set(key, one);
@@ -259,8 +281,10 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       const traces = fresh.filter((trace) => trace !== undefined);
       if (traces.length === 0) return [];
       const taken = await index.findTaken(traces.map(({ messageHash }) => messageHash));
+      const isShown = (indexed: IndexedTrace | undefined): boolean =>
+        indexed === undefined || (indexed === 'begun' && filter.wanted === 'actions');
       return traces
-        .filter(({ messageHash }) => !taken.has(messageHash.toString('hex')))
+        .filter(({ messageHash }) => isShown(taken.get(messageHash.toString('hex'))))
         .toSorted((a, b) => a.sentUnixMs - b.sentUnixMs);
     },
 
@@ -291,26 +315,4 @@ async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): 
     return before.equals(await world.readShardAccount(account));
   });
   return (await Promise.all(accounts)).every(Boolean);
-}
-
-function traceOf({ message, sentUnixMs }: Watched, foreseen: Foreseen): PendingTrace {
-  const { transactions, states, version, left } = foreseen;
-  const read = transactions.map(({ workchain, boc }) => {
-    const table = parseBoc(boc);
-    const transaction = readTransaction(table, table.roots[0]!);
-    return { hash: table.hash(transaction.cell), account: formatRawAddress({ workchain, id: transaction.account }) };
-  });
-  return {
-    key: message.normalizedHash,
-    messageHash: message.hash,
-    rootHash: read[0]!.hash,
-    sentUnixMs,
-    accounts: [...new Set(read.map(({ account }) => account))],
-    transactions,
-    states,
-    version,
-    left,
-    classificationState: 'unclassified',
-    actions: [],
-  };
 }

@@ -8,7 +8,7 @@ import { createContractWorlds } from '#service/live/contract-world.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
 import type { ExternalMessage } from '#service/live/external-message.ts';
 import { createPending } from '#service/pending/pending.ts';
-import type { Pending, PendingTrace } from '#service/pending/pending.ts';
+import type { IndexedTrace, Pending, PendingTrace } from '#service/pending/pending.ts';
 import type { PendingLink } from '#service/pending/shared-traces.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
@@ -19,7 +19,7 @@ import { openPool } from '../pool/network.ts';
 import { patientPool } from '../indexer/index-under-test.ts';
 
 /** What the test says is indexed. */
-export type IndexSaid = { readonly taken: Set<string>; seqno: number; broken: boolean };
+export type IndexSaid = { readonly taken: Map<string, IndexedTrace>; seqno: number; broken: boolean };
 
 export type PendingNetwork = {
   readonly network: PrivateNetwork;
@@ -48,7 +48,7 @@ export async function startPendingNetwork(): Promise<PendingNetwork> {
   const logger = pino({ level: 'silent' });
   const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger, now });
   const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
-  const index: IndexSaid = { taken: new Set(), seqno: 0, broken: false };
+  const index: IndexSaid = { taken: new Map(), seqno: 0, broken: false };
   const clock = { unixMs: 1_790_000_000_000 };
   const opened: Pending[] = [];
 
@@ -75,7 +75,7 @@ export async function startPendingNetwork(): Promise<PendingNetwork> {
               index.broken
                 ? Promise.reject(new Error('the index is away'))
                 : Promise.resolve(
-                    new Set(hashes.map((hash) => hash.toString('hex')).filter((hash) => index.taken.has(hash))),
+                    new Map([...index.taken].filter(([key]) => hashes.some((hash) => hash.toString('hex') === key))),
                   ),
             lastSeqno: () => Promise.resolve(index.seqno),
           },

@@ -58,9 +58,14 @@ describe('a message that was sent', () => {
     await pending.refresh();
     // In a block, not indexed yet: it is still shown, and not taken for a conflict.
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
-    index.taken.add(hash.toString('hex'));
+    index.taken.set(hash.toString('hex'), 'begun');
     index.seqno = setting.network.head().id.seqno;
+    await pending.refresh();
+    // The real transactions are there to be read, their actions are not.
     expect(await pending.find({ hashes: [hash] })).toEqual([]);
+    expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toHaveLength(1);
+    index.taken.set(hash.toString('hex'), 'classified');
+    expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toEqual([]);
     await pending.refresh();
     expect(await reasons(pending)).toEqual({ indexed: 1 });
   });

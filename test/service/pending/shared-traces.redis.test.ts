@@ -65,7 +65,7 @@ describe.skipIf(
     const one = setting.open(await link());
     const other = setting.open(await link());
     const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
-    setting.index.taken.add(hash.toString('hex'));
+    setting.index.taken.set(hash.toString('hex'), 'classified');
     expect(await other.find({ hashes: [hash] })).toEqual([]);
     await one.refresh();
     expect(await client.keys('ton:pending:*:test:*')).toEqual([]);
