@@ -7,8 +7,10 @@ import { accountStateOperations } from '../v3/account-states.ts';
 import { createAddressBooks } from '../v3/address-book.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
+import { dnsOperations } from '../v3/dns-records.ts';
 import { messageOperations } from '../v3/messages.ts';
 import { createTokenMetadata } from '../v3/metadata.ts';
+import { multisigOperations } from '../v3/multisigs.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
 import { pendingOperations } from '../v3/pending.ts';
@@ -18,6 +20,7 @@ import { traceOperations } from '../v3/traces.ts';
 import type { V3Operation } from '../v3/operation.ts';
 import { topAccountOperations } from '../v3/top-accounts.ts';
 import { transactionOperations } from '../v3/transactions.ts';
+import { vestingOperations } from '../v3/vestings.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
 /** Every operation of v3, over live answers for what the index does not hold. */
@@ -46,6 +49,9 @@ export function v3Families(
     ...feeOperations(live.fees),
     ...sendOperations(live.send),
     ...decodeOperations(),
+    ...dnsOperations(addressBooks),
+    ...multisigOperations(addressBooks),
+    ...vestingOperations(addressBooks),
     ...pendingOperations({ pending, notes }),
   ];
 }

@@ -2,7 +2,7 @@ import { list, map, named, object, type Infer } from '../contract/shape.ts';
 import { formatFriendlyAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { isWalletCode } from '../live/wallets.ts';
 import { accountKey } from '../store/account-key.ts';
-import { readAccountCodes, type AccountCodeRow } from '../store/queries/accounts.ts';
+import { readAccountNames, type AccountNameRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { interfacesOf } from './account-interfaces.ts';
 import { keyText } from './account-rows.ts';
@@ -37,14 +37,14 @@ const ACCOUNTS_AT_ONCE = 1000;
 
 /** @param options.testOnly friendly addresses are those of a test network */
 export function createAddressBooks({ testOnly }: { readonly testOnly: boolean }): AddressBooks {
-  const viewRow = (address: ParsedAddress, code: AccountCodeRow | undefined): AddressBookRow => {
-    const codeHash = viewBytesOrNull(code?.code_hash ?? null);
+  const viewRow = (address: ParsedAddress, known: AccountNameRow | undefined): AddressBookRow => {
+    const codeHash = viewBytesOrNull(known?.code_hash ?? null);
     // Who sends to an account without code, or to a wallet, does not want the money back when it cannot be taken.
     const bounceable = codeHash !== null && !isWalletCode(codeHash);
     return {
       user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }),
-      domain: null,
-      interfaces: interfacesOf({ codeHash, methods: code?.methods ?? null }),
+      domain: known?.domain ?? null,
+      interfaces: interfacesOf({ codeHash, methods: known?.methods ?? null }),
     };
   };
 
@@ -58,11 +58,11 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
       return { text, address: address !== undefined && fitsFriendly(address) ? address : undefined };
     });
     const keys = entries.flatMap(({ address }) => (address === undefined ? [] : [accountKey(address)]));
-    const rows = keys.length === 0 ? [] : await readAccountCodes(store, keys);
-    const codes = new Map(rows.map((found) => [keyText(found.account), found]));
+    const rows = keys.length === 0 ? [] : await readAccountNames(store, keys);
+    const names = new Map(rows.map((found) => [keyText(found.account), found]));
     return entries.map(({ text, address }) => [
       text,
-      address === undefined ? unreadable : viewRow(address, codes.get(keyText(accountKey(address)))),
+      address === undefined ? unreadable : viewRow(address, names.get(keyText(accountKey(address)))),
     ]);
   }
 

@@ -1,4 +1,5 @@
 import { formatRawAddress } from '../decode/address.ts';
+import type { JsonInteger } from '../contract/json-integer.ts';
 import { named, oneOf, scalar, type Shape } from '../contract/shape.ts';
 import { accountOfKey } from '../store/account-key.ts';
 
@@ -25,6 +26,9 @@ export const base64 = scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9+/]*
 export const accountStatus = scalar<string>({ type: 'string', enum: ['uninit', 'frozen', 'active', 'nonexist'] });
 
 export const integer = scalar<number>({ type: 'integer' });
+
+/** An integer that may be beyond 2^53; shown by `viewInteger`. */
+export const longInteger = scalar<JsonInteger>({ type: 'integer' });
 
 export const flag = scalar<boolean>({ type: 'boolean' });
 

@@ -1,5 +1,6 @@
 import type { LatestAccountStateRow } from '../tables.ts';
 import { createConditions, pageOf, type Page } from './conditions.ts';
+import { shortestFirst } from './dns.ts';
 import type { StoreReader } from './reader.ts';
 
 /** An account's newest indexed state with what is known of its code. */
@@ -36,17 +37,26 @@ export function readAccounts(store: StoreReader, filter: AccountFilter): Promise
 }
 
 /** What address books tell accounts by. */
-export type AccountCodeRow = Pick<AccountRow, 'account' | 'code_hash' | 'methods'>;
+export type AccountNameRow = Pick<AccountRow, 'account' | 'methods'> & {
+  /** Null for an account without code, and for one that the index does not have. */
+  readonly code_hash: Uint8Array | null;
+  /** The shortest of the domains that the account owns and that stand for it. */
+  readonly domain: string | null;
+};
 
-/** Codes of those of the accounts that the index has, in no order. Rides the same keys as `readAccounts`. */
-export function readAccountCodes(
+/** Codes and domains of accounts, in no order. Rides the same keys as `readAccounts`, and `dns_entries_of_themselves`. */
+export function readAccountNames(
   store: StoreReader,
   accounts: readonly Uint8Array[],
-): Promise<readonly AccountCodeRow[]> {
+): Promise<readonly AccountNameRow[]> {
   return store.read(
-    `SELECT l.account, l.code_hash, c.methods
-     FROM latest_account_states l LEFT JOIN codes c ON c.code_hash = l.code_hash
-     WHERE l.account = ANY($1::bytea[])`,
+    `SELECT a.account, l.code_hash, c.methods, d.domain
+     FROM unnest($1::bytea[]) AS a (account)
+     LEFT JOIN latest_account_states l ON l.account = a.account
+     LEFT JOIN codes c ON c.code_hash = l.code_hash
+     LEFT JOIN LATERAL (
+       SELECT domain FROM dns_entries WHERE nft_item_owner = a.account AND nft_item_owner IS NOT DISTINCT FROM wallet ORDER BY ${shortestFirst} LIMIT 1
+     ) d ON true`,
     [accounts],
   );
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAccountCodes, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
+import { readAccountNames, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { CodeRow, LatestAccountStateRow } from '#service/store/tables.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
@@ -38,8 +38,13 @@ describe('accounts', () => {
     });
     expect(found.toSorted(byAccount)).toEqual(wanted.toSorted(byAccount));
     expect(wanted.filter((row) => row.code_boc !== null && row.data_boc !== null).length).toBeGreaterThan(20);
-    const told = await readAccountCodes(reader, accounts);
-    const wantedCodes = wanted.map(({ account, code_hash, methods }) => ({ account, code_hash, methods }));
+    const told = await readAccountNames(reader, accounts);
+    const wantedCodes = wanted.map(({ account, code_hash, methods }) => ({
+      account,
+      code_hash,
+      methods,
+      domain: null,
+    }));
     expect(told.toSorted(byAccount)).toEqual(wantedCodes.toSorted(byAccount));
   });
 

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAccountCodes, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
+import { readAccountNames, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
 import { findBlocks, findMasterchainEnd, findShardTops, hasMasterchainBlock } from '#service/store/queries/blocks.ts';
+import { findDnsRecords } from '#service/store/queries/dns.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
 import { findMessages } from '#service/store/queries/messages.ts';
+import { findMultisigOrders, findMultisigs, findOrdersOf } from '#service/store/queries/multisigs.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces, findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import { findConsumers, findProducer, findStates, findTransactions } from '#service/store/queries/transactions.ts';
+import { findVestings } from '#service/store/queries/vestings.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 
@@ -150,12 +153,67 @@ describe('no query of the ledger reads a table whole', () => {
     const found = await plansOf([
       () => readAccounts(reader, { accounts: keys, codeHashes: [], bocs: 'all' }),
       () => readAccounts(reader, { accounts: keys, codeHashes: [hash], bocs: 'data' }),
-      () => readAccountCodes(reader, keys),
+      () => readAccountNames(reader, keys),
       () => readTopBalances(reader, { limit: 10, offset: 0 }),
       () => findTransactionsOfTraces(reader, [{ trace_id: hash, start_lt: 1n, end_lt: 2n }]),
     ]);
     expect(found.join('\n')).not.toContain('Seq Scan');
     expect(found[3]).toMatch(/Index .* using latest_account_states_by_balance/);
     expect(found).toHaveLength(5);
+  });
+});
+
+describe('no query of contracts reads a table whole', () => {
+  const [key, another] = [Buffer.alloc(33, 2), Buffer.alloc(33, 3)];
+  const page = { limit: 100, offset: 0 };
+  const noMultisig = { addresses: [], wallets: [] };
+  const noOrder = { addresses: [], multisigs: [] };
+  const noVesting = { addresses: [], wallets: [], inWhitelist: false };
+  const keys = [key, another];
+
+  it.each<[what: string, run: () => Promise<unknown>, wanted: RegExp]>([
+    ['names of a wallet', () => findDnsRecords(reader, { wallet: key }, page), /dns_entries_by_wallet/],
+    ['a name', () => findDnsRecords(reader, { domain: 'foo.ton' }, page), /dns_entries_by_domain/],
+    ['names of accounts', () => readAccountNames(reader, keys), /dns_entries_of_themselves/],
+    [
+      'multisigs by address',
+      () => findMultisigs(reader, { ...noMultisig, addresses: keys }, pages[0]!),
+      /multisigs_pkey/,
+    ],
+    [
+      'multisigs of signers and proposers',
+      () => findMultisigs(reader, { ...noMultisig, wallets: keys }, pages[1]!),
+      /BitmapOr[^]*multisigs_by_signer[^]*multisigs_by_proposer/,
+    ],
+    [
+      'orders by address',
+      () => findMultisigOrders(reader, { ...noOrder, addresses: keys }, pages[0]!),
+      /multisig_orders_pkey/,
+    ],
+    [
+      'orders of a multisig',
+      () => findMultisigOrders(reader, { ...noOrder, multisigs: [key] }, pages[1]!),
+      /multisig_orders_by_multisig/,
+    ],
+    ['orders of multisigs', () => findOrdersOf(reader, keys, 4000), /multisig_orders_by_multisig/],
+    [
+      'vesting contracts by address',
+      () => findVestings(reader, { ...noVesting, addresses: keys }, page),
+      /vesting_contracts_pkey/,
+    ],
+    [
+      'vesting contracts of senders and owners',
+      () => findVestings(reader, { ...noVesting, wallets: keys }, page),
+      /BitmapOr[^]*vesting_contracts_by_sender[^]*vesting_contracts_by_owner/,
+    ],
+    [
+      'vesting contracts with whitelists',
+      () => findVestings(reader, { addresses: [], wallets: keys, inWhitelist: true }, page),
+      /BitmapOr[^]*vesting_contracts_by_whitelisted/,
+    ],
+  ])('%s', async (_what, run, wanted) => {
+    const found = await plansOf([run]);
+    expect(found.join('\n')).not.toContain('Seq Scan');
+    expect(found.join('\n')).toMatch(wanted);
   });
 });

@@ -1,0 +1,70 @@
+import { list, named, object, type Infer } from '../contract/shape.ts';
+import { accountKey } from '../store/account-key.ts';
+import type { DnsEntryRow } from '../store/meaning-tables.ts';
+import { findDnsRecords } from '../store/queries/dns.ts';
+import { addressBook, type AddressBooks } from './address-book.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { account, limitMax, page, plainText } from './parameters.ts';
+import { anyText, orNull, rawAddress, viewAccountKey } from './scalars.ts';
+
+const dnsRecord = named(
+  'DNSRecord',
+  object({
+    nft_item_address: rawAddress,
+    nft_item_owner: orNull(rawAddress),
+    domain: anyText,
+    dns_next_resolver: orNull(rawAddress),
+    dns_wallet: orNull(rawAddress),
+    dns_site_adnl: orNull(anyText),
+    dns_storage_bag_id: orNull(anyText),
+  }),
+);
+
+const response = named('DNSRecordsResponse', object({ records: list(dnsRecord, limitMax), address_book: addressBook }));
+
+/** Names and what they stand for (v3 sheet section 9). */
+export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'dns/records',
+      tag: 'dns',
+      summary: 'Records of a domain, or of all domains that stand for a wallet.',
+      parameters: { wallet: account('wallet'), domain: plainText('domain'), ...page },
+      rule: {
+        schema: {},
+        check: ({ wallet, domain }) => {
+          if (wallet === undefined && domain === undefined) return 'either wallet address or domain is required';
+          const both = wallet !== undefined && domain !== undefined;
+          return both ? 'provide either wallet address or domain, not both' : undefined;
+        },
+      },
+      result: response,
+      handle: async ({ wallet, domain, ...part }, context) => {
+        const filter = { wallet: wallet && accountKey(wallet), domain };
+        const records = (await findDnsRecords(context.store, filter, part)).map(viewRecord);
+        return { records, address_book: await addressBooks.bookOf(records.flatMap(accountsOf), context) };
+      },
+    }),
+  ];
+}
+
+function viewRecord(row: DnsEntryRow): Infer<typeof dnsRecord> {
+  return {
+    nft_item_address: viewAccountKey(row.nft_item),
+    nft_item_owner: viewKeyOrNull(row.nft_item_owner),
+    domain: row.domain,
+    dns_next_resolver: viewKeyOrNull(row.next_resolver),
+    dns_wallet: viewKeyOrNull(row.wallet),
+    dns_site_adnl: row.site_adnl,
+    dns_storage_bag_id: row.storage_bag_id,
+  };
+}
+
+function viewKeyOrNull(key: Uint8Array | null): string | null {
+  return key === null ? null : viewAccountKey(key);
+}
+
+/** Of the resolver the book says nothing. */
+function accountsOf(record: Infer<typeof dnsRecord>): (string | null)[] {
+  return [record.nft_item_address, record.nft_item_owner, record.dns_wallet];
+}

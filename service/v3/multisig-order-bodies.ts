@@ -1,0 +1,250 @@
+import { bit, maybeAddress, payload, peek, tryRead, uint, uint32, uint64 } from '../actions/body.ts';
+import { escapedText, readSnake } from '../actions/basic-blocks.ts';
+import { viewInteger } from '../contract/json-integer.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { bocText, ExoticCell, RawCell, takeRef, type Budget } from '../decode/messages/decoded.ts';
+import { openBody, readMessage } from '../decode/tlb/message.ts';
+
+// Bodies of messages that orders of a multisig send, told by their kind (v3 sheet section 10).
+
+/** What `parsed_body` shows, by name: amounts as decimal text, cells as base64 of a BoC, accounts raw, or null for none. */
+export type ParsedFields = Readonly<Record<string, unknown>>;
+
+export type ParsedBody = { readonly type: string; readonly fields: ParsedFields };
+
+/** Reads one field. Throws DecodeError. @param budget what the whole order may cost */
+type Field = (slice: CellSlice, budget: Budget) => unknown;
+
+type Layout = { readonly type: string; readonly read: (slice: CellSlice, budget: Budget) => ParsedFields };
+
+const TEXT = 0;
+const ENCRYPTED = 0x2167da4b;
+const STONFI_SWAP = 0x25938561;
+
+const number64: Field = (slice) => viewInteger(uint64(slice));
+const amount: Field = (slice) => slice.coins().toString();
+
+/** A cell, or the rest of one. */
+export function bocOf(slice: CellSlice, budget: Budget): string {
+  return bocText(new RawCell(slice.clone()), budget, { crc32c: true, depthFirst: true });
+}
+
+const maybeCell: Field = (slice, budget) => (bit(slice) ? bocText(takeRef(slice), budget) : null);
+
+const forwardPayload = (slice: CellSlice, budget: Budget): string | null => {
+  const found = payload(slice);
+  return found === null ? null : bocOf(found, budget);
+};
+
+/** Fields behind the opcode, one after another. */
+function layout(type: string, fields: Readonly<Record<string, Field>>): Layout {
+  const entries = Object.entries(fields);
+  return {
+    type,
+    read: (slice, budget) => Object.fromEntries(entries.map(([name, read]) => [name, read(slice, budget)])),
+  };
+}
+
+/** The text over a chain of cells; empty when it is none. What is encrypted is no text: base64 of the bytes. */
+function readComment(slice: CellSlice, encrypted: boolean, budget: Budget): string {
+  const bytes = tryRead(() => readSnake(slice.clone()));
+  if (bytes === undefined) return '';
+  budget.bocBytes -= bytes.length;
+  return encrypted ? bytes.toString('base64') : escapedText(bytes);
+}
+
+const jettonTransfer: Layout = {
+  type: 'jetton_transfer',
+  read(slice, budget) {
+    const head = {
+      query_id: number64(slice, budget),
+      amount: amount(slice, budget),
+      destination: maybeAddress(slice),
+      response: maybeAddress(slice),
+      custom_payload: maybeCell(slice, budget),
+      forward_amount: amount(slice, budget),
+    };
+    const forwarded = payload(slice);
+    return {
+      ...head,
+      forward_payload: forwarded === null ? null : bocOf(forwarded, budget),
+      ...tellForwarded(forwarded, budget),
+    };
+  },
+};
+
+/** What a forward payload says, as far as it is known. */
+function tellForwarded(forwarded: CellSlice | null, budget: Budget): ParsedFields {
+  const told = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
+  if (forwarded === null || forwarded.remainingBits === 0) return told;
+  const tag = peek(forwarded, uint32);
+  if (tag === undefined) return { ...told, payload_sum_type: 'Unknown' };
+  const rest = behindOpcode(forwarded);
+  if (tag === TEXT) return { ...told, comment: readComment(rest, false, budget), payload_sum_type: 'TextComment' };
+  if (tag === ENCRYPTED) {
+    const comment = readComment(rest, true, budget);
+    return { ...told, comment, encrypted_comment: true, payload_sum_type: 'EncryptedTextComment' };
+  }
+  if (tag !== STONFI_SWAP) return { ...told, payload_sum_type: 'Unknown' };
+  const swap = tryRead(() => ({
+    jetton_wallet: maybeAddress(rest),
+    min_amount: amount(rest, budget),
+    user_address: maybeAddress(rest),
+  }));
+  return { ...told, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
+}
+
+/** With what is minted told by its own name, and by that of the message that it stands in: clients read either. */
+const jettonMint: Layout = {
+  type: 'jetton_mint',
+  read(slice, budget) {
+    const head = {
+      query_id: number64(slice, budget),
+      to_address: maybeAddress(slice),
+      ton_amount: amount(slice, budget),
+    };
+    const master = slice.refSlice();
+    master.skip(32);
+    const inner = { query_id: number64(master, budget), jetton_amount: amount(master, budget) };
+    return {
+      ...head,
+      jetton_amount: inner.jetton_amount,
+      master_msg_query_id: inner.query_id,
+      master_msg_jetton_amount: inner.jetton_amount,
+    };
+  },
+};
+
+/** Names of what a jetton's master calls a wallet with. */
+const calledActions: ReadonlyMap<number, string> = new Map([
+  [0xeed236d3, 'JettonSetStatus'],
+  [0x0f8a7ea5, 'JettonTransfer'],
+  [0x595f07bc, 'JettonBurn'],
+]);
+
+const jettonCallTo: Layout = {
+  type: 'jetton_call_to',
+  read(slice, budget) {
+    const head = {
+      query_id: number64(slice, budget),
+      to_address: maybeAddress(slice),
+      ton_amount: amount(slice, budget),
+    };
+    const action = slice.refSlice();
+    const tag = peek(action, uint32);
+    return {
+      ...head,
+      action_type: tag === undefined ? '' : (calledActions.get(tag) ?? 'Unknown'),
+      action_data: bocOf(action, budget),
+    };
+  },
+};
+
+const vestingTransfer: Layout = {
+  type: 'vesting_internal_transfer',
+  read(slice, budget) {
+    const head = { query_id: number64(slice, budget), send_mode: uint(8)(slice) };
+    const sent = readSent(slice, budget);
+    const { destination, value, boc, body } = sent;
+    const text = body !== undefined && peek(body, uint32) === TEXT ? behindOpcode(body) : undefined;
+    return {
+      ...head,
+      destination,
+      value,
+      message_body: boc,
+      comment: text === undefined ? '' : readComment(text, false, budget),
+    };
+  },
+};
+
+/** What stands behind the opcode. */
+function behindOpcode(body: CellSlice): CellSlice {
+  const text = body.clone();
+  text.skip(32);
+  return text;
+}
+
+/** A message as a contract sends it. */
+export type SentMessage = {
+  /** Raw; null for a message to outside, which has no value either. */
+  readonly destination: string | null;
+  readonly value: string | null;
+  /** Undefined for a cell that is no ordinary one. */
+  readonly body: CellSlice | undefined;
+  /** Of the body. */
+  readonly boc: string;
+};
+
+/** Reads the message in the next reference. Throws DecodeError. */
+export function readSent(slice: CellSlice, budget: Budget): SentMessage {
+  const { table } = slice;
+  const message = readMessage(table, slice.ref());
+  const { info, body: place } = message;
+  const sent =
+    info.kind === 'internal'
+      ? { destination: addressText(info.destination), value: info.value.grams.toString() }
+      : { destination: null, value: null };
+  if (table.kind(place.cell) !== 'ordinary') {
+    return { ...sent, body: undefined, boc: bocText(new ExoticCell(table, place.cell), budget) };
+  }
+  const body = openBody(table, place);
+  return { ...sent, body, boc: bocOf(body, budget) };
+}
+
+const layouts: ReadonlyMap<number, Layout> = new Map([
+  [0x0f8a7ea5, jettonTransfer],
+  [0x595f07bc, layout('jetton_burn', { query_id: number64, amount, response_destination: maybeAddress })],
+  [0x00000015, withOpcode(0x00000015, jettonMint)],
+  [0x642b7d07, withOpcode(0x642b7d07, jettonMint)],
+  [0x00009fd3, layout('jetton_top_up', { query_id: number64 })],
+  [0xfb88e119, layout('jetton_claim_admin', { query_id: number64 })],
+  [0x6501f354, layout('jetton_change_admin', { query_id: number64, new_admin_address: maybeAddress })],
+  [
+    0xcb862902,
+    layout('jetton_change_content', {
+      query_id: number64,
+      new_metadata_url: (slice, budget) => readComment(slice, false, budget),
+    }),
+  ],
+  [0x235caf52, jettonCallTo],
+  [0xeed236d3, layout('jetton_set_status', { query_id: number64, new_status: uint(4) })],
+  [
+    0x5fcc3d14,
+    layout('nft_transfer', {
+      query_id: number64,
+      new_owner: maybeAddress,
+      response_destination: maybeAddress,
+      custom_payload: maybeCell,
+      forward_amount: amount,
+      forward_payload: forwardPayload,
+    }),
+  ],
+  [0x00001000, layout('single_nominator_withdraw', { query_id: number64, coins: amount })],
+  [0x00001001, layout('single_nominator_change_validator', { query_id: number64, validator_address: maybeAddress })],
+  [0xa7733acd, vestingTransfer],
+]);
+
+/** The same with its opcode in front. */
+function withOpcode(opcode: number, { type, read }: Layout): Layout {
+  return { type, read: (slice, budget) => ({ opcode, ...read(slice, budget) }) };
+}
+
+/**
+ * What a body asks for: by its opcode; a transfer of TON when it has none or a comment. `unknown` for every other opcode, and for a body that is
+ * not what its opcode says. Throws DecodeError `too_big` when the budget is used up.
+ * @param sent its body as `readSent` gave it
+ */
+export function tellBody({ body, boc }: SentMessage, budget: Budget): ParsedBody {
+  if (body === undefined) return { type: 'unknown', fields: { opcode: null, data: boc } };
+  const opcode = peek(body, uint32);
+  if (opcode === undefined) return { type: 'ton_transfer', fields: { comment: '', encrypted: false } };
+  if (opcode === TEXT || opcode === ENCRYPTED) {
+    const encrypted = opcode === ENCRYPTED;
+    return { type: 'ton_transfer', fields: { comment: readComment(behindOpcode(body), encrypted, budget), encrypted } };
+  }
+  const known = layouts.get(opcode);
+  const fields = known && tryRead(() => known.read(behindOpcode(body), budget));
+  if (known === undefined || fields === undefined) return { type: 'unknown', fields: { opcode, data: boc } };
+  return { type: known.type, fields };
+}

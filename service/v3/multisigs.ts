@@ -1,0 +1,126 @@
+import { createPacer } from '../contract/paced.ts';
+import { list, named, object } from '../contract/shape.ts';
+import { accountKey } from '../store/account-key.ts';
+import type { MultisigOrderRow } from '../store/meaning-tables.ts';
+import { findMultisigOrders, findMultisigs, findOrdersOf } from '../store/queries/multisigs.ts';
+import { addressBook, type AddressBooks } from './address-book.ts';
+import { V3Error } from './errors.ts';
+import { accountsOfActions } from './multisig-order.ts';
+import {
+  multisig,
+  multisigOrder,
+  viewMultisig,
+  viewMultisigOrder,
+  type MultisigOrderView,
+  type MultisigView,
+} from './multisig-views.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { accounts, bool, limitMax, paging } from './parameters.ts';
+import { viewAccountKey } from './scalars.ts';
+
+/** Orders that come with multisigs in one answer: 4 MB of the usual ones. */
+const ORDERS_MAX = 4000;
+
+/** Bytes of BoCs of orders in one answer, as of states of accounts; what is told of their steps is some three times as much at most. */
+const BYTES_MAX = 12 * 1024 * 1024;
+
+const multisigsResponse = named(
+  'MultisigResponse',
+  object({ multisigs: list(multisig, limitMax), address_book: addressBook }),
+);
+
+const ordersResponse = named(
+  'MultisigOrderResponse',
+  object({ orders: list(multisigOrder, limitMax), address_book: addressBook }),
+);
+
+/** Multisigs of version 2 and their orders (v3 sheet section 10). */
+export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'multisig/wallets',
+      tag: 'multisig',
+      summary: 'Multisig wallets by address, or by who signs or proposes.',
+      parameters: {
+        addresses: accounts('address'),
+        wallets: accounts('wallet_address'),
+        includeOrders: bool('include_orders', true),
+        ...paging,
+      },
+      rule: {
+        schema: {},
+        check: ({ addresses, wallets }) =>
+          addresses.length + wallets.length > 0
+            ? undefined
+            : 'At least one of address or wallet_address should be specified',
+      },
+      result: multisigsResponse,
+      handle: async ({ addresses, wallets, includeOrders, ...page }, context) => {
+        const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey) };
+        const rows = await findMultisigs(context.store, filter, page);
+        const owners = includeOrders ? rows.map(({ address }) => address) : [];
+        const orders = await findOrdersOf(context.store, owners, ORDERS_MAX + 1);
+        if (orders.length > ORDERS_MAX) {
+          throw new V3Error('answer_too_large', 'too many orders: lower limit, or ask multisig/orders');
+        }
+        const views = Map.groupBy(await viewOrders(orders, false), (order) => order.multisig_address);
+        const multisigs = rows.map((row) => viewMultisig(row, views.get(viewAccountKey(row.address)) ?? []));
+        return { multisigs, address_book: await addressBooks.bookOf(accountsOfMultisigs(multisigs), context) };
+      },
+    }),
+    defineV3Operation({
+      name: 'multisig/orders',
+      tag: 'multisig',
+      summary: 'Orders of multisig wallets by address, or by their wallet.',
+      parameters: {
+        addresses: accounts('address'),
+        multisigs: accounts('multisig_address'),
+        parseActions: bool('parse_actions'),
+        ...paging,
+      },
+      rule: {
+        schema: {},
+        check: ({ addresses, multisigs }) =>
+          addresses.length + multisigs.length > 0
+            ? undefined
+            : 'At least one of address or multisig_address should be specified',
+      },
+      result: ordersResponse,
+      handle: async ({ addresses, multisigs, parseActions, ...page }, context) => {
+        const filter = { addresses: addresses.map(accountKey), multisigs: multisigs.map(accountKey) };
+        const orders = await viewOrders(await findMultisigOrders(context.store, filter, page), parseActions);
+        return { orders, address_book: await addressBooks.bookOf(accountsOfOrders(orders), context) };
+      },
+    }),
+  ];
+}
+
+async function viewOrders(rows: readonly MultisigOrderRow[], parseActions: boolean): Promise<MultisigOrderView[]> {
+  const bytes = rows.reduce((sum, row) => sum + row.order_boc.length, 0);
+  if (bytes > BYTES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+  const pacer = createPacer();
+  const views: MultisigOrderView[] = [];
+  for (const row of rows) {
+    await pacer.pause();
+    views.push(viewMultisigOrder(row, { parseActions }));
+  }
+  return views;
+}
+
+function* accountsOfMultisigs(multisigs: readonly MultisigView[]): Generator<string> {
+  for (const { address, signers, proposers, orders } of multisigs) {
+    yield address;
+    yield* signers ?? [];
+    yield* proposers ?? [];
+    yield* accountsOfOrders(orders ?? []);
+  }
+}
+
+function* accountsOfOrders(orders: readonly MultisigOrderView[]): Generator<string> {
+  for (const { address, multisig_address: owner, signers, actions } of orders) {
+    yield address;
+    yield owner;
+    yield* signers ?? [];
+    yield* accountsOfActions(actions ?? []);
+  }
+}

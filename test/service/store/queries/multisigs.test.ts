@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { multisigOrders, multisigs } from '#service/store/meaning-tables.ts';
+import { migrate } from '#service/store/migrate.ts';
+import { findMultisigOrders, findMultisigs, findOrdersOf } from '#service/store/queries/multisigs.ts';
+import { addRows, keyOf, multisigOrderRow, multisigRow } from '#test/support/contract-rows.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+
+let index: StoreUnderTest;
+const page = { limit: 100, offset: 0, sort: 'asc' } as const;
+const [alice, bob, carol] = [keyOf(1), keyOf(2), keyOf(3)];
+
+/** As they were first seen: not in the order of their addresses. */
+const wallets = [
+  multisigRow({ address: keyOf(30), signers: [alice, bob], next_order_seqno: 2n ** 256n - 1n }),
+  multisigRow({ address: keyOf(10), signers: [bob], proposers: [carol] }),
+  multisigRow({ address: keyOf(20), signers: [carol], proposers: [alice] }),
+];
+const orders = [
+  multisigOrderRow({ address: keyOf(102), multisig: keyOf(30), order_seqno: 2n ** 256n - 1n, approvals_mask: 5n }),
+  multisigOrderRow({ address: keyOf(103), multisig: keyOf(10) }),
+  multisigOrderRow({ address: keyOf(101), multisig: keyOf(30), expiration_date: 2n ** 48n - 1n }),
+];
+
+beforeAll(async () => {
+  index = await createStoreUnderTest(import.meta.filename);
+  await migrate(index.store);
+  await addRows(index.store, multisigs, wallets);
+  await addRows(index.store, multisigOrders, orders);
+}, 60_000);
+afterAll(() => index.close());
+
+type Filter = Parameters<typeof findMultisigs>[1];
+const none: Filter = { addresses: [], wallets: [] };
+
+const numbersOf = (rows: readonly { readonly address: Uint8Array }[]): number[] =>
+  rows.map(({ address }) => Buffer.from(address).readUInt32BE(1));
+const multisigsOf = async (filter: Partial<Filter>, part = {}): Promise<number[]> =>
+  numbersOf(await findMultisigs(index.store, { ...none, ...filter }, { ...page, ...part }));
+
+describe('multisigs', () => {
+  it('of someone are those that he signs or proposes to, as they were first seen', async () => {
+    expect(await multisigsOf({ wallets: [alice] })).toEqual([30, 20]);
+    expect(await multisigsOf({ wallets: [alice] }, { sort: 'desc' })).toEqual([20, 30]);
+    expect(await multisigsOf({ wallets: [bob, carol] }, { limit: 1, offset: 1 })).toEqual([10]);
+    expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([]);
+  });
+
+  it('that were asked for by address come by that, in either direction', async () => {
+    const addresses = wallets.map(({ address }) => address);
+    expect(await multisigsOf({ addresses })).toEqual([10, 20, 30]);
+    expect(await multisigsOf({ addresses }, { sort: 'desc' })).toEqual([10, 20, 30]);
+    expect(await multisigsOf({ addresses, wallets: [alice] })).toEqual([20, 30]);
+  });
+
+  it('have all digits of their numbers', async () => {
+    const [row] = await findMultisigs(index.store, { ...none, addresses: [keyOf(30)] }, page);
+    expect(row).toEqual({ ...wallets[0], signers: [alice, bob] });
+  });
+});
+
+const ordersOf = async (filter: object, part = {}): Promise<number[]> => {
+  const wanted = { addresses: [], multisigs: [], ...filter };
+  return numbersOf(await findMultisigOrders(index.store, wanted, { ...page, ...part }));
+};
+
+describe('orders', () => {
+  it('of a multisig come as they were first seen', async () => {
+    expect(await ordersOf({ multisigs: [keyOf(30)] })).toEqual([102, 101]);
+    expect(await ordersOf({ multisigs: [keyOf(30), keyOf(10)] }, { sort: 'desc' })).toEqual([101, 103, 102]);
+    expect(await ordersOf({ multisigs: [keyOf(20)] })).toEqual([]);
+  });
+
+  it('that were asked for by address come by that', async () => {
+    expect(await ordersOf({ addresses: [keyOf(102), keyOf(101)] })).toEqual([101, 102]);
+    expect(await ordersOf({ addresses: [keyOf(102), keyOf(103)], multisigs: [keyOf(10)] })).toEqual([103]);
+  });
+
+  it('are read as they were written', async () => {
+    const found = await findMultisigOrders(index.store, { addresses: [], multisigs: [keyOf(30)] }, page);
+    expect(found).toEqual([orders[0], orders[2]]);
+  });
+
+  it('of several multisigs are no more than were asked for', async () => {
+    expect(numbersOf(await findOrdersOf(index.store, [keyOf(10), keyOf(30)], 2))).toEqual([102, 103]);
+    expect(await findOrdersOf(index.store, [], 2)).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { vestingContracts } from '#service/store/meaning-tables.ts';
+import { migrate } from '#service/store/migrate.ts';
+import { findVestings, type VestingFilter } from '#service/store/queries/vestings.ts';
+import { addRows, keyOf, vestingRow } from '#test/support/contract-rows.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+
+let index: StoreUnderTest;
+const [alice, bob, carol] = [keyOf(1), keyOf(2), keyOf(3)];
+
+/** As they were first seen: not in the order of their addresses. */
+const contracts = [
+  vestingRow({ address: keyOf(30), sender: alice, owner: bob, whitelist: [carol], start_time: 2n ** 63n - 1n }),
+  vestingRow({ address: keyOf(10), sender: bob, owner: bob, total_amount: 2n ** 120n - 1n }),
+  vestingRow({ address: keyOf(20), sender: carol, owner: alice }),
+];
+
+beforeAll(async () => {
+  index = await createStoreUnderTest(import.meta.filename);
+  await migrate(index.store);
+  await addRows(index.store, vestingContracts, contracts);
+}, 60_000);
+afterAll(() => index.close());
+
+const found = (filter: Partial<VestingFilter>, limit = 100) =>
+  findVestings(index.store, { addresses: [], wallets: [], inWhitelist: false, ...filter }, { limit, offset: 0 });
+const numbersOf = async (filter: Partial<VestingFilter>, limit?: number): Promise<number[]> =>
+  (await found(filter, limit)).map(({ address }) => Buffer.from(address).readUInt32BE(1));
+
+describe('vesting contracts', () => {
+  it('of someone are those that he sends to or owns, as they were first seen', async () => {
+    expect(await numbersOf({ wallets: [alice] })).toEqual([30, 20]);
+    expect(await numbersOf({ wallets: [bob, carol] })).toEqual([30, 10, 20]);
+    expect(await numbersOf({ wallets: [bob, carol] }, 2)).toEqual([30, 10]);
+    expect(await numbersOf({ wallets: [keyOf(9)] })).toEqual([]);
+  });
+
+  it('may have him on their whitelist instead', async () => {
+    expect(await numbersOf({ wallets: [carol] })).toEqual([20]);
+    expect(await numbersOf({ wallets: [carol], inWhitelist: true })).toEqual([30, 20]);
+  });
+
+  it('that were asked for by address come by that, with all they say', async () => {
+    const addresses = contracts.map(({ address }) => address);
+    expect(await found({ addresses })).toEqual([contracts[1], contracts[2], contracts[0]]);
+  });
+});
