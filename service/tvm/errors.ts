@@ -42,3 +42,7 @@ export class TvmError extends TonplaneError<TvmErrorCode, TvmErrorData> {
     super({ code, message: `${code}: ${data.detail}`, data, retryable: retryable.has(code), cause });
   }
 }
+
+export function badRequest(detail: string, cause?: unknown): TvmError {
+  return new TvmError('tvm_bad_request', { detail }, cause);
+}

@@ -12,10 +12,13 @@ export type JobConfig = {
 /** What a thread runs; strings are JSON or bags of cells in base64, as the emulator takes them. */
 export type Job = { readonly config: JobConfig; readonly params: string; readonly log: boolean } & (
   | {
-      readonly kind: 'getMethod';
-      readonly stack: string;
+      readonly kind: 'getMethods';
+      /** Of one account, which `params` has. */
+      readonly calls: readonly { readonly methodId: number; readonly stack: string }[];
       /** Of contracts that look, beside `params`: half of a run's time is reading them. Empty for none. */
       readonly previousBlocks: string;
+      /** No further call is begun when those before have used so much: a job has one wall limit. */
+      readonly gasMax: number;
     }
   | {
       readonly kind: 'transaction';
@@ -31,17 +34,8 @@ export type Job = { readonly config: JobConfig; readonly params: string; readonl
 
 /** What the emulator answered, as far as it is of use. */
 export type JobOutput =
-  | {
-      readonly kind: 'getMethod';
-      readonly exitCode: number;
-      readonly gasUsed: bigint;
-      /** Bag of cells of the resulting `VmStack`. */
-      readonly stack: Buffer;
-      /** Hash of a library that the run wanted and did not have. */
-      readonly missingLibrary: string | undefined;
-      readonly config: 'slim' | 'full';
-      readonly log: string | undefined;
-    }
+  /** Of the calls in their order; the last ones may not have been begun. */
+  | { readonly kind: 'getMethods'; readonly runs: readonly MethodOutput[] }
   | {
       readonly kind: 'transaction';
       readonly transaction: Buffer;
@@ -58,8 +52,24 @@ export type JobOutput =
       readonly libraryFailed: boolean;
       readonly log: string | undefined;
     }
-  /** The emulator did not take the inputs, or could not write the result. */
-  | { readonly kind: 'refused'; readonly error: string };
+  | RefusedOutput;
+
+/** The emulator did not take the inputs, or could not write the result. */
+export type RefusedOutput = { readonly kind: 'refused'; readonly error: string };
+
+export type MethodOutput =
+  | {
+      readonly kind: 'ran';
+      readonly exitCode: number;
+      readonly gasUsed: bigint;
+      /** Bag of cells of the resulting `VmStack`. */
+      readonly stack: Buffer;
+      /** Hash of a library that the run wanted and did not have. */
+      readonly missingLibrary: string | undefined;
+      readonly config: 'slim' | 'full';
+      readonly log: string | undefined;
+    }
+  | RefusedOutput;
 
 /** Characters of a VM log that is handed out: the start, where the cause of most failures stands. */
 export const LOG_CHARACTERS_MAX = 64 * 1024;

@@ -2,7 +2,7 @@ import { parseBoc } from '../decode/boc.ts';
 import type { Emulator } from './emulator.ts';
 import { readGasTrace } from './gas-trace.ts';
 import { LOG_CHARACTERS_MAX } from './job.ts';
-import type { Job, JobConfig, JobOutput } from './job.ts';
+import type { Job, JobConfig, JobOutput, MethodOutput } from './job.ts';
 import { readsWorld, slimConfig } from './slim-config.ts';
 
 /** Runs jobs in one emulator, whose memory keeps the newest configurations. */
@@ -10,6 +10,8 @@ export type Runner = {
   /** Throws what the emulator throws when it traps. */
   run(job: Job): JobOutput;
 };
+
+type MethodsJob = Job & { readonly kind: 'getMethods' };
 
 /** Configurations kept: that of the served head, of the one before a key block, and some of the past. */
 const CONFIGS_MAX = 4;
@@ -58,15 +60,27 @@ export function createRunner(emulator: Emulator): Runner {
     return { full: emulator.keep(fullText!), slim: emulator.keep(slimText!), transactions: undefined };
   }
 
-  function runGetMethod(job: Job & { kind: 'getMethod' }, { slim, full }: KeptConfig): JobOutput {
-    const run = (config: number, params: string): EmulatorAnswer =>
-      JSON.parse(emulator.runGetMethod(params, job.stack, config)) as EmulatorAnswer;
-    const quick = run(slim, job.params);
+  function runGetMethods(job: MethodsJob, kept: KeptConfig): JobOutput {
+    const runs: MethodOutput[] = [];
+    let gasUsed = 0;
+    for (const call of job.calls) {
+      if (gasUsed >= job.gasMax) break;
+      const run = runGetMethod(job, call, kept);
+      if (run.kind === 'ran') gasUsed += Number(run.gasUsed);
+      runs.push(run);
+    }
+    return { kind: 'getMethods', runs };
+  }
+
+  function runGetMethod(job: MethodsJob, call: MethodsJob['calls'][number], { slim, full }: KeptConfig): MethodOutput {
+    const run = (config: number, previousBlocks: string): EmulatorAnswer =>
+      JSON.parse(emulator.runGetMethod(methodParams(job, call, previousBlocks), call.stack, config)) as EmulatorAnswer;
+    const quick = run(slim, '');
     const whole = readsWorld(quick.output?.vm_log ?? '');
-    const { output, message } = whole ? run(full, withPreviousBlocks(job)) : quick;
+    const { output, message } = whole ? run(full, job.previousBlocks) : quick;
     if (output?.success !== true) return { kind: 'refused', error: output?.error ?? message ?? 'no output' };
     return {
-      kind: 'getMethod',
+      kind: 'ran',
       exitCode: output.vm_exit_code!,
       gasUsed: BigInt(output.gas_used!),
       stack: Buffer.from(output.stack!, 'base64'),
@@ -109,14 +123,15 @@ export function createRunner(emulator: Emulator): Runner {
   return {
     run(job) {
       const kept = keepConfig(job.config);
-      return job.kind === 'getMethod' ? runGetMethod(job, kept) : runTransaction(job, kept);
+      return job.kind === 'getMethods' ? runGetMethods(job, kept) : runTransaction(job, kept);
     },
   };
 }
 
 /** The parameters are a JSON object, the blocks base64. */
-function withPreviousBlocks({ params, previousBlocks }: Job & { kind: 'getMethod' }): string {
-  return previousBlocks === '' ? params : `${params.slice(0, -1)},"prev_blocks_info":"${previousBlocks}"}`;
+function methodParams({ params }: Job, { methodId }: MethodsJob['calls'][number], previousBlocks: string): string {
+  const blocks = previousBlocks === '' ? '' : `,"prev_blocks_info":"${previousBlocks}"`;
+  return `${params.slice(0, -1)},"method_id":${methodId}${blocks}}`;
 }
 
 function logOf(job: Job, log: string | undefined): string | undefined {

@@ -2,18 +2,19 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { parseBoc } from '../decode/boc.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { TvmError } from './errors.ts';
+import { TvmError, badRequest } from './errors.ts';
 import type { GasTrace } from './gas-trace.ts';
-import type { Job, JobConfig, JobOutput } from './job.ts';
+import type { Job, JobConfig, JobOutput, MethodOutput } from './job.ts';
 import type { FetchLibrary } from './libraries.ts';
 import { LIBRARIES_MAX, createLibraries, listLibraryHashes, writeLibraries } from './libraries.ts';
+import { getMethodParams, seedParams, writeStack } from './method-params.ts';
 import { createTvmMetrics } from './metrics.ts';
 import type { TvmOptions } from './options.ts';
 import { TVM_DEFAULTS } from './options.ts';
 import type { PreviousBlocks } from './previous-blocks.ts';
 import { previousBlocksTuple } from './previous-blocks.ts';
 import { decodeStack } from './stack-reader.ts';
-import { encodeStack, encodeStackEntry } from './stack-writer.ts';
+import { encodeStackEntry } from './stack-writer.ts';
 import type { StackEntry } from './stack.ts';
 import { createThreads } from './threads.ts';
 
@@ -39,7 +40,8 @@ export type TvmWorld = {
   readonly log?: boolean;
 };
 
-export type GetMethodRequest = TvmWorld & {
+/** An account's state as get-methods run on it. */
+export type MethodSubject = TvmWorld & {
   /** Code and data as bags of cells; null for an account without. */
   readonly code: Buffer | null;
   readonly data: Buffer | null;
@@ -47,12 +49,20 @@ export type GetMethodRequest = TvmWorld & {
   /** Nanotons. */
   readonly balance: bigint;
   readonly extraCurrencies?: readonly { readonly id: number; readonly amount: bigint }[];
+  /** Of each call. */
+  readonly gasLimit?: number;
+};
+
+export type MethodArguments = {
   /** Signed 32 bits. */
   readonly methodId: number;
   /** Arguments, the last one on top. */
   readonly stack: readonly StackEntry[];
-  readonly gasLimit?: number;
 };
+
+export type GetMethodRequest = MethodSubject & MethodArguments;
+
+export type GetMethodsRequest = MethodSubject & { readonly calls: readonly MethodArguments[] };
 
 export type GetMethodResult = {
   /** 0 and 1 are success; -14 out of gas; -13 when the account has no code; else what the contract threw. */
@@ -95,6 +105,11 @@ export type EmulationResult =
 export type Tvm = {
   /** Throws TvmError, and what `fetchLibrary` throws. */
   runGetMethod(request: GetMethodRequest): Promise<GetMethodResult>;
+  /**
+   * Several get-methods of one account, in one visit of a thread unless they use much gas. In the order of the calls: results, and why
+   * there is none of a single call. Throws as `runGetMethod` for what is wrong with all of them.
+   */
+  runGetMethods(request: GetMethodsRequest): Promise<readonly (GetMethodResult | TvmError)[]>;
   /** Throws TvmError, and what `fetchLibrary` throws. */
   emulateTransaction(request: EmulationRequest): Promise<EmulationResult>;
   /** Ends the threads; calls that run or wait reject with `tvm_closed`. */
@@ -117,11 +132,11 @@ const NO_CODE = -13;
 /** Configurations shared with the threads: one for each key block that calls are pinned to at a time. */
 const CONFIGS_MAX = 8;
 
+/** Gas of the calls of one visit, but for the last: with a last one of a million they take half of the wall limit at most. */
+const VISIT_GAS = 500_000;
+
 /** Stands for the newest block in calls that name none. */
 const SEQNO_MAX = 0xffff_ffff;
-
-/** BoC of an empty cell. */
-const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
 
 /** Makes a TVM; its first thread starts at once. */
 export function createTvm(options: TvmOptions, { register, logger, now }: TvmDependencies): Tvm {
@@ -190,41 +205,50 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     }
   }
 
-  async function runGetMethod(request: GetMethodRequest): Promise<GetMethodResult> {
-    const { code, methodId } = request;
-    if (code === null) {
-      const stack: StackEntry[] = [...request.stack, { type: 'int', value: BigInt(methodId) }];
-      return { exitCode: NO_CODE, gasUsed: 0n, stack, missingLibraries: [] };
-    }
-    const stack = request.stack.length === 0 ? EMPTY_STACK : encodeStack(request.stack).toString('base64');
+  async function runGetMethods(request: GetMethodsRequest): Promise<(GetMethodResult | TvmError)[]> {
+    const { code, calls } = request;
+    if (code === null) return calls.map(runWithoutCode);
+    const written = calls.map(({ methodId, stack }) => ({ methodId, stack: writeStack(stack) }));
     const config = shareConfig(request.config);
     const params = { ...getMethodParams(request, code, settings.gasLimit), ...seedParams(request) };
     const previousBlocks = request.previousBlocks === undefined ? '' : writePreviousBlocks(request.previousBlocks);
-    const { output, missing } = await runWithLibraries(
-      request,
-      listMentionedOnce(code),
-      (libs) => ({
-        kind: 'getMethod',
-        config,
-        stack,
-        previousBlocks,
-        params: JSON.stringify({ ...params, libs }),
-        log: request.log === true,
-      }),
-      (ran) => (ran.kind === 'getMethod' && ran.missingLibrary !== undefined ? [ran.missingLibrary.toLowerCase()] : []),
-    );
-    if (output.kind !== 'getMethod') throw refused(output);
-    if (output.exitCode === NO_CODE && output.gasUsed === 0n)
-      throw badRequest('the code or the data are no bag of cells');
-    metrics.gas.inc({ kind: 'getMethod' }, Number(output.gasUsed));
-    metrics.configs.inc({ config: output.config });
-    return {
-      exitCode: output.exitCode,
-      gasUsed: output.gasUsed,
-      stack: decodeStack(output.stack),
-      missingLibraries: missing.map((hash) => Buffer.from(hash, 'hex')),
-      ...(output.log === undefined ? {} : { log: output.log }),
-    };
+    const log = request.log === true;
+    const shared = { kind: 'getMethods', config, previousBlocks, log, gasMax: VISIT_GAS } as const;
+    const results: (GetMethodResult | TvmError)[] = [];
+    while (results.length < written.length) {
+      const left = written.slice(results.length);
+      const { output, missing } = await runWithLibraries(
+        request,
+        listMentionedOnce(code),
+        (libs) => ({ ...shared, calls: left, params: JSON.stringify({ ...params, libs }) }),
+        (ran) => (ran.kind === 'getMethods' ? ran.runs.flatMap(missingOf) : []),
+      );
+      if (output.kind !== 'getMethods') throw refused(output);
+      const missingLibraries = missing.map((hash) => Buffer.from(hash, 'hex'));
+      results.push(...output.runs.map((run) => readRun(run, missingLibraries)));
+    }
+    return results;
+  }
+
+  function readRun(run: MethodOutput, missingLibraries: readonly Buffer[]): GetMethodResult | TvmError {
+    if (run.kind === 'refused') return refused(run);
+    const { exitCode, gasUsed, log } = run;
+    if (exitCode === NO_CODE && gasUsed === 0n) return badRequest('the code or the data are no bag of cells');
+    metrics.gas.inc({ kind: 'getMethod' }, Number(gasUsed));
+    metrics.configs.inc({ config: run.config });
+    try {
+      const stack = decodeStack(run.stack);
+      return { exitCode, gasUsed, stack, missingLibraries, ...(log === undefined ? {} : { log }) };
+    } catch (error) {
+      if (error instanceof TvmError) return error;
+      throw error;
+    }
+  }
+
+  async function runGetMethod({ methodId, stack, ...subject }: GetMethodRequest): Promise<GetMethodResult> {
+    const [result] = await runGetMethods({ ...subject, calls: [{ methodId, stack }] });
+    if (result instanceof TvmError) throw result;
+    return result!;
   }
 
   async function emulateTransaction(request: EmulationRequest): Promise<EmulationResult> {
@@ -246,7 +270,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
           ? [...mentioned, ...[...found.values()].flatMap(listMentioned)]
           : [],
     );
-    if (output.kind === 'getMethod' || output.kind === 'refused') throw refused(output);
+    if (output.kind === 'getMethods' || output.kind === 'refused') throw refused(output);
     const log = output.log === undefined ? {} : { log: output.log };
     if (output.kind === 'rejected') {
       const exitCode = output.exitCode === undefined ? {} : { exitCode: output.exitCode };
@@ -286,6 +310,12 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
         () => runGetMethod(request),
         ({ exitCode }) => (exitCode === 0 || exitCode === 1 ? 'success' : 'exit'),
       ),
+    runGetMethods: (request) =>
+      measure(
+        'getMethods',
+        () => runGetMethods(request),
+        () => 'success',
+      ),
     emulateTransaction: (request) =>
       measure(
         'transaction',
@@ -296,54 +326,17 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   };
 }
 
-const EMPTY_STACK = encodeStack([]).toString('base64');
-
-function getMethodParams(request: GetMethodRequest, code: Buffer, gasLimit: number): object {
-  const { address } = request;
-  if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
-  const extra = writeCurrencies(request.extraCurrencies ?? []);
-  return {
-    code: writeBase64(code),
-    data: writeBase64(request.data ?? EMPTY_CELL),
-    verbosity: 0,
-    address: `${address.workchain}:${address.id.toString('hex')}`,
-    unixtime: request.utime,
-    balance: request.balance.toString(),
-    gas_limit: String(request.gasLimit ?? gasLimit),
-    method_id: request.methodId,
-    ...(extra === undefined ? {} : { extra_currencies: extra }),
-  };
+function runWithoutCode({ methodId, stack }: MethodArguments): GetMethodResult {
+  const left: StackEntry[] = [...stack, { type: 'int', value: BigInt(methodId) }];
+  return { exitCode: NO_CODE, gasUsed: 0n, stack: left, missingLibraries: [] };
 }
 
-/**
- * Extra currencies as the emulator reads them: ids unsigned, no amount of 0. It joins `id=amount` of each field without a space
- * between and then splits at spaces, so all stand in one field.
- */
-function writeCurrencies(
-  currencies: NonNullable<GetMethodRequest['extraCurrencies']>,
-): Record<string, string> | undefined {
-  const [first, ...rest] = currencies.filter(({ amount }) => amount > 0n);
-  if (first === undefined) return undefined;
-  const others = rest.map(({ id, amount }) => ` ${id >>> 0}=${amount}`).join('');
-  return { [first.id >>> 0]: `${first.amount}${others}` };
+function missingOf(run: MethodOutput): string[] {
+  return run.kind === 'ran' && run.missingLibrary !== undefined ? [run.missingLibrary.toLowerCase()] : [];
 }
 
-function seedParams({ randSeed }: Pick<TvmWorld, 'randSeed'>): object {
-  if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
-  return { rand_seed: randSeed.toString('hex'), debug_enabled: false };
-}
-
-/** What was made of the code and data of accounts, for as long as these are kept: the same ones are run again and again. */
-const base64Texts = new WeakMap<Buffer, string>();
+/** Of code, for as long as it is kept: the same is run again and again. */
 const mentionedLibraries = new WeakMap<Buffer, readonly string[]>();
-
-function writeBase64(bytes: Buffer): string {
-  const known = base64Texts.get(bytes);
-  if (known !== undefined) return known;
-  const text = bytes.toString('base64');
-  base64Texts.set(bytes, text);
-  return text;
-}
 
 function listMentionedOnce(boc: Buffer): readonly string[] {
   const known = mentionedLibraries.get(boc);
@@ -370,10 +363,6 @@ function refused(output: JobOutput): TvmError {
     return new TvmError('stack_too_deep', { detail: 'the result is deeper than a BoC can hold, or too big' });
   }
   return badRequest(error);
-}
-
-function badRequest(detail: string, cause?: unknown): TvmError {
-  return new TvmError('tvm_bad_request', { detail }, cause);
 }
 
 /** Bytes come from a thread as a plain array. */

@@ -38,7 +38,7 @@ export function createWarmUp({ run, later, now }: WarmUpDependencies): WarmUp {
 
   return {
     ran(job, tookMs) {
-      if (isStarted || job.kind !== 'getMethod' || tookMs > FIRST_MS_MAX) return;
+      if (isStarted || job.kind !== 'getMethods' || tookMs > FIRST_MS_MAX) return;
       isStarted = true;
       later(() => repeat(job, RUNS));
     },

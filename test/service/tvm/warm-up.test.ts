@@ -4,7 +4,7 @@ import type { Job } from '#service/tvm/job.ts';
 import { createWarmUp } from '#service/tvm/warm-up.ts';
 
 const config = { key: '', boc: new SharedArrayBuffer(0) };
-const getMethod: Job = { kind: 'getMethod', config, params: '', log: false, stack: '', previousBlocks: '' };
+const getMethod: Job = { kind: 'getMethods', config, params: '', log: false, calls: [], previousBlocks: '', gasMax: 1 };
 const other: Job = { ...getMethod, params: 'other' };
 const transaction = { ...getMethod, kind: 'transaction' } as unknown as Job;
 

@@ -1,0 +1,63 @@
+import { badRequest } from './errors.ts';
+import { encodeStack } from './stack-writer.ts';
+import type { StackEntry } from './stack.ts';
+import type { MethodSubject, TvmWorld } from './tvm.ts';
+
+// What the emulator's functions take, besides configurations and bags of cells: JSON.
+
+/** BoC of an empty cell. */
+const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
+
+const EMPTY_STACK = encodeStack([]).toString('base64');
+
+/** Code and data as text, for as long as they are kept: the same are run again and again. */
+const base64Texts = new WeakMap<Buffer, string>();
+
+/** Base64 of `VmStack`. Throws TvmError as `encodeStack`. */
+export function writeStack(stack: readonly StackEntry[]): string {
+  return stack.length === 0 ? EMPTY_STACK : encodeStack(stack).toString('base64');
+}
+
+/** Everything of a get-method but its id. Throws TvmError `tvm_bad_request`. */
+export function getMethodParams(request: MethodSubject, code: Buffer, gasLimit: number): object {
+  const { address } = request;
+  if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
+  const extra = writeCurrencies(request.extraCurrencies ?? []);
+  return {
+    code: writeBase64(code),
+    data: writeBase64(request.data ?? EMPTY_CELL),
+    verbosity: 0,
+    address: `${address.workchain}:${address.id.toString('hex')}`,
+    unixtime: request.utime,
+    balance: request.balance.toString(),
+    gas_limit: String(request.gasLimit ?? gasLimit),
+    ...(extra === undefined ? {} : { extra_currencies: extra }),
+  };
+}
+
+/**
+ * Extra currencies as the emulator reads them: ids unsigned, no amount of 0. It joins `id=amount` of each field without a space
+ * between and then splits at spaces, so all stand in one field.
+ */
+function writeCurrencies(
+  currencies: NonNullable<MethodSubject['extraCurrencies']>,
+): Record<string, string> | undefined {
+  const [first, ...rest] = currencies.filter(({ amount }) => amount > 0n);
+  if (first === undefined) return undefined;
+  const others = rest.map(({ id, amount }) => ` ${id >>> 0}=${amount}`).join('');
+  return { [first.id >>> 0]: `${first.amount}${others}` };
+}
+
+/** Throws TvmError `tvm_bad_request`. */
+export function seedParams({ randSeed }: Pick<TvmWorld, 'randSeed'>): object {
+  if (randSeed.length !== 32) throw badRequest('the random seed has 32 bytes');
+  return { rand_seed: randSeed.toString('hex'), debug_enabled: false };
+}
+
+function writeBase64(bytes: Buffer): string {
+  const known = base64Texts.get(bytes);
+  if (known !== undefined) return known;
+  const text = bytes.toString('base64');
+  base64Texts.set(bytes, text);
+  return text;
+}
