@@ -29,6 +29,8 @@ export function extraText(facts: ExtraFacts): string {
 
 /** A number as a C++ stream prints it by default: 6 significant digits, no trailing zeros, exponent from 1e6 and below 1e-4. */
 export function sixDigits(value: number): string {
+  // Most are of this range, in which the shortest form of a number has no exponent either.
+  if (value >= 1e-4 && value < 999_999) return Number(value.toPrecision(6)).toString();
   const [digits = '0', exponentText = '0'] = value.toExponential(5).split('e');
   const exponent = Number(exponentText);
   if (exponent >= -4 && exponent < 6) return withoutZeros(value.toFixed(5 - exponent));

@@ -31,7 +31,7 @@ export type GateDependencies = {
   readonly routes: ReadonlyMap<string, GatedRoute>;
   readonly callerOf: (message: IncomingMessage) => { readonly caller: LimitCaller; readonly name: string };
   readonly refusal: (request: LimitRequest) => Refused | undefined;
-  readonly pacing: Pick<Pacing, 'isPressing' | 'hold'>;
+  readonly pacing: Pick<Pacing, 'isPressed' | 'isPressing' | 'hold'>;
   readonly exchanges: Pick<Exchanges, 'note'>;
   /** Of every answer to a URL. */
   readonly headersOf: (url: string) => Readonly<Record<string, string>>;
@@ -43,11 +43,10 @@ export function createGate(dependencies: GateDependencies): Gate {
 
   /** The refusal of a caller who has been told so often that this one would be held back. */
   const refused = (message: IncomingMessage, route: GatedRoute): { name: string; refused: Refused } | undefined => {
-    let known: ReturnType<typeof callerOf> | undefined;
-    const isPressing = pacing.isPressing(() => (known = callerOf(message)).name);
-    if (!isPressing || known === undefined) return undefined;
-    const found = refusal({ ...known.caller, operation: route.operation });
-    return found && { name: known.name, refused: found };
+    const { caller, name } = callerOf(message);
+    if (!pacing.isPressing(name)) return undefined;
+    const found = refusal({ ...caller, operation: route.operation });
+    return found && { name, refused: found };
   };
 
   const answer = (
@@ -83,6 +82,7 @@ export function createGate(dependencies: GateDependencies): Gate {
 
   return {
     refuses(message, response) {
+      if (!pacing.isPressed()) return false;
       const { method = '', url = '/', headers } = message;
       const route = routes.get(pathOf(routedUrl(url)));
       if (route === undefined || !route.methods.includes(method) || debugRequestHeader in headers) return false;

@@ -2,8 +2,10 @@
 export type Pacing = {
   /** Resolves when the refusal may be sent; undefined where that is at once. `signal` ends the wait. */
   wait(caller: string, signal: AbortSignal): Promise<void> | undefined;
-  /** Whether a refusal of this caller would not be told at once; false for every caller as long as nobody is refused on and on. */
-  isPressing(caller: () => string): boolean;
+  /** Whether anybody is refused on and on in this second. */
+  isPressed(): boolean;
+  /** Whether a refusal of this caller would not be told at once. */
+  isPressing(caller: string): boolean;
   /** As `wait`, by a callback; undefined where the refusal may be sent at once, else what ends the wait. */
   hold(caller: string, send: () => void): (() => void) | undefined;
 };
@@ -67,9 +69,13 @@ export function createPacing(nowMs: () => number): Pacing {
       signal.addEventListener('abort', end);
       return promise.finally(() => signal.removeEventListener('abort', end));
     },
+    isPressed() {
+      if (pressing > 0) turn();
+      return pressing > 0;
+    },
     isPressing(caller) {
       turn();
-      return pressing > 0 && (refusals.get(caller()) ?? 0) >= promptPerSecond;
+      return (refusals.get(caller) ?? 0) >= promptPerSecond;
     },
     hold,
   };

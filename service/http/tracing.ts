@@ -7,6 +7,7 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
   type Context,
   type Span,
   type Tracer,
@@ -45,6 +46,10 @@ export function startRequestSpan(
   return span.setAttributes({ 'http.request.method': request.method, 'url.full': request.shownUrl() });
 }
 
+function isSampled(span: Span): boolean {
+  return (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+}
+
 /** Runs `work` in a child span that ends with it. */
 export async function inChildSpan<T>(
   tracer: Tracer,
@@ -52,6 +57,8 @@ export async function inChildSpan<T>(
   name: string,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
+  // What is not traced has no parts.
+  if (!isSampled(parent)) return work(parent);
   const span = tracer.startSpan(name, {}, trace.setSpan(ROOT_CONTEXT, parent));
   try {
     return await work(span);

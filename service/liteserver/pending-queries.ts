@@ -1,5 +1,5 @@
 import type { Span, Tracer } from '@opentelemetry/api';
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import { createRandomStock } from './adnl/random-stock.ts';
 import { answeredError, LiteServerError } from './errors.ts';
 import type { LiteServerErrorCode } from './errors.ts';
@@ -52,6 +52,7 @@ export function createPendingQueries(dependencies: {
   let send: Send | undefined;
 
   function startSpan({ functionName, span }: Question<unknown>): Span | undefined {
+    if (span !== undefined && (span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return undefined;
     return tracer?.startSpan(
       'liteserver.query',
       { kind: SpanKind.CLIENT, attributes: { 'ton.lite_server': liteServer, 'ton.function': functionName } },

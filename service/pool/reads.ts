@@ -1,4 +1,4 @@
-import { context as otelContext, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context as otelContext, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 
 import type { LiteServerError } from '../liteserver/errors.ts';
@@ -478,7 +478,9 @@ function tell(
   observe({ kind: 'read', source, liteServers, attempts });
 }
 
+/** What is not traced has no parts: the parent stands for them. */
 function startSpan(tracer: Tracer, name: string, attributes: Attributes, parent: Span | undefined): Span {
+  if (parent !== undefined && (parent.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return parent;
   const active = otelContext.active();
   return tracer.startSpan(name, { attributes }, parent === undefined ? active : trace.setSpan(active, parent));
 }
