@@ -246,6 +246,7 @@ export const actionAccounts = defineTable('action_accounts', ['account', 'trace_
   trace_end_lt: lt,
   trace_end_utime: int,
   end_lt: lt,
+  end_utime: int,
 });
 
 /** What a token says of itself, on the chain and outside (indexing sheet 7). */

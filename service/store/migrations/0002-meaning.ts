@@ -97,12 +97,12 @@ export const meaning: Migration = {
     createTable(actions),
     'CREATE INDEX actions_by_id ON actions (action_id)',
     'CREATE INDEX actions_by_end_lt ON actions (trace_end_lt, trace_id, end_lt, action_id)',
-    'CREATE INDEX actions_by_end_utime ON actions (trace_end_utime, trace_id, end_lt, action_id)',
+    'CREATE INDEX actions_by_end_utime ON actions (trace_end_utime, trace_id, end_utime, action_id)',
     'CREATE INDEX actions_by_mc_seqno ON actions (trace_mc_seqno_end)',
     'CREATE INDEX actions_by_type ON actions (type, trace_end_lt)',
     createTable(actionAccounts),
     'CREATE INDEX action_accounts_by_end_lt ON action_accounts (account, trace_end_lt, trace_id, end_lt, action_id)',
-    'CREATE INDEX action_accounts_by_end_utime ON action_accounts (account, trace_end_utime, trace_id, end_lt, action_id)',
+    'CREATE INDEX action_accounts_by_end_utime ON action_accounts (account, trace_end_utime, trace_id, end_utime, action_id)',
     'CREATE INDEX action_accounts_by_trace ON action_accounts (trace_id)',
 
     // A masterchain block whose contracts and traces are to be told: `todo` until that is done by the version of the classifier that asked for it.
