@@ -13,6 +13,8 @@ import { createTokenMetadata } from '../v3/metadata.ts';
 import { multisigOperations } from '../v3/multisigs.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
+import { jettonOperations } from '../v3/jettons.ts';
+import { nftOperations } from '../v3/nfts.ts';
 import { pendingOperations } from '../v3/pending.ts';
 import { runMethodOperations } from '../v3/run-get-method.ts';
 import { sendOperations } from '../v3/send.ts';
@@ -43,6 +45,8 @@ export function v3Families(
     ...walletStateOperations({ contents, notes }),
     ...topAccountOperations(),
     ...tokenMetadata.operations,
+    ...jettonOperations(notes),
+    ...nftOperations(notes),
     ...traceOperations(notes),
     ...accountInformationOperations(live.accounts),
     ...runMethodOperations(live.getMethods),

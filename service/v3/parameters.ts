@@ -71,15 +71,15 @@ export function word<const T extends string>(name: string, words: readonly T[], 
   return scalar(name, (value) => words.find((one) => one === value), { type: 'string', enum: words }, message);
 }
 
-const sort: DefaultedParameter<Sort> = withDefault(
-  scalar(
-    'sort',
-    (value) => sorts.get(value.toLowerCase()),
-    { type: 'string', enum: ['asc', 'desc'] },
-    'wrong value for sort parameter',
-  ),
-  'desc',
+/** Of lists that have an order of their own when none is given. */
+export const sortIfGiven: OptionalParameter<Sort> = scalar(
+  'sort',
+  (value) => sorts.get(value.toLowerCase()),
+  { type: 'string', enum: ['asc', 'desc'] },
+  'wrong value for sort parameter',
 );
+
+const sort: DefaultedParameter<Sort> = withDefault(sortIfGiven, 'desc');
 
 const sorts: ReadonlyMap<string, Sort> = new Map([
   ['asc', 'asc'],
@@ -108,6 +108,9 @@ export const page = { limit, offset };
 
 /** As `page`, of a list whose order can be turned round. */
 export const paging = { ...page, sort };
+
+/** As `paging`, of a list that goes on where an answer of it ended (cursor.ts). */
+export const cursorPaging = { ...paging, cursor: plainText('cursor') };
 
 /** Bounds in time, both inclusive. */
 export const windows = {

@@ -93,20 +93,20 @@ export async function findNftItems(
   );
 }
 
+type Order = { readonly within: string; readonly across: string };
+
+const byIndex = 't.collection, t.index, t.id';
+
 /** Within the list of an owner, and across owners. */
-function orderOf(
-  { addresses, collections, newestFirst }: NftItemFilter,
-  owners: number,
-): { readonly within: string; readonly across: string } {
-  const alike = (order: string): { readonly within: string; readonly across: string } => ({
-    within: order,
-    across: order,
-  });
-  if (newestFirst) return alike('t.last_trans_lt DESC, t.id DESC');
-  const byIndex = 't.collection, t.index, t.id';
-  if (collections.length === 1) return alike(byIndex);
-  if (owners > 0) return { within: byIndex, across: owners > 1 ? `t.holder, ${byIndex}` : byIndex };
-  return alike(addresses.length > 0 && collections.length === 0 ? 't.address' : 't.id');
+function orderOf({ addresses, collections, newestFirst }: NftItemFilter, owners: number): Order {
+  if (owners > 1 && collections.length !== 1 && !newestFirst) {
+    return { within: byIndex, across: `t.holder, ${byIndex}` };
+  }
+  let order = 't.id';
+  if (newestFirst) order = 't.last_trans_lt DESC, t.id DESC';
+  else if (owners > 0 || collections.length === 1) order = byIndex;
+  else if (addresses.length > 0 && collections.length === 0) order = 't.address';
+  return { within: order, across: order };
 }
 
 /** The sales among some accounts, in no order. Rides the primary key. @param keys of accounts */

@@ -1,0 +1,151 @@
+import { mapPaced } from '../contract/paced.ts';
+import { list, named, object } from '../contract/shape.ts';
+import { accountKey } from '../store/account-key.ts';
+import {
+  findJettonBurns,
+  findJettonMasters,
+  findJettonTransfers,
+  findJettonWallets,
+} from '../store/queries/jettons.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
+import {
+  jettonBurn,
+  jettonMaster,
+  jettonTransfer,
+  jettonWallet,
+  viewJettonBurn,
+  viewJettonMaster,
+  viewJettonTransfer,
+  viewJettonWallet,
+} from './jetton-views.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { account, accounts, bool, limitMax, page, sortIfGiven } from './parameters.ts';
+import { directed, keysOf, sideOf, transferParameters } from './token-parameters.ts';
+
+/** The operations about jettons (v3 sheet section 9). */
+export function jettonOperations(notes: AccountNotes): readonly V3Operation[] {
+  return [masters(notes), wallets(notes), transfers(notes), burns(notes)];
+}
+
+const mastersResponse = named(
+  'JettonMastersResponse',
+  object({ jetton_masters: list(jettonMaster, limitMax), ...accountNotes }),
+);
+
+function masters(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'jetton/masters',
+    tag: 'jettons',
+    summary: 'Masters of jettons that all filters let through.',
+    parameters: { addresses: accounts('address'), admins: accounts('admin_address'), ...page },
+    result: mastersResponse,
+    handle: async ({ addresses, admins, ...values }, context) => {
+      const filter = { addresses: keysOf(addresses), admins: keysOf(admins) };
+      const views = await mapPaced(await findJettonMasters(context.store, filter, values), viewJettonMaster);
+      const shown = views.flatMap(({ address, admin_address: admin }) => [address, admin]);
+      return { jetton_masters: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+const walletsResponse = named(
+  'JettonWalletsResponse',
+  object({ jetton_wallets: list(jettonWallet, limitMax), ...accountNotes }),
+);
+
+function wallets(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'jetton/wallets',
+    tag: 'jettons',
+    summary: 'Jetton wallets that all filters let through; by balance when an order is given.',
+    parameters: {
+      addresses: accounts('address'),
+      owners: accounts('owner_address'),
+      jettons: accounts('jetton_address'),
+      excludesEmpty: bool('exclude_zero_balance'),
+      ...page,
+      sort: sortIfGiven,
+    },
+    rule: {
+      schema: {},
+      check: ({ owners, jettons }) =>
+        jettons.length > 1 && owners.length !== 1
+          ? 'exact one owner_address required for multiple jetton_address'
+          : undefined,
+    },
+    result: walletsResponse,
+    handle: async ({ addresses, owners, jettons, excludesEmpty, ...values }, context) => {
+      const keys = { addresses: keysOf(addresses), owners: keysOf(owners), jettons: keysOf(jettons) };
+      const rows = await findJettonWallets(context.store, { ...keys, excludesEmpty }, values);
+      const views = await mapPaced(rows, viewJettonWallet);
+      const shown = views.flatMap(({ address, owner, jetton }) => [address, owner, jetton]);
+      return { jetton_wallets: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+const transfersResponse = named(
+  'JettonTransfersResponse',
+  object({ jetton_transfers: list(jettonTransfer, limitMax), ...accountNotes }),
+);
+
+const ofWallets = { wallets: accounts('jetton_wallet'), master: account('jetton_master') };
+
+function transfers(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'jetton/transfers',
+    tag: 'jettons',
+    summary: 'Transfers of jettons that all filters let through, but for those that came to nothing.',
+    parameters: { ...directed, ...ofWallets },
+    result: transfersResponse,
+    handle: async ({ owners, legacyOwners, wallets: from, master, direction, ...values }, context) => {
+      const filter = {
+        ...values,
+        owners: keysOf(owners, legacyOwners),
+        wallets: keysOf(from),
+        master: master && accountKey(master),
+        direction: sideOf(direction),
+      };
+      const views = await mapPaced(await findJettonTransfers(context.store, filter, values), viewJettonTransfer);
+      const shown = views.flatMap((view) => [
+        view.source,
+        view.destination,
+        view.source_wallet,
+        view.jetton_master,
+        view.response_destination,
+      ]);
+      return { jetton_transfers: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+const burnsResponse = named(
+  'JettonBurnsResponse',
+  object({ jetton_burns: list(jettonBurn, limitMax), ...accountNotes }),
+);
+
+function burns(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'jetton/burns',
+    tag: 'jettons',
+    summary: 'Burns of jettons that all filters let through, those that came to nothing too.',
+    parameters: { ...transferParameters, ...ofWallets },
+    result: burnsResponse,
+    handle: async ({ owners, legacyOwners, wallets: from, master, ...values }, context) => {
+      const filter = {
+        ...values,
+        owners: keysOf(owners, legacyOwners),
+        wallets: keysOf(from),
+        master: master && accountKey(master),
+      };
+      const views = await mapPaced(await findJettonBurns(context.store, filter, values), viewJettonBurn);
+      const shown = views.flatMap((view) => [
+        view.owner,
+        view.jetton_wallet,
+        view.jetton_master,
+        view.response_destination,
+      ]);
+      return { jetton_burns: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}

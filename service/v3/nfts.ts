@@ -1,0 +1,204 @@
+import { mapPaced } from '../contract/paced.ts';
+import { list, named, object } from '../contract/shape.ts';
+import { accountKey } from '../store/account-key.ts';
+import {
+  findNftCollections,
+  findNftItems,
+  findNftTransfers,
+  readNftCollections,
+  readNftSales,
+  type FoundNftItem,
+} from '../store/queries/nfts.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
+import { keyText } from './account-rows.ts';
+import {
+  nftCollection,
+  nftItem,
+  nftSale,
+  nftTransfer,
+  viewNftCollection,
+  viewNftItem,
+  viewNftSale,
+  viewNftTransfer,
+  type NftItemView,
+} from './nft-views.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { account, accounts, bool, limitMax, page, texts } from './parameters.ts';
+import { requiredList } from './required-parameters.ts';
+import { directed, keysOf, sideOf } from './token-parameters.ts';
+
+/** The operations about NFTs (v3 sheet sections 9 and 14). */
+export function nftOperations(notes: AccountNotes): readonly V3Operation[] {
+  return [collections(notes), items(notes), transfers(notes), sales(notes)];
+}
+
+const collectionsResponse = named(
+  'NFTCollectionsResponse',
+  object({ nft_collections: list(nftCollection, limitMax), ...accountNotes }),
+);
+
+function collections(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'nft/collections',
+    tag: 'nfts',
+    summary: 'Collections of NFTs that all filters let through.',
+    parameters: { addresses: accounts('collection_address'), owners: accounts('owner_address'), ...page },
+    result: collectionsResponse,
+    handle: async ({ addresses, owners, ...values }, context) => {
+      const filter = { addresses: keysOf(addresses), owners: keysOf(owners) };
+      const views = await mapPaced(await findNftCollections(context.store, filter, values), viewNftCollection);
+      const shown = views.flatMap(({ address, owner_address: owner }) => [address, owner]);
+      return { nft_collections: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+const itemsResponse = named('NFTItemsResponse', object({ nft_items: list(nftItem, limitMax), ...accountNotes }));
+
+function items(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'nft/items',
+    tag: 'nfts',
+    summary: 'NFTs that all filters let through, with their collections and who sells them.',
+    parameters: {
+      addresses: accounts('address'),
+      owners: accounts('owner_address'),
+      collections: accounts('collection_address'),
+      indexes: texts('index'),
+      includesOnSale: bool('include_on_sale'),
+      newestFirst: bool('sort_by_last_transaction_lt'),
+      ...page,
+    },
+    rule: { schema: {}, check: checkItems },
+    result: itemsResponse,
+    handle: async ({ addresses, owners, collections: of, indexes, ...values }, context) => {
+      const keys = { addresses: keysOf(addresses), owners: keysOf(owners), collections: keysOf(of) };
+      const rows = await findNftItems(context.store, { ...values, ...keys, indexes: indexes.map(BigInt) }, values);
+      const views = await viewItems(context.store, rows);
+      return { nft_items: views, ...(await notes.notesOf(views.flatMap(addressesOfItem), context)) };
+    },
+  });
+}
+
+function checkItems(values: {
+  readonly owners: readonly unknown[];
+  readonly collections: readonly unknown[];
+  readonly indexes: readonly string[];
+}): string | undefined {
+  const { owners, collections: of, indexes } = values;
+  if (indexes.some((index) => !/^\d+$/.test(index))) return 'index should contain digits only';
+  if (indexes.length > 0 && of.length === 0) {
+    return 'index parameter is not allowed without the collection_address';
+  }
+  return of.length > 1 && owners.length !== 1
+    ? 'exact one owner_address required for multiple collection_address'
+    : undefined;
+}
+
+/** Items with their collections, each of which is read once. */
+async function viewItems(store: StoreReader, rows: readonly FoundNftItem[]): Promise<readonly NftItemView[]> {
+  const ofItems = rows.flatMap(({ collection }) => collection ?? []);
+  const known = await readNftCollections(store, ofItems);
+  const byKey = new Map(known.map((row) => [keyText(row.address), viewNftCollection(row)]));
+  return mapPaced(rows, (row) => viewNftItem(row, byKey));
+}
+
+function addressesOfItem(item: NftItemView): (string | null)[] {
+  const { address, collection_address: collection, owner_address: owner, real_owner: seller = null } = item;
+  return [address, collection, owner, seller, item.collection?.owner_address ?? null];
+}
+
+const transfersResponse = named(
+  'NFTTransfersResponse',
+  object({ nft_transfers: list(nftTransfer, limitMax), ...accountNotes }),
+);
+
+function transfers(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'nft/transfers',
+    tag: 'nfts',
+    summary: 'Transfers of NFTs that all filters let through, those that came to nothing too.',
+    parameters: { ...directed, items: accounts('item_address'), collection: account('collection_address') },
+    result: transfersResponse,
+    handle: async ({ owners, legacyOwners, items: of, collection, direction, ...values }, context) => {
+      const filter = {
+        ...values,
+        owners: keysOf(owners, legacyOwners),
+        items: keysOf(of),
+        collection: collection && accountKey(collection),
+        direction: sideOf(direction),
+      };
+      const views = await mapPaced(await findNftTransfers(context.store, filter, values), viewNftTransfer);
+      const shown = views.flatMap((view) => [
+        view.nft_address,
+        view.nft_collection,
+        view.old_owner,
+        view.new_owner,
+        view.response_destination,
+      ]);
+      return { nft_transfers: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+const salesResponse = named('NFTSalesResponse', object({ nft_sales: list(nftSale, limitMax), ...accountNotes }));
+
+function sales(notes: AccountNotes): V3Operation {
+  return defineV3Operation({
+    name: 'nft/sales',
+    tag: 'nfts',
+    summary: 'Contracts that sell NFTs, with what they sell; those that the index does not know are left out.',
+    parameters: { addresses: requiredList(accounts('address'), 'at least 1 address required') },
+    rule: {
+      schema: {},
+      check: ({ addresses }) => (addresses.length > limitMax ? 'maximum 1000 addresses allowed' : undefined),
+    },
+    result: salesResponse,
+    handle: async ({ addresses }, context) => {
+      const keys = keysOf(addresses);
+      const rows = new Map((await readNftSales(context.store, keys)).map((row) => [keyText(row.address), row]));
+      const ofItems = [...rows.values()].flatMap(({ nft }) => nft ?? []);
+      const sold = await readItems(context.store, ofItems);
+      const views = [...new Set(keys.map(keyText))].flatMap((key) => {
+        const row = rows.get(key);
+        return row === undefined ? [] : [viewNftSale(row, row.nft === null ? undefined : sold.get(keyText(row.nft)))];
+      });
+      const shown = views.flatMap(({ nft_item: item, details, ...view }) => [
+        view.address,
+        view.nft_address ?? null,
+        view.nft_owner_address ?? null,
+        view.marketplace_address ?? null,
+        ...addressesOfDetails(details),
+        ...(item === undefined ? [] : addressesOfItem(item)),
+      ]);
+      return { nft_sales: views, ...(await notes.notesOf(shown, context)) };
+    },
+  });
+}
+
+/** Items by the text of their keys. */
+async function readItems(
+  store: StoreReader,
+  addresses: readonly Uint8Array[],
+): Promise<ReadonlyMap<string, NftItemView>> {
+  if (addresses.length === 0) return new Map();
+  const filter = {
+    addresses,
+    owners: [],
+    collections: [],
+    indexes: [],
+    includesOnSale: false,
+    newestFirst: false,
+  };
+  const rows = await findNftItems(store, filter, { limit: addresses.length, offset: 0 });
+  const views = await viewItems(store, rows);
+  return new Map(rows.map((row, at) => [keyText(row.address), views[at]!]));
+}
+
+/** Of whatever type: which of a sale's details are accounts their names say. */
+function addressesOfDetails(details: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(details).flatMap(([name, value]) =>
+    /_(address|destination|member)$/.test(name) && typeof value === 'string' ? [value] : [],
+  );
+}

@@ -1,0 +1,28 @@
+import { accountKey } from '../store/account-key.ts';
+import type { Account } from './parameter-values.ts';
+import { accounts, paging, windows, word } from './parameters.ts';
+
+// Parameters that lists of jettons and NFTs share (v3 sheet section 9).
+
+/** What owners did in transfers. */
+const direction = word('direction', ['in', 'out', 'both'], 'direction should be one of: in, out');
+
+/** Of lists of what was done with tokens; the owner has an older name too. */
+export const transferParameters = {
+  owners: accounts('owner_address'),
+  legacyOwners: accounts('address'),
+  ...windows,
+  ...paging,
+};
+
+export const directed = { ...transferParameters, direction };
+
+/** Without the words that ask for nothing. */
+export function sideOf(given: 'in' | 'out' | 'both' | undefined): 'in' | 'out' | undefined {
+  return given === 'both' ? undefined : given;
+}
+
+/** Accounts as queries take them. */
+export function keysOf(...lists: readonly (readonly Account[])[]): readonly Uint8Array[] {
+  return lists.flat().map(accountKey);
+}

@@ -1,0 +1,96 @@
+import { scalar, type Shape } from '../contract/shape.ts';
+import { decoded } from './message-views.ts';
+import { viewPayload } from './payloads.ts';
+import {
+  anyText,
+  flag,
+  hash,
+  integer,
+  intString,
+  orNull,
+  rawAddress,
+  viewAccountKey,
+  viewBytes,
+  viewBytesOrNull,
+} from './scalars.ts';
+
+// What rows of jettons and NFTs have in common (v3 sheet section 9).
+
+type Fields<S> = { readonly [name in keyof S]: S[name] extends Shape<infer T> ? T : never };
+
+/** TEP-64 keys, or `uri`. */
+export const content = scalar<Readonly<Record<string, unknown>>>({ type: 'object' });
+
+/** Of every contract's row: the state that it was read from. */
+export const contractState = {
+  last_transaction_lt: intString,
+  code_hash: hash,
+  data_hash: hash,
+};
+
+/** Contracts whose methods were run have both: none is told of as where hashes of the chain are left out. */
+const noCell = Buffer.alloc(32);
+
+export function viewContractState(row: {
+  readonly last_trans_lt: bigint;
+  readonly code_hash: Uint8Array | null;
+  readonly data_hash: Uint8Array | null;
+}): Fields<typeof contractState> {
+  return {
+    last_transaction_lt: row.last_trans_lt.toString(),
+    code_hash: viewBytes(row.code_hash ?? noCell),
+    data_hash: viewBytes(row.data_hash ?? noCell),
+  };
+}
+
+/** Of every row that a transaction of a token's contract made. */
+export const tokenTransaction = {
+  query_id: intString,
+  transaction_hash: hash,
+  transaction_lt: intString,
+  transaction_now: integer,
+  transaction_aborted: flag,
+  response_destination: orNull(rawAddress),
+  custom_payload: orNull(anyText),
+  decoded_custom_payload: orNull(decoded),
+  trace_id: orNull(hash),
+};
+
+export function viewTokenTransaction(row: {
+  readonly query_id: bigint;
+  readonly tx_hash: Uint8Array;
+  readonly tx_lt: bigint;
+  readonly tx_utime: number;
+  readonly tx_aborted: boolean;
+  readonly response_destination: string | null;
+  readonly custom_payload: Uint8Array | null;
+  readonly trace_id: Uint8Array | null;
+}): Fields<typeof tokenTransaction> {
+  return {
+    query_id: row.query_id.toString(),
+    transaction_hash: viewBytes(row.tx_hash),
+    transaction_lt: row.tx_lt.toString(),
+    transaction_now: row.tx_utime,
+    transaction_aborted: row.tx_aborted,
+    response_destination: row.response_destination,
+    custom_payload: viewBytesOrNull(row.custom_payload),
+    decoded_custom_payload: viewPayload(row.custom_payload),
+    trace_id: viewBytesOrNull(row.trace_id),
+  };
+}
+
+/** Of transfers: what went on to the new owner. */
+export const forwarded = { forward_payload: orNull(anyText), decoded_forward_payload: orNull(decoded) };
+
+export function viewForwarded(payload: Uint8Array | null): Fields<typeof forwarded> {
+  return { forward_payload: viewBytesOrNull(payload), decoded_forward_payload: viewPayload(payload) };
+}
+
+export function viewKeyOrNull(key: Uint8Array | null): string | null {
+  return key === null ? null : viewAccountKey(key);
+}
+
+/** The account, or what bodies have in the place of none. */
+export function viewKeyOrNone(key: Uint8Array | null): string {
+  return viewKeyOrNull(key) ?? 'addr_none';
+}
