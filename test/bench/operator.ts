@@ -45,6 +45,7 @@ export const bench: Bench = {
         ...(await atRest(world, operator, rest)),
       ];
       results.push(...(await restarts(world, operator, rest)));
+      results.push(await thawed(world, rest >= 600 ? 200 : 20));
       const handedOver = await takeover(world, operator);
       operator = handedOver.operator;
       results.push(...handedOver.results, ...(await fleet(world, operator, many)));
@@ -139,6 +140,25 @@ async function restarts({ plane, client }: World, operator: OperatorProcess, res
     // Each edit is one write of the Deployment and one of the status.
     figure(`writes beyond those of the edits meanwhile`, Math.max(0, written - 2 * rounds), 'writes', 0),
   ];
+}
+
+/** The API server says nothing for so long, its connections open all the while; then an edit must take effect, by the same process. */
+async function thawed({ plane, client }: World, seconds: number): Promise<BenchResult> {
+  const thaw = plane.freezeApiServer();
+  await sleep(seconds * 1000);
+  thaw();
+  const startedMs = performance.now();
+  const path = `${pathOf('Deployment')}/one-3-api`;
+  await until(async () => {
+    await client.merge(`${tonApiPath}/one-3`, { spec: { replicas: 44 } });
+    return (await client.get(path))['spec'].replicas === 44;
+  });
+  return figure(
+    `API server frozen for ${seconds} s: until it has converged`,
+    (performance.now() - startedMs) / 1000,
+    's',
+    10,
+  );
 }
 
 async function takeover(
