@@ -1,4 +1,5 @@
 import { CellSlice } from '../decode/cell-slice.ts';
+import { MASTERCHAIN } from '../decode/block-id.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { getConfigAll } from '../liteserver/functions.ts';
@@ -7,11 +8,15 @@ import { fromMemory } from '../pool/read-event.ts';
 import { checkConfig } from '../proof/config-proof.ts';
 import { proving } from '../proof/proof-cells.ts';
 import type { TvmConfig } from '../tvm/tvm.ts';
+import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 
-/** The whole configuration as the TVM takes it, with the version of the chain's rules (parameter 8; 0 when it is not set). */
-export type ChainConfig = TvmConfig & { readonly version: number };
+/**
+ * The whole configuration as the TVM takes it, with the version of the chain's rules (parameter 8; 0 when it is not set) and the root of
+ * names (parameter 4).
+ */
+export type ChainConfig = TvmConfig & { readonly version: number; readonly dnsRoot: AccountId | undefined };
 
 /** Configurations of pinned blocks: one upstream query for each key block, since nothing else changes the configuration. */
 export type ChainConfigs = {
@@ -22,6 +27,7 @@ export type ChainConfigs = {
 /** Key blocks whose configuration is held: heads need one, reads at old seqnos some more. One has up to a megabyte. */
 const CONFIGS_MAX = 8;
 
+const DNS_ROOT = 4;
 const GLOBAL_VERSION = 8;
 
 export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
@@ -52,9 +58,19 @@ export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
 
 /** `capabilities#c4 version:uint32 capabilities:uint64 = GlobalVersion`, `_ GlobalVersion = ConfigParam 8`. */
 function readConfig({ table, config }: ReturnType<typeof checkConfig>): ChainConfig {
-  const cell = findConfigParam(table, config.root, GLOBAL_VERSION);
-  const slice = cell === undefined ? undefined : new CellSlice(table, cell);
+  const param = (index: number): CellSlice | undefined => {
+    const cell = findConfigParam(table, config.root, index);
+    return cell === undefined ? undefined : new CellSlice(table, cell);
+  };
+  const slice = param(GLOBAL_VERSION);
   slice?.expectTag(8, 0xc4, 'GlobalVersion');
   const version = slice?.uint(32) ?? 0;
-  return { hash: table.hash(config.root, 0), boc: writeBoc(table, [config.root], { crc32c: true }), version };
+  const dnsRoot = readDnsRoot(param(DNS_ROOT));
+  return { hash: table.hash(config.root, 0), boc: writeBoc(table, [config.root], { crc32c: true }), version, dnsRoot };
+}
+
+/** `_ dns_root_addr:bits256 = ConfigParam 4`: an account of the masterchain. */
+function readDnsRoot(slice: CellSlice | undefined): AccountId | undefined {
+  if (slice === undefined || slice.remainingBits < 256) return undefined;
+  return { workchain: MASTERCHAIN, id: slice.hash() };
 }

@@ -10,7 +10,7 @@ import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
 import { estimateFees } from '../tvm/fees.ts';
 import { TvmError } from '../tvm/errors.ts';
 import { encodeStack } from '../tvm/stack-writer.ts';
-import type { EmulationRequest, EmulationResult, GetMethodResult, Tvm, TvmWorld } from '../tvm/tvm.ts';
+import type { EmulationRequest, EmulationResult, GetMethodResult, MethodSubject, Tvm, TvmWorld } from '../tvm/tvm.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountCell, AccountReaderOptions } from './account-reader.ts';
 import { viewForeseen } from './account-view.ts';
@@ -34,6 +34,20 @@ export type MethodCall = {
   readonly stack: readonly StackEntry[];
 };
 
+/** Get-methods of one account. */
+export type MethodCalls = {
+  readonly account: AccountId;
+  readonly calls: readonly Pick<MethodCall, 'methodId' | 'stack'>[];
+  /** Of each of them. */
+  readonly gasLimit: number;
+};
+
+/** How get-methods ended, in the order of the calls; undefined for one whose result cannot be written or read. */
+export type MethodRuns = {
+  readonly account: AccountView;
+  readonly runs: readonly (Pick<GetMethodResult, 'exitCode' | 'gasUsed' | 'stack'> | undefined)[];
+};
+
 /** How a get-method ended, and the account that it ran on. */
 export type MethodRun = Pick<GetMethodResult, 'exitCode' | 'gasUsed' | 'stack'> & { readonly account: AccountView };
 
@@ -55,6 +69,10 @@ export type ContractWorld = {
   readAccount(account: AccountId): Promise<AccountView>;
   /** Rejects with LiveError `bad_stack`, TvmError, and as `Pool.query` does. */
   runMethod(call: MethodCall): Promise<MethodRun>;
+  /** In one visit of a thread of the TVM, and not kept. Rejects with TvmError, and as `Pool.query` does. */
+  runMethods(calls: MethodCalls): Promise<MethodRuns>;
+  /** The root of names, configuration parameter 4; undefined when there is none. Rejects as `Pool.query` does. */
+  readDnsRoot(): Promise<AccountId | undefined>;
   /** Rejects with TvmError, and as `Pool.query` does. */
   estimateFees(call: FeesCall): Promise<SourceFees>;
   /** Version of the chain's rules. Rejects as `Pool.query` does. */
@@ -72,7 +90,7 @@ export type ContractWorld = {
 export type ForeseenAccounts = ReadonlyMap<string, Buffer>;
 
 /** What contracts say, some of them as nobody's block has them yet. Rejects as `ContractWorld` does. */
-export type ForeseenWorld = Pick<ContractWorld, 'readAccount' | 'runMethod'>;
+export type ForeseenWorld = Pick<ContractWorld, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
 
 export type ContractWorlds = {
   /** @param seqno masterchain seqno, 1..2^31-1; the served head when absent */
@@ -167,20 +185,23 @@ export function createContractWorlds(
 
     const readWorld = (work: ReadContext): Promise<World> => readWorldAt(block, note, work);
 
-    async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
+    async function subjectOf(account: AccountView, signal: AbortSignal): Promise<Omit<MethodSubject, 'gasLimit'>> {
       const world = await readWorld({ ...context, signal });
-      return tvm.runGetMethod({
-        ...world,
-        code: account.code,
-        data: account.data,
-        address: call.account,
-        balance: account.balance,
-        extraCurrencies: account.extraCurrencies,
-        utime: account.shardUtime,
-        methodId: call.methodId,
-        stack: call.stack,
-        gasLimit,
-      });
+      const { code, data, balance, extraCurrencies, shardUtime: utime } = account;
+      return { ...world, code, data, address: account.account, balance, extraCurrencies, utime };
+    }
+
+    async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
+      const { methodId, stack } = call;
+      return tvm.runGetMethod({ ...(await subjectOf(account, signal)), methodId, stack, gasLimit });
+    }
+
+    async function runMethods({ account: id, calls, gasLimit: gasLimitEach }: MethodCalls): Promise<MethodRuns> {
+      const account = await readAccount(id);
+      const subject = await subjectOf(account, context.signal);
+      cached = false;
+      const results = await tvm.runGetMethods({ ...subject, calls, gasLimit: gasLimitEach });
+      return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 
     async function runMethod(call: MethodCall): Promise<MethodRun> {
@@ -207,6 +228,8 @@ export function createContractWorlds(
       block,
       readAccount,
       runMethod,
+      runMethods,
+      readDnsRoot: async () => note(await configs.configAt(block, context)).dnsRoot,
       async estimateFees({ account: address, ...message }) {
         const [cell, world] = await Promise.all([reader.readCell(address, block, context), readWorld(context)]);
         const { account, utime }: AccountCell = note(cell);

@@ -10,39 +10,60 @@ import type { DomainContent, NftCollection, NftItem } from './tokens.ts';
 import { sliceEntry } from './vm-values.ts';
 import type { StackCell, StackEntry } from './vm-values.ts';
 
+type Stack = readonly StackEntry[] | undefined;
+
+/** What a collection says of itself. */
+export type CollectionData = {
+  readonly nextItemIndex: bigint;
+  readonly content: StackCell;
+  readonly owner: AccountId | undefined;
+};
+
+/** What an item says of itself: its collection may know nothing of it. */
+export type ItemData = {
+  readonly init: boolean;
+  readonly index: bigint;
+  readonly collection: AccountId | undefined;
+  readonly owner: AccountId | undefined;
+};
+
 /** `get_collection_data`: index of the next item, content, owner (TEP-62). */
-export async function readNftCollection(contract: TokenContract): Promise<NftCollection | undefined> {
-  const stack = await contract.run('get_collection_data', 3);
+export function readCollectionData(stack: Stack): CollectionData | undefined {
   const [nextItemIndex, content, owner] = [asInteger(stack?.[0]), asCell(stack?.[1]), asAddress(stack?.[2])];
   if (nextItemIndex === undefined || content === undefined || owner === undefined) return undefined;
-  return { kind: 'nftCollection', nextItemIndex, owner: orNobody(owner), content: readTokenContent(content) };
+  return { nextItemIndex, content, owner: orNobody(owner) };
 }
 
-/**
- * `get_nft_data`: whether it is set up, index, collection, owner, its own content (TEP-62). Anybody can deploy a contract that says
- * so: the collection must say that the item of this index is this account. An item that is not set up has neither owner nor content.
- */
-export async function readNftItem(contract: TokenContract): Promise<NftItem | undefined> {
-  const stack = await contract.run('get_nft_data', 5);
+/** `get_nft_data`: whether it is set up, index, collection, owner (TEP-62). */
+export function readItemData(stack: Stack): ItemData | undefined {
   const [init, index] = [asInteger(stack?.[0]), asInteger(stack?.[1])];
   const [collection, owner] = [asAddress(stack?.[2]), asAddress(stack?.[3])];
   if (init === undefined || index === undefined || collection === undefined || owner === undefined) return undefined;
-  const ofCollection = orNobody(collection);
-  const numbered: StackEntry = { type: 'int', value: index };
-  if (ofCollection !== undefined) {
-    const item = await contract.at(ofCollection).run('get_nft_address_by_index', 1, [numbered]);
+  return { init: init !== 0n, index, collection: orNobody(collection), owner: orNobody(owner) };
+}
+
+export async function readNftCollection(contract: TokenContract): Promise<NftCollection | undefined> {
+  const data = readCollectionData(await contract.run('get_collection_data', 3));
+  return data && { kind: 'nftCollection', ...data, content: readTokenContent(data.content) };
+}
+
+/**
+ * Anybody can deploy a contract that says it is an item: the collection must say that the item of this index is this account. An item
+ * that is not set up has neither owner nor content.
+ */
+export async function readNftItem(contract: TokenContract): Promise<NftItem | undefined> {
+  const stack = await contract.run('get_nft_data', 5);
+  const data = readItemData(stack);
+  if (data === undefined) return undefined;
+  const { collection } = data;
+  const numbered: StackEntry = { type: 'int', value: data.index };
+  if (collection !== undefined) {
+    const item = await contract.at(collection).run('get_nft_address_by_index', 1, [numbered]);
     if (!names(item, contract.account)) return undefined;
   }
-  const domain = await readDomain(contract, ofCollection);
-  const content = domain ?? (await readItemContent(contract, ofCollection, numbered, stack?.[4]));
-  return {
-    kind: 'nftItem',
-    init: init !== 0n,
-    index,
-    collection: ofCollection,
-    owner: orNobody(owner),
-    content,
-  };
+  const domain = await readDomain(contract, collection);
+  const content = domain ?? (await readItemContent(contract, collection, numbered, stack?.[4]));
+  return { kind: 'nftItem', ...data, content };
 }
 
 /** A collection puts the whole content together from what the item has of its own. */
@@ -63,6 +84,9 @@ async function readItemContent(
 /** The collection of `.ton` domains in the main network: its items' names are shown with the ending. */
 const TON_DOMAINS = Buffer.from('b774d95eb20543f186c06b371ab88ad704f7e256130caf96189368a7d0cb6ccf', 'hex');
 
+/** Asks a domain for all records of its own name, a zero byte (TEP-81). */
+export const OWN_NAME: readonly StackEntry[] = [sliceEntry(zeroByte()), { type: 'int', value: 0n }];
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A domain's `dnsresolve` of its own name, a zero byte, in all categories, and its `get_domain` (TEP-81). */
@@ -70,7 +94,7 @@ async function readDomain(
   contract: TokenContract,
   collection: AccountId | undefined,
 ): Promise<DomainContent | undefined> {
-  const stack = await contract.run('dnsresolve', 2, [sliceEntry(zeroByte()), { type: 'int', value: 0n }]);
+  const stack = await contract.run('dnsresolve', 2, OWN_NAME);
   const records = stack?.[1];
   if (stack?.length !== 2 || records?.type !== 'cell') return undefined;
   const named = asCell((await contract.run('get_domain', 1))?.[0]);

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
-import { readTokenContent, type TokenContent } from '#service/live/token-content.ts';
+import { readKeptContent, readTokenContent, type TokenContent } from '#service/live/token-content.ts';
 
 function read(cell: Cell): TokenContent {
   const table = parseBoc(cell.toBoc());
@@ -137,5 +137,59 @@ describe('on-chain content', () => {
   it('has at most 256 attributes', () => {
     const values = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`value ${index}`, snakeValue('x')]));
     expect(shown(onchain(values))).toHaveLength(256);
+  });
+});
+
+describe('what indexers keep of a content', () => {
+  function kept(cell: Cell): Readonly<Record<string, string>> | undefined {
+    const table = parseBoc(cell.toBoc());
+    return readKeptContent({ table, cell: table.roots[0]! });
+  }
+
+  const offchain = (uri: string | Buffer): Cell => snake(Buffer.from(uri), beginCell().storeUint(1, 8)).endCell();
+
+  it('is an address, or the nine known attributes', () => {
+    expect(kept(offchain('https://example.org'))).toEqual({ uri: 'https://example.org' });
+    const image = Buffer.from([0xff, 0x00]);
+    const values = { name: snakeValue('A'), color: snakeValue('blue'), image_data: snakeValue(image) };
+    expect(kept(onchain(values, { symbol: snakeValue('IN') }))).toEqual({
+      name: 'A',
+      symbol: 'IN',
+      image_data: image.toString('base64'),
+    });
+    expect(kept(onchain({ color: snakeValue('blue') }))).toEqual({});
+    expect(kept(beginCell().storeUint(0, 9).endCell())).toEqual({});
+  });
+
+  it('is found among any number of others', () => {
+    const others = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`value ${index}`, snakeValue('x')]));
+    expect(kept(onchain({ ...others, symbol: snakeValue('OK') }))).toEqual({ symbol: 'OK' });
+  });
+
+  it('has no zero bytes', () => {
+    expect(kept(offchain('a\0b\0'))).toEqual({ uri: 'ab' });
+    expect(kept(onchain({ name: snakeValue('\0c') }))).toEqual({ name: 'c' });
+  });
+
+  it('leaves out what is no UTF-8', () => {
+    expect(kept(onchain({ name: snakeValue(Buffer.from([0xff])), symbol: snakeValue('S') }))).toEqual({ symbol: 'S' });
+  });
+
+  it('has of each value 8 KiB at most, up to the cell that goes beyond', () => {
+    const long = Buffer.alloc(20_000, 0x61);
+    const cells = 126 + 127 * Math.floor((8 * 1024 - 126) / 127);
+    const chunks = [8000, 192, 1, 5].map((length) => long.subarray(0, length));
+    const found = kept(onchain({ name: snakeValue(long), description: chunksValue(chunks), uri: chunksValue([long]) }));
+    expect(found).toEqual({ name: 'a'.repeat(cells), description: 'a'.repeat(8 * 1024), uri: '' });
+    expect(kept(offchain(long))!['uri']!.length).toBe(cells);
+  });
+
+  it.each([
+    ['an address that is no UTF-8', offchain(Buffer.from([0xff]))],
+    ['another form', beginCell().storeUint(7, 8).endCell()],
+    ['an empty cell', beginCell().endCell()],
+    ['half a dictionary', beginCell().storeUint(0, 8).storeBit(true).endCell()],
+  ])('is none of %s', (_name, cell) => {
+    expect(kept(cell)).toBeUndefined();
   });
 });
