@@ -1,3 +1,4 @@
+import { nextCursorHeader } from '../v3/cursor.ts';
 import { settingHeaders } from '../v3/settings.ts';
 import { debugHeaders } from './read-notes.ts';
 
@@ -8,6 +9,7 @@ const exposed = [
   'Retry-After',
   'RateLimit',
   'RateLimit-Policy',
+  nextCursorHeader,
   ...Object.values(debugHeaders),
 ];
 

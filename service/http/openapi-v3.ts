@@ -1,6 +1,7 @@
 import type { Operation } from '../contract/operation.ts';
 import type { Parameter } from '../contract/parameter.ts';
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
+import { nextCursorHeader } from '../v3/cursor.ts';
 import type { V3Request } from '../v3/operation.ts';
 import { settingHeaders, timeoutMsMax } from '../v3/settings.ts';
 import type { V3 } from '../v3/v3.ts';
@@ -102,7 +103,7 @@ function describe(operation: V3Operation, name: string, method: 'GET' | 'POST'):
     ],
     ...(method === 'POST' && { requestBody: { required: true, content: jsonContent(bodySchema(operation)) } }),
     responses: {
-      '200': { description: 'OK', headers: answerHeaders, content: jsonContent(operation.result.schema) },
+      '200': { description: 'OK', headers: headersOf(operation), content: jsonContent(operation.result.schema) },
       ...(Object.fromEntries(failed) as JsonSchema),
     },
   };
@@ -112,6 +113,12 @@ const answerHeaders: JsonSchema = {
   'X-API-Version': { schema: { type: 'string', pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$' } },
   'Server-timing': { schema: { type: 'string' } },
 };
+
+/** Lists that take a cursor give one. */
+function headersOf({ parameters }: V3Operation): JsonSchema {
+  if (!parameters.some(({ name }) => name === 'cursor')) return answerHeaders;
+  return { ...answerHeaders, [nextCursorHeader]: { required: false, schema: { type: 'string' } } };
+}
 
 function describeQuery(parameter: Parameter<unknown>): JsonSchema {
   return {

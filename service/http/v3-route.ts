@@ -1,5 +1,6 @@
 import type { Operation } from '../contract/operation.ts';
 import { querySource } from '../contract/parameter.ts';
+import { nextCursorHeader } from '../v3/cursor.ts';
 import type { V3Request } from '../v3/operation.ts';
 import { readSettings } from '../v3/settings.ts';
 import type { BodyReader } from './body.ts';
@@ -18,10 +19,16 @@ export async function answerV3(
   await call.admission.charge(operation.name);
   const source = request.method === 'POST' ? await readBodySource(call, bodies) : querySource(query, 'last');
   const settings = readSettings((name) => [request.headers[name]].flat()[0], query);
+  let nextCursor: string | undefined;
+  const onNextPage = (cursor: string): void => {
+    nextCursor = cursor;
+  };
   const bound = {
     ...operation,
-    run: (parameters: typeof source, context: Omit<V3Request, 'settings'>) =>
-      operation.run(parameters, { ...context, settings }),
+    run: (parameters: typeof source, context: Omit<V3Request, 'settings' | 'onNextPage'>) =>
+      operation.run(parameters, { ...context, settings, onNextPage }),
   };
-  return calls.run(call, bound, source);
+  const answer = await calls.run(call, bound, source);
+  if (nextCursor === undefined || answer.status !== 200) return answer;
+  return { ...answer, headers: { ...answer.headers, [nextCursorHeader.toLowerCase()]: nextCursor } };
 }

@@ -34,7 +34,11 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import type { RequestSettings } from './settings.ts';
 
 /** What an operation knows of the request beside its parameters. */
-export type V3Request = ReadContext & { readonly settings: RequestSettings };
+export type V3Request = ReadContext & {
+  readonly settings: RequestSettings;
+  /** Is told where a list goes on (cursor.ts). */
+  readonly onNextPage: (cursor: string) => void;
+};
 
 /** What a handler is given. */
 export type V3Context = V3Request & { readonly store: StoreReader };

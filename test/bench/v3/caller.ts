@@ -36,6 +36,7 @@ export function createCaller(store: Store): Caller {
       deadlineMs: performance.now() + 10_000,
       signal,
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
+      onNextPage: () => {},
     });
     return JSON.stringify(answer.value);
   };

@@ -44,7 +44,7 @@ function corrected(recorded: Fields, { columns }: ShownAction): Fields {
 function inOrder(action: Fields): Fields {
   const details = action['details'] as Fields;
   const excesses = details['vault_excesses'] as readonly unknown[] | undefined;
-  const textOf = (one: unknown): string => JSON.stringify(Object.entries(one as Fields).toSorted());
+  const textOf = (one: unknown): string => JSON.stringify(one, Object.keys(one as Fields).toSorted());
   return {
     ...action,
     transactions: (action['transactions'] as string[]).toSorted(),

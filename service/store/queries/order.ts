@@ -1,0 +1,69 @@
+import type { Conditions, Direction } from './conditions.ts';
+
+/** One column of a list's order. Null is greater than every value, as Postgres sorts it. */
+export type OrderKey = {
+  readonly column: string;
+  /** Postgres type. */
+  readonly type: 'bigint' | 'integer' | 'bytea' | 'numeric';
+  readonly sort: Direction;
+  readonly nullable?: boolean;
+};
+
+/** The order of a list: no two rows have the same values, so that a row's values are its place. */
+export type Order = readonly OrderKey[];
+
+/** A row's values of an order's columns. */
+export type Position = readonly PositionValue[];
+export type PositionValue = bigint | number | Uint8Array | null;
+
+/** A list begins behind the row at this place; undefined begins with the first. */
+export type After = { readonly after?: Position | undefined };
+
+/** `ORDER BY` of an order. @param alias of the table that has the columns */
+export function orderBy(order: Order, alias: string): string {
+  return `ORDER BY ${order.map(({ column, sort }) => `${alias}.${column} ${sort}`).join(', ')}`;
+}
+
+/** The place of a row that has all columns of an order. */
+export function positionOf(order: Order, row: object): Position {
+  return order.map(({ column }) => (row as Readonly<Record<string, PositionValue>>)[column] ?? null);
+}
+
+/** Only rows behind a place, in a form that an index on the order's columns bounds. Nothing when there is no place. */
+export function addAfter(conditions: Conditions, order: Order, alias: string, after: Position | undefined): void {
+  if (after === undefined) return;
+  const keys = order.map(({ column, type, ...key }, index) => {
+    const value = after[index] ?? null;
+    const at = value === null ? 'NULL' : `${conditions.place(value)}::${type}`;
+    return { ...key, name: `${alias}.${column}`, at, isNull: value === null };
+  });
+  if (keys.every(({ nullable, sort }) => nullable !== true && sort === keys[0]?.sort)) {
+    const names = keys.map(({ name }) => name).join(', ');
+    conditions.and(`(${names}) ${beyond[keys[0]!.sort]} (${keys.map(({ at }) => at).join(', ')})`);
+    return;
+  }
+  const parts = keys.map((key, index) => {
+    const same = keys.slice(0, index).map(({ name, at, isNull }) => (isNull ? `${name} IS NULL` : `${name} = ${at}`));
+    return `(${[...same, behind(key)].join(' AND ')})`;
+  });
+  conditions.and(`(${parts.join(' OR ')})`);
+  // Says no more than that, but an index can begin there.
+  const [first] = keys;
+  if (first?.nullable !== true) conditions.and(`${first!.name} ${beyond[first!.sort]}= ${first!.at}`);
+  else if (first.sort === 'desc' && !first.isNull) conditions.and(`${first.name} <= ${first.at}`);
+}
+
+const beyond = { asc: '>', desc: '<' } as const;
+
+type PlacedKey = Pick<OrderKey, 'sort' | 'nullable'> & {
+  readonly name: string;
+  readonly at: string;
+  readonly isNull: boolean;
+};
+
+/** What values of one column come behind one. */
+function behind({ name, at, sort, nullable, isNull }: PlacedKey): string {
+  if (isNull) return sort === 'desc' ? `${name} IS NOT NULL` : 'false';
+  const greater = `${name} ${beyond[sort]} ${at}`;
+  return nullable === true && sort === 'asc' ? `(${greater} OR ${name} IS NULL)` : greater;
+}

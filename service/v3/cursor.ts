@@ -1,0 +1,92 @@
+import { invalid } from '../contract/errors.ts';
+import type { Order, OrderKey, Position, PositionValue } from '../store/queries/order.ts';
+import { positionOf } from '../store/queries/order.ts';
+import type { V3Request } from './operation.ts';
+
+/*
+ * Paging that new rows do not shift: an answer that may go on says in the header X-Next-Cursor where, and `cursor` takes it from there. A cursor is the
+ * place of the answer's last row in the order of the list; it holds for the same list in the same order, whatever is written in between.
+ */
+
+/** Header of an answer whose list may go on. */
+export const nextCursorHeader = 'X-Next-Cursor';
+
+/** Of the cursor's form: cursors of another are refused. */
+const FORM = 1;
+
+/** The order of a list, under the name of what is listed. */
+export type ListOrder = { readonly list: string; readonly order: Order };
+
+/** What a caller said of where a list begins. */
+export type CursorValues = { readonly cursor?: string | undefined; readonly offset: number };
+
+/** Where a list begins, for its query; undefined at its first row. @throws ContractError 422 naming `cursor` */
+export function openCursor({ list, order }: ListOrder, { cursor, offset }: CursorValues): Position | undefined {
+  if (cursor === undefined) return undefined;
+  if (offset > 0) throw invalid('cursor and offset cannot be given together', 'cursor');
+  const [form, of, values] = readParts(cursor);
+  if (form !== FORM || !Array.isArray(values)) throw unreadable();
+  if (of !== fingerprint(list, order)) throw invalid('cursor is of another list, or of another order of it', 'cursor');
+  const position = order.map((key, at) => readValue(key, values[at]));
+  if (values.length !== order.length) throw unreadable();
+  return position;
+}
+
+/** Tells the caller where the list goes on, when the page is full. @param rows of the page, in the order of the list */
+export function tellNext(
+  { list, order }: ListOrder,
+  rows: readonly object[],
+  limit: number,
+  { onNextPage }: Pick<V3Request, 'onNextPage'>,
+): void {
+  const last = rows.at(-1);
+  if (last === undefined || rows.length < limit) return;
+  const values = positionOf(order, last).map(writeValue);
+  onNextPage(Buffer.from(JSON.stringify([FORM, fingerprint(list, order), values])).toString('base64url'));
+}
+
+function fingerprint(list: string, order: Order): string {
+  return [list, ...order.map(({ column, sort }) => `${column}.${sort}`)].join(' ');
+}
+
+function writeValue(value: PositionValue): string | number | null {
+  if (value === null || typeof value === 'number') return value;
+  return typeof value === 'bigint' ? value.toString() : Buffer.from(value).toString('base64url');
+}
+
+const int64Max = 2n ** 63n - 1n;
+const int32Max = 2 ** 31 - 1;
+/** No column of an order has longer ones. */
+const bytesMax = 64;
+const digitsMax = 40;
+
+function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue {
+  if (value === null && nullable === true) return null;
+  if (type === 'integer') {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= int32Max) return value;
+  } else if (type === 'bytea') {
+    const bytes = typeof value === 'string' ? Buffer.from(value, 'base64url') : undefined;
+    if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
+  } else if (typeof value === 'string' && value.length <= digitsMax && /^-?\d+$/.test(value)) {
+    const number = BigInt(value);
+    if (type === 'numeric' || (number <= int64Max && number >= -int64Max)) return number;
+  }
+  throw unreadable();
+}
+
+/** Cursors are some hundred characters; longer ones are none. */
+const CURSOR_CHARS_MAX = 1000;
+
+function readParts(cursor: string): readonly unknown[] {
+  if (cursor.length > CURSOR_CHARS_MAX) throw unreadable();
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(parts) ? (parts as readonly unknown[]) : [];
+  } catch {
+    throw unreadable();
+  }
+}
+
+function unreadable(): Error {
+  return invalid('failed to decode: schema: error converting value for "cursor"', 'cursor');
+}
