@@ -1,6 +1,7 @@
 import { bit, maybeAddress, payload, peek, tryRead, uint, uint32, uint64 } from '../actions/body.ts';
 import { escapedText, readSnake } from '../actions/basic-blocks.ts';
 import { viewInteger } from '../contract/json-integer.ts';
+import type { BocOptions } from '../decode/boc-writer.ts';
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import { bocText, ExoticCell, RawCell, takeRef, type Budget } from '../decode/messages/decoded.ts';
@@ -25,25 +26,31 @@ const STONFI_SWAP = 0x25938561;
 const number64: Field = (slice) => viewInteger(uint64(slice));
 const amount: Field = (slice) => slice.coins().toString();
 
+/** With its cells in the order in which clients of v3 know them. */
+const bocOptions: BocOptions = { crc32c: true, depthFirst: true };
+
 /** A cell, or the rest of one. */
-export function bocOf(slice: CellSlice, budget: Budget): string {
-  return bocText(new RawCell(slice.clone()), budget, { crc32c: true, depthFirst: true });
+function bocOf(slice: CellSlice, budget: Budget): string {
+  return bocText(new RawCell(slice.clone()), budget, bocOptions);
 }
 
-const maybeCell: Field = (slice, budget) => (bit(slice) ? bocText(takeRef(slice), budget) : null);
+const maybeCell: Field = (slice, budget) => (bit(slice) ? bocText(takeRef(slice), budget, bocOptions) : null);
 
-const forwardPayload = (slice: CellSlice, budget: Budget): string | null => {
+const forwardPayload: Field = (slice, budget) => {
   const found = payload(slice);
   return found === null ? null : bocOf(found, budget);
 };
 
-/** Fields behind the opcode, one after another. */
-function layout(type: string, fields: Readonly<Record<string, Field>>): Layout {
-  const entries = Object.entries(fields);
-  return {
-    type,
-    read: (slice, budget) => Object.fromEntries(entries.map(([name, read]) => [name, read(slice, budget)])),
-  };
+type Fields = Readonly<Record<string, Field>>;
+
+/** Fields one after another. */
+function readFields(fields: Fields, slice: CellSlice, budget: Budget): ParsedFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(slice, budget)]));
+}
+
+/** A body of nothing but fields behind the opcode. */
+function layout(type: string, fields: Fields): Layout {
+  return { type, read: (slice, budget) => readFields(fields, slice, budget) };
 }
 
 /** The text over a chain of cells; empty when it is none. What is encrypted is no text: base64 of the bytes. */
@@ -54,17 +61,19 @@ function readComment(slice: CellSlice, encrypted: boolean, budget: Budget): stri
   return encrypted ? bytes.toString('base64') : escapedText(bytes);
 }
 
+const transferHead: Fields = {
+  query_id: number64,
+  amount,
+  destination: maybeAddress,
+  response: maybeAddress,
+  custom_payload: maybeCell,
+  forward_amount: amount,
+};
+
 const jettonTransfer: Layout = {
   type: 'jetton_transfer',
   read(slice, budget) {
-    const head = {
-      query_id: number64(slice, budget),
-      amount: amount(slice, budget),
-      destination: maybeAddress(slice),
-      response: maybeAddress(slice),
-      custom_payload: maybeCell(slice, budget),
-      forward_amount: amount(slice, budget),
-    };
+    const head = readFields(transferHead, slice, budget);
     const forwarded = payload(slice);
     return {
       ...head,
@@ -95,24 +104,19 @@ function tellForwarded(forwarded: CellSlice | null, budget: Budget): ParsedField
   return { ...told, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
 }
 
+/** What a jetton's master sends on: to whom, and TON with it. */
+const passedOn: Fields = { query_id: number64, to_address: maybeAddress, ton_amount: amount };
+
 /** With what is minted told by its own name, and by that of the message that it stands in: clients read either. */
 const jettonMint: Layout = {
   type: 'jetton_mint',
   read(slice, budget) {
-    const head = {
-      query_id: number64(slice, budget),
-      to_address: maybeAddress(slice),
-      ton_amount: amount(slice, budget),
-    };
+    const head = readFields(passedOn, slice, budget);
     const master = slice.refSlice();
     master.skip(32);
-    const inner = { query_id: number64(master, budget), jetton_amount: amount(master, budget) };
-    return {
-      ...head,
-      jetton_amount: inner.jetton_amount,
-      master_msg_query_id: inner.query_id,
-      master_msg_jetton_amount: inner.jetton_amount,
-    };
+    const queryId = number64(master, budget);
+    const minted = amount(master, budget);
+    return { ...head, jetton_amount: minted, master_msg_query_id: queryId, master_msg_jetton_amount: minted };
   },
 };
 
@@ -126,11 +130,7 @@ const calledActions: ReadonlyMap<number, string> = new Map([
 const jettonCallTo: Layout = {
   type: 'jetton_call_to',
   read(slice, budget) {
-    const head = {
-      query_id: number64(slice, budget),
-      to_address: maybeAddress(slice),
-      ton_amount: amount(slice, budget),
-    };
+    const head = readFields(passedOn, slice, budget);
     const action = slice.refSlice();
     const tag = peek(action, uint32);
     return {
@@ -186,7 +186,7 @@ export function readSent(slice: CellSlice, budget: Budget): SentMessage {
       ? { destination: addressText(info.destination), value: info.value.grams.toString() }
       : { destination: null, value: null };
   if (table.kind(place.cell) !== 'ordinary') {
-    return { ...sent, body: undefined, boc: bocText(new ExoticCell(table, place.cell), budget) };
+    return { ...sent, body: undefined, boc: bocText(new ExoticCell(table, place.cell), budget, bocOptions) };
   }
   const body = openBody(table, place);
   return { ...sent, body, boc: bocOf(body, budget) };
@@ -232,7 +232,7 @@ function withOpcode(opcode: number, { type, read }: Layout): Layout {
 
 /**
  * What a body asks for: by its opcode; a transfer of TON when it has none or a comment. `unknown` for every other opcode, and for a body that is
- * not what its opcode says. Throws DecodeError `too_big` when the budget is used up.
+ * not what its opcode says or beyond the budget.
  * @param sent its body as `readSent` gave it
  */
 export function tellBody({ body, boc }: SentMessage, budget: Budget): ParsedBody {

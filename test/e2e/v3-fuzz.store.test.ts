@@ -62,7 +62,7 @@ function hexOf(bytes: Uint8Array): string {
 
 /** Which values a parameter is given. */
 const kinds: readonly (readonly [name: RegExp, kind: string])[] = [
-  [/^(account|exclude_account|source|destination|address)$/, 'account'],
+  [/^(account|exclude_account|source|destination|wallet)$|address$/, 'account'],
   [/hash|trace_id|^id$/, 'hash'],
   [/(_lt|^lt)$/, 'lt'],
   [/utime/, 'utime'],
