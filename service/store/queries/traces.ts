@@ -1,5 +1,7 @@
+import type { TraceClassificationRow } from '../meaning-tables.ts';
 import { traces, type TraceRow } from '../tables.ts';
-import { columnsOf, createConditions, pageOf } from './conditions.ts';
+import { columnsOf, createConditions, distinctKeys, pageOf } from './conditions.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
   messagesOfTransactionMax,
@@ -34,13 +36,13 @@ export type TraceFilter = {
 export async function findTraces(
   store: StoreReader,
   filter: TraceFilter,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly TraceRow[]> {
   const { account, mcSeqno } = filter;
   const ids = await idsOf(store, filter);
   if (ids?.length === 0) return [];
   if (account !== undefined && mcSeqno === undefined) return findOfAccount(store, { ...filter, account }, page);
-  const conditions = conditionsOf(filter);
+  const conditions = conditionsOf(filter, page);
   conditions.when(ids, (at) => `e.trace_id = ANY(${at}::bytea[])`);
   conditions.when(mcSeqno, (at) => `e.mc_seqno_end = ${at} AND e.state = 0`);
   conditions.when(
@@ -48,7 +50,7 @@ export async function findTraces(
     (at) => `EXISTS (SELECT FROM trace_accounts a WHERE a.account = ${at} AND a.trace_id = e.trace_id)`,
   );
   return store.read(
-    `SELECT ${columnsOf(traces, 'e')} FROM traces e ${conditions.where()} ${orderOf(filter, page)} ${pageOf(page)}`,
+    `SELECT ${columnsOf(traces, 'e')} FROM traces e ${conditions.where()} ${orderBy(traceOrder(filter, page), 'e')} ${pageOf(page)}`,
     conditions.values,
   );
 }
@@ -57,11 +59,11 @@ export async function findTraces(
 function findOfAccount(
   store: StoreReader,
   filter: TraceFilter & { readonly account: Uint8Array },
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly TraceRow[]> {
-  const conditions = conditionsOf(filter);
+  const conditions = conditionsOf(filter, page);
   conditions.when(filter.account, (at) => `e.account = ${at}`);
-  const order = orderOf(filter, page);
+  const order = orderBy(traceOrder(filter, page), 'e');
   const cut = `SELECT e.trace_id, e.end_lt, e.end_utime FROM trace_accounts e ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read(
     `SELECT ${columnsOf(traces, 't')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
@@ -83,47 +85,80 @@ export async function findTransactionsOfTraces(
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [rows.map((row) => row.trace_id), from, to]);
 }
 
-/** Conditions on the end. `e` is whatever table has it. */
-function conditionsOf(filter: TraceFilter): ReturnType<typeof createConditions> {
+/** Conditions on the end, and on the page's beginning. `e` is whatever table has it. */
+function conditionsOf(filter: TraceFilter, page: SortedPage & After): ReturnType<typeof createConditions> {
   const conditions = createConditions();
   // A bound in time may be beyond 32 bits.
   conditions.when(filter.startUtime, (at) => `e.end_utime >= ${at}::bigint`);
   conditions.when(filter.endUtime, (at) => `e.end_utime <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `e.end_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `e.end_lt <= ${at}`);
+  addAfter(conditions, traceOrder(filter, page), 'e', page.after);
   return conditions;
 }
 
-function orderOf({ startUtime, endUtime }: TraceFilter, { sort }: SortedPage): string {
-  const end = startUtime === undefined && endUtime === undefined ? 'end_lt' : 'end_utime';
-  return `ORDER BY e.${end} ${sort}, e.trace_id ${sort}`;
+/** v3 sheet section 4. */
+export function traceOrder(
+  { startUtime, endUtime }: Pick<TraceFilter, 'startUtime' | 'endUtime'>,
+  { sort }: Pick<SortedPage, 'sort'>,
+): Order {
+  const end =
+    startUtime === undefined && endUtime === undefined
+      ? ({ column: 'end_lt', type: 'bigint', sort } as const)
+      : ({ column: 'end_utime', type: 'integer', sort } as const);
+  return [end, { column: 'trace_id', type: 'bytea', sort }];
 }
 
 /** Ids of the traces that the filter names in one way or another; undefined when it names none. */
-function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly Uint8Array[] | undefined> {
+async function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly Uint8Array[] | undefined> {
   const { traceIds, txHashes, msgHashes } = filter;
-  if (txHashes.length > 0) return readIds(store, ofTransactions, txHashes);
-  if (msgHashes.length > 0) return readIds(store, ofMessages, msgHashes);
-  return Promise.resolve(traceIds.length > 0 ? traceIds : undefined);
+  if (txHashes.length > 0) return distinctIds(await readTransactionNames(store, txHashes));
+  if (msgHashes.length > 0) return distinctIds(await readTransactionsOfMessages(store, msgHashes));
+  return traceIds.length > 0 ? traceIds : undefined;
 }
 
-/** Rides the index on hash. */
-const ofTransactions = 'SELECT DISTINCT trace_id FROM transactions WHERE hash = ANY($1::bytea[])';
+/** A transaction, and the trace that it is in. */
+export type TransactionName = { readonly hash: Uint8Array; readonly trace_id: Uint8Array };
+
+/** The traces of transactions, each once. */
+export function distinctIds(names: readonly TransactionName[]): readonly Uint8Array[] {
+  return distinctKeys(names.map((name) => name.trace_id));
+}
+
+/** Those of the transactions that are indexed. Rides the index on hash. */
+export function readTransactionNames(
+  store: StoreReader,
+  hashes: readonly Uint8Array[],
+): Promise<readonly TransactionName[]> {
+  return store.read('SELECT hash, trace_id FROM transactions WHERE hash = ANY($1::bytea[])', [hashes]);
+}
 
 /**
- * Of the transactions that took the messages, and of those that sent them: the last one of the source before. Rides the indexes of messages on both
- * hashes, those of transactions on the inbound message's hash and on account and lt.
+ * The transactions that took messages, and those that sent them: the last one of the source before. Rides the indexes of messages on both hashes,
+ * those of transactions on the inbound message's hash and on account and lt.
+ * @param hashes raw or normalised
  */
-const ofMessages = `WITH named AS MATERIALIZED (
-    SELECT hash, source, created_lt FROM messages WHERE hash = ANY($1::bytea[])
-    UNION SELECT hash, source, created_lt FROM messages WHERE hash_norm = ANY($1::bytea[]))
-  SELECT trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
-  UNION SELECT s.trace_id FROM named m CROSS JOIN LATERAL (
-    SELECT t.trace_id FROM transactions t
-    WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}
-    ORDER BY t.lt DESC LIMIT 1) s`;
+export function readTransactionsOfMessages(
+  store: StoreReader,
+  hashes: readonly Uint8Array[],
+): Promise<readonly TransactionName[]> {
+  return store.read(
+    `WITH named AS MATERIALIZED (
+        SELECT hash, source, created_lt FROM messages WHERE hash = ANY($1::bytea[])
+        UNION SELECT hash, source, created_lt FROM messages WHERE hash_norm = ANY($1::bytea[]))
+      SELECT hash, trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
+      UNION SELECT s.hash, s.trace_id FROM named m CROSS JOIN LATERAL (
+        SELECT t.hash, t.trace_id FROM transactions t
+        WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}
+        ORDER BY t.lt DESC LIMIT 1) s`,
+    [hashes],
+  );
+}
 
-async function readIds(store: StoreReader, sql: string, hashes: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
-  const rows = await store.read<{ readonly trace_id: Uint8Array }>(sql, [hashes]);
-  return rows.map((row) => row.trace_id);
+/** What became of traces when they were classified: 1 failed, 2 ok, 3 broken. Those that were not are not there. Rides the primary key. */
+export function readClassifications(
+  store: StoreReader,
+  traceIds: readonly Uint8Array[],
+): Promise<readonly Pick<TraceClassificationRow, 'trace_id' | 'state'>[]> {
+  return store.read('SELECT trace_id, state FROM trace_classifications WHERE trace_id = ANY($1::bytea[])', [traceIds]);
 }

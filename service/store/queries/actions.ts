@@ -1,0 +1,165 @@
+import { actions, type ActionRow } from '../meaning-tables.ts';
+import { hashKey } from '../hash-key.ts';
+import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
+import type { StoreReader } from './reader.ts';
+import { distinctIds, readTransactionNames, readTransactionsOfMessages, type TransactionName } from './traces.ts';
+import {
+  messagesOfTransactionMax,
+  transactionColumns,
+  withVersion,
+  type FoundTransaction,
+  type SortedPage,
+} from './transactions.ts';
+
+/** Which actions, all of it. Empty lists ask for nothing; windows are inclusive at both ends. */
+export type ActionFilter = {
+  /** Key of `accountKey`: one of the action's accounts. */
+  readonly account?: Uint8Array | undefined;
+  /** Of transactions that belong to it. */
+  readonly txHashes: readonly Uint8Array[];
+  /** Of messages that transactions of it took or sent, raw or normalised. */
+  readonly msgHashes: readonly Uint8Array[];
+  readonly actionIds: readonly Uint8Array[];
+  readonly traceIds: readonly Uint8Array[];
+  /** Where its trace ended. */
+  readonly mcSeqno?: number | undefined;
+  /** On the end of its trace, as are the bounds in lt. */
+  readonly startUtime?: number | undefined;
+  readonly endUtime?: number | undefined;
+  readonly startLt?: bigint | undefined;
+  readonly endLt?: bigint | undefined;
+  /** Exactly these; types that are supported when empty. */
+  readonly types: readonly string[];
+  readonly excludedTypes: readonly string[];
+  /** Types that the caller knows: no part of such an action is shown. */
+  readonly supported: readonly string[];
+};
+
+const shown = columnsOf(actions, 'a');
+
+/** Actions by the end of their trace (v3 sheet section 4): a time when the filter has a window of time, and else an lt. */
+export function actionOrder(
+  { startUtime, endUtime }: Pick<ActionFilter, 'startUtime' | 'endUtime'>,
+  { sort }: Pick<SortedPage, 'sort'>,
+): Order {
+  const byLt = startUtime === undefined && endUtime === undefined;
+  const key = (name: 'trace_end' | 'end') =>
+    byLt
+      ? ({ column: `${name}_lt`, type: 'bigint', sort } as const)
+      : ({ column: `${name}_utime`, type: 'integer', sort } as const);
+  return [
+    key('trace_end'),
+    { column: 'trace_id', type: 'bytea', sort },
+    key('end'),
+    { column: 'action_id', type: 'bytea', sort },
+  ];
+}
+
+/**
+ * Actions in the order of `actionOrder`. Rides, by what is given: the primary key of `actions` for whatever names traces, the index on id, that on the
+ * masterchain block, those of `action_accounts` on account and end, that on type, those on the end.
+ */
+export async function findActions(
+  store: StoreReader,
+  filter: ActionFilter,
+  page: SortedPage & After,
+): Promise<readonly ActionRow[]> {
+  const { account, actionIds, mcSeqno } = filter;
+  const named = await readNamed(store, filter);
+  if (named?.traceIds.length === 0) return [];
+  const isFew = named !== undefined || actionIds.length > 0 || mcSeqno !== undefined;
+  // An account's own list is in the order of the answer: the page is cut from it.
+  const isOfAccount = account !== undefined && !isFew;
+  const place = isOfAccount ? 'e' : 'a';
+  const conditions = createConditions();
+  addTypes(conditions, filter);
+  addWindow(conditions, filter, place);
+  const order = actionOrder(filter, page);
+  addAfter(conditions, order, place, page.after);
+  conditions.when(named?.traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
+  for (const hashes of named?.transactions ?? []) conditions.when(hashes, (at) => `a.tx_hashes && ${at}::bytea[]`);
+  if (actionIds.length > 0) conditions.when(actionIds, (at) => `a.action_id = ANY(${at}::bytea[])`);
+  conditions.when(mcSeqno, (at) => `a.trace_mc_seqno_end = ${at}`);
+  conditions.when(account, (at) => (isOfAccount ? `e.account = ${at}` : `${at}::bytea = ANY(a.accounts)`));
+  const from = isOfAccount
+    ? 'action_accounts e JOIN actions a ON a.trace_id = e.trace_id AND a.action_id = e.action_id'
+    : 'actions a';
+  return store.read(
+    `SELECT ${shown} FROM ${from} ${conditions.where()} ${orderBy(order, place)} ${pageOf(page)}`,
+    conditions.values,
+  );
+}
+
+/** Those actions of some traces that a caller who supports some types sees, in the order of v3 sheet section 4. Rides the primary key. */
+export function findActionsOfTraces(
+  store: StoreReader,
+  traceIds: readonly Uint8Array[],
+  supported: readonly string[],
+): Promise<readonly ActionRow[]> {
+  const conditions = createConditions();
+  conditions.when(traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
+  addTypes(conditions, { types: [], excludedTypes: [], supported });
+  return store.read(
+    `SELECT ${shown} FROM actions a ${conditions.where()} ORDER BY a.trace_id, a.start_lt, a.end_lt, a.action_id`,
+    conditions.values,
+  );
+}
+
+/** All transactions of some actions, by lt and account. Rides the index on hash, in the partitions of their lts. */
+export function findTransactionsOfActions(
+  store: StoreReader,
+  rows: readonly Pick<ActionRow, 'tx_hashes' | 'start_lt' | 'end_lt'>[],
+): Promise<readonly FoundTransaction[]> {
+  const [first] = rows;
+  if (first === undefined) return Promise.resolve([]);
+  const from = rows.reduce((least, { start_lt: lt }) => (lt < least ? lt : least), first.start_lt);
+  const to = rows.reduce((most, { end_lt: lt }) => (lt > most ? lt : most), first.end_lt);
+  const hashes = [...new Map(rows.flatMap((row) => row.tx_hashes.map((hash) => [hashKey(hash), hash]))).values()];
+  // An action starts with a message, which the transaction that sent it came just before.
+  const inner = `SELECT ${transactionColumns} FROM transactions t
+    WHERE t.hash = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes, from - messagesOfTransactionMax, to]);
+}
+
+/** What a filter names by transactions, messages and traces: in which traces it is, and of which transactions each action must have one. */
+type Named = { readonly traceIds: readonly Uint8Array[]; readonly transactions: readonly (readonly Uint8Array[])[] };
+
+/** Undefined when it names nothing so. */
+async function readNamed(store: StoreReader, filter: ActionFilter): Promise<Named | undefined> {
+  const { txHashes, msgHashes, traceIds } = filter;
+  const found: (readonly TransactionName[])[] = await Promise.all([
+    ...(txHashes.length > 0 ? [readTransactionNames(store, txHashes)] : []),
+    ...(msgHashes.length > 0 ? [readTransactionsOfMessages(store, msgHashes)] : []),
+  ]);
+  const lists = [...(traceIds.length > 0 ? [traceIds] : []), ...found.map(distinctIds)];
+  if (lists.length === 0) return undefined;
+  return { traceIds: inAll(lists), transactions: found.map((names) => names.map(({ hash }) => hash)) };
+}
+
+/** What is in each of some lists. */
+function inAll([first = [], ...others]: readonly (readonly Uint8Array[])[]): readonly Uint8Array[] {
+  const sets = others.map((list) => new Set(list.map(hashKey)));
+  return first.filter((one) => sets.every((set) => set.has(hashKey(one))));
+}
+
+function addTypes(
+  conditions: Conditions,
+  { types, excludedTypes, supported }: Pick<ActionFilter, 'types' | 'excludedTypes' | 'supported'>,
+): void {
+  const [only] = types;
+  // One type has a list of its own, in the order of the trace's end.
+  if (types.length === 1) conditions.when(only, (at) => `a.type = ${at}`);
+  else conditions.when(types.length > 0 ? types : supported, (at) => `a.type = ANY(${at}::text[])`);
+  if (excludedTypes.length > 0) conditions.when(excludedTypes, (at) => `a.type <> ALL(${at}::text[])`);
+  conditions.when(supported, (at) => `NOT a.ancestor_types && ${at}::text[]`);
+}
+
+/** @param place alias of the table that the page is cut from */
+function addWindow(conditions: Conditions, filter: ActionFilter, place: string): void {
+  // A bound in time may be beyond 32 bits.
+  conditions.when(filter.startUtime, (at) => `${place}.trace_end_utime >= ${at}::bigint`);
+  conditions.when(filter.endUtime, (at) => `${place}.trace_end_utime <= ${at}::bigint`);
+  conditions.when(filter.startLt, (at) => `${place}.trace_end_lt >= ${at}`);
+  conditions.when(filter.endLt, (at) => `${place}.trace_end_lt <= ${at}`);
+}
