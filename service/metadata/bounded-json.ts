@@ -1,0 +1,66 @@
+import { MetadataError } from './errors.ts';
+
+/** Any object that JSON holds. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Levels of lists and objects. Attributes of an item are at the third. */
+const depthMax = 32;
+
+/** Values in all: a page of 10 MiB may hold five million, of which each takes far more room than its text. */
+const valuesMax = 20_000;
+
+const [quote, backslash, openObject, closeObject, openList, closeList, comma] = [...Buffer.from('"\\{}[],')];
+
+/** Looks at JSON as it arrives, so that what would take too much to parse is never parsed. */
+export type JsonGuard = {
+  /** @throws MetadataError `too_complex` */
+  see(chunk: Uint8Array): void;
+};
+
+/** Counts what structure there may be; text that is no JSON at all is left to the parser. */
+export function createJsonGuard(): JsonGuard {
+  let depth = 0;
+  let values = 0;
+  let isString = false;
+  let isEscaped = false;
+  return {
+    see(chunk) {
+      for (let at = 0; at < chunk.length; at++) {
+        const byte = chunk[at];
+        if (isString) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === backslash) isEscaped = true;
+          else if (byte === quote) isString = false;
+        } else if (byte === quote) isString = true;
+        else if (byte === openObject || byte === openList) {
+          depth++;
+          values++;
+          if (depth > depthMax) throw new MetadataError('too_complex', `JSON of more than ${depthMax} levels`);
+        } else if (byte === closeObject || byte === closeList) depth--;
+        else if (byte === comma) values++;
+      }
+      if (values > valuesMax) throw new MetadataError('too_complex', `JSON of more than ${valuesMax} values`);
+    },
+  };
+}
+
+/**
+ * An object from bytes that a guard has let pass.
+ *
+ * @throws MetadataError `not_json`
+ */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+  // Drops a byte order mark; bytes that are no UTF-8 become U+FFFD.
+  const text = new TextDecoder().decode(bytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the page.
+    throw new MetadataError('not_json', 'not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new MetadataError('not_json', 'JSON, but no object');
+  }
+  return value as JsonObject;
+}

@@ -1,0 +1,73 @@
+import { MetadataError } from './errors.ts';
+
+/** Where something is asked for: checked in form, not yet in address. */
+export type Location = {
+  readonly url: URL;
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+};
+
+export type LocationOptions = {
+  /** Base URL, without a slash at the end; null: what is in IPFS is nowhere. */
+  readonly ipfsGateway: string | null;
+  /** Ports that may be asked besides the gateway's. */
+  readonly ports: ReadonlySet<number>;
+};
+
+/**
+ * The web's own. Whoever writes a token chooses the host that is asked: any other port is some other service, which a page must not make us speak to;
+ * pages of tokens on other ports are hardly any.
+ */
+export const webPorts: ReadonlySet<number> = new Set([80, 443]);
+
+/** Longer ones carry the thing itself, which is no address. */
+const uriCharsMax = 2048;
+
+/** A multihash in base58, base32, base36 or base16. */
+const CID = /^[A-Za-z0-9]{10,128}$/;
+
+/**
+ * Where a URI of a token, or of a redirect, leads.
+ *
+ * @param base of a redirect, whose `Location` may be relative to it
+ * @throws MetadataError `uri_unusable`
+ */
+export function locate(uri: string, { ipfsGateway, ports }: LocationOptions, base?: URL): Location {
+  if (uri.length > uriCharsMax) throw unusable(`a URI of more than ${uriCharsMax} characters`);
+  const given = URL.parse(uri.trim(), base?.href);
+  if (given === null) throw unusable('not a URI');
+  if (given.protocol === 'ipfs:') return inGateway(uri.trim(), ipfsGateway);
+  if (given.protocol !== 'http:' && given.protocol !== 'https:')
+    throw unusable(`scheme ${given.protocol.slice(0, 20)}`);
+  if (given.username !== '' || given.password !== '') throw unusable('credentials in a URI');
+  given.hash = '';
+  const location = locationOf(given);
+  const isGateway = ipfsGateway !== null && new URL(ipfsGateway).origin === given.origin;
+  if (!isGateway && !ports.has(location.port)) throw unusable(`port ${location.port}`);
+  return location;
+}
+
+/** `ipfs://CID/PATH`, and `ipfs://ipfs/CID/PATH`, which is often written. */
+function inGateway(uri: string, gateway: string | null): Location {
+  if (gateway === null) throw unusable('in IPFS, and no gateway is configured');
+  const [cid = '', ...path] = uri
+    .replace(/^ipfs:\/*(?:ipfs\/+)?/i, '')
+    .replace(/[?#].*$/s, '')
+    .split('/');
+  if (!CID.test(cid)) throw unusable('no content id');
+  const root = `${gateway}/ipfs/${cid}`;
+  const url = new URL([root, ...path].join('/'));
+  // Dots climb: what is asked for stays below the content.
+  if (!`${url.href}/`.startsWith(`${new URL(root).href}/`)) throw unusable('a path out of its content');
+  return locationOf(url);
+}
+
+function locationOf(url: URL): Location {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return { url, host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port };
+}
+
+function unusable(why: string): MetadataError {
+  return new MetadataError('uri_unusable', `cannot be fetched: ${why}`);
+}

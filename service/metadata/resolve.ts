@@ -1,0 +1,30 @@
+import { promises as dns } from 'node:dns';
+
+/** All addresses of a host. Rejects when none is known. */
+export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** Of one try at one name server. */
+const timeoutMs = 3000;
+const tries = 2;
+
+/**
+ * Asks name servers by DNS alone: neither the hosts file nor search domains, by which a name could mean a service of the cluster. Each question has a
+ * resolver of its own, so that the end of one cancels no other.
+ *
+ * @param servers addresses with ports; default: the system's
+ */
+export function resolveByDns({ servers }: { readonly servers?: readonly string[] } = {}): ResolveHost {
+  return async (host, signal) => {
+    const resolver = new dns.Resolver({ timeout: timeoutMs, tries });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = (): void => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+      if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+      return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}
