@@ -37,7 +37,7 @@ const { lt, utime, hash, block, accountAt } = generated;
 const unit = (kind: string, n: string): string =>
   `((hashtextextended('${kind}', (${n})::bigint) & 4503599627370495)::float8 / 4503599627370496)`;
 /** Whole numbers below `count`; each is drawn in proportion to the inverse of its place. */
-const skewed = (kind: string, n: string, count: number): string =>
+export const skewed = (kind: string, n: string, count: number): string =>
   `floor(power(${count}::float8, ${unit(kind, n)}) - 1)::bigint`;
 
 const rootOf = (n: string): string => `((${n}) - (${n}) % ${transactionsOfTrace})`;

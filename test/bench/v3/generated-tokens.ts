@@ -1,0 +1,145 @@
+import { generated, skewed } from './generated-index.ts';
+
+// Rows of tokens made inside Postgres from their numbers alone, as those of the ledger are: a few jettons have most wallets, a few accounts most of
+// what can be owned, most have one thing or two.
+
+export type TokenCounts = {
+  readonly transactions: number;
+  readonly accounts: number;
+  readonly wallets: number;
+  readonly items: number;
+};
+
+/** One table to fill: how many numbers, and the statement over some of them. */
+export type Filling = {
+  readonly what: string;
+  readonly count: number;
+  /** @param numbers a relation with the column `n` */
+  readonly statement: (numbers: string) => string;
+};
+
+const { lt, utime, hash, block, accountAt } = generated;
+
+const walletsOfMaster = 100;
+const itemsOfCollection = 250;
+/** Of so many items one is for sale. */
+const itemsOfSale = 20;
+/** Of so many transactions one is of this kind. */
+const every = { jettonTransfer: 4, jettonBurn: 100, nftTransfer: 25 };
+
+/** Keys of accounts that are tokens. */
+export const tokenKeys = {
+  master: (n: string): string => keyOf('jetton master', n),
+  wallet: (n: string): string => keyOf('jetton wallet', n),
+  collection: (n: string): string => keyOf('nft collection', n),
+  item: (n: string): string => keyOf('nft item', n),
+  sale: (n: string): string => keyOf('nft sale', n),
+};
+
+function keyOf(kind: string, n: string): string {
+  return `'\\x80'::bytea || ${hash(kind, n)}`;
+}
+
+/** Numbers of masters and collections. */
+export function familiesOf({ wallets, items }: TokenCounts): {
+  readonly masters: number;
+  readonly collections: number;
+} {
+  return { masters: Math.ceil(wallets / walletsOfMaster), collections: Math.ceil(items / itemsOfCollection) };
+}
+
+const stateColumns = 'last_trans_lt, code_hash, data_hash';
+const state = (kind: string): string => `${lt('n')}, ${hash(`${kind} code`, '0')}, ${hash(`${kind} data`, 'n')}`;
+
+const words = `jsonb_build_object('name', 'Token ' || n, 'symbol', 'T' || n, 'decimals', '9', 'description', repeat('word ', 30))`;
+const link = `jsonb_build_object('uri', 'https://example.com/' || n || '.json')`;
+
+/** What fills all tables of tokens. */
+export function tokenFillings(counts: TokenCounts): readonly Filling[] {
+  const { transactions, accounts, wallets, items } = counts;
+  const { masters, collections } = familiesOf(counts);
+  const holder = (kind: string): string => accountAt(skewed(kind, 'n', accounts));
+  const master = (kind: string): string => tokenKeys.master(skewed(kind, 'n', masters));
+  const collection = (kind: string): string => tokenKeys.collection(skewed(kind, 'n', collections));
+  const transaction = (factor: number): string => {
+    const n = `n * ${factor}`;
+    return `${hash('t', n)}, ${lt(n)}, ${utime(n)}, n % 20 = 0, ${block(n)}, n`;
+  };
+  const transactionColumns = 'tx_hash, tx_lt, tx_utime, tx_aborted, mc_seqno, query_id';
+  return [
+    {
+      what: 'jetton masters',
+      count: masters,
+      statement: (
+        numbers,
+      ) => `INSERT INTO jetton_masters (address, total_supply, mintable, admin, content, wallet_code_hash, ${stateColumns})
+        SELECT ${tokenKeys.master('n')}, n::numeric * 1000000000, true, ${holder('admin')}, ${words}, ${hash('wallet code', '0')}, ${state('master')} FROM ${numbers}`,
+    },
+    {
+      what: 'jetton wallets',
+      count: wallets,
+      statement: (numbers) => `INSERT INTO jetton_wallets (address, balance, owner, jetton, ${stateColumns})
+        SELECT ${tokenKeys.wallet('n')}, CASE WHEN n % 3 = 0 THEN 0 ELSE ${skewed('balance', 'n', 1e15)} END, ${holder('wallet owner')},
+          ${master('wallet master')}, ${state('wallet')} FROM ${numbers}`,
+    },
+    {
+      what: 'NFT collections',
+      count: collections,
+      statement: (numbers) => `INSERT INTO nft_collections (address, next_item_index, owner, content, ${stateColumns})
+        SELECT ${tokenKeys.collection('n')}, n, ${holder('collection owner')}, ${link}, ${state('collection')} FROM ${numbers}`,
+    },
+    {
+      what: 'NFT items',
+      count: items,
+      statement: (numbers) => `INSERT INTO nft_items (address, init, index, collection, owner, content, ${stateColumns})
+        SELECT ${tokenKeys.item('n')}, true, n, ${collection('item collection')},
+          CASE WHEN n % ${itemsOfSale} = 0 THEN ${tokenKeys.sale('n')} ELSE ${holder('item owner')} END, ${link}, ${state('item')} FROM ${numbers}`,
+    },
+    {
+      what: 'NFT sales',
+      count: Math.ceil(items / itemsOfSale),
+      statement: (
+        numbers,
+      ) => `INSERT INTO nft_sales (address, type, nft, nft_owner, marketplace, created_at, details, ${stateColumns})
+        SELECT ${tokenKeys.sale(`n * ${itemsOfSale}`)}, 'getgems_sale', ${tokenKeys.item(`n * ${itemsOfSale}`)}, ${holder('seller')},
+          ${accountAt('1')}, ${utime('n')}, '{"is_complete": false, "full_price": "1000000000"}', ${state('sale')} FROM ${numbers}`,
+    },
+    {
+      what: 'metadata',
+      count: masters + collections,
+      statement: (
+        numbers,
+      ) => `INSERT INTO address_metadata (address, type, valid, name, symbol, description, extra, updated_at, expires_at)
+        SELECT CASE WHEN n < ${masters} THEN ${tokenKeys.master('n')} ELSE ${tokenKeys.collection(`n - ${masters}`)} END,
+          CASE WHEN n < ${masters} THEN 'jetton_masters' ELSE 'nft_collections' END, true, 'Token ' || n, 'T' || n, repeat('word ', 30),
+          '{"decimals": "9"}', 1700000000, 2000000000 FROM ${numbers} WHERE n % 2 = 0`,
+    },
+    {
+      what: 'jetton transfers',
+      count: Math.ceil(transactions / every.jettonTransfer),
+      statement: (
+        numbers,
+      ) => `INSERT INTO jetton_transfers (${transactionColumns}, source, destination, jetton_wallet, jetton_master, amount, forward_ton_amount)
+        SELECT ${transaction(every.jettonTransfer)}, ${holder('sender')}, ${holder('receiver')},
+          ${tokenKeys.wallet(skewed('transfer wallet', 'n', wallets))}, ${master('transfer master')}, n, 1 FROM ${numbers}`,
+    },
+    {
+      what: 'jetton burns',
+      count: Math.ceil(transactions / every.jettonBurn),
+      statement: (
+        numbers,
+      ) => `INSERT INTO jetton_burns (${transactionColumns}, owner, jetton_wallet, jetton_master, amount)
+        SELECT ${transaction(every.jettonBurn)}, ${holder('burner')}, ${tokenKeys.wallet(skewed('burn wallet', 'n', wallets))},
+          ${master('burn master')}, n FROM ${numbers}`,
+    },
+    {
+      what: 'NFT transfers',
+      count: Math.ceil(transactions / every.nftTransfer),
+      statement: (
+        numbers,
+      ) => `INSERT INTO nft_transfers (${transactionColumns}, nft_item, nft_index, nft_collection, old_owner, new_owner)
+        SELECT ${transaction(every.nftTransfer)}, ${tokenKeys.item(skewed('transfer item', 'n', items))}, n, ${collection('transfer collection')},
+          ${holder('giver')}, ${holder('taker')} FROM ${numbers}`,
+    },
+  ];
+}
