@@ -4,6 +4,7 @@ import type { V2Dependencies } from '../v2/v2.ts';
 import { createAccountContents } from '../v3/account-contents.ts';
 import { createAccountNotes } from '../v3/account-notes.ts';
 import { accountStateOperations } from '../v3/account-states.ts';
+import { actionOperations } from '../v3/actions.ts';
 import { createAddressBooks } from '../v3/address-book.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
@@ -35,6 +36,7 @@ export function v3Families(
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
   const tokenMetadata = createTokenMetadata({});
   const notes = createAccountNotes(addressBooks, tokenMetadata);
+  const actionNetwork = { testOnly: network === 'testnet' };
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),
@@ -47,7 +49,8 @@ export function v3Families(
     ...tokenMetadata.operations,
     ...jettonOperations(notes),
     ...nftOperations(notes),
-    ...traceOperations(notes),
+    ...traceOperations({ notes, network: actionNetwork }),
+    ...actionOperations({ notes, network: actionNetwork }),
     ...accountInformationOperations(live.accounts),
     ...runMethodOperations(live.getMethods),
     ...feeOperations(live.fees),
@@ -56,6 +59,6 @@ export function v3Families(
     ...dnsOperations(addressBooks),
     ...multisigOperations(addressBooks),
     ...vestingOperations(addressBooks),
-    ...pendingOperations({ pending, notes }),
+    ...pendingOperations({ pending, notes, network: actionNetwork }),
   ];
 }

@@ -38,9 +38,13 @@ function detailsOf(type: string, { fields, variant }: TypeFields): Shape<unknown
     shapeOf([...fields, ...variant.fields]),
   );
   return {
-    schema: conditional({ [told!.name]: { enum: condition.values } }, special.schema, usual.schema),
+    schema: conditional({ [told!.name]: anyOfTexts(condition.values) }, special.schema, usual.schema),
     definitions: new Map([...usual.definitions, ...special.definitions]),
   };
+}
+
+function anyOfTexts(values: readonly string[]): JsonSchema {
+  return values.length === 1 ? { const: values[0] } : { enum: values };
 }
 
 /** What holds for objects whose fields are as told, and what for others. */
@@ -70,7 +74,7 @@ function fieldShape({ kind, isList, absent }: Field): Shape<unknown> {
 }
 
 /** Kinds that are empty where there is nothing. */
-const neverNull: ReadonlySet<string> = new Set(['currencies', 'addresses']);
+const neverNull: ReadonlySet<string> = new Set(['currencies']);
 
 /** `nft_put_on_sale` -> `DetailsNftPutOnSale`. */
 function detailsName(type: string): string {

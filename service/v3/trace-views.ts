@@ -6,11 +6,11 @@ import {
   oneOfStrings,
   optional,
   referenceTo,
-  scalar,
   type Infer,
   type Shape,
 } from '../contract/shape.ts';
 import type { TraceRow } from '../store/tables.ts';
+import { action, type ActionView } from './action-views.ts';
 import { anyText, flag, hash, integer, intString, orNull, uintString, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { growTree, type TraceNode } from './trace-tree.ts';
 import { transaction, type TransactionView } from './transaction-views.ts';
@@ -24,8 +24,8 @@ const node: Shape<TraceNode> = named(
 
 const states = ['complete', 'pending', 'broken'] as const;
 
-/** What a trace's transactions mean; none is known yet. */
-const action = named('Action', scalar<Readonly<Record<string, unknown>>>({ type: 'object' }));
+/** What became of a trace when it was classified: by the number that is stored, none where it was not. */
+const classifications = ['unclassified', 'failed', 'ok', 'broken'] as const;
 
 /** A trace (v3 sheet 11.1). */
 export const trace = named(
@@ -46,7 +46,7 @@ export const trace = named(
         messages: integer,
         transactions: integer,
         pending_messages: integer,
-        classification_state: oneOfStrings(['unclassified', 'failed', 'ok', 'broken']),
+        classification_state: oneOfStrings(classifications),
       }),
     ),
     is_incomplete: flag,
@@ -63,6 +63,14 @@ export type TraceView = Infer<typeof trace>;
 /** Why a trace is shown without its transactions. */
 export type Withheld = 'trace is too large' | 'too many transactions in one answer';
 
+/** What a trace means. */
+export type TraceMeaning = {
+  /** As it is stored; 0 for a trace that is not classified. */
+  readonly classification: number;
+  /** Undefined when nobody asks for them. */
+  readonly actions: readonly ActionView[] | undefined;
+};
+
 /**
  * One trace.
  * @param content its transactions by lt and account, or why they are not shown
@@ -70,7 +78,7 @@ export type Withheld = 'trace is too large' | 'too many transactions in one answ
 export function viewTrace(
   row: TraceRow,
   content: readonly TransactionView[] | Withheld,
-  { withActions }: { readonly withActions: boolean },
+  meaning: TraceMeaning,
 ): TraceView {
   const told = typeof content === 'string' ? { warning: content } : viewContent(viewBytes(row.trace_id), content);
   const { warning, ...transactions } = told;
@@ -88,11 +96,11 @@ export function viewTrace(
       messages: row.edges,
       transactions: row.nodes,
       pending_messages: row.pending_edges,
-      classification_state: 'unclassified',
+      classification_state: classifications[meaning.classification] ?? 'unclassified',
     },
     is_incomplete: typeof content === 'string',
     ...(warning !== undefined && { warning }),
-    ...(withActions && { actions: [] }),
+    ...(meaning.actions && { actions: meaning.actions }),
     ...transactions,
   };
 }

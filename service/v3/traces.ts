@@ -1,15 +1,22 @@
+import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import type { Values } from '../contract/parameter.ts';
 import { accountKey } from '../store/account-key.ts';
-import { hasMasterchainBlock } from '../store/queries/blocks.ts';
-import { findTraces, findTransactionsOfTraces } from '../store/queries/traces.ts';
+import { hashKey } from '../store/hash-key.ts';
+import { findActionsOfTraces } from '../store/queries/actions.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { findTraces, findTransactionsOfTraces, readClassifications, traceOrder } from '../store/queries/traces.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
-import { notIndexed } from './errors.ts';
+import type { ActionNetwork } from './action-derived.ts';
+import { supportedActionTypes, supportedBy } from './action-parameters.ts';
+import { addressesOfActions, noExtras, ofRow, viewAction, type ActionView, type ShownAction } from './action-views.ts';
+import { openCursor, tellNext } from './cursor.ts';
+import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
-import { account, bool, hashes, int32, limitMax, paging, texts, windows } from './parameters.ts';
+import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
-import { trace, viewTrace, type TraceView, type Withheld } from './trace-views.ts';
+import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
 import type { TransactionView } from './transaction-views.ts';
 import { viewTransactions } from './transactions.ts';
 
@@ -29,9 +36,9 @@ const parameters = {
   txHashes: hashes('tx_hash'),
   msgHashes: hashes('msg_hash'),
   mcSeqno: int32('mc_seqno'),
-  supportedActionTypes: texts('supported_action_types'),
+  supportedActionTypes,
   ...windows,
-  ...paging,
+  ...cursorPaging,
 };
 
 type TraceValues = Values<typeof parameters>;
@@ -52,11 +59,19 @@ const rule = {
       : undefined,
 };
 
+export type TraceOperationsDependencies = {
+  readonly notes: Pick<AccountNotes, 'notesOf'>;
+  readonly network: ActionNetwork;
+};
+
 /** Traces, and the older name for traces with actions (v3 sheet 11.1). */
-export function traceOperations(notes: AccountNotes): readonly V3Operation[] {
+export function traceOperations({ notes, network }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
-    const traces = await readTraces(values, withActions, context);
-    return { traces, ...(await notes.notesOf(accountsOf(traces), context)) };
+    const rows = await readPage(values, context);
+    const { shown, meant, meanings } = await readMeanings(rows, values, { withActions, network }, context);
+    const traces = await viewTraces(rows, meanings, context.store);
+    const ofActions = addressesOfActions(meant, shown);
+    return { traces, ...(await notes.notesOf([...accountsOf(traces), ...ofActions], context)) };
   };
   return [
     defineV3Operation({
@@ -85,22 +100,63 @@ export function traceOperations(notes: AccountNotes): readonly V3Operation[] {
   ];
 }
 
-async function readTraces(values: TraceValues, withActions: boolean, context: V3Context): Promise<TraceView[]> {
+async function readPage(values: TraceValues, context: V3Context): Promise<readonly TraceRow[]> {
   const { store } = context;
-  const { account: one, mcSeqno } = values;
-  if (mcSeqno !== undefined && !(await hasMasterchainBlock(store, mcSeqno))) {
-    throw notIndexed(`masterchain block ${mcSeqno} not found`);
-  }
-  const rows = await findTraces(store, { ...values, account: one && accountKey(one) }, values);
+  const { account: one, mcSeqno, limit } = values;
+  if (mcSeqno !== undefined) await expectIndexed(store, mcSeqno);
+  const order = { list: 'traces', order: traceOrder(values, values) };
+  const after = openCursor(order, values);
+  const rows = await findTraces(store, { ...values, account: one && accountKey(one) }, { ...values, after });
+  tellNext(order, rows, limit, context);
+  return rows;
+}
+
+/** What traces mean, by the keys of their ids; with the actions of all of them. */
+type Meanings = {
+  readonly meanings: ReadonlyMap<string, TraceMeaning>;
+  readonly meant: readonly ShownAction[];
+  readonly shown: readonly ActionView[];
+};
+
+async function readMeanings(
+  rows: readonly TraceRow[],
+  values: TraceValues,
+  { withActions, network }: { readonly withActions: boolean; readonly network: ActionNetwork },
+  context: V3Context,
+): Promise<Meanings> {
+  const ids = rows.map((row) => row.trace_id);
   const withheld = withholdLarge(rows);
-  const shown = rows.filter((row) => !withheld.has(row));
+  const whole = rows.filter((row) => !withheld.has(row)).map((row) => row.trace_id);
+  const [classified, found] = await Promise.all([
+    readClassifications(context.store, ids),
+    withActions ? findActionsOfTraces(context.store, whole, [...supportedBy(values, context)]) : [],
+  ]);
+  const states = new Map(classified.map((row) => [hashKey(row.trace_id), row.state]));
+  const meant = found.map(ofRow);
+  const shown = await mapPaced(meant, (one) => viewAction(one, network, noExtras));
+  const actions = Map.groupBy(shown, (view) => view.trace_id);
+  const meaningOf = (id: Uint8Array): TraceMeaning => ({
+    classification: states.get(hashKey(id)) ?? 0,
+    actions: withActions ? (actions.get(viewBytes(id)) ?? []) : undefined,
+  });
+  return { meanings: new Map(ids.map((id) => [hashKey(id), meaningOf(id)])), meant, shown };
+}
+
+async function viewTraces(
+  rows: readonly TraceRow[],
+  meanings: Meanings['meanings'],
+  store: StoreReader,
+): Promise<TraceView[]> {
+  const withheld = withholdLarge(rows);
+  const whole = rows.filter((row) => !withheld.has(row));
   const contents = Map.groupBy(
-    await viewTransactions(store, await findTransactionsOfTraces(store, shown)),
+    await viewTransactions(store, await findTransactionsOfTraces(store, whole)),
     (view: TransactionView) => view.trace_id,
   );
-  return rows.map((row) =>
-    viewTrace(row, withheld.get(row) ?? contents.get(viewBytes(row.trace_id)) ?? [], { withActions }),
-  );
+  return rows.map((row) => {
+    const content = withheld.get(row) ?? contents.get(viewBytes(row.trace_id)) ?? [];
+    return viewTrace(row, content, meanings.get(hashKey(row.trace_id))!);
+  });
 }
 
 /** Traces whose transactions are not shown: those that are too large, and those that no longer fit the answer. */

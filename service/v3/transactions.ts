@@ -5,7 +5,6 @@ import { createCellStore } from '../decode/cell-store.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
-import { hasMasterchainBlock } from '../store/queries/blocks.ts';
 import { findTransactionsByMessage } from '../store/queries/message-transactions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import {
@@ -18,6 +17,7 @@ import {
 } from '../store/queries/transactions.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
 import { notIndexed, V3Error } from './errors.ts';
+import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { readAccount } from './parameter-values.ts';
 import {
@@ -147,11 +147,6 @@ function adjacent(answer: Answer): V3Operation {
       return answer(rows, context);
     },
   });
-}
-
-async function expectIndexed(store: StoreReader, mcSeqno: number): Promise<void> {
-  if (await hasMasterchainBlock(store, mcSeqno)) return;
-  throw notIndexed(`masterchain block ${mcSeqno} not found`);
 }
 
 /** The causes first: they are older. */

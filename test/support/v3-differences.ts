@@ -38,7 +38,7 @@ export const knownV3Differences: readonly KnownDifference[] = [
     why: 'code and data of states are never sent with transactions (v3 sheet 6.5)',
   },
   {
-    at: / parameters ((exclude|only)_externals|check_whitelist) schema default: /,
+    at: / parameters ((exclude|only)_externals|check_whitelist|include_(accounts|transactions)) schema default: /,
     why: 'a flag that is left out is false',
   },
   {
@@ -66,8 +66,16 @@ export const knownV3Differences: readonly KnownDifference[] = [
     why: 'a status is one of four words',
   },
   {
-    at: /(events|traces|pendingTraces) .* properties actions items /i,
-    why: 'actions come with the index of those',
+    at: / actions items allOf \d+ then properties details (properties (value_)?extra_currencies |required: .*extra_currencies|anyOf )/,
+    why: 'currencies besides TON are always an object',
+  },
+  {
+    at: / actions items allOf \d+ then properties details (required: .*"key"|properties key: )/,
+    why: 'the key of a deleted record stands under its own name as well (v3 sheet section 16)',
+  },
+  {
+    at: / (parameters cursor|headers X-Next-Cursor): .* instead of nothing/,
+    why: 'lists go on behind a cursor (v3 sheet section 4)',
   },
   {
     at: / properties trace (required|properties (children|transaction|in_msg))/,

@@ -24,7 +24,7 @@ export function createCaller(store: Store): Caller {
       ...messageOperations(notes),
       ...addressBooks.operations,
       ...topAccountOperations(),
-      ...traceOperations(notes),
+      ...traceOperations({ notes, network: { testOnly: false } }),
     ],
     { store, nowMs: () => performance.now() },
   );

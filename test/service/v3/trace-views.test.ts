@@ -33,10 +33,12 @@ function transactionView(hash: string, took: string, sent: readonly string[]): T
 
 const text = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
+const unclassified = { classification: 0, actions: undefined };
+
 describe('a trace', () => {
   test('is shown with its tree, the order of its transactions and all of them', () => {
     const [root, child] = [transactionView(text(1), 'outside', ['m']), transactionView('c', 'm', [])];
-    expect(viewTrace(traceRow(), [root, child], { withActions: false })).toEqual({
+    expect(viewTrace(traceRow(), [root, child], unclassified)).toEqual({
       trace_id: text(1),
       external_hash: text(2),
       mc_seqno_start: '5',
@@ -64,22 +66,22 @@ describe('a trace', () => {
   });
 
   test('that goes on, or whose beginning is not known, says so', () => {
-    const statesOf = (state: number) =>
-      viewTrace(traceRow({ state, pending_edges: 4 }), [], { withActions: false }).trace_info;
+    const statesOf = (state: number) => viewTrace(traceRow({ state, pending_edges: 4 }), [], unclassified).trace_info;
     expect(statesOf(1)).toMatchObject({ trace_state: 'pending', pending_messages: 4 });
     expect(statesOf(2)).toMatchObject({ trace_state: 'broken' });
-    expect(viewTrace(traceRow({ external_hash: null }), [], { withActions: false }).external_hash).toBeNull();
+    expect(viewTrace(traceRow({ external_hash: null }), [], unclassified).external_hash).toBeNull();
   });
 
   test('with a transaction that hangs on nothing carries a warning', () => {
     const transactions = [transactionView(text(1), 'outside', []), transactionView('c', 'lost', [])];
-    const shown = viewTrace(traceRow(), transactions, { withActions: true });
+    const shown = viewTrace(traceRow(), transactions, { classification: 3, actions: [] });
     expect(shown).toMatchObject({ warning: 'missing node in trace found', is_incomplete: false, actions: [] });
+    expect(shown.trace_info.classification_state).toBe('broken');
     expect(shown.transactions_order).toEqual([text(1), 'c']);
   });
 
   test('that is too large is shown without its transactions', () => {
-    const shown = viewTrace(traceRow({ nodes: 4001 }), 'trace is too large', { withActions: false });
+    const shown = viewTrace(traceRow({ nodes: 4001 }), 'trace is too large', unclassified);
     expect(shown).toMatchObject({ is_incomplete: true, warning: 'trace is too large' });
     expect(shown.trace_info.transactions).toBe(4001);
     for (const field of ['trace', 'transactions', 'transactions_order', 'actions'])

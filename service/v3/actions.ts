@@ -1,0 +1,91 @@
+import { mapPaced } from '../contract/paced.ts';
+import type { Values } from '../contract/parameter.ts';
+import { list, named, object } from '../contract/shape.ts';
+import { accountKey } from '../store/account-key.ts';
+import { hashKey } from '../store/hash-key.ts';
+import type { ActionRow } from '../store/meaning-tables.ts';
+import { actionOrder, findActions, findTransactionsOfActions } from '../store/queries/actions.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { accountNotes, type AccountNotes } from './account-notes.ts';
+import type { ActionNetwork } from './action-derived.ts';
+import { actionTypes, supportedActionTypes, supportedBy } from './action-parameters.ts';
+import { action, addressesOfActions, ofRow, viewAction, type ActionView } from './action-views.ts';
+import { openCursor, tellNext } from './cursor.ts';
+import { V3Error } from './errors.ts';
+import { expectIndexed } from './indexed.ts';
+import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
+import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
+import type { TransactionView } from './transaction-views.ts';
+import { addressesOf, viewTransactions } from './transactions.ts';
+
+export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
+
+/** Transactions of one answer, some 4 KB each: those of a thousand usual actions fit. */
+const TRANSACTIONS_MAX = 10_000;
+
+const parameters = {
+  account: account('account'),
+  txHashes: hashes('tx_hash'),
+  msgHashes: hashes('msg_hash'),
+  actionIds: hashes('action_id'),
+  traceIds: hashes('trace_id'),
+  mcSeqno: int32('mc_seqno'),
+  types: actionTypes('action_type'),
+  excludedTypes: actionTypes('exclude_action_type'),
+  withAccounts: bool('include_accounts'),
+  withTransactions: bool('include_transactions'),
+  supportedActionTypes,
+  ...windows,
+  ...cursorPaging,
+};
+
+type ActionValues = Values<typeof parameters>;
+
+export type ActionOperationsDependencies = {
+  readonly notes: Pick<AccountNotes, 'notesOf'>;
+  readonly network: ActionNetwork;
+};
+
+/** What transactions mean (v3 sheet 11.2). */
+export function actionOperations({ notes, network }: ActionOperationsDependencies): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'actions',
+      tag: 'actions',
+      summary: 'Actions that all filters let through: what the transactions of a trace mean.',
+      parameters,
+      failures: [404],
+      result: actionsResponse,
+      handle: async (values, context) => {
+        if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
+        const rows = await readPage(values, context);
+        const shown = rows.map(ofRow);
+        const transactions = values.withTransactions ? await readTransactions(rows, context.store) : undefined;
+        const extras = { withAccounts: values.withAccounts, transactions };
+        const actions: readonly ActionView[] = await mapPaced(shown, (one) => viewAction(one, network, extras));
+        const addresses = [...addressesOfActions(shown, actions), ...addressesOf([...(transactions?.values() ?? [])])];
+        return { actions, ...(await notes.notesOf(addresses, context)) };
+      },
+    }),
+  ];
+}
+
+async function readPage(values: ActionValues, context: V3Context): Promise<readonly ActionRow[]> {
+  const { account: one, limit } = values;
+  const order = { list: 'actions', order: actionOrder(values, values) };
+  const after = openCursor(order, values);
+  const filter = { ...values, account: one && accountKey(one), supported: [...supportedBy(values, context)] };
+  const rows = await findActions(context.store, filter, { ...values, after });
+  tellNext(order, rows, limit, context);
+  return rows;
+}
+
+async function readTransactions(
+  rows: readonly ActionRow[],
+  store: StoreReader,
+): Promise<ReadonlyMap<string, TransactionView>> {
+  const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
+  if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+  const views = await viewTransactions(store, await findTransactionsOfActions(store, rows));
+  return new Map(views.map((view) => [view.hash, view]));
+}

@@ -1,0 +1,126 @@
+import { createPacer } from '../contract/paced.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { PendingState, PendingTrace } from '../pending/pending.ts';
+import type { ActionNetwork } from './action-derived.ts';
+import { isVisible } from './action-versions.ts';
+import { noExtras, ofAction, viewAction, type ShownAction } from './action-views.ts';
+import { viewBytes } from './scalars.ts';
+import { growTree } from './trace-tree.ts';
+import type { TraceView } from './trace-views.ts';
+import {
+  viewTransaction,
+  type ShownTransaction,
+  type StatesByHash,
+  type TransactionView,
+} from './transaction-views.ts';
+
+/** A pending trace with its transactions as answers show them. */
+export type ViewedTrace = { readonly trace: PendingTrace; readonly transactions: readonly TransactionView[] };
+
+/** Traces, in the order given. */
+export async function viewPending(traces: readonly PendingTrace[]): Promise<readonly ViewedTrace[]> {
+  const pacer = createPacer();
+  const store = createCellStore();
+  const viewed: ViewedTrace[] = [];
+  for (const one of traces) {
+    const states = statesByHash(one.states);
+    const transactions: TransactionView[] = [];
+    for (const foreseen of one.transactions) {
+      await pacer.pause();
+      transactions.push(await viewTransaction(openForeseen(foreseen, one), states, pacer, store));
+    }
+    viewed.push({ trace: one, transactions });
+  }
+  return viewed;
+}
+
+/** No block holds it: its place is zeros (v3 sheet section 12). */
+function openForeseen(
+  foreseen: PendingTrace['transactions'][number],
+  { key, rootHash, version }: PendingTrace,
+): ShownTransaction {
+  const table = parseBoc(foreseen.boc);
+  return {
+    table,
+    transaction: readTransaction(table, table.roots[0]!),
+    workchain: foreseen.workchain,
+    shard: 0n,
+    seqno: 0,
+    mcSeqno: 0,
+    traceId: rootHash,
+    traceExternalHash: key,
+    softwareVersion: version,
+    finality: 'pending',
+    emulated: true,
+  };
+}
+
+const statuses = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
+
+function statesByHash(states: readonly PendingState[]): StatesByHash {
+  return new Map(
+    states.map((state) => [
+      viewBytes(state.hash),
+      {
+        balance: state.balance,
+        extra_currencies: state.extraCurrencies,
+        status: statuses[state.status],
+        frozen_hash: state.frozenHash,
+        data_hash: state.dataHash,
+        code_hash: state.codeHash,
+      },
+    ]),
+  );
+}
+
+/** What a pending trace means, as far as its caller sees it. */
+export function actionsOfPending(one: PendingTrace, supported: ReadonlySet<string>): readonly ShownAction[] {
+  const last = one.transactions.at(-1);
+  if (last === undefined) return [];
+  const { lt, utime } = openForeseen(last, one).transaction;
+  const ofTrace = {
+    traceEndLt: lt,
+    traceEndUtime: utime,
+    traceMcSeqnoEnd: 0,
+    externalHash: viewBytes(one.messageHash),
+    externalHashNorm: viewBytes(one.key),
+    finality: 'pending',
+  } as const;
+  return one.actions.map((action) => ofAction(action, ofTrace, null)).filter((action) => isVisible(action, supported));
+}
+
+/** A pending trace, with the actions that belong to it. */
+export function viewPendingTrace(
+  { trace: one, transactions }: ViewedTrace,
+  actions: readonly ShownAction[],
+  network: ActionNetwork,
+): TraceView {
+  const [first] = transactions;
+  const last = transactions.at(-1);
+  const traceId = viewBytes(one.rootHash);
+  const tree = growTree(transactions, traceId);
+  return {
+    trace_id: traceId,
+    external_hash: viewBytes(one.messageHash),
+    mc_seqno_start: '0',
+    mc_seqno_end: '0',
+    start_lt: first?.lt ?? '0',
+    start_utime: first?.now ?? 0,
+    end_lt: last?.lt ?? null,
+    end_utime: last?.now ?? null,
+    trace_info: {
+      trace_state: 'pending',
+      messages: Math.max(0, transactions.length - 1) + one.left,
+      transactions: transactions.length,
+      pending_messages: one.left,
+      classification_state: one.classificationState,
+    },
+    is_incomplete: one.left > 0,
+    actions: actions.map((action) => viewAction(action, network, noExtras)),
+    ...(tree && { trace: tree.root }),
+    transactions_order: transactions.map(({ hash }) => hash),
+    transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),
+  };
+}
