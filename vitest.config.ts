@@ -5,6 +5,8 @@ const onStores = [
   'test/support/**/!(*.cluster).test.ts',
   'test/service/store/**/*.test.ts',
   'test/service/indexer/**/*.store.test.ts',
+  'test/service/interpreter/**/*.store.test.ts',
+  'test/service/metadata/**/*.store.test.ts',
   'test/service/limits/redis/**/*.test.ts',
   'test/service/pending/**/*.redis.test.ts',
   'test/service/pool/redis/**/*.test.ts',
