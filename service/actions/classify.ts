@@ -14,7 +14,7 @@ export type ClassificationState = 'ok' | 'broken' | 'failed';
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
 /** Larger traces are left as they are: their actions would be of no use to anybody (indexing sheet 9.7). */
-const classifiedTransactionsMax = 4000;
+export const classifiedTransactionsMax = 4000;
 
 /**
  * The actions of a trace (indexing sheet 9). Depends on nothing but its arguments. A matcher that fails leaves the trace with what its messages are by

@@ -25,7 +25,7 @@ export type Progress = {
 };
 
 /** Rates are over so long: a batch of the past takes seconds, and a rate shall not jump with each. */
-const WINDOW_MS = 60_000;
+export const WINDOW_MS = 60_000;
 
 /** The window in steps: memory does not depend on the pace. */
 const STEP_MS = 1_000;
@@ -91,7 +91,7 @@ export function etaSeconds(history: readonly { readonly atMs: number; readonly l
 }
 
 /** A sum over the last window, in steps. */
-function createRate(startMs: number) {
+export function createRate(startMs: number) {
   const steps = new Map<number, number>();
 
   return {
@@ -127,12 +127,13 @@ export function formatProgress(view: ProgressView): string {
   return parts.join(' | ');
 }
 
-function grouped(count: number): string {
+/** `1,234`. */
+export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
 /** The two largest units of a time. */
-function duration(seconds: number): string {
+export function duration(seconds: number): string {
   const units = [
     ['d', 86_400],
     ['h', 3_600],

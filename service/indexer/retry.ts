@@ -13,9 +13,9 @@ export type Trouble = {
 };
 
 /** Tries again what failed, for as long as it is wanted. */
-export type Retry = {
+export type Retry<S extends string = Stage> = {
   /** Rejects with the signal's reason, or with what `isFinal` says is no use to try again. */
-  readonly run: <T>(what: Stage, number: number, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  readonly run: <T>(what: S, number: number, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** What fails at the moment, longest first. */
   readonly troubles: () => readonly Trouble[];
 };
@@ -23,13 +23,13 @@ export type Retry = {
 /** What the indexer does: a label of metrics. */
 export type Stage = 'schema' | 'read' | 'rows' | 'write' | 'lease' | 'ranges' | 'archive' | 'progress';
 
-export type RetryDependencies = {
+export type RetryDependencies<S extends string = Stage> = {
   readonly logger: Logger;
   /** 0..1. */
   readonly random: () => number;
   /** Unix milliseconds. */
   readonly unixMs: () => number;
-  readonly onFailure: (stage: Stage) => void;
+  readonly onFailure: (stage: S) => void;
   /** True for what no further attempt changes: it is thrown at once. */
   readonly isFinal: (error: unknown) => boolean;
 };
@@ -46,7 +46,13 @@ const LOGGED_EACH = 3;
 /** Texts of foreign errors in the status: enough to tell what it is. */
 const TEXT_MAX = 300;
 
-export function createRetry({ logger, random, unixMs, onFailure, isFinal }: RetryDependencies): Retry {
+export function createRetry<S extends string = Stage>({
+  logger,
+  random,
+  unixMs,
+  onFailure,
+  isFinal,
+}: RetryDependencies<S>): Retry<S> {
   /** Bounded by the work under way. */
   const troubles = new Map<string, Trouble>();
 

@@ -11,19 +11,26 @@ import { assembleTraces } from '../indexer/traces/assembly.ts';
 import { createBlockFinder } from '../live/block-finder.ts';
 import { createLiveBlockFiles } from '../live/block-files.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { Detector } from '../interfaces/detector.ts';
+import { createInterpreter, type InterpreterStatus } from '../interpreter/interpreter.ts';
+import { formatInterpretation } from '../interpreter/progress.ts';
+import type { ContractWorlds } from '../live/contract-world.ts';
 import type { Store } from '../store/store.ts';
 import type { IndexStatus } from './status.ts';
 import { workerUrl } from './worker-url.ts';
 
-/** An indexer over a pool. */
+/** An indexer over a pool, and an interpreter of what it writes. */
 export type IndexWriter = {
-  status(): IndexStatus & IndexerStatus;
+  /** The index is live by its ledger alone; how far its interpretation is stands beside that. */
+  status(): IndexStatus & IndexerStatus & { readonly interpreter: InterpreterStatus };
   close(): Promise<void>;
 };
 
 export type IndexWriterDependencies = {
   readonly store: Store;
   readonly pool: Pool;
+  /** Where contracts are asked what they are. */
+  readonly worlds: ContractWorlds;
   readonly logger: Logger;
   readonly register: Registry;
 };
@@ -31,14 +38,17 @@ export type IndexWriterDependencies = {
 /** One thread makes rows faster than Postgres takes them; the second bridges what the first has just begun. */
 const threadsMax = 2;
 
-/** Begins to write the network's blocks into Postgres: the past, and new ones as they come. */
+const unknowing: Detector = { detect: () => Promise.resolve(undefined) };
+
+/** Begins to write the network's blocks and what they mean into Postgres: the past, and new ones as they come. */
 export function startIndexWriter(
   { anchors, indexer: wanted }: Pick<ServiceConfig, 'anchors' | 'indexer'>,
   { archiveFolder }: { readonly archiveFolder?: string | undefined },
-  { store, pool, logger, register }: IndexWriterDependencies,
+  { store, pool, worlds, logger, register }: IndexWriterDependencies,
 ): IndexWriter {
   const workers = Math.min(threadsMax, availableParallelism());
   const threads = createRowThreads({ workers, workerUrl: workerUrl('indexer/rows/rows-worker.ts') }, { logger });
+  const shared = { logger, register, now: () => performance.now(), unixMs: Date.now, random: Math.random };
   const indexer = createIndexer(
     {
       startSeqno: wanted?.startSeqno ?? 1,
@@ -52,22 +62,24 @@ export function startIndexWriter(
       files: createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) }),
       toRows: (blocks, signal) => threads.toRows(blocks, signal),
       assemble: assembleTraces,
-      logger,
-      register,
-      now: () => performance.now(),
-      unixMs: Date.now,
-      random: Math.random,
+      ...shared,
     },
   );
+  const interpreter = createInterpreter({}, { store, worlds, detector: unknowing, ...shared });
   return {
     status() {
       const status = indexer.status();
-      const [trouble] = status.troubles;
-      const text = formatProgress(status);
-      return { ...status, text: trouble === undefined ? text : `${text} | ${trouble.what}: ${trouble.error}` };
+      const interpreted = interpreter.status();
+      const [trouble] = [...status.troubles, ...interpreted.troubles];
+      const text = `${formatProgress(status)} | ${formatInterpretation(interpreted)}`;
+      return {
+        ...status,
+        interpreter: interpreted,
+        text: trouble === undefined ? text : `${text} | ${trouble.what}: ${trouble.error}`,
+      };
     },
     async close() {
-      await indexer.close();
+      await Promise.all([indexer.close(), interpreter.close()]);
       await threads.close();
     },
   };

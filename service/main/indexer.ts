@@ -2,10 +2,12 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { createContractWorlds } from '../live/contract-world.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimIndex } from '../store/indexer-state.ts';
 import { checkSchema } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
+import { createTvm } from '../tvm/tvm.ts';
 import { followAsIndexer, type ConfigurationSource } from './follow-configuration.ts';
 import { watchIndex } from './index-watch.ts';
 import { startIndexWriter } from './index-writer.ts';
@@ -17,6 +19,7 @@ import { readinessOf } from './readiness.ts';
 import { createStatus } from './status.ts';
 import { openStore } from './store.ts';
 import { startTracing } from './tracing.ts';
+import { workerUrl } from './worker-url.ts';
 
 /** The indexer as a process of its own, running. */
 export type IndexerProcess = {
@@ -49,7 +52,9 @@ export async function startIndexerProcess(
   await refuseOtherNetwork(store, config);
   // Nobody's floor is told to an indexer, and what it reads it reads once: it has no use for a Redis.
   const { pool, signatures, trusted } = startPool(config, undefined, { logger, register, tracer });
-  const writer = startIndexWriter(config, options, { store, pool, logger, register });
+  const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
+  const worlds = createContractWorlds(config, { pool, tvm, now: () => performance.now() });
+  const writer = startIndexWriter(config, options, { store, pool, worlds, logger, register });
   const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
   let draining = false;
   const readiness = () => readinessOf(pool, { draining, unreadable: watch.reason() });
@@ -70,7 +75,7 @@ export async function startIndexerProcess(
     reload.close();
     watch.close();
     await writer.close();
-    await Promise.all([store.close(), pool.close()]);
+    await Promise.all([store.close(), pool.close(), tvm.close()]);
     await Promise.all([signatures.close(), tracing.close(), internal.close()]);
   };
   try {

@@ -50,7 +50,9 @@ export type LedgerDependencies = {
 export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
   const store = openStore(config, options, dependencies);
   const writer =
-    options.writesIndex === true ? startIndexWriter(config, options, { ...dependencies, store }) : undefined;
+    options.writesIndex === true
+      ? startIndexWriter(config, options, { ...dependencies, worlds: dependencies.live.worlds, store })
+      : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
   const pending = startPending(config, options.redisUrl, { ...dependencies, store });
   return {

@@ -11,6 +11,7 @@ import { TonplaneError } from '../error.ts';
  * - `other_network`: the tables hold another network, or begin at another block
  * - `lease_lost`: another head writer has taken over
  * - `range_lost`: a range of the past is not this worker's any more
+ * - `claim_lost`: what these blocks mean is told by another worker now, or they have changed meanwhile
  * - `out_of_order`: a batch does not begin where the index ends
  */
 export type StoreErrorCode =
@@ -24,6 +25,7 @@ export type StoreErrorCode =
   | 'other_network'
   | 'lease_lost'
   | 'range_lost'
+  | 'claim_lost'
   | 'out_of_order';
 
 /** What happened, without values of rows. */

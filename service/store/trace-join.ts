@@ -4,7 +4,7 @@ import { hashKey } from './hash-key.ts';
 import { insertFrom, type Inserts } from './insert.ts';
 import type { Session } from './store.ts';
 import { openEdges, traceAccounts, traces, type OpenEdgeRow, type TraceRow, type TransactionRow } from './tables.ts';
-import { planTraces, type Absorbed, type MetEdge, type TraceSet } from './trace-plan.ts';
+import { planTraces, TRACE_STATE, type Absorbed, type MetEdge, type TraceSet } from './trace-plan.ts';
 import type { TraceRows } from './trace-rows.ts';
 
 /** Rows under the traces that they most likely belong to. */
@@ -42,10 +42,18 @@ export async function hintTraces(session: Session, rows: TraceRows): Promise<Hin
 }
 
 /**
- * Joins the traces of stored transactions with those of the index, and stores them with their accounts and open messages. Last in its transaction,
+ * Joins the traces of stored transactions with those of the index, and stores them with their accounts and open messages. Late in its transaction,
  * which must be READ COMMITTED: until it ends no other transaction joins traces.
+ *
+ * A complete trace has no open message, and so never changes: what ends here as a part of another was never told as actions.
+ *
+ * @returns the masterchain blocks in which those stored traces end that became complete by it
  */
-export async function joinTraces(session: Session, inserts: Inserts, { rows, labels }: HintedTraces): Promise<void> {
+export async function joinTraces(
+  session: Session,
+  inserts: Inserts,
+  { rows, labels }: HintedTraces,
+): Promise<readonly number[]> {
   await session.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.open_edges', 0))`);
   const met = await takeMetEdges(session, rows.openEdges);
   const stored = await readTraces(session, met);
@@ -55,6 +63,7 @@ export async function joinTraces(session: Session, inserts: Inserts, { rows, lab
   await inserts.add(traceAccounts, plan.fresh.accounts);
   await replaceJoined(session, inserts, plan.joined);
   await inserts.add(openEdges, plan.openEdges);
+  return plan.joined.traces.filter(({ state }) => state === TRACE_STATE.complete).map((trace) => trace.mc_seqno_end);
 }
 
 /** Takes the open messages out whose other end comes now. */

@@ -2,6 +2,7 @@ import { accountKey } from './account-key.ts';
 import { StoreError } from './errors.ts';
 import { hashKey } from './hash-key.ts';
 import { createInserts, insertFrom, type Carriage, type Inserts } from './insert.ts';
+import { queueInterpretations } from './interpretations.ts';
 import { newestStates } from './newest-states.ts';
 import { createPartitions } from './partitions.ts';
 import type { Session, Store } from './store.ts';
@@ -34,7 +35,7 @@ export type WriterOptions = {
 
 export type Writer = {
   /**
-   * Writes whole masterchain blocks, which follow one another, in one transaction, and moves the turn on. Blocks that the index has already are left
+   * Writes whole masterchain blocks, which follow one another, in one transaction, queues them to be interpreted, and moves the turn on. Blocks that the index has already are left
    * as they are. Tries again when it meets another writer.
    *
    * @returns seqnos of the masterchain blocks that were not there
@@ -125,7 +126,8 @@ async function writeRows(
     rows.flatMap((one) => one.codes),
   );
   await inserts.run(latestAccountStates, newestStates(rows.flatMap((one) => one.latestAccountStates)), mergeLatest);
-  await joinTraces(session, inserts, hinted);
+  const completed = await joinTraces(session, inserts, hinted);
+  await queueInterpretations(session, [...rows.map(({ mcSeqno }) => mcSeqno), ...completed]);
 }
 
 /**

@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   http: ['error', 'limits', 'contract', 'v2', 'v3'],
   actions: ['error', 'decode'],
   interfaces: ['error', 'actions', 'decode', 'live', 'tvm', 'store'],
-  interpreter: ['error', 'actions', 'decode', 'interfaces', 'live', 'store'],
+  interpreter: ['error', 'actions', 'contract', 'decode', 'indexer', 'interfaces', 'live', 'store'],
   metadata: ['error', 'store'],
   indexer: ['error', 'decode', 'live', 'tvm', 'store'],
   devchain: ['error', 'decode', 'tvm', 'liteserver'],

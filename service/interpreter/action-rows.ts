@@ -1,0 +1,73 @@
+import type { Classified, ClassificationState } from '../actions/classify.ts';
+import type { EventTrace } from '../actions/event.ts';
+import type { Action } from '../actions/rows.ts';
+import { columnsJson } from '../actions/stored-columns.ts';
+import { parseAddress } from '../decode/address.ts';
+import { accountKey } from '../store/account-key.ts';
+import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/meaning-tables.ts';
+
+/** `trace_classifications.state`. */
+export const CLASSIFICATION_STATES = { failed: 1, ok: 2, broken: 3 } as const satisfies Record<
+  ClassificationState,
+  number
+>;
+
+/** What one trace gives. */
+export type TraceMeaning = {
+  readonly trace: TraceClassificationRow;
+  readonly actions: readonly ActionRow[];
+  readonly accounts: readonly ActionAccountRow[];
+};
+
+/** @param version of the interpreter */
+export function traceMeaning(trace: EventTrace, { state, actions }: Classified, version: number): TraceMeaning {
+  const rows = actions.map((action) => actionRow(trace, action));
+  return {
+    trace: { trace_id: hashOf(trace.traceId), state: CLASSIFICATION_STATES[state], version },
+    actions: rows,
+    accounts: rows.flatMap(accountRows),
+  };
+}
+
+function actionRow(trace: EventTrace, action: Action): ActionRow {
+  return {
+    trace_id: hashOf(trace.traceId),
+    action_id: hashOf(action.actionId),
+    type: action.type,
+    start_lt: action.startLt,
+    end_lt: action.endLt,
+    start_utime: action.startUtime | 0,
+    end_utime: action.endUtime | 0,
+    trace_end_lt: trace.endLt,
+    trace_end_utime: trace.endUtime | 0,
+    trace_mc_seqno_end: trace.mcSeqnoEnd,
+    trace_external_hash: trace.externalHash === null ? null : hashOf(trace.externalHash),
+    trace_external_hash_norm: trace.externalHashNorm === null ? null : hashOf(trace.externalHashNorm),
+    success: action.success,
+    parent_action_id: action.parentActionId === null ? null : hashOf(action.parentActionId),
+    ancestor_types: action.ancestorTypes,
+    tx_hashes: action.transactions.map(hashOf),
+    accounts: accountsOf(action),
+    columns: columnsJson(action),
+  };
+}
+
+/** Those that are accounts, each once. */
+function accountsOf({ accounts }: Action): readonly Uint8Array[] {
+  const keys = accounts.flatMap((text) => {
+    const account = parseAddress(text);
+    const key = account === undefined ? undefined : accountKey(account);
+    return key === undefined || key.length === 0 ? [] : [[text, key] as const];
+  });
+  return [...new Map(keys).values()];
+}
+
+function accountRows(row: ActionRow): ActionAccountRow[] {
+  const { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime } = row;
+  const place = { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime };
+  return row.accounts.map((account) => ({ account, ...place }));
+}
+
+function hashOf(text: string): Buffer {
+  return Buffer.from(text, 'base64');
+}

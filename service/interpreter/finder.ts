@@ -1,0 +1,121 @@
+import { TonplaneError } from '../error.ts';
+import type { Retry } from '../indexer/retry.ts';
+import { readChangedAccount } from '../interfaces/account-code.ts';
+import type { ChangedAccount, Detected, DetectionWorld, Detector } from '../interfaces/detector.ts';
+import type { AccountId } from '../live/accounts.ts';
+import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
+import type { Stage } from './retrying.ts';
+
+/** Finds out what accounts are at masterchain blocks, however long it takes. Rejects with the reason of the signal and with nothing else. */
+export type Finder = {
+  /** Undefined for an account that can be nothing by its code, and for one that could not be looked at. */
+  readonly detect: (mcSeqno: number, changed: ChangedAccount, signal: AbortSignal) => Promise<Detected | undefined>;
+  /** The same of an account of which nothing is known but its address. */
+  readonly detectUnknown: (mcSeqno: number, account: AccountId, signal: AbortSignal) => Promise<Detected | undefined>;
+};
+
+export type FinderDependencies = {
+  readonly worlds: Pick<ContractWorlds, 'open'>;
+  readonly detector: Detector;
+  readonly retry: Retry<Stage>;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+  /** A block that no lite server has any more: the account was looked at as it is now. */
+  readonly onFallback: () => void;
+  /** An account whose detection fails by itself, which nothing is said of. */
+  readonly onGivenUp: (account: AccountId, error: unknown) => void;
+};
+
+/** Detections under way at a time: they wait for lite servers most of the time, and a thread of the emulator has enough with some. */
+const CONCURRENT_MAX = 16;
+
+/** Of one detection, a few reads and runs: a pool that is well answers in a tenth of it. */
+const DETECTION_MS = 30_000;
+
+/** Tries of what is the account's own fault, or of a block that is gone: the second may meet another lite server or thread. */
+const OWN_TRIES_MAX = 3;
+
+export function createFinder({ worlds, detector, retry, now, onFallback, onGivenUp }: FinderDependencies): Finder {
+  const gate = createGate(CONCURRENT_MAX);
+
+  /** Opens the block when it is first read from: most accounts can be nothing by their code. */
+  function worldAt(mcSeqno: number | undefined, signal: AbortSignal): DetectionWorld {
+    let opening: Promise<ContractWorld> | undefined;
+    const opened = (): Promise<ContractWorld> =>
+      (opening ??= worlds.open(mcSeqno, { deadlineMs: now() + DETECTION_MS, signal, caller: 'interpreter' }));
+    return {
+      readAccount: async (account) => (await opened()).readAccount(account),
+      runMethod: async (call) => (await opened()).runMethod(call),
+      runMethods: async (calls) => (await opened()).runMethods(calls),
+      readDnsRoot: async () => (await opened()).readDnsRoot(),
+    };
+  }
+
+  function run(
+    mcSeqno: number,
+    account: AccountId,
+    work: (world: DetectionWorld) => Promise<Detected | undefined>,
+    signal: AbortSignal,
+  ): Promise<Detected | undefined> {
+    let place: number | undefined = mcSeqno;
+    let ownTries = 0;
+    const attempt = async (): Promise<Detected | undefined> => {
+      try {
+        return await gate.run(() => work(worldAt(place, AbortSignal.any([signal, AbortSignal.timeout(DETECTION_MS)]))));
+      } catch (error) {
+        if (signal.aborted || !isOwn(error)) throw error;
+        ownTries += 1;
+        if (ownTries < OWN_TRIES_MAX) throw error;
+        if (isGone(error) && place !== undefined) {
+          place = undefined;
+          ownTries = 0;
+          onFallback();
+          return attempt();
+        }
+        onGivenUp(account, error);
+        return undefined;
+      }
+    };
+    return retry.run('detect', mcSeqno, attempt, signal);
+  }
+
+  return {
+    detect: (mcSeqno, changed, signal) =>
+      run(mcSeqno, changed.account, (world) => detector.detect(world, changed), signal),
+    detectUnknown: (mcSeqno, account, signal) =>
+      run(mcSeqno, account, async (world) => detector.detect(world, await readChangedAccount(world, account)), signal),
+  };
+}
+
+/** True for a failure that will be the same the next time: of the contract itself, or of a block that is not kept. */
+function isOwn(error: unknown): boolean {
+  if (!(error instanceof TonplaneError) || isGone(error) || error.code === 'tvm_crashed') return true;
+  return !error.retryable && !ended.has(error.code);
+}
+
+/** What the end of a wait or of a process looks like: it says nothing of the account. */
+const ended: ReadonlySet<string> = new Set(['aborted', 'closed', 'tvm_aborted', 'tvm_closed']);
+
+/** No lite server has the state of the block any more. */
+function isGone(error: unknown): boolean {
+  return error instanceof TonplaneError && error.code === 'pruned';
+}
+
+/** Lets so many run at a time, in the order in which they came. */
+function createGate(max: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+      else running += 1;
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}

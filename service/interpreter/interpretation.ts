@@ -1,0 +1,150 @@
+import { classifiedTransactionsMax, type Classified } from '../actions/classify.ts';
+import type { EventTrace } from '../actions/event.ts';
+import { createPacer, type Pacer } from '../contract/paced.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
+import type { Detected } from '../interfaces/detector.ts';
+import { hashKey } from '../store/hash-key.ts';
+import { readBlockTransactions, readCompleteTraces, readEarlierTransactions } from '../store/interpreted-rows.ts';
+import type { StoredTransaction } from '../store/interpreted-rows.ts';
+import type { Meaning } from '../store/meaning-writer.ts';
+import type { Store } from '../store/store.ts';
+import type { TraceRow } from '../store/tables.ts';
+import { traceMeaning, type TraceMeaning } from './action-rows.ts';
+import { changesOf } from './changed-accounts.ts';
+import { createKnowledge, type Knowledge, type KnowledgeDependencies } from './knowledge.ts';
+import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
+import { mayTransfer, transferOf } from './transfers.ts';
+
+/** What was done: for metrics. */
+export type InterpretedCounts = { readonly transactions: number; readonly traces: number; readonly actions: number };
+
+export type Interpretation = { readonly meaning: Meaning; readonly counts: InterpretedCounts };
+
+export type InterpretationDependencies = KnowledgeDependencies & {
+  readonly store: Pick<Store, 'transaction'>;
+  /** Of the interpreter. */
+  readonly version: number;
+};
+
+type LedgerRows = {
+  readonly transactions: readonly StoredTransaction[];
+  readonly traces: readonly TraceRow[];
+  readonly earlier: readonly StoredTransaction[];
+};
+
+/**
+ * What masterchain blocks mean: what the accounts are that changed in them, what those were asked for, and the actions of the traces that ended there.
+ * The result depends on nothing but the chain. Rejects with StoreError and with the signal's reason.
+ */
+export async function interpret(
+  seqnos: readonly number[],
+  dependencies: InterpretationDependencies,
+  signal: AbortSignal,
+): Promise<Interpretation> {
+  const { store, version } = dependencies;
+  const rows = await readLedger(store, seqnos);
+  const pacer = createPacer();
+  const own = await openAll(rows.transactions, pacer);
+  const earlier = await openAll(rows.earlier, pacer);
+  const knowledge = await createKnowledge(changesOf(own), changesOf(earlier), dependencies, signal);
+  const told: TraceMeaning[] = [];
+  for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
+    await pacer.pause();
+    told.push(await tell(row, transactions, knowledge, version));
+  }
+  const meaning: Meaning = {
+    contracts: knowledge.detected.map(({ found }) => found),
+    facts: knowledge.facts,
+    ...(await transfersOf(own, knowledge)),
+    traces: told.map(({ trace }) => trace),
+    actions: told.flatMap(({ actions }) => actions),
+    actionAccounts: told.flatMap(({ accounts }) => accounts),
+  };
+  const counts = { transactions: own.length, traces: told.length, actions: meaning.actions.length };
+  return { meaning, counts };
+}
+
+function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]): Promise<LedgerRows> {
+  return store.transaction(async ({ query }) => {
+    const transactions = await readBlockTransactions(query, seqnos);
+    const traces = await readCompleteTraces(query, seqnos);
+    const here = new Map<string, number>();
+    for (const { trace_id } of transactions) {
+      const name = hashKey(trace_id);
+      here.set(name, (here.get(name) ?? 0) + 1);
+    }
+    const began = traces.filter(
+      ({ trace_id, nodes }) => nodes <= classifiedTransactionsMax && here.get(hashKey(trace_id)) !== nodes,
+    );
+    return { transactions, traces, earlier: await readEarlierTransactions(query, began, seqnos) };
+  });
+}
+
+/** Those that can be read: what no reader understands means nothing. */
+async function openAll(stored: readonly StoredTransaction[], pacer: Pacer): Promise<OpenTransaction[]> {
+  const opened: OpenTransaction[] = [];
+  for (const one of stored) {
+    await pacer.pause();
+    try {
+      opened.push(openTransaction(one));
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+    }
+  }
+  return opened;
+}
+
+type WholeTrace = { readonly row: TraceRow; readonly transactions: readonly OpenTransaction[] };
+
+function tracesOf(rows: readonly TraceRow[], transactions: readonly OpenTransaction[]): WholeTrace[] {
+  const byTrace = Map.groupBy(transactions, ({ stored }) => hashKey(stored.trace_id));
+  return rows.map((row) => ({
+    row,
+    transactions: (byTrace.get(hashKey(row.trace_id)) ?? []).toSorted(byPlace),
+  }));
+}
+
+function byPlace({ stored: one }: OpenTransaction, { stored: other }: OpenTransaction): number {
+  return one.lt === other.lt ? Buffer.compare(one.account, other.account) : one.lt < other.lt ? -1 : 1;
+}
+
+async function tell(
+  row: TraceRow,
+  transactions: readonly OpenTransaction[],
+  knowledge: Knowledge,
+  version: number,
+): Promise<TraceMeaning> {
+  const trace = eventTraceOf(row, transactions);
+  return traceMeaning(trace, await classifyWhole(row, trace, transactions, knowledge), version);
+}
+
+async function classifyWhole(
+  row: TraceRow,
+  trace: EventTrace,
+  transactions: readonly OpenTransaction[],
+  knowledge: Knowledge,
+): Promise<Classified> {
+  if (row.nodes > classifiedTransactionsMax) return { state: 'ok', actions: [] };
+  // Something of it cannot be read.
+  if (transactions.length !== row.nodes) return { state: 'failed', actions: [] };
+  return classifyLookingUp(trace, knowledge.ofTrace(trace, changesOf(transactions)));
+}
+
+type Transfers = Pick<Meaning, 'looked' | 'jettonTransfers' | 'jettonBurns' | 'nftTransfers'>;
+
+async function transfersOf(transactions: readonly OpenTransaction[], knowledge: Knowledge): Promise<Transfers> {
+  const asked = transactions.filter(({ event }) => mayTransfer(event));
+  const rows = await Promise.all(
+    asked.map(async ({ stored, event }) => {
+      const found: Detected | undefined = await knowledge.ofTransaction(stored);
+      return transferOf({ stored, event, jettonWallet: found?.jettonWallet, nftItem: found?.nftItem });
+    }),
+  );
+  return {
+    looked: asked.map(({ stored }) => stored),
+    jettonTransfers: rows.flatMap(({ jettonTransfer }) => jettonTransfer ?? []),
+    jettonBurns: rows.flatMap(({ jettonBurn }) => jettonBurn ?? []),
+    nftTransfers: rows.flatMap(({ nftTransfer }) => nftTransfer ?? []),
+  };
+}

@@ -1,0 +1,165 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { formatRawAddress } from '../decode/address.ts';
+import { createRetry, pause, type Trouble } from '../indexer/retry.ts';
+import type { Detector } from '../interfaces/detector.ts';
+import type { ContractWorlds } from '../live/contract-world.ts';
+import {
+  claimInterpretations,
+  countInterpretations,
+  queueOlder,
+  type ClaimedBlocks,
+} from '../store/interpretations.ts';
+import { writeMeaning } from '../store/meaning-writer.ts';
+import { checkSchema } from '../store/migrate.ts';
+import type { Store } from '../store/store.ts';
+import { createFinder } from './finder.ts';
+import { interpret } from './interpretation.ts';
+import { createInterpreterMetrics } from './metrics.ts';
+import { interpretationVersion, tuningDefaults, type InterpreterTuning } from './options.ts';
+import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
+import { isClaimLost, type Stage } from './retrying.ts';
+
+/** Tells what the indexed blocks mean: contracts, transfers, actions. Several processes may do so side by side. */
+export type Interpreter = {
+  /** What `/status` shows. */
+  readonly status: () => InterpreterStatus;
+  /** Ends what is under way; nothing is half written. */
+  readonly close: () => Promise<void>;
+};
+
+export type InterpreterStatus = InterpreterProgressView & {
+  /** Blocks that this process works on. */
+  readonly claimed: readonly number[];
+  /** What fails and is tried again, longest first. */
+  readonly troubles: readonly Trouble[];
+};
+
+export type InterpreterOptions = {
+  /** Blocks that an older one has told are told again. */
+  readonly version?: number;
+  readonly tuning?: Partial<InterpreterTuning>;
+};
+
+export type InterpreterDependencies = {
+  readonly store: Store;
+  readonly worlds: Pick<ContractWorlds, 'open'>;
+  readonly detector: Detector;
+  readonly logger: Logger;
+  readonly register: Registry;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+  readonly unixMs: () => number;
+  /** 0..1. */
+  readonly random: () => number;
+};
+
+/** Begins at once, and goes on through everything that fails, until it is closed. */
+export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
+  const { store, worlds, detector, logger, register, now, unixMs, random } = dependencies;
+  const { version = interpretationVersion } = options;
+  const tuning = { ...tuningDefaults, ...options.tuning };
+  const closing = new AbortController();
+  const { signal } = closing;
+  const progress = createInterpreterProgress(now);
+  const metrics = createInterpreterMetrics(register, progress.view);
+  const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isClaimLost });
+  const finder = createFinder({
+    worlds,
+    detector,
+    retry,
+    now,
+    onFallback: metrics.fellBack,
+    onGivenUp(account, error) {
+      metrics.gaveUp();
+      logger.warn({ err: error, account: formatRawAddress(account, 'upper') }, 'nothing is told of an account');
+    },
+  });
+  const claims = new Set<ClaimedBlocks>();
+
+  async function work(worker: number): Promise<void> {
+    for (;;) {
+      const claimed = await retry.run(
+        'claim',
+        worker,
+        () => claimInterpretations(store, { ...tuning, version }),
+        signal,
+      );
+      if (claimed !== undefined) await tellClaimed(claimed);
+      else if (!(await findOlder(worker))) await pause(tuning.idleMs, signal);
+    }
+  }
+
+  /** Only when all else is done: what is new comes first. */
+  async function findOlder(worker: number): Promise<boolean> {
+    const blocksMax = tuning.againMax;
+    const count = await retry.run('claim', worker, () => queueOlder(store, { version, blocksMax }), signal);
+    if (count > 0) logger.info({ blocks: count, version }, 'blocks of an older version are told again');
+    return count > 0;
+  }
+
+  async function tellClaimed(claimed: ClaimedBlocks): Promise<void> {
+    claims.add(claimed);
+    const heartbeat = setInterval(() => {
+      // A heartbeat that fails is followed by others; what is written says whether the claim is lost.
+      claimed.heartbeat().catch((error: unknown) => logger.debug({ err: error }, 'no heartbeat'));
+    }, tuning.claimMs / 4);
+    try {
+      await tell(claimed);
+    } catch (error) {
+      if (!isClaimLost(error)) await giveBack(claimed);
+      signal.throwIfAborted();
+      metrics.lost(claimed.seqnos.length);
+      logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
+    } finally {
+      clearInterval(heartbeat);
+      claims.delete(claimed);
+    }
+  }
+
+  async function tell(claimed: ClaimedBlocks): Promise<void> {
+    const { seqnos } = claimed;
+    const number = seqnos[0] ?? 0;
+    const work = () => interpret(seqnos, { store, finder, version }, signal);
+    const { meaning, counts } = await retry.run('read', number, work, signal);
+    await retry.run('write', number, () => writeMeaning(store, claimed, meaning), signal);
+    metrics.written(seqnos.length, counts);
+    progress.written(seqnos.length, counts.traces);
+  }
+
+  async function giveBack(claimed: ClaimedBlocks): Promise<void> {
+    await claimed.release().catch((error: unknown) => logger.debug({ err: error }, 'a claim was not given back'));
+  }
+
+  async function watchProgress(): Promise<void> {
+    for (;;) {
+      progress.left(await retry.run('progress', 0, () => countInterpretations(store, version), signal));
+      await pause(tuning.progressMs, signal);
+    }
+  }
+
+  async function run(): Promise<void> {
+    await retry.run('schema', 0, () => checkSchema(store), signal);
+    const flows = [...Array.from({ length: tuning.workers }, (_, worker) => work(worker)), watchProgress()];
+    // Each gives back what it holds before all has ended.
+    await Promise.allSettled(flows);
+    await Promise.all(flows);
+  }
+
+  const done = run().catch((error: unknown) => {
+    if (!signal.aborted) logger.fatal({ err: error }, 'the interpreter ended');
+  });
+
+  return {
+    status: () => ({
+      ...progress.view(),
+      claimed: [...claims].flatMap(({ seqnos }) => seqnos),
+      troubles: retry.troubles(),
+    }),
+    async close() {
+      closing.abort(new Error('the interpreter is closed'));
+      await done;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { EventTrace } from '../actions/event.ts';
+import { parseAddress } from '../decode/address.ts';
+import type { LookUpFacts } from '../interfaces/classify-looking-up.ts';
+import type { Detected } from '../interfaces/detector.ts';
+import type { AccountFacts } from '../interfaces/facts.ts';
+import { accountKey, accountOfKey } from '../store/account-key.ts';
+import { hashKey } from '../store/hash-key.ts';
+import { readFacts, readStateCodes, type StateCode, type StoredTransaction } from '../store/interpreted-rows.ts';
+import type { InterfaceFactsRow } from '../store/meaning-tables.ts';
+import type { Store } from '../store/store.ts';
+import { changedAccount, isActive, isDestroyed, type AccountChange } from './changed-accounts.ts';
+import { factsJson, readFactsJson } from './facts-json.ts';
+import type { Finder } from './finder.ts';
+
+/** An account that changed, and what it is since. */
+export type FoundChange = { readonly change: AccountChange; readonly found: Detected };
+
+/** What is known of the accounts of some masterchain blocks, and of the traces that ended in them. */
+export type Knowledge = {
+  /** Accounts that changed in the blocks and may be something. */
+  readonly detected: readonly FoundChange[];
+  readonly facts: readonly InterfaceFactsRow[];
+  /**
+   * What the account of a transaction in the blocks is: after the masterchain block, or before it when the account is gone by then. Rejects with the
+   * signal's reason.
+   */
+  ofTransaction(stored: Pick<StoredTransaction, 'mc_seqno' | 'account'>): Promise<Detected | undefined>;
+  /**
+   * Answers what classification asks. An account of the trace is known as its last transaction in it left it, or, when that destroyed it, as it was
+   * before; an account that is only named, as it was when the trace ended. Rejects with the signal's reason.
+   *
+   * @param changes of all accounts of the trace
+   */
+  ofTrace(trace: EventTrace, changes: readonly AccountChange[]): LookUpFacts;
+};
+
+export type KnowledgeDependencies = {
+  readonly store: Pick<Store, 'transaction'>;
+  readonly finder: Finder;
+};
+
+const noFacts: AccountFacts = {};
+
+/**
+ * @param own changes in the blocks
+ * @param earlier changes in other blocks, by traces that ended in these
+ */
+export async function createKnowledge(
+  own: readonly AccountChange[],
+  earlier: readonly AccountChange[],
+  { store, finder }: KnowledgeDependencies,
+  signal: AbortSignal,
+): Promise<Knowledge> {
+  const all = [...own, ...earlier];
+  const { codes, stored } = await store.transaction(async ({ query }) => {
+    const states = await readStateCodes(
+      query,
+      all.flatMap((change) =>
+        isActive(change) ? change.last.stateAfter : isDestroyed(change) ? change.first.stateBefore : [],
+      ),
+    );
+    const places = earlier.map(({ last }) => last.stored);
+    return {
+      codes: new Map<string, StateCode>(states.map((state) => [hashKey(state.hash), state])),
+      stored: places.length === 0 ? [] : await readFacts(query, places),
+    };
+  });
+  const kept = new Map(stored.map((row) => [`${row.lt} ${hashKey(row.account)}`, row]));
+  /** Every question once. */
+  const asked = new Map<string, Promise<Detected | undefined>>();
+
+  function once(name: string, ask: () => Promise<Detected | undefined>): Promise<Detected | undefined> {
+    const known = asked.get(name) ?? ask();
+    asked.set(name, known);
+    return known;
+  }
+
+  function after(change: AccountChange): Promise<Detected | undefined> {
+    if (!isActive(change)) return Promise.resolve(undefined);
+    return lookAt(change.mcSeqno, change, change.last.stateAfter);
+  }
+
+  /** Before the masterchain block that destroyed it. */
+  function before(change: AccountChange): Promise<Detected | undefined> {
+    const { mcSeqno, first } = change;
+    return mcSeqno > 1 ? lookAt(mcSeqno - 1, change, first.stateBefore) : Promise.resolve(undefined);
+  }
+
+  function lookAt(mcSeqno: number, change: AccountChange, state: Uint8Array): Promise<Detected | undefined> {
+    const code = codes.get(hashKey(state));
+    if (code === undefined) return named(mcSeqno, change.account);
+    return once(`${mcSeqno} ${hashKey(change.account)}`, () =>
+      finder.detect(mcSeqno, changedAccount(change, code), signal),
+    );
+  }
+
+  function named(mcSeqno: number, account: Uint8Array): Promise<Detected | undefined> {
+    const ask = () => finder.detectUnknown(mcSeqno, accountOfKey(account), signal);
+    return once(`${mcSeqno} ${hashKey(account)}`, ask);
+  }
+
+  const found = await Promise.all(own.map(after));
+  const detected = own.flatMap((change, index) => {
+    const one = found[index];
+    return one === undefined ? [] : [{ change, found: one }];
+  });
+  const ownByPlace = new Map(own.map((change) => [`${change.mcSeqno} ${hashKey(change.account)}`, change]));
+
+  async function factsAfter(change: AccountChange): Promise<AccountFacts> {
+    const row = kept.get(`${change.last.stored.lt} ${hashKey(change.account)}`);
+    const known = ownByPlace.get(`${change.mcSeqno} ${hashKey(change.account)}`);
+    if (known === undefined && row !== undefined) return readFactsJson(row.facts);
+    return (await after(known ?? change))?.facts ?? noFacts;
+  }
+
+  return {
+    detected,
+    facts: detected.map(({ change, found: { facts } }) => ({
+      account: change.account,
+      after_lt: change.first.prevLt,
+      until_lt: change.last.stored.lt,
+      facts: factsJson(facts),
+    })),
+    async ofTransaction({ mc_seqno: mcSeqno, account }) {
+      const change = ownByPlace.get(`${mcSeqno} ${hashKey(account)}`);
+      if (change === undefined) return undefined;
+      return isDestroyed(change) ? before(change) : after(change);
+    },
+    ofTrace(trace, changes) {
+      const byAccount = Map.groupBy(changes, ({ account }) => hashKey(account));
+
+      async function factsOf(text: string): Promise<AccountFacts> {
+        const account = parseAddress(text);
+        if (account === undefined) return noFacts;
+        const key = accountKey(account);
+        if (key.length === 0) return noFacts;
+        const own = byAccount.get(hashKey(key));
+        if (own === undefined) return (await named(trace.mcSeqnoEnd, key))?.facts ?? noFacts;
+        const last = own.at(-1)!;
+        return isDestroyed(last) ? ((await before(last))?.facts ?? noFacts) : factsAfter(last);
+      }
+
+      return async (accounts) => {
+        const facts = await Promise.all(accounts.map(async (account) => [account, await factsOf(account)] as const));
+        return new Map(facts);
+      };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+import type { InterpretedCounts } from './interpretation.ts';
+import type { InterpreterProgressView } from './progress.ts';
+import type { Stage } from './retrying.ts';
+
+export type InterpreterMetrics = {
+  /** Committed to Postgres. */
+  readonly written: (blocks: number, counts: InterpretedCounts) => void;
+  readonly retried: (stage: Stage) => void;
+  readonly fellBack: () => void;
+  readonly gaveUp: () => void;
+  readonly lost: (blocks: number) => void;
+};
+
+export function createInterpreterMetrics(register: Registry, view: () => InterpreterProgressView): InterpreterMetrics {
+  const registers = [register];
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  register.registerMetric(
+    new Gauge({
+      name: 'ton_interpreter_remaining_blocks',
+      help: 'Masterchain blocks whose meaning is to be told, or told again by a newer version, in all processes',
+      registers: [],
+      collect() {
+        const { remainingBlocks } = view();
+        // A gauge without a value is not shown.
+        if (remainingBlocks === undefined) this.remove();
+        else this.set(remainingBlocks);
+      },
+    }),
+  );
+  const blocks = counter('ton_interpreter_blocks_total', 'Masterchain blocks whose meaning was committed to Postgres');
+  const transactions = counter('ton_interpreter_transactions_total', 'Transactions of those blocks');
+  const traces = counter('ton_interpreter_traces_total', 'Complete traces that were classified');
+  const actions = counter('ton_interpreter_actions_total', 'Actions of those traces');
+  const fallbacks = counter(
+    'ton_interpreter_fallbacks_total',
+    'Accounts looked at as they are now, because no lite server has the state of their block any more',
+  );
+  const givenUp = counter(
+    'ton_interpreter_given_up_total',
+    'Accounts that could not be looked at, of which nothing is told',
+  );
+  const lost = counter(
+    'ton_interpreter_lost_blocks_total',
+    'Masterchain blocks done in vain: they got further traces meanwhile, or another process had them too',
+  );
+  const retries = new Counter({
+    name: 'ton_interpreter_retries_total',
+    help: 'Failures after which the work is tried again, by what was done',
+    labelNames: ['stage'],
+    registers,
+  });
+  return {
+    written(count, counts) {
+      blocks.inc(count);
+      transactions.inc(counts.transactions);
+      traces.inc(counts.traces);
+      actions.inc(counts.actions);
+    },
+    retried: (stage) => retries.inc({ stage }),
+    fellBack: () => fallbacks.inc(),
+    gaveUp: () => givenUp.inc(),
+    lost: (count) => lost.inc(count),
+  };
+}

@@ -1,0 +1,27 @@
+/** What is done with the ledger here: a change of detection or classification that makes other rows makes it one more. */
+export const interpretationVersion = 1;
+
+/** Bounds and times. The defaults suit every network; tests shorten them. */
+export type InterpreterTuning = {
+  /** Claims in work at a time: while one is written, the accounts of the other are looked at. */
+  readonly workers: number;
+  /** Masterchain blocks of one claim, and of one transaction: some thousand transactions on the main network. */
+  readonly blocksMax: number;
+  /** A worker that is not heard of for so long has lost its claim. */
+  readonly claimMs: number;
+  /** Between two looks when there was nothing to do. */
+  readonly idleMs: number;
+  /** Blocks of an older version that are queued again at a time. */
+  readonly againMax: number;
+  /** Between two looks at what is left. */
+  readonly progressMs: number;
+};
+
+export const tuningDefaults: InterpreterTuning = {
+  workers: 2,
+  blocksMax: 16,
+  claimMs: 60_000,
+  idleMs: 250,
+  againMax: 1_000,
+  progressMs: 2_000,
+};

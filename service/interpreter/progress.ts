@@ -1,0 +1,64 @@
+import { createRate, duration, etaSeconds, grouped, WINDOW_MS } from '../indexer/progress.ts';
+import type { InterpretationsLeft } from '../store/interpretations.ts';
+
+/** What the interpreter is doing, as `/status` shows it. */
+export type InterpreterProgressView = {
+  /** Of this process over the last minute. */
+  readonly blocksPerSecond: number;
+  readonly tracesPerSecond: number;
+  /** Masterchain blocks to tell, of all processes; undefined until it is known. */
+  readonly remainingBlocks: number | undefined;
+  /** Those among them that an older version has told. */
+  readonly olderBlocks: number | undefined;
+  /** At the pace of all processes of late; undefined while it is unknown. */
+  readonly etaSeconds: number | undefined;
+};
+
+export type InterpreterProgress = {
+  readonly written: (blocks: number, traces: number) => void;
+  readonly left: (left: InterpretationsLeft) => void;
+  readonly view: () => InterpreterProgressView;
+};
+
+/** @param now milliseconds, ascending */
+export function createInterpreterProgress(now: () => number): InterpreterProgress {
+  const startMs = now();
+  const blocks = createRate(startMs);
+  const traces = createRate(startMs);
+  let last: InterpretationsLeft | undefined;
+  /** What was left at moments of the last window, oldest first. */
+  let history: { readonly atMs: number; readonly left: number }[] = [];
+  return {
+    written(blockCount, traceCount) {
+      blocks.add(now(), blockCount);
+      traces.add(now(), traceCount);
+    },
+    left(found) {
+      last = found;
+      const atMs = now();
+      const kept = history.filter((one) => one.atMs > atMs - WINDOW_MS);
+      history = [...kept, { atMs, left: found.todo + found.older }];
+    },
+    view: () => ({
+      blocksPerSecond: blocks.perSecond(now()),
+      tracesPerSecond: traces.perSecond(now()),
+      remainingBlocks: last && last.todo + last.older,
+      olderBlocks: last?.older,
+      etaSeconds: last && etaSeconds(history),
+    }),
+  };
+}
+
+/** A part of a line: `actions: 1,234 blocks behind, 61.5 blocks/s, 2m to go`; with what is done again by a newer version. */
+export function formatInterpretation(view: InterpreterProgressView): string {
+  const { remainingBlocks, olderBlocks, blocksPerSecond, etaSeconds: eta } = view;
+  if (remainingBlocks === undefined) return 'actions: not begun';
+  if (remainingBlocks === 0) return 'actions: up to date';
+  const again = olderBlocks === undefined || olderBlocks === 0 ? '' : ` (${grouped(olderBlocks)} of an older version)`;
+  const parts = [
+    `actions: ${grouped(remainingBlocks)} blocks left${again}`,
+    `${blocksPerSecond.toFixed(1)} blocks/s`,
+    ...(eta === undefined ? [] : [`${duration(eta)} to go`]),
+  ];
+  return parts.join(', ');
+}

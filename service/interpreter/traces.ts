@@ -1,0 +1,48 @@
+import { eventTransaction } from '../actions/event-transaction.ts';
+import type { EventTrace, EventTransaction } from '../actions/event.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { StoredTransaction } from '../store/interpreted-rows.ts';
+import type { TraceRow } from '../store/tables.ts';
+
+/** A stored transaction, read. */
+export type OpenTransaction = {
+  readonly stored: StoredTransaction;
+  readonly event: EventTransaction;
+  /** Of the account's transaction before; 0 for its first. */
+  readonly prevLt: bigint;
+  /** Hashes of the account's state. */
+  readonly stateBefore: Buffer;
+  readonly stateAfter: Buffer;
+};
+
+/** Throws DecodeError. */
+export function openTransaction(stored: StoredTransaction): OpenTransaction {
+  const table = parseBoc(stored.boc);
+  const transaction = readTransaction(table, table.roots[0]!);
+  const { workchain, mc_seqno: mcSeqno } = stored;
+  return {
+    stored,
+    event: eventTransaction({ table, transaction, workchain, mcSeqno }),
+    prevLt: transaction.prevLt,
+    stateBefore: transaction.stateUpdate.oldHash,
+    stateAfter: transaction.stateUpdate.newHash,
+  };
+}
+
+/** @param transactions all of the trace, by lt and account */
+export function eventTraceOf(row: TraceRow, transactions: readonly OpenTransaction[]): EventTrace {
+  return {
+    traceId: textOf(row.trace_id),
+    externalHash: row.external_hash === null ? null : textOf(row.external_hash),
+    externalHashNorm: row.external_hash_norm === null ? null : textOf(row.external_hash_norm),
+    endLt: row.end_lt,
+    endUtime: row.end_utime >>> 0,
+    mcSeqnoEnd: row.mc_seqno_end,
+    transactions: transactions.map(({ event }) => event),
+  };
+}
+
+function textOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('base64');
+}

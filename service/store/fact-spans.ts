@@ -1,0 +1,62 @@
+import type { InterfaceFactsRow } from './meaning-tables.ts';
+
+/** What an account meant after its transactions above `after_lt` up to `until_lt`. */
+export type FactSpan = Pick<InterfaceFactsRow, 'after_lt' | 'until_lt' | 'facts'>;
+
+/** Changes of an account's spans. */
+export type SpanChanges = {
+  /** `after_lt` of stored spans that go. */
+  readonly removed: readonly bigint[];
+  readonly added: readonly FactSpan[];
+};
+
+/**
+ * Puts spans that were looked at now in the place of what was known of them. Spans that meet at a transaction and say the same are one, so that the
+ * result does not depend on the order in which they came.
+ *
+ * @param stored those that overlap or meet the seen ones
+ */
+export function planSpans(stored: readonly FactSpan[], seen: readonly FactSpan[]): SpanChanges {
+  let spans = [...stored];
+  for (const one of seen) spans = [...spans.flatMap((span) => without(span, one)), one];
+  const joined: FactSpan[] = [];
+  for (const span of spans.toSorted((one, other) => compare(one.after_lt, other.after_lt))) {
+    const last = joined.at(-1);
+    const isNext = last?.until_lt === span.after_lt && textOf(last.facts) === textOf(span.facts);
+    if (isNext) joined[joined.length - 1] = { ...last, until_lt: span.until_lt };
+    else joined.push(span);
+  }
+  const isIn = (list: readonly FactSpan[], span: FactSpan): boolean => list.some((one) => isSame(one, span));
+  return {
+    removed: stored.filter((span) => !isIn(joined, span)).map((span) => span.after_lt),
+    added: joined.filter((span) => !isIn(stored, span)),
+  };
+}
+
+/** What is left of a span where another takes its place. */
+function without(span: FactSpan, other: FactSpan): FactSpan[] {
+  if (span.until_lt <= other.after_lt || span.after_lt >= other.until_lt) return [span];
+  return [
+    { ...span, until_lt: other.after_lt },
+    { ...span, after_lt: other.until_lt },
+  ].filter((part) => part.after_lt < part.until_lt);
+}
+
+function isSame(one: FactSpan, other: FactSpan): boolean {
+  return (
+    one.after_lt === other.after_lt && one.until_lt === other.until_lt && textOf(one.facts) === textOf(other.facts)
+  );
+}
+
+/** The same text for the same JSON, whatever the order of its fields. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
+}
+
+function compare(one: bigint, other: bigint): number {
+  return one === other ? 0 : one < other ? -1 : 1;
+}

@@ -1,0 +1,151 @@
+import { int, lt } from './columns.ts';
+import { StoreError } from './errors.ts';
+import { encodeArray } from './field-encoding.ts';
+import type { Session, Store } from './store.ts';
+
+/** Masterchain blocks whose meaning one worker tells. */
+export type ClaimedBlocks = {
+  /** Newest first. */
+  readonly seqnos: readonly number[];
+  /**
+   * Part of the transaction that writes what they mean: nothing is left to do of them.
+   *
+   * @throws StoreError `claim_lost`, also when one of them has got further traces since it was claimed
+   */
+  finish(session: Session): Promise<void>;
+  /** Holds the claim on while the work takes long. @throws StoreError `claim_lost` */
+  heartbeat(): Promise<void>;
+  /** Gives them back undone. */
+  release(): Promise<void>;
+};
+
+export type ClaimOptions = {
+  /** Of the interpreter: what a newer one has to do is left to it. */
+  readonly version: number;
+  readonly blocksMax: number;
+  /** How long the claim is held without a heartbeat. */
+  readonly claimMs: number;
+};
+
+/** Queues masterchain blocks, in the transaction that writes them or brings traces that end in them; whoever is at work on one begins again. */
+export async function queueInterpretations({ query }: Session, seqnos: Iterable<number>): Promise<void> {
+  const all = [...new Set(seqnos)];
+  if (all.length === 0) return;
+  await query(
+    `INSERT INTO interpretations AS kept (mc_seqno) SELECT given FROM unnest($1::integer[]) AS given ORDER BY given
+     ON CONFLICT (mc_seqno) DO UPDATE SET todo = true, claim = kept.claim + 1, claimed_until = NULL`,
+    [encodeArray(int, all)],
+  );
+}
+
+/**
+ * Claims the newest blocks to do that nobody holds, or whose holder has not been heard of for the time it had.
+ *
+ * @returns undefined when there is none
+ */
+export async function claimInterpretations(
+  store: Store,
+  { version, blocksMax, claimMs }: ClaimOptions,
+): Promise<ClaimedBlocks | undefined> {
+  const rows = await store.transaction(
+    ({ query }) =>
+      query<{ mc_seqno: number; claim: bigint }>(
+        `WITH picked AS MATERIALIZED (
+           SELECT mc_seqno FROM interpretations
+           WHERE todo AND version <= $1 AND (claimed_until IS NULL OR claimed_until < now())
+           ORDER BY mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
+         UPDATE interpretations AS kept SET claim = claim + 1, claimed_until = now() + $3 * interval '1 millisecond'
+         FROM picked WHERE kept.mc_seqno = picked.mc_seqno RETURNING kept.mc_seqno, kept.claim`,
+        [version, blocksMax, claimMs],
+      ),
+    { durable: false },
+  );
+  return rows.length === 0
+    ? undefined
+    : claimedBlocks(
+        store,
+        rows.toSorted((one, other) => other.mc_seqno - one.mc_seqno),
+        { version, claimMs },
+      );
+}
+
+function claimedBlocks(
+  store: Store,
+  rows: readonly { readonly mc_seqno: number; readonly claim: bigint }[],
+  { version, claimMs }: Pick<ClaimOptions, 'version' | 'claimMs'>,
+): ClaimedBlocks {
+  const seqnos = rows.map(({ mc_seqno }) => mc_seqno);
+  const claims = rows.map(({ claim }) => claim);
+  const set = ({ query }: Session, sets: string, values: readonly unknown[]): Promise<readonly object[]> =>
+    query(
+      `UPDATE interpretations AS kept SET ${sets} FROM unnest($1::integer[], $2::bigint[]) AS given (mc_seqno, claim)
+       WHERE kept.mc_seqno = given.mc_seqno AND kept.claim = given.claim AND kept.todo RETURNING 1`,
+      [encodeArray(int, seqnos), encodeArray(lt, claims), ...values],
+    );
+  const setAll = async (...update: Parameters<typeof set>): Promise<void> => {
+    const { length } = await set(...update);
+    if (length < rows.length) throw claimLost(seqnos);
+  };
+  return {
+    seqnos,
+    finish: (session) => setAll(session, 'todo = false, version = $3, claimed_until = NULL', [version]),
+    heartbeat: () =>
+      store.transaction(
+        (session) => setAll(session, `claimed_until = now() + $3 * interval '1 millisecond'`, [claimMs]),
+        {
+          durable: false,
+        },
+      ),
+    async release() {
+      await store.transaction((session) => set(session, 'claimed_until = NULL', []), { durable: false });
+    },
+  };
+}
+
+function claimLost(seqnos: readonly number[]): StoreError {
+  return new StoreError('claim_lost', `blocks from ${seqnos[0]} down are another worker's now, or have changed`);
+}
+
+/**
+ * Queues blocks again that an older version has done, newest first; what they meant to it is served until then.
+ *
+ * @returns how many
+ */
+export async function queueOlder(
+  store: Store,
+  { version, blocksMax }: Pick<ClaimOptions, 'version' | 'blocksMax'>,
+): Promise<number> {
+  const rows = await store.transaction(({ query }) =>
+    query(
+      `WITH older AS MATERIALIZED (
+         SELECT mc_seqno FROM interpretations WHERE NOT todo AND version < $1
+         ORDER BY version, mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
+       UPDATE interpretations AS kept SET todo = true FROM older WHERE kept.mc_seqno = older.mc_seqno RETURNING 1`,
+      [version, blocksMax],
+    ),
+  );
+  return rows.length;
+}
+
+/** What is left to do, of all workers. */
+export type InterpretationsLeft = {
+  /** Masterchain blocks whose meaning is not told, or has to be told again. */
+  readonly todo: number;
+  /** Blocks that an older version has done, and that are not queued again yet. */
+  readonly older: number;
+  /** The newest one to do; null when there is none. */
+  readonly newest: number | null;
+};
+
+/** Counts the rows to do: takes a second for some millions of them. */
+export async function countInterpretations(store: Store, version: number): Promise<InterpretationsLeft> {
+  const [row] = await store.transaction(({ query }) =>
+    query<{ todo: bigint; older: bigint; newest: number | null }>(
+      `SELECT (SELECT count(*) FROM interpretations WHERE todo) AS todo,
+         (SELECT count(*) FROM interpretations WHERE NOT todo AND version < $1) AS older,
+         (SELECT max(mc_seqno) FROM interpretations WHERE todo) AS newest`,
+      [version],
+    ),
+  );
+  return { todo: Number(row?.todo ?? 0), older: Number(row?.older ?? 0), newest: row?.newest ?? null };
+}

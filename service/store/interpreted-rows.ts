@@ -1,0 +1,93 @@
+import { address, hash, int, lt } from './columns.ts';
+import { encodeArray } from './field-encoding.ts';
+import type { InterfaceFactsRow } from './meaning-tables.ts';
+import type { Query } from './store.ts';
+import type { AccountStateRow, CodeRow, TraceRow, TransactionRow } from './tables.ts';
+import { TRACE_STATE } from './trace-plan.ts';
+
+// What the interpreter reads of the ledger: on the primary, since a replica may not have yet what was just claimed.
+
+/** A transaction to be read. */
+export type StoredTransaction = Pick<
+  TransactionRow,
+  'hash' | 'lt' | 'account' | 'mc_seqno' | 'workchain' | 'trace_id'
+> & { readonly boc: Buffer };
+
+const columns = 'hash, lt, account, mc_seqno, workchain, trace_id, boc';
+
+/** All transactions of masterchain blocks, by lt and account. */
+export function readBlockTransactions(query: Query, seqnos: readonly number[]): Promise<StoredTransaction[]> {
+  return query(`SELECT ${columns} FROM transactions WHERE mc_seqno = ANY ($1::integer[]) ORDER BY lt, account`, [
+    encodeArray(int, seqnos),
+  ]);
+}
+
+/** Complete traces that ended in masterchain blocks. */
+export function readCompleteTraces(query: Query, seqnos: readonly number[]): Promise<TraceRow[]> {
+  return query(
+    `SELECT * FROM traces WHERE mc_seqno_end = ANY ($1::integer[]) AND state = ${TRACE_STATE.complete} ORDER BY end_lt, trace_id`,
+    [encodeArray(int, seqnos)],
+  );
+}
+
+/** The transactions of traces that other masterchain blocks than these brought, by lt and account. */
+export async function readEarlierTransactions(
+  query: Query,
+  traces: readonly Pick<TraceRow, 'trace_id' | 'start_lt' | 'end_lt'>[],
+  seqnos: readonly number[],
+): Promise<StoredTransaction[]> {
+  const [first] = traces;
+  if (first === undefined) return [];
+  const from = traces.reduce((least, { start_lt }) => (start_lt < least ? start_lt : least), first.start_lt);
+  const to = traces.reduce((most, { end_lt }) => (end_lt > most ? end_lt : most), first.end_lt);
+  // The bounds spare looking into the partitions of all other lts.
+  return query(
+    `SELECT ${columns} FROM transactions
+     WHERE trace_id = ANY ($1::bytea[]) AND lt >= $2 AND lt <= $3 AND mc_seqno <> ALL ($4::integer[]) ORDER BY lt, account`,
+    [
+      encodeArray(
+        hash,
+        traces.map(({ trace_id }) => trace_id),
+      ),
+      from,
+      to,
+      encodeArray(int, seqnos),
+    ],
+  );
+}
+
+/** The code of a state, by the state's hash. */
+export type StateCode = Pick<AccountStateRow, 'hash' | 'code_hash'> & Pick<CodeRow, 'methods'>;
+
+/** Those of states that are indexed. */
+export function readStateCodes(query: Query, hashes: readonly Uint8Array[]): Promise<StateCode[]> {
+  return query(
+    `SELECT s.hash, s.code_hash, c.methods FROM account_states s LEFT JOIN codes c ON c.code_hash = s.code_hash
+     WHERE s.hash = ANY ($1::bytea[])`,
+    [encodeArray(hash, hashes)],
+  );
+}
+
+/** An account after one of its transactions. */
+export type FactsPlace = { readonly account: Uint8Array; readonly lt: bigint };
+
+/** What is known of accounts after their transactions; nothing of those that were not looked at. */
+export function readFacts(query: Query, places: readonly FactsPlace[]): Promise<(InterfaceFactsRow & FactsPlace)[]> {
+  return query(
+    `SELECT given.lt, kept.* FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
+     CROSS JOIN LATERAL (
+       SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt < given.lt
+       ORDER BY f.after_lt DESC LIMIT 1) AS kept
+     WHERE kept.until_lt >= given.lt`,
+    [
+      encodeArray(
+        address,
+        places.map(({ account }) => account),
+      ),
+      encodeArray(
+        lt,
+        places.map((place) => place.lt),
+      ),
+    ],
+  );
+}

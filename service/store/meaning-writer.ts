@@ -1,0 +1,218 @@
+import { address, hash, lt, type Row, type Table } from './columns.ts';
+import { planSpans, type FactSpan } from './fact-spans.ts';
+import { encodeArray } from './field-encoding.ts';
+import { hashKey } from './hash-key.ts';
+import { createInserts, insertFrom, type Inserts } from './insert.ts';
+import type { ClaimedBlocks } from './interpretations.ts';
+import {
+  actionAccounts,
+  actions,
+  dnsEntries,
+  interfaceFacts,
+  jettonBurns,
+  jettonMasters,
+  jettonTransfers,
+  jettonWallets,
+  multisigOrders,
+  multisigs,
+  nftCollections,
+  nftItems,
+  nftSales,
+  nftTransfers,
+  traceClassifications,
+  vestingContracts,
+  type ActionAccountRow,
+  type ActionRow,
+  type InterfaceFactsRow,
+  type JettonBurnRow,
+  type JettonTransferRow,
+  type NftTransferRow,
+  type TraceClassificationRow,
+} from './meaning-tables.ts';
+import type { Session, Store } from './store.ts';
+
+/** Tables of contracts, by what a contract is. */
+const contractTables = {
+  jettonMaster: jettonMasters,
+  jettonWallet: jettonWallets,
+  nftCollection: nftCollections,
+  nftItem: nftItems,
+  dnsEntry: dnsEntries,
+  nftSale: nftSales,
+  multisig: multisigs,
+  multisigOrder: multisigOrders,
+  vestingContract: vestingContracts,
+} as const;
+
+type ContractKind = keyof typeof contractTables;
+
+/** What an account is, row by row. */
+export type ContractRows = { readonly [K in ContractKind]?: Row<(typeof contractTables)[K]> };
+
+/** A transaction's place. */
+export type TransactionKey = { readonly hash: Uint8Array; readonly lt: bigint };
+
+/** What some masterchain blocks mean. */
+export type Meaning = {
+  /** Of accounts that changed in them. */
+  readonly contracts: readonly ContractRows[];
+  /** Of the same accounts. */
+  readonly facts: readonly InterfaceFactsRow[];
+  /** Of all transactions that transfers could be read from: there is none beside those below. */
+  readonly looked: readonly TransactionKey[];
+  readonly jettonTransfers: readonly JettonTransferRow[];
+  readonly jettonBurns: readonly JettonBurnRow[];
+  readonly nftTransfers: readonly NftTransferRow[];
+  /** Of complete traces that end in them, each once. */
+  readonly traces: readonly TraceClassificationRow[];
+  readonly actions: readonly ActionRow[];
+  readonly actionAccounts: readonly ActionAccountRow[];
+};
+
+/**
+ * Writes what claimed blocks mean, all of it or nothing. What was written of the same blocks before is replaced: writing twice changes nothing.
+ *
+ * @throws StoreError, `claim_lost` among them
+ */
+export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning: Meaning): Promise<void> {
+  await store.transaction(
+    async (session) => {
+      // Until it ends nobody else writes what blocks mean: spans of facts are joined with those that are there.
+      await session.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.interpretations', 0))`);
+      await claimed.finish(session);
+      const inserts = createInserts(session, 'unnest');
+      for (const kind of Object.keys(contractTables) as ContractKind[]) {
+        const rows = meaning.contracts.flatMap((contract) => contract[kind] ?? []);
+        await mergeContracts(inserts, contractTables[kind], rows);
+      }
+      await mergeFacts(session, inserts, meaning.facts);
+      await replaceTransfers(session, inserts, meaning);
+      await replaceActions(session, inserts, meaning);
+    },
+    // Lost with the crash of Postgres that loses the end of the claim: then it is done again.
+    { durable: false },
+  );
+}
+
+/** The newest state of each wins; the same one may have been looked at by an older version. */
+async function mergeContracts<T extends Table>(
+  inserts: Inserts,
+  table: T,
+  rows: readonly (Row<T> & { readonly last_trans_lt: bigint })[],
+): Promise<void> {
+  const key = table.key[0]!;
+  const newest = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const name = hashKey((row as Readonly<Record<string, Uint8Array>>)[key]!);
+    const other = newest.get(name);
+    if (other === undefined || row.last_trans_lt >= other.last_trans_lt) newest.set(name, row);
+  }
+  const sets = Object.keys(table.columns)
+    .filter((column) => column !== key)
+    .map((column) => `${column} = excluded.${column}`);
+  await inserts.run(
+    table,
+    [...newest.values()],
+    (given) =>
+      `${insertFrom(table, given)} ON CONFLICT (${key}) DO UPDATE SET ${sets.join(', ')}
+       WHERE excluded.last_trans_lt >= kept.last_trans_lt`,
+  );
+}
+
+/** Stored spans that one may overlap or meet: it is the work of one block, and so are the ends of all others. */
+const neighboursMax = 3;
+
+async function mergeFacts(session: Session, inserts: Inserts, seen: readonly InterfaceFactsRow[]): Promise<void> {
+  if (seen.length === 0) return;
+  const stored = await session.query<InterfaceFactsRow>(
+    `SELECT DISTINCT kept.* FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS given (account, after_lt, until_lt)
+     CROSS JOIN LATERAL (
+       SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt <= given.until_lt
+       ORDER BY f.after_lt DESC LIMIT ${neighboursMax}) AS kept
+     WHERE kept.until_lt >= given.after_lt`,
+    [
+      encodeArray(address, accountsOf(seen)),
+      encodeArray(
+        lt,
+        seen.map((row) => row.after_lt),
+      ),
+      encodeArray(
+        lt,
+        seen.map((row) => row.until_lt),
+      ),
+    ],
+  );
+  const storedOf = Map.groupBy(stored, ({ account }) => hashKey(account));
+  const removed: Pick<InterfaceFactsRow, 'account' | 'after_lt'>[] = [];
+  const added: InterfaceFactsRow[] = [];
+  for (const [name, rows] of Map.groupBy(seen, ({ account }) => hashKey(account))) {
+    const { account } = rows[0]!;
+    const changes = planSpans((storedOf.get(name) ?? []).map(spanOf), rows.map(spanOf));
+    removed.push(...changes.removed.map((after_lt) => ({ account, after_lt })));
+    added.push(...changes.added.map((span) => ({ account, ...span })));
+  }
+  if (removed.length > 0) {
+    await session.query(
+      `DELETE FROM interface_facts AS kept USING unnest($1::bytea[], $2::bigint[]) AS given (account, after_lt)
+       WHERE kept.account = given.account AND kept.after_lt = given.after_lt`,
+      [
+        encodeArray(address, accountsOf(removed)),
+        encodeArray(
+          lt,
+          removed.map((row) => row.after_lt),
+        ),
+      ],
+    );
+  }
+  await inserts.add(interfaceFacts, added);
+}
+
+function spanOf({ after_lt, until_lt, facts }: InterfaceFactsRow): FactSpan {
+  return { after_lt, until_lt, facts };
+}
+
+function accountsOf(rows: readonly { readonly account: Uint8Array }[]): readonly Uint8Array[] {
+  return rows.map(({ account }) => account);
+}
+
+async function replaceTransfers(session: Session, inserts: Inserts, meaning: Meaning): Promise<void> {
+  const { looked } = meaning;
+  if (looked.length === 0) return;
+  const keys = [
+    encodeArray(
+      hash,
+      looked.map((one) => one.hash),
+    ),
+    encodeArray(
+      lt,
+      looked.map((one) => one.lt),
+    ),
+  ];
+  for (const { name } of [jettonTransfers, jettonBurns, nftTransfers]) {
+    await session.query(
+      `DELETE FROM ${name} AS kept USING unnest($1::bytea[], $2::bigint[]) AS given (hash, lt)
+       WHERE kept.tx_hash = given.hash AND kept.tx_lt = given.lt`,
+      keys,
+    );
+  }
+  await inserts.add(jettonTransfers, meaning.jettonTransfers);
+  await inserts.add(jettonBurns, meaning.jettonBurns);
+  await inserts.add(nftTransfers, meaning.nftTransfers);
+}
+
+async function replaceActions(session: Session, inserts: Inserts, meaning: Meaning): Promise<void> {
+  const { traces } = meaning;
+  if (traces.length === 0) return;
+  const ids = [
+    encodeArray(
+      hash,
+      traces.map(({ trace_id }) => trace_id),
+    ),
+  ];
+  for (const { name } of [actionAccounts, actions, traceClassifications]) {
+    await session.query(`DELETE FROM ${name} WHERE trace_id = ANY ($1::bytea[])`, ids);
+  }
+  await inserts.add(traceClassifications, traces);
+  await inserts.add(actions, meaning.actions);
+  await inserts.add(actionAccounts, meaning.actionAccounts);
+}

@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import type { Detector } from '#service/interfaces/detector.ts';
+import { createInterpreter, type Interpreter, type InterpreterOptions } from '#service/interpreter/interpreter.ts';
+import type { InterpreterTuning } from '#service/interpreter/options.ts';
+import type { ContractWorlds } from '#service/live/contract-world.ts';
+import { countInterpretations } from '#service/store/interpretations.ts';
+import type { Store } from '#service/store/store.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Pauses that a test does not wait for. */
+const quick: Partial<InterpreterTuning> = { idleMs: 10, progressMs: 20 };
+
+export type InterpreterSettings = Omit<InterpreterOptions, 'tuning'> & {
+  readonly tuning?: Partial<InterpreterTuning>;
+  readonly worlds?: Pick<ContractWorlds, 'open'>;
+  readonly detector?: Detector;
+  readonly register?: Registry;
+};
+
+/** Detects nothing, and so never reads. */
+export const ignorant: Detector = { detect: () => Promise.resolve(undefined) };
+
+const nowhere: Pick<ContractWorlds, 'open'> = { open: () => Promise.reject(new Error('there is no chain')) };
+
+export function startInterpreter(store: Store, settings: InterpreterSettings = {}): Interpreter {
+  const { tuning, worlds, detector, register, ...options } = settings;
+  return createInterpreter(
+    { ...options, tuning: { ...quick, ...tuning } },
+    {
+      store,
+      worlds: worlds ?? nowhere,
+      detector: detector ?? ignorant,
+      logger: pino({ level: process.env['INTERPRETER_LOG'] ?? 'silent' }),
+      register: register ?? new Registry(),
+      now: () => performance.now(),
+      unixMs: () => Date.now(),
+      random: Math.random,
+    },
+  );
+}
+
+/** Between two looks. */
+const LOOK_MS = 20;
+
+/** Waits until nothing is left to do; a look that fails is followed by another. */
+export async function untilInterpreted(store: Store, version = 1, timeoutMs = 60_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    const left = await countInterpretations(store, version).catch(() => undefined);
+    if (left !== undefined && left.todo + left.older === 0) return;
+    if (performance.now() > endMs) throw new Error(`not interpreted: ${JSON.stringify(left)}`);
+    await sleep(LOOK_MS);
+  }
+}
