@@ -1,5 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+
+import type { TlsFiles } from './tls-files.ts';
 
 /** A listener for plain pages. */
 export type Pages = {
@@ -8,26 +11,38 @@ export type Pages = {
   close(): Promise<void>;
 };
 
+/** What a page may depend on of its request. */
+export type PageRequest = { readonly authorization: string | undefined };
+
 export type Page = { readonly status: number; readonly contentType: string; readonly body: string };
 
 /** A client that does not send its request within this is no probe and no scraper. */
 const requestTimeoutMs = 5000;
 
-/** Answers GET of the paths given: made at each request, anything else is 404. */
+/** Answers GET of the paths given: made at each request, anything else is 404. @param options.tls HTTPS in place of HTTP */
 export function createPages(
-  options: { readonly host: string; readonly port: number },
-  { pages }: { readonly pages: Readonly<Record<string, () => Page | Promise<Page>>> },
+  options: { readonly host: string; readonly port: number; readonly tls?: TlsFiles | undefined },
+  { pages }: { readonly pages: Readonly<Record<string, (request: PageRequest) => Page | Promise<Page>>> },
 ): Pages {
-  const server: Server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    void answer(request, response);
-  });
+  const { tls } = options;
+  const listener = (request: IncomingMessage, response: ServerResponse): void => void answer(request, response);
+  const bounds = { requestTimeout: requestTimeoutMs };
+  const server = tls === undefined ? createServer(bounds, listener) : serveTls(tls);
+
+  function serveTls(files: TlsFiles) {
+    const made = createTlsServer({ ...bounds, ...files.current(), handshakeTimeout: requestTimeoutMs }, listener);
+    files.follow((renewed) => made.setSecureContext(renewed));
+    return made;
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? '';
     const make = request.method === 'GET' && Object.hasOwn(pages, path) ? pages[path] : undefined;
     try {
-      const { status, contentType, body } = make === undefined ? notFound : await make();
-      response.writeHead(status, { 'content-type': contentType }).end(body);
+      const { status, contentType, body } =
+        make === undefined ? notFound : await make({ authorization: request.headers.authorization });
+      const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+      response.writeHead(status, { 'content-type': contentType, ...challenge }).end(body);
     } catch (error) {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(error instanceof Error ? error.message : '');
     }
@@ -41,6 +56,7 @@ export function createPages(
       }),
     close: () =>
       new Promise((resolve) => {
+        tls?.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -3,15 +3,17 @@ import type { Logger } from 'pino';
 
 import { createTracing } from '../service/telemetry/tracer.ts';
 import { createControllers, type Controllers } from './controllers.ts';
-import { createPages, probePage, type Pages } from './health.ts';
+import { createPages, probePage, type Page, type PageRequest, type Pages } from './health.ts';
 import { createClient } from './kubernetes/client.ts';
-import { systemClock } from './kubernetes/clock.ts';
+import { systemClock, type Clock } from './kubernetes/clock.ts';
 import { createCredentials } from './kubernetes/credentials.ts';
 import { createDiscovery } from './kubernetes/discovery.ts';
 import { createElector, type Elector } from './kubernetes/elector.ts';
 import { createClientMetrics } from './kubernetes/metrics.ts';
+import { createMetricsAccess, type Access, type MetricsAccess } from './metrics-access.ts';
 import type { OperatorOptions } from './options.ts';
 import { fetchFromPod } from './pod-fetch.ts';
+import { createTlsFiles } from './tls-files.ts';
 import { createTraceRule } from './trace-rule.ts';
 import type { PodFetch } from './reconcile/pod-reports.ts';
 
@@ -47,8 +49,8 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   const { tracer } = tracing;
   const credentials = await createCredentials(options, { now: clock.now });
   let elector: Elector | undefined;
-  const access = { credentials, metrics: createClientMetrics(register), tracer, now: clock.now };
-  const client = createClient({ ...access, mayWrite: () => elector?.isLeading() === true });
+  const way = { credentials, metrics: createClientMetrics(register), tracer, now: clock.now };
+  const client = createClient({ ...way, mayWrite: () => elector?.isLeading() === true });
   let controllers: Controllers | undefined;
   const discovery = await createDiscovery({
     client,
@@ -70,13 +72,18 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   });
   controllers = parts;
   const namespace = options.namespace ?? credentials.namespace ?? 'default';
+  // Not held back like other writes: what makes a leader, and what each process asks for itself.
+  const reviewer = createClient(way);
   const leads = createElector(
     { namespace, name: leaseName, identity: options.identity },
-    // Not held back like other writes: this is what makes a leader.
-    { client: createClient(access), clock, random: Math.random, logger, leading: leadingGauge(register) },
+    { client: reviewer, clock, random: Math.random, logger, leading: leadingGauge(register) },
   );
   elector = leads;
-  const { metrics, health } = pagesOf(options, register, parts);
+  const onFailure = (error: unknown): void => logger.warn({ error }, 'who asks for metrics cannot be told');
+  const access = options.metricsAuthorize
+    ? createMetricsAccess({ client: reviewer, now: clock.now, onFailure })
+    : undefined;
+  const { metrics, health } = pagesOf(options, { register, parts, access, clock, logger });
   void startWhenReady(leads, parts);
   return {
     metricsPort: await metrics.listen(),
@@ -98,28 +105,45 @@ async function startWhenReady(elector: Elector, controllers: Controllers): Promi
   controllers.start();
 }
 
+type PageParts = {
+  readonly register: Registry;
+  readonly parts: Controllers;
+  /** Undefined: anybody may read the metrics. */
+  readonly access: MetricsAccess | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
 function pagesOf(
-  { host, metricsPort, healthPort }: OperatorOptions,
-  register: Registry,
-  { caches }: Controllers,
+  { host, metricsPort, healthPort, metricsTlsFolder }: OperatorOptions,
+  { register, parts: { caches }, access, clock, logger }: PageParts,
 ): { readonly metrics: Pages; readonly health: Pages } {
   const notReady = (): string[] => [
     ...(caches.hasSynced() ? [] : ['caches are being filled']),
     ...(caches.forbidden() ? ['the API server refuses a watch'] : []),
   ];
-  const exposition = async () => ({
-    status: 200,
-    contentType: register.contentType,
-    body: await register.metrics(),
-  });
+  const exposition = async ({ authorization }: PageRequest): Promise<Page> => {
+    const allowed = access === undefined ? 'allowed' : await access.check(authorization);
+    if (allowed !== 'allowed') return refusals[allowed];
+    return { status: 200, contentType: register.contentType, body: await register.metrics() };
+  };
+  const onFailure = (error: unknown): void => logger.warn({ error }, 'the certificate of the metrics is kept as it is');
+  const tls = metricsTlsFolder === undefined ? undefined : createTlsFiles(metricsTlsFolder, { clock, onFailure });
   return {
-    metrics: createPages({ host, port: metricsPort }, { pages: { '/metrics': exposition } }),
+    metrics: createPages({ host, port: metricsPort, tls }, { pages: { '/metrics': exposition } }),
     health: createPages(
       { host, port: healthPort },
       { pages: { '/livez': () => probePage([]), '/readyz': () => probePage(notReady()) } },
     ),
   };
 }
+
+const contentType = 'text/plain';
+const refusals: Readonly<Record<Exclude<Access, 'allowed'>, Page>> = {
+  unauthenticated: { status: 401, contentType, body: 'Unauthorized' },
+  forbidden: { status: 403, contentType, body: 'Forbidden' },
+  unknown: { status: 503, contentType, body: 'the API server cannot be asked' },
+};
 
 function leadingGauge(register: Registry): Gauge<'name'> {
   return new Gauge({

@@ -32,6 +32,10 @@ export type OperatorOptions = {
   readonly host: string;
   /** 0 takes a free one. */
   readonly metricsPort: number;
+  /** Folder of a certificate and its key: `/metrics` is HTTPS. Undefined: HTTP. */
+  readonly metricsTlsFolder: string | undefined;
+  /** `/metrics` is shown to those alone whom the API server gives it. */
+  readonly metricsAuthorize: boolean;
   readonly healthPort: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tracing: { readonly endpoint: string; readonly sampleRatio: number } | null;
@@ -65,6 +69,8 @@ const flags = {
   'runbook-url': { type: 'string' },
   host: { type: 'string' },
   'metrics-port': { type: 'string' },
+  'metrics-tls-dir': { type: 'string' },
+  'metrics-authorize': { type: 'boolean' },
   'health-port': { type: 'string' },
   'log-level': { type: 'string' },
   'plan-only': { type: 'boolean' },
@@ -91,6 +97,9 @@ const usage = `usage: ton-operator [options]            runs the operator
   --runbook-url URL              base of the pages that alerts link to
   --host ADDRESS                 to listen on, default 0.0.0.0
   --metrics-port N               default 8080; 0 takes a free one
+  --metrics-tls-dir DIR          of tls.crt and tls.key: /metrics is HTTPS; renewed files are taken up
+  --metrics-authorize            /metrics is for those alone who have the right to get it (TokenReview,
+                                 SubjectAccessReview); needs --metrics-tls-dir
   --health-port N                default 8081; 0 takes a free one
   --log-level LEVEL              debug, info, warn or error; default info
 
@@ -111,6 +120,10 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     throw usageError(`expected nothing or plan, got ${positionals.join(' ')}`);
   }
   if (values.file !== undefined && command === 'run') throw usageError('--file: only with plan');
+  // Tokens would travel in the clear.
+  if (values['metrics-authorize'] === true && values['metrics-tls-dir'] === undefined) {
+    throw usageError('--metrics-authorize: only with --metrics-tls-dir');
+  }
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
   return {
     command,
@@ -134,6 +147,8 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     runbookUrl: values['runbook-url'],
     host: values.host ?? '0.0.0.0',
     metricsPort: integer('--metrics-port', values['metrics-port'], 0, 65_535) ?? 8080,
+    metricsTlsFolder: values['metrics-tls-dir'],
+    metricsAuthorize: values['metrics-authorize'] === true,
     healthPort: integer('--health-port', values['health-port'], 0, 65_535) ?? 8081,
     logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const) ?? 'info',
     tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio },

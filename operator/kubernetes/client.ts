@@ -56,6 +56,12 @@ export type KubernetesClient = {
   /** Server-side apply: the fields given become `manager`'s, fields that it gave before and gives no more are removed. */
   apply(object: KubernetesObject, options: ApplyOptions, bounds?: RequestBounds): Promise<KubernetesObject>;
   create(object: KubernetesObject, bounds?: RequestBounds): Promise<KubernetesObject>;
+  /** Asks the API server to judge something, as a TokenReview: it has no name and is not kept. Gives the `status` of the answer. */
+  review(
+    of: Resource,
+    spec: Readonly<Record<string, unknown>>,
+    bounds?: RequestBounds,
+  ): Promise<Readonly<Record<string, unknown>>>;
   /** PUT: fails with `conflict` when `resourceVersion` is not the newest. */
   replace(object: KubernetesObject, bounds?: RequestBounds): Promise<KubernetesObject>;
   /** A JSON merge patch. */
@@ -217,6 +223,16 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
       const of = resourceOf(wanted);
       const request = requestOn('POST', of, wanted.metadata, bounds);
       return object({ ...request, path: collectionPath(of, wanted.metadata.namespace), body: wanted });
+    },
+    async review(of, spec, bounds) {
+      const { apiVersion, kind } = of;
+      const request = requestOn('POST', of, undefined, bounds);
+      const title = `POST ${apiVersion} ${kind}`;
+      const path = collectionPath(of, undefined);
+      const answer = await json({ ...request, title, path, body: { apiVersion, kind, metadata: {}, spec } });
+      const { status } = (answer ?? {}) as { status?: Readonly<Record<string, unknown>> };
+      if (typeof status !== 'object' || status === null) throw malformed(title, 'expected a status');
+      return status;
     },
     replace: (wanted, bounds) =>
       object({ ...requestOn('PUT', resourceOf(wanted), wanted.metadata, bounds), body: wanted }),

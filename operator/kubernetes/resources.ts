@@ -15,7 +15,7 @@ function resource<const Kind extends string>(
   return { apiVersion, kind, plural };
 }
 
-/** Every kind that the operator reads or writes, by its name; all have a namespace but Namespace itself. */
+/** Every kind that the operator reads or writes, by its name; all have a namespace but Namespace itself and reviews. */
 export const resources = {
   TonApi: resource('tonplane.dev/v1alpha1', 'TonApi', 'tonapis'),
   TonApiKey: resource('tonplane.dev/v1alpha1', 'TonApiKey', 'tonapikeys'),
@@ -34,6 +34,8 @@ export const resources = {
   NetworkPolicy: resource('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
   Lease: resource('coordination.k8s.io/v1', 'Lease', 'leases'),
   Event: resource('events.k8s.io/v1', 'Event', 'events'),
+  TokenReview: resource('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews'),
+  SubjectAccessReview: resource('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews'),
   HTTPRoute: resource('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes'),
   ServiceMonitor: resource('monitoring.coreos.com/v1', 'ServiceMonitor', 'servicemonitors'),
   PrometheusRule: resource('monitoring.coreos.com/v1', 'PrometheusRule', 'prometheusrules'),

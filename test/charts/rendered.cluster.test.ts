@@ -112,6 +112,11 @@ describe.skipIf(withoutHelm('the charts') || (await withoutControlPlane('the cha
     expect(said.replaceAll('/', '.')).toContain(told);
   });
 
+  it('of the operator is refused when tokens would travel in the clear', async () => {
+    const said = await helm.refusal('template', 'rel', chartOf('tonplane'), '--set', 'metrics.authorize=true');
+    expect(said).toContain('metrics.authorize needs metrics.tls.secretName');
+  });
+
   it('of a TonApi is refused with a name that its children could not bear', async () => {
     expect(await helm.refusal('template', 'n'.repeat(41), chartOf('tonapi'))).toContain('at most 40 characters');
   });

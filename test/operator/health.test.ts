@@ -10,6 +10,11 @@ describe('pages', () => {
       {
         pages: {
           '/readyz': () => probePage(reasons),
+          '/mine': ({ authorization = 'nobody' }) => ({
+            status: authorization === 'me' ? 200 : 401,
+            contentType: 'text/plain',
+            body: authorization,
+          }),
           '/broken': () => {
             throw new Error('a bug');
           },
@@ -24,6 +29,10 @@ describe('pages', () => {
     reasons = [];
     expect(await status('/readyz')).toBe(200);
     expect(await status('/readyz', 'POST')).toBe(404);
+    const stranger = await fetch(`${at}/mine`);
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const known = await fetch(`${at}/mine`, { headers: { authorization: 'me' } });
+    expect([known.status, await known.text()]).toEqual([200, 'me']);
     expect(await status('/constructor')).toBe(404);
     expect(await status('/broken')).toBe(500);
     await pages.close();

@@ -15,6 +15,8 @@ describe('the command line of the operator', () => {
       rollouts: { concurrencyMax: 1, delayMs: 0, upgradePolicy: 'Rolling' },
       nudgePods: true,
       metricsPort: 8080,
+      metricsTlsFolder: undefined,
+      metricsAuthorize: false,
       healthPort: 8081,
       tracing: null,
     });
@@ -30,6 +32,8 @@ describe('the command line of the operator', () => {
         '--no-pod-nudge',
         '--image=x:1',
         '--ignore-apis=keda.sh',
+        '--metrics-tls-dir=/tls',
+        '--metrics-authorize',
       ],
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
     );
@@ -39,6 +43,8 @@ describe('the command line of the operator', () => {
       nudgePods: false,
       image: 'x:1',
       ignoredApis: ['keda.sh'],
+      metricsTlsFolder: '/tls',
+      metricsAuthorize: true,
       tracing: { endpoint: 'http://collector:4318' },
     });
   });
@@ -62,6 +68,7 @@ describe('the command line of the operator', () => {
       ['--ignore-apis', 'apps'],
       '--ignore-apis: expected gateway.networking.k8s.io, monitoring.coreos.com, keda.sh, got apps',
     ],
+    [['--metrics-authorize'], '--metrics-authorize: only with --metrics-tls-dir'],
     [['--colour'], "Unknown option '--colour'"],
   ])('refuses %j in a sentence', (args, message) => {
     expect(() => parseOptions(args, {})).toThrow(message);

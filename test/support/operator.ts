@@ -19,6 +19,7 @@ import { onLoopback } from './pod-network.ts';
  */
 export type OperatorUnderTest = Pick<Operator, 'isLeading' | 'close'> & {
   readonly healthPort: number;
+  readonly metricsPort: number;
   readonly register: Registry;
   /** Writes to the API server so far, by `kind verb`. */
   writes(): Promise<Readonly<Record<string, number>>>;
@@ -73,6 +74,9 @@ export async function startOperatorUnderTest(
   return {
     get healthPort() {
       return current.operator.healthPort;
+    },
+    get metricsPort() {
+      return current.operator.metricsPort;
     },
     get register() {
       return current.register;
