@@ -12,6 +12,8 @@ export type DevchainErrorData = {
   kept_network_invalid: { readonly path: string };
   /** Another process runs the network of the folder. */
   network_in_use: { readonly folder: string };
+  /** The network that this one is a copy of does not answer, and an account of it is needed. */
+  fork_unreachable: { readonly account: string };
   /** What a developer asks of the network cannot be: the field says what to change. */
   bad_argument: { readonly field: string };
   /** The faucet has more to do than it may have. */
@@ -41,6 +43,18 @@ export function keptNetworkInvalid(
 ): DevchainError<'kept_network_invalid'> {
   const message = `the network kept in ${path} cannot be read: ${problem} Move the file away to begin a new network.`;
   return new DevchainError({ code: 'kept_network_invalid', message, data: { path }, retryable: false, cause });
+}
+
+/** An account of the forked network cannot be had. */
+export function forkUnreachable(account: string, cause: unknown): DevchainError<'fork_unreachable'> {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new DevchainError({
+    code: 'fork_unreachable',
+    message: `account ${account} was never read from the forked network, which does not answer now: ${reason}`,
+    data: { account },
+    retryable: true,
+    cause,
+  });
 }
 
 /** A developer's request names something that cannot be. */

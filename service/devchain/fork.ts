@@ -1,3 +1,4 @@
+import type { BlockId } from '../decode/block-id.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { readAccount } from '../decode/tlb/account.ts';
@@ -5,32 +6,50 @@ import * as functions from '../liteserver/functions.ts';
 import type { Chain, ChainBlock } from './chain.ts';
 import type { AccountEdit } from './collator/edits.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
+import { forkUnreachable } from './errors.ts';
 import { readMessageDestination } from './message-queries.ts';
 import { accountAt } from './snapshots.ts';
 
+/** What a private network is a copy of: another network, and one of its masterchain blocks. */
+export type ForkPoint = { readonly zeroState: BlockId; readonly block: BlockId };
+
 /** Another network at one of its blocks: what a private network goes on from. */
-export type ForkSource = {
-  /** Of the masterchain block. */
-  readonly seqno: number;
+export type ForkSource = ForkPoint & {
+  /** What a new network begins with. */
+  readonly readBeginning: () => Promise<ForkBeginning>;
+  /** An account as `ShardAccount`, a bag of cells; with `account_none` when there is none. Rejects when the other network does not answer. */
+  readonly readAccount: (place: AccountPlace) => Promise<Buffer>;
+};
+
+export type ForkBeginning = {
   readonly utime: number;
-  /** Logical time that no account of it has reached. */
+  /** Logical time that no account of the other network has reached. */
   readonly endLt: bigint;
   /** The configuration's dictionary as a bag of cells. */
   readonly config: Buffer;
-  /** An account as `ShardAccount`, a bag of cells; with `account_none` when there is none. */
-  readonly readAccount: (place: AccountPlace) => Promise<Buffer>;
+};
+
+/** An account that the other network was asked for. */
+export type AskedAccount = AccountPlace & {
+  /** False when the other network has none. */
+  readonly isThere: boolean;
 };
 
 /** Accounts of a forked network, brought over when somebody first asks for them. */
 export type ForkedAccounts = {
   /** True for an account of which, when the own chain has none, nobody knows yet whether it is there. */
   isMissing(place: AccountPlace): boolean;
-  /** Reads accounts; they are among the `edits` of the next block. Resolves to true when there is one to be brought over. */
+  /**
+   * Reads an account, which is among the `edits` of the next block. Resolves to true when there is one to be brought over.
+   * @throws DevchainError `fork_unreachable`
+   */
   fetch(place: AccountPlace): Promise<boolean>;
   /** Brings an account over, unless that was done, and resolves when a block has it. */
   ensure(place: AccountPlace, step: () => Promise<unknown>): Promise<void>;
   /** Accounts that no block has yet. */
   edits(): readonly AccountEdit[];
+  /** Those of a block's edits that bring accounts over. */
+  broughtBy(edits: readonly AccountEdit[]): readonly AccountPlace[];
   /** A block has these. */
   settle(edits: readonly AccountEdit[]): void;
   /** Accounts that were brought over. */
@@ -40,23 +59,37 @@ export type ForkedAccounts = {
 /** Accounts asked for in the life of a fork: some 100 bytes each. */
 const KNOWN_MAX = 1_000_000;
 
+export type ForkedAccountsDependencies = {
+  readonly chain: Chain;
+  readonly head: () => ChainBlock;
+  /** Accounts that the blocks of the chain have, and those that are known to be missing. */
+  readonly asked: readonly AskedAccount[];
+  /** Keeps that the other network has no such account. */
+  readonly keepAbsent: (place: AccountPlace) => void;
+};
+
 export function createForkedAccounts(
   source: ForkSource,
-  { chain, head }: { readonly chain: Chain; readonly head: () => ChainBlock },
+  { chain, head, asked, keepAbsent }: ForkedAccountsDependencies,
 ): ForkedAccounts {
-  const known = new Set<string>();
+  const known = new Set(asked.map(keyOf));
   const fetching = new Map<string, Promise<boolean>>();
   const landing = new Map<string, Promise<unknown>>();
   const ready = new Set<AccountEdit>();
-  let count = 0;
+  let count = asked.filter(({ isThere }) => isThere).length;
 
   async function bring(place: AccountPlace): Promise<boolean> {
-    const boc = parseBoc(await source.readAccount(place));
+    const read = await source.readAccount(place).catch((error: unknown) => {
+      throw forkUnreachable(`${place.workchain}:${place.id.toString('hex')}`, error);
+    });
+    const boc = parseBoc(read);
     if (known.size >= KNOWN_MAX) throw new Error('the fork knows as many accounts as it can');
-    known.add(keyOf(place));
     const slice = new CellSlice(boc, boc.roots[0]!);
     const account = slice.ref();
-    if (readAccount(boc, account) === undefined) return false;
+    const isThere = readAccount(boc, account) !== undefined;
+    if (!isThere) keepAbsent(place);
+    known.add(keyOf(place));
+    if (!isThere) return false;
     const last = { lastTransactionHash: slice.hash(), lastTransactionLt: slice.uint64() };
     ready.add({ ...place, last, edit: (states) => states.import(boc, account) });
     return true;
@@ -83,6 +116,7 @@ export function createForkedAccounts(
       await landed.finally(() => landing.delete(key));
     },
     edits: () => [...ready],
+    broughtBy: (edits) => edits.filter((edit) => ready.has(edit)),
     settle(edits) {
       for (const edit of edits) if (ready.delete(edit)) count++;
     },
@@ -111,4 +145,9 @@ export function accountAskedFor(request: Buffer): AccountPlace | undefined {
 
 function keyOf({ workchain, id }: AccountPlace): string {
   return `${workchain}:${id.toString('latin1')}`;
+}
+
+/** What of a source is kept with the network. */
+export function pointOf({ zeroState, block }: ForkSource): ForkPoint {
+  return { zeroState, block };
 }

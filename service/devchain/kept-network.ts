@@ -7,8 +7,10 @@ import type { BlockId } from '../decode/block-id.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { GrowingChain } from './chain.ts';
 import { stateAfter } from './chain.ts';
+import type { AccountPlace } from './collator/missing-account.ts';
 import { keptNetworkInvalid } from './errors.ts';
 import { lockFolder } from './folder-lock.ts';
+import type { AskedAccount, ForkPoint } from './fork.ts';
 import { openRecordFile } from './record-file.ts';
 import type { Consensus } from './signing.ts';
 import type { Slices } from './slices.ts';
@@ -22,10 +24,17 @@ export type NetworkOrigin = {
   readonly consensus: Consensus;
   /** Of the masterchain and the basechain. */
   readonly zeroStates: readonly ZeroState[];
+  /** What it is a copy of; undefined for a network that began by itself. */
+  readonly fork?: ForkPoint | undefined;
 };
 
 /** The blocks of one step: the shards', in an order in which each follows what it is built on, then the masterchain's. */
-export type KeptStep = { readonly blocks: readonly TapeBlock[]; readonly signatures: SignatureSet };
+export type KeptStep = {
+  readonly blocks: readonly TapeBlock[];
+  readonly signatures: SignatureSet;
+  /** Accounts of the forked network that the blocks bring over. */
+  readonly brought?: readonly AccountPlace[];
+};
 
 /** A network in a folder: what it began with, and every block, in a file that only grows. */
 export type KeptNetwork = {
@@ -36,11 +45,19 @@ export type KeptNetwork = {
   /**
    * Puts all kept blocks into a chain that has none, and rebuilds the states.
    * @param onProgress the part that is done, 0 to 1
+   * @returns accounts that the forked network was asked for
    * @throws DevchainError `kept_network_invalid`
    */
-  replay(chain: GrowingChain, window: StateWindow, slices: Slices, onProgress: (done: number) => void): Promise<void>;
+  replay(
+    chain: GrowingChain,
+    window: StateWindow,
+    slices: Slices,
+    onProgress: (done: number) => void,
+  ): Promise<readonly AskedAccount[]>;
   /** Keeps a step; it is on its way to the disk when this returns, and outlives the process. */
   append(step: KeptStep): void;
+  /** Keeps that the forked network has no such account. */
+  appendAbsent(place: AccountPlace): void;
   close(): void;
 };
 
@@ -69,8 +86,14 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
       begin: (given) => file.append(writeOrigin(given)),
       async replay(chain, window, slices, onProgress) {
         const from = chain.lastSeqno;
+        const asked: AskedAccount[] = [];
         for (const { payload, done } of records) {
-          addStep(path, chain, readStep(payload));
+          const { absent, step } = readEntry(payload);
+          if (absent !== undefined) asked.push({ ...absent, isThere: false });
+          if (step !== undefined) {
+            addStep(path, chain, step);
+            asked.push(...(step.brought ?? []).map((place) => ({ ...place, isThere: true })));
+          }
           await forgetOldStates(chain, window, slices);
           onProgress(done);
           await slices.rest();
@@ -80,8 +103,10 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
           logger.warn(fields, 'the last block was not written to its end: what there was of it is cut off');
         }
         logger.info({ file: path, blocks: chain.lastSeqno - from }, 'the kept network is loaded');
+        return asked;
       },
       append: (step) => file.append(writeStep(step)),
+      appendAbsent: (place) => file.append(writeRecord({ absent: place }, [])),
       close,
     };
   } catch (error) {
@@ -128,20 +153,21 @@ function readRecord(payload: Buffer): { readonly facts: unknown; readonly take: 
   };
 }
 
-type BlockFacts = {
+type IdFacts = {
   readonly workchain: number;
   readonly shard: string;
   readonly seqno: number;
   readonly rootHash: string;
   readonly fileHash: string;
-  readonly bytes: number;
 };
+
+type BlockFacts = IdFacts & { readonly bytes: number };
 
 function describe(id: BlockId, bytes: Buffer): object {
   return { ...id, bytes: bytes.length };
 }
 
-function readId({ workchain, shard, seqno, rootHash, fileHash }: BlockFacts): BlockId {
+function readId({ workchain, shard, seqno, rootHash, fileHash }: IdFacts): BlockId {
   return {
     workchain,
     shard: BigInt(`0x${shard}`),
@@ -151,22 +177,31 @@ function readId({ workchain, shard, seqno, rootHash, fileHash }: BlockFacts): Bl
   };
 }
 
-function writeOrigin({ validators, consensus, zeroStates }: NetworkOrigin): Buffer {
+function writeOrigin({ validators, consensus, zeroStates, fork }: NetworkOrigin): Buffer {
   const zeros = zeroStates.map(({ id, bytes }) => describe(id, bytes));
   return writeRecord(
-    { format: FORMAT, validators, consensus, zeros },
+    { format: FORMAT, validators, consensus, zeros, fork },
     zeroStates.map(({ bytes }) => bytes),
   );
 }
 
-type OriginFacts = Omit<NetworkOrigin, 'zeroStates'> & { readonly format: number; readonly zeros: BlockFacts[] };
+type OriginFacts = Omit<NetworkOrigin, 'zeroStates' | 'fork'> & {
+  readonly format: number;
+  readonly zeros: BlockFacts[];
+  readonly fork?: { readonly zeroState: IdFacts; readonly block: IdFacts };
+};
 
 function readOrigin(path: string, payload: Buffer): NetworkOrigin {
   const { facts, take } = readRecord(payload);
-  const { format, validators, consensus, zeros } = facts as OriginFacts;
+  const { format, validators, consensus, zeros, fork } = facts as OriginFacts;
   if (format !== FORMAT)
     throw keptNetworkInvalid(path, `It has format ${format}; this release reads format ${FORMAT}.`);
-  return { validators, consensus, zeroStates: zeros.map((zero) => ({ id: readId(zero), bytes: take(zero.bytes) })) };
+  return {
+    validators,
+    consensus,
+    zeroStates: zeros.map((zero) => ({ id: readId(zero), bytes: take(zero.bytes) })),
+    fork: fork && { zeroState: readId(fork.zeroState), block: readId(fork.block) },
+  };
 }
 
 type SetFacts = {
@@ -179,23 +214,43 @@ type SetFacts = {
   readonly candidate?: string;
 };
 
-type StepFacts = { readonly masterchainSeqno: number; readonly blocks: BlockFacts[]; readonly set: SetFacts };
+type PlaceFacts = { readonly workchain: number; readonly id: string };
 
-function writeStep({ blocks, signatures: set }: KeptStep): Buffer {
+type StepFacts = {
+  readonly masterchainSeqno: number;
+  readonly blocks: BlockFacts[];
+  readonly set: SetFacts;
+  readonly brought?: readonly PlaceFacts[];
+};
+
+/** A record behind the first: a step, or an account that the forked network does not have. */
+type EntryFacts = StepFacts | { readonly absent: PlaceFacts };
+
+function writeStep({ blocks, signatures: set, brought = [] }: KeptStep): Buffer {
   const { masterchainSeqno } = blocks[0]!;
+  const places = brought.length === 0 ? undefined : brought.map(({ workchain, id }) => ({ workchain, id }));
   return writeRecord(
-    { masterchainSeqno, blocks: blocks.map(({ id, bytes }) => describe(id, bytes)), set },
+    { masterchainSeqno, blocks: blocks.map(({ id, bytes }) => describe(id, bytes)), set, brought: places },
     blocks.map(({ bytes }) => bytes),
   );
 }
 
-function readStep(payload: Buffer): KeptStep {
+function readEntry(payload: Buffer): { readonly step?: KeptStep; readonly absent?: AccountPlace } {
   const { facts, take } = readRecord(payload);
-  const { masterchainSeqno, blocks, set } = facts as StepFacts;
+  const entry = facts as EntryFacts;
+  if ('absent' in entry) return { absent: readPlace(entry.absent) };
+  const { masterchainSeqno, blocks, set, brought = [] } = entry;
   return {
-    blocks: blocks.map((one) => ({ id: readId(one), bytes: take(one.bytes), masterchainSeqno })),
-    signatures: readSet(set),
+    step: {
+      blocks: blocks.map((one) => ({ id: readId(one), bytes: take(one.bytes), masterchainSeqno })),
+      signatures: readSet(set),
+      brought: brought.map(readPlace),
+    },
   };
+}
+
+function readPlace({ workchain, id }: PlaceFacts): AccountPlace {
+  return { workchain, id: Buffer.from(id, 'hex') };
 }
 
 function readSet({ kind, catchainSeqno, validatorSetHash, signatures, ...rest }: SetFacts): SignatureSet {

@@ -62,8 +62,8 @@ export type LiveChainDependencies = {
   readonly window?: StateWindow;
   /** As in `CollateWorld`. */
   readonly isMissing?: CollateWorld['isMissing'];
-  /** Keeps the blocks of a step before anybody sees them; what it throws undoes the step. */
-  readonly keep?: (step: KeptStep) => void;
+  /** Keeps the blocks of a step, and what was changed by hand in them, before anybody sees them; what it throws undoes the step. */
+  readonly keep?: (step: KeptStep, edits: readonly AccountEdit[]) => void;
 };
 
 /** Configurations remembered: blocks between two key blocks have the same. */
@@ -143,7 +143,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const top = await collate({ ...request, externals: messages, edits: own }, world);
     const signatures = signer.sign(top.id, session);
     const all = [...made, top].map(({ id, bytes, state }) => ({ id, bytes, masterchainSeqno: seqno, state }));
-    keep?.({ blocks: all, signatures });
+    keep?.({ blocks: all, signatures }, edits);
     const added = all.map(({ state, ...one }) => chain.add(one, state, one.id === top.id ? signatures : undefined));
     if (await forgetOldStates(chain, window, slices)) configs.clear();
     return {

@@ -10,8 +10,8 @@ import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { MissingAccount } from './collator/missing-account.ts';
-import type { ForkSource } from './fork.ts';
-import { accountAskedFor, createForkedAccounts } from './fork.ts';
+import type { AskedAccount, ForkBeginning, ForkSource } from './fork.ts';
+import { accountAskedFor, createForkedAccounts, pointOf } from './fork.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
 import type { StartTimer } from './head.ts';
@@ -158,7 +158,8 @@ export async function createPrivateNetwork(
   const faucet = { seed: seedOf('faucet') };
   const wallet = genesisWallet(validatorKey(faucet.seed).publicKey, FAUCET_BALANCE);
   const zeroStates =
-    kept?.origin?.zeroStates ?? startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), fork);
+    kept?.origin?.zeroStates ??
+    startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), await fork?.readBeginning());
   const chain = createChain(zeroStates);
   const window = options.stateCellsMax === undefined ? DEFAULT_WINDOW : { cellsMax: options.stateCellsMax };
   const program = await compileEmulator();
@@ -179,18 +180,20 @@ export async function createPrivateNetwork(
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
-  const forked = fork && createForkedAccounts(fork, { chain, head: newest });
   const metrics = createNetworkMetrics(register, () => mempool.size);
-  if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates });
-  else await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
+  let asked: readonly AskedAccount[] = [];
+  if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
+  else asked = await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
+  const keepAbsent = (place: AccountPlace): void => kept?.appendAbsent(place);
+  const forked = fork && createForkedAccounts(fork, { chain, head: newest, asked, keepAbsent });
   const live = createLiveChain(chain, {
     executor: executor!,
     signer,
     random,
     slices,
     window,
-    keep: (one) => kept?.append(one),
+    keep: (one, edits) => kept?.append({ ...one, brought: forked?.broughtBy(edits) ?? [] }),
     ...(forked !== undefined && { isMissing: (place) => forked.isMissing(place) }),
   });
   let shardDepth = options.minSplit ?? 0;
@@ -334,7 +337,7 @@ function startStates(
   keys: readonly ValidatorKey[],
   wallet: GenesisAccount,
   nowSeconds: number,
-  fork: ForkSource | undefined,
+  fork: ForkBeginning | undefined,
 ): Parameters<typeof createChain>[0] {
   const { masterchain, basechain } = buildZeroStates({
     globalId: options.globalId ?? DEFAULT_GLOBAL_ID,

@@ -5,7 +5,7 @@ import { functionOf } from '../liteserver/functions.ts';
 import { liteServerError } from '../liteserver/tl/lite-api.ts';
 import { encodeTl } from '../liteserver/tl/record.ts';
 import type { Chain } from './chain.ts';
-import { isRefusal, refusal, serverCode } from './errors.ts';
+import { DevchainError, isRefusal, refusal, serverCode } from './errors.ts';
 import { faultyAnswer, faultyTip, refuseByFaults } from './faults.ts';
 import type { QueryFaults } from './faults.ts';
 import type { Head, StartTimer } from './head.ts';
@@ -96,6 +96,9 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
         stopTimer(name, 'failed');
         // Not an envelope: a node keeps silent.
         if (error instanceof TlError) return null;
+        if (error instanceof DevchainError && error.code === 'fork_unreachable') {
+          return encodeTl(liteServerError.boxed, { code: serverCode.generic, message: error.message });
+        }
         logger.error({ err: error, function: name }, 'a lite-server query failed');
         return encodeTl(liteServerError.boxed, { code: serverCode.generic, message: 'internal error' });
       }

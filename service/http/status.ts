@@ -89,6 +89,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['bad_argument', [422, ownMessage]],
   ['faucet_busy', [429, ownMessage]],
   ['transfer_refused', [500, ownMessage]],
+  ['fork_unreachable', [503, ownMessage]],
   // The index.
   ['index_empty', [503, ownMessage]],
   ['statement_timeout', [504, 'timeout of the query']],

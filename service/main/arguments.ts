@@ -40,7 +40,7 @@ export type Arguments = {
   readonly internalPort: number | undefined;
   /** Folder for what is kept over restarts. */
   readonly data: string;
-  /** True when the folder was named: then a private network, unless it is a fork, is kept in it; else it ends with the process. */
+  /** True when the folder was named: then a private network is kept in it; else it ends with the process. */
   readonly keepChain: boolean;
   /** `dev` plays a recording instead of a private network. */
   readonly recorded: boolean;
@@ -101,7 +101,7 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --validators N        who sign the masterchain, 1 to 100, default 1
   --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
-                        newest; its accounts are read, proved, when they are asked for; is not kept
+                        newest; its accounts are read, proved, when they are asked for
   --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
   --data DIR            keeps the network and its index there; without it both end with the process
   --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
@@ -184,7 +184,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
     data: values.data ?? '.tonplane',
-    keepChain: values.data !== undefined && values.fork === undefined,
+    keepChain: values.data !== undefined,
     recorded,
     demo: values.demo ?? values.fork === undefined,
     fork: values.fork,

@@ -2,9 +2,13 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
 import { configFromGlobalConfig, devConfig, type ServiceConfig } from '../config.ts';
+import type { BlockId } from '../decode/block-id.ts';
+import { sameBlock } from '../decode/block-id.ts';
+import type { ForkPoint } from '../devchain/fork.ts';
 import { zeroStateBlock } from '../proof/trusted-blocks.ts';
 import { getMasterchainInfo } from '../liteserver/functions.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
+import type { LiteServerOptions } from '../liteserver/options.ts';
 import { StartError } from './errors.ts';
 import { readNamedFile } from './files.ts';
 
@@ -17,6 +21,9 @@ export type ForkOrigin = {
 
 /** A connection and one query: a lite server that is there answers in well under a second. */
 const infoTimeoutMs = 10_000;
+
+/** The same where the network can go on without the answer. */
+const quickInfoTimeoutMs = 3000;
 
 /** It has the whole load; an own node or a friend's bears as much as a public one does. */
 const alone = {
@@ -45,26 +52,68 @@ export function readForkOrigin(spec: string): ForkOrigin {
 }
 
 /**
- * How the network is read. Its configuration file names a block from which everything is proved; a lite server alone names its own zerostate, which
+ * How the network is read: never another one than that of the fork that is kept. Its configuration file names a block from which everything is proved; a lite server alone names its own zerostate, which
  * nobody else vouches for, and so is believed in everything.
  * @throws StartError, LiteServerError
  */
 export async function forkConfig(
-  { network }: ForkOrigin,
+  { network, seqno }: ForkOrigin,
+  kept: ForkPoint | undefined,
   { logger }: { readonly logger: Logger },
 ): Promise<ServiceConfig> {
-  if ('file' in network) return configFromGlobalConfig(readNamedFile('--fork', network.file), 'custom', {});
+  if (kept !== undefined && seqno !== undefined && seqno !== kept.block.seqno) {
+    throw otherFork(`it began at block ${kept.block.seqno}; expected @${kept.block.seqno} or none, got @${seqno}`);
+  }
+  if ('file' in network) {
+    const config = configFromGlobalConfig(readNamedFile('--fork', network.file), 'custom', {});
+    refuseOtherNetwork(config.anchors.zeroState, kept);
+    return config;
+  }
   const { host, port, key: publicKey } = network;
-  const liteServer = createLiteServer({ name: 'origin', host, port, publicKey }, { logger, register: new Registry() });
+  const zeroState = await readZeroState({ name: 'origin', host, port, publicKey }, kept, logger);
+  refuseOtherNetwork(zeroState, kept);
+  const liteServers = [{ ...alone, host, port, publicKey }];
+  const config = devConfig({ network: 'custom', liteServers, anchors: { zeroState, initBlock: zeroState } });
+  return { ...config, trust: 'none' };
+}
+
+/** A network that is kept goes on when the lite server is away: it had what it told before. */
+async function readZeroState(
+  address: LiteServerOptions,
+  kept: ForkPoint | undefined,
+  logger: Logger,
+): Promise<BlockId> {
+  const liteServer = createLiteServer(address, { logger, register: new Registry() });
+  const timeoutMs = kept === undefined ? infoTimeoutMs : quickInfoTimeoutMs;
   try {
-    const { init } = await liteServer.query(getMasterchainInfo, {}, { timeoutMs: infoTimeoutMs });
-    const zeroState = zeroStateBlock(init);
-    const liteServers = [{ ...alone, host, port, publicKey }];
-    const config = devConfig({ network: 'custom', liteServers, anchors: { zeroState, initBlock: zeroState } });
-    return { ...config, trust: 'none' };
+    const { init } = await liteServer.query(getMasterchainInfo, {}, { timeoutMs });
+    return zeroStateBlock(init);
+  } catch (error) {
+    if (kept === undefined) throw error;
+    logger.warn(
+      { err: error },
+      'the forked network does not answer: accounts that were never read are missing until it does',
+    );
+    return kept.zeroState;
   } finally {
     await liteServer.close();
   }
+}
+
+function refuseOtherNetwork(zeroState: BlockId, kept: ForkPoint | undefined): void {
+  if (kept === undefined || sameBlock(zeroState, kept.zeroState)) return;
+  const [there, given] = [kept.zeroState, zeroState].map(({ rootHash }) => rootHash.toString('hex'));
+  throw otherFork(`it is a copy of the network with zerostate ${there}, and the one given has ${given}`);
+}
+
+/** A kept fork goes on as what it is. */
+export function otherFork(problem: string): StartError {
+  return new StartError({
+    code: 'other_network',
+    message: `--fork: the network in --data is another one: ${problem}`,
+    data: { option: '--fork' },
+    retryable: false,
+  });
 }
 
 function unreadable(spec: string): StartError {

@@ -4,20 +4,28 @@ import { trace } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
-import type { ForkSource } from '../devchain/fork.ts';
+import { sameBlock } from '../decode/block-id.ts';
+import type { AccountPlace } from '../devchain/collator/missing-account.ts';
+import type { ForkPoint, ForkSource } from '../devchain/fork.ts';
 import type { ReadContext } from '../live/answer.ts';
 import { createBlockFinder } from '../live/block-finder.ts';
 import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
+import type { PinnedBlock } from '../live/pinned-block.ts';
 import { pinBlock } from '../live/pinned-block.ts';
-import { forkConfig, readForkOrigin } from './fork-origin.ts';
+import { PoolError } from '../pool/errors.ts';
+import { forkConfig, otherFork, readForkOrigin } from './fork-origin.ts';
 import { startPool } from './pool.ts';
 
 /** A source with what ends its connections. */
 export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };
 
-/** One read of the other network: it may have to prove years of key blocks first. */
-const readTimeoutMs = 120_000;
+/** The beginning of a fork: years of key blocks may have to be proved first. */
+const beginningTimeoutMs = 120_000;
+
+/** One account: a lite server that is there answers in a second, and who asks is not kept waiting for one that is away. */
+const accountTimeoutMs = 5000;
+const accountReadyMs = 1000;
 
 /** How often it is looked whether the first head is proved. */
 const readyEveryMs = 50;
@@ -26,14 +34,16 @@ const readyEveryMs = 50;
  * Opens another network at one of its blocks: everything is read from its lite servers and, when they come from a configuration
  * file, proved down from its trusted blocks.
  * @param spec as `readForkOrigin` reads it
+ * @param kept what the network in the folder is a copy of: then nobody has to answer before an account is read
  * @throws StartError, LiteServerError, and what the pool throws when no lite server answers
  */
 export async function openFork(
   spec: string,
+  kept: ForkPoint | undefined,
   dependencies: { readonly version: string; readonly logger: Logger },
 ): Promise<OpenFork> {
   const origin = readForkOrigin(spec);
-  const config = await forkConfig(origin, dependencies);
+  const config = await forkConfig(origin, kept, dependencies);
   // Its figures are not those of the API that is served here.
   const register = new Registry();
   const { pool, signatures } = startPool(config, undefined, {
@@ -45,19 +55,35 @@ export async function openFork(
     await pool.close();
     await signatures.close();
   };
+  const accounts = createLiveAccounts({ trust: config.trust }, { pool });
+
+  async function pin(seqno: number | undefined, readyMs: number, timeoutMs: number): Promise<PinnedBlock> {
+    for (let waitedMs = 0; !pool.ready() && waitedMs < readyMs; waitedMs += readyEveryMs) await sleep(readyEveryMs);
+    if (!pool.ready()) throw new PoolError('no_lite_server');
+    return (await pinBlock(pool, seqno, context(timeoutMs))).value;
+  }
+
+  async function readAccount({ block }: ForkPoint, place: AccountPlace): Promise<Buffer> {
+    const { block: found } = await pin(block.seqno, accountReadyMs, accountTimeoutMs);
+    if (!sameBlock(found, block)) throw otherFork(`block ${block.seqno} of the one given is not the one it began at`);
+    return (await accounts.readShardAccount(place, block.seqno, context(accountTimeoutMs))).value;
+  }
+
   try {
-    for (let waitedMs = 0; !pool.ready() && waitedMs < readTimeoutMs; waitedMs += readyEveryMs)
-      await sleep(readyEveryMs);
-    const { value: pinned } = await pinBlock(pool, origin.seqno, context());
-    const header = await createBlockFinder({ pool }).readHeader(pinned.block, context());
-    const configuration = await createLiveConfiguration({ pool }).readAll(pinned.block.seqno, context());
-    const accounts = createLiveAccounts({ trust: config.trust }, { pool });
+    const point = kept ?? {
+      zeroState: config.anchors.zeroState,
+      block: (await pin(origin.seqno, beginningTimeoutMs, beginningTimeoutMs)).block,
+    };
+    const { seqno } = point.block;
     const source: ForkSource = {
-      seqno: pinned.block.seqno,
-      utime: pinned.utime,
-      endLt: header.value.info.endLt,
-      config: configuration.value,
-      readAccount: async (place) => (await accounts.readShardAccount(place, pinned.block.seqno, context())).value,
+      ...point,
+      async readBeginning() {
+        const header = await createBlockFinder({ pool }).readHeader(point.block, context(beginningTimeoutMs));
+        const configuration = await createLiveConfiguration({ pool }).readAll(seqno, context(beginningTimeoutMs));
+        const { utime, endLt } = header.value.info;
+        return { utime, endLt, config: configuration.value };
+      },
+      readAccount: (place) => readAccount(point, place),
     };
     return { source, close };
   } catch (error) {
@@ -66,7 +92,7 @@ export async function openFork(
   }
 }
 
-function context(): ReadContext {
-  const signal = AbortSignal.timeout(readTimeoutMs);
-  return { deadlineMs: performance.now() + readTimeoutMs, signal, caller: 'fork' };
+function context(timeoutMs: number): ReadContext {
+  const signal = AbortSignal.timeout(timeoutMs);
+  return { deadlineMs: performance.now() + timeoutMs, signal, caller: 'fork' };
 }

@@ -7,6 +7,7 @@ import { formatRawAddress } from '../decode/address.ts';
 import { createDemo } from '../devchain/demo/demo.ts';
 import { createDevMethods, fund } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
+import type { Faucet } from '../devchain/faucet.ts';
 import { createFaucet } from '../devchain/faucet.ts';
 import { loadedMetric } from '../devchain/network-metrics.ts';
 import type { KeptNetwork } from '../devchain/kept-network.ts';
@@ -15,7 +16,9 @@ import type { PrivateNetwork } from '../devchain/private-network.ts';
 import { createPrivateNetwork } from '../devchain/private-network.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
+import type { OpenFork } from './fork.ts';
 import { openFork } from './fork.ts';
+import { otherFork } from './fork-origin.ts';
 import { StartError } from './errors.ts';
 
 export type OwnNetworkDependencies = {
@@ -31,13 +34,16 @@ export async function startOwnNetwork(
   { version, logger, register, output }: OwnNetworkDependencies,
 ): Promise<DevNetwork> {
   const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
-  if (fork !== undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
-  const forked = fork === undefined ? undefined : await openFork(fork, { version, logger });
   const kept = keepChain ? openKeptNetwork(join(data, 'network'), { logger }) : undefined;
-  const stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
+  let forked: OpenFork | undefined;
+  let stopTelling: (() => void) | undefined;
   let network: PrivateNetwork;
   try {
     refuseOtherValidators(kept, validators);
+    refuseOtherKind(kept, fork);
+    if (fork !== undefined && kept?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+    forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
+    stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
     network = await createPrivateNetwork(
       { ...pace, ...(validators !== undefined && { validators }) },
       { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
@@ -50,11 +56,11 @@ export async function startOwnNetwork(
     stopTelling?.();
   }
   const demo = withDemo ? await createDemo(network) : undefined;
-  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
+  const faucet = createForkFaucet(network);
   const rpc = createDevRpc(createDevMethods({ network, faucet }));
   const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
   return {
-    title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
+    title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON}, or: npm start -- dev fund ADDRESS AMOUNT',
       ...(demo === undefined
@@ -76,7 +82,7 @@ export async function startOwnNetwork(
         validators: network.validatorKeys.length,
         waitingMessages: network.waiting,
         ...(demo && { demo }),
-        ...(forked && { fork: { seqno: forked.source.seqno, accounts: network.forkedAccounts } }),
+        ...(forked && { fork: { seqno: forked.source.block.seqno, accounts: network.forkedAccounts } }),
       },
     }),
     posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
@@ -85,6 +91,17 @@ export async function startOwnNetwork(
       await network.close();
       kept?.close();
       await forked?.close();
+    },
+  };
+}
+
+/** The faucet pays only who can be read: a block with money for an account of a forked network that is away could not be made. */
+function createForkFaucet(network: PrivateNetwork): Faucet {
+  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
+  return {
+    async fund(destination, nanotons) {
+      await network.ensure(destination);
+      return await faucet.fund(destination, nanotons);
     },
   };
 }
@@ -104,6 +121,17 @@ function refuseOtherValidators(kept: KeptNetwork | undefined, validators: number
     data: { option: '--validators', validators, there },
     retryable: false,
   });
+}
+
+/** What is a copy of another network needs that one for what was never read of it; what is none has nothing to read. */
+function refuseOtherKind(kept: KeptNetwork | undefined, fork: string | undefined): void {
+  if (kept?.origin === undefined || (kept.origin.fork === undefined) === (fork === undefined)) return;
+  const point = kept.origin.fork;
+  throw otherFork(
+    point === undefined
+      ? 'it is no copy of a network; expected no --fork, or another --data'
+      : `it is a copy of a network at block ${point.block.seqno}; expected --fork as it began, or another --data`,
+  );
 }
 
 /** A long chain takes a while to load: tells how far it is. */

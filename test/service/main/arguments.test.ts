@@ -25,7 +25,7 @@ describe('the command line', () => {
     [['--no-demo'], { demo: false }],
     [
       ['--fork', 'global.config.json@7', '--data', 'dir'],
-      { fork: 'global.config.json@7', demo: false, keepChain: false },
+      { fork: 'global.config.json@7', demo: false, keepChain: true },
     ],
     [['--block-time', 'on-demand'], { blockTime: 'on-demand' }],
     [['--no-index'], { index: false }],
