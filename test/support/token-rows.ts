@@ -239,16 +239,16 @@ export async function createTokenStore(testFile: string, rows: TokenRows): Promi
 /** Puts rows into the tables, those of contracts in the order given: that is when each was first seen. */
 export async function insertTokens(store: Store, rows: TokenRows): Promise<void> {
   await store.transaction(async (session) => {
-    const { add } = createInserts(session, 'unnest');
-    for (const row of rows.masters ?? []) await add(jettonMasters, [row]);
-    for (const row of rows.wallets ?? []) await add(jettonWallets, [row]);
-    for (const row of rows.collections ?? []) await add(nftCollections, [row]);
-    for (const row of rows.items ?? []) await add(nftItems, [row]);
-    await add(nftSales, rows.sales ?? []);
-    await add(jettonTransfers, rows.jettonTransfers ?? []);
-    await add(jettonBurns, rows.jettonBurns ?? []);
-    await add(nftTransfers, rows.nftTransfers ?? []);
-    await add(addressMetadata, rows.metadata ?? []);
+    const inserts = createInserts(session, 'unnest');
+    for (const row of rows.masters ?? []) await inserts.add(jettonMasters, [row]);
+    for (const row of rows.wallets ?? []) await inserts.add(jettonWallets, [row]);
+    for (const row of rows.collections ?? []) await inserts.add(nftCollections, [row]);
+    for (const row of rows.items ?? []) await inserts.add(nftItems, [row]);
+    await inserts.add(nftSales, rows.sales ?? []);
+    await inserts.add(jettonTransfers, rows.jettonTransfers ?? []);
+    await inserts.add(jettonBurns, rows.jettonBurns ?? []);
+    await inserts.add(nftTransfers, rows.nftTransfers ?? []);
+    await inserts.add(addressMetadata, rows.metadata ?? []);
   });
 }
 
@@ -265,7 +265,7 @@ export function drawTokens(seed: number): Required<TokenRows> {
       .toSorted((a, b) => a.place - b.place)
       .map(({ row }) => row);
   const items = many(120, (at) => drawItem(draw, at));
-  const sold = items.filter((row) => row.owner?.includes('sale') === true);
+  const sold = items.filter(({ owner: holder }) => holder !== null && Buffer.from(holder).includes('sale'));
   // A contract's transactions are in the order of time when they are in that of lt; those of several are not.
   const transactionOf = (at: number, contract: number) => ({
     tx_lt: BigInt(2_000_000 + at * 10),

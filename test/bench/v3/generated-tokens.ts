@@ -54,6 +54,12 @@ const state = (kind: string): string => `${lt('n')}, ${hash(`${kind} code`, '0')
 const words = `jsonb_build_object('name', 'Token ' || n, 'symbol', 'T' || n, 'decimals', '9', 'description', repeat('word ', 30))`;
 const link = `jsonb_build_object('uri', 'https://example.com/' || n || '.json')`;
 
+/** Values of the columns of a transaction: that of every so many. */
+function transaction(factor: number): string {
+  const n = `n * ${factor}`;
+  return `${hash('t', n)}, ${lt(n)}, ${utime(n)}, n % 20 = 0, ${block(n)}, n`;
+}
+
 /** What fills all tables of tokens. */
 export function tokenFillings(counts: TokenCounts): readonly Filling[] {
   const { transactions, accounts, wallets, items } = counts;
@@ -61,10 +67,6 @@ export function tokenFillings(counts: TokenCounts): readonly Filling[] {
   const holder = (kind: string): string => accountAt(skewed(kind, 'n', accounts));
   const master = (kind: string): string => tokenKeys.master(skewed(kind, 'n', masters));
   const collection = (kind: string): string => tokenKeys.collection(skewed(kind, 'n', collections));
-  const transaction = (factor: number): string => {
-    const n = `n * ${factor}`;
-    return `${hash('t', n)}, ${lt(n)}, ${utime(n)}, n % 20 = 0, ${block(n)}, n`;
-  };
   const transactionColumns = 'tx_hash, tx_lt, tx_utime, tx_aborted, mc_seqno, query_id';
   return [
     {

@@ -39,6 +39,39 @@ afterAll(() => made.close());
 const owners = fewOf('owner', 7);
 const masters = fewOf('master', 5);
 
+/** v3 sheet section 4. */
+function expectedWallets(
+  filter: JettonWalletFilter,
+  turn: 'asc' | 'desc' | undefined,
+): readonly { address: Uint8Array }[] {
+  const found = tokens.wallets.filter(
+    (row) =>
+      among(filter.addresses, row.address) &&
+      among(filter.owners, row.owner) &&
+      among(filter.jettons, row.jetton) &&
+      (!filter.excludesEmpty || row.balance > 0n),
+  );
+  const seen = new Map(tokens.wallets.map((row, at) => [row, at]));
+  const byAddress = filter.addresses.length > 0 && filter.owners.length === 0 && filter.jettons.length === 0;
+  return found.toSorted((a, b) => {
+    const byOwner = filter.owners.length === 0 ? 0 : Buffer.compare(a.owner, b.owner);
+    if (byOwner !== 0) return byOwner;
+    const first = seen.get(a)! - seen.get(b)!;
+    if (turn === undefined) return byAddress ? Buffer.compare(a.address, b.address) : first;
+    return (turn === 'asc' ? 1 : -1) * (Number(a.balance - b.balance) || first);
+  });
+}
+
+function isOfContracts(
+  filter: JettonTransferFilter,
+  row: { readonly jetton_wallet: Uint8Array; readonly jetton_master: Uint8Array },
+): boolean {
+  return (
+    among(filter.wallets, row.jetton_wallet) &&
+    among(filter.master === undefined ? [] : [filter.master], row.jetton_master)
+  );
+}
+
 describe('jetton masters', () => {
   it('are those that all filters let through, as they were first seen, or by address when named', async () => {
     const filters = fc.record({ addresses: fewOf('master', 14), admins: fewOf('admin', 4) });
@@ -76,31 +109,11 @@ describe('jetton wallets', () => {
   });
   const sort = fc.constantFrom(undefined, 'asc' as const, 'desc' as const);
 
-  /** v3 sheet section 4. */
-  function expected(filter: JettonWalletFilter, turn: 'asc' | 'desc' | undefined): readonly { address: Uint8Array }[] {
-    const found = tokens.wallets.filter(
-      (row) =>
-        among(filter.addresses, row.address) &&
-        among(filter.owners, row.owner) &&
-        among(filter.jettons, row.jetton) &&
-        (!filter.excludesEmpty || row.balance > 0n),
-    );
-    const seen = new Map(tokens.wallets.map((row, at) => [row, at]));
-    const byAddress = filter.addresses.length > 0 && filter.owners.length === 0 && filter.jettons.length === 0;
-    return found.toSorted((a, b) => {
-      const byOwner = filter.owners.length === 0 ? 0 : Buffer.compare(a.owner, b.owner);
-      if (byOwner !== 0) return byOwner;
-      const first = seen.get(a)! - seen.get(b)!;
-      if (turn === undefined) return byAddress ? Buffer.compare(a.address, b.address) : first;
-      return (turn === 'asc' ? 1 : -1) * (Number(a.balance - b.balance) || first);
-    });
-  }
-
   it('are those that all filters let through, in the order of the sheet', async () => {
     let some = 0;
     await fc.assert(
       fc.asyncProperty(filters, page, sort, async (filter, shown, turn) => {
-        const wanted = addressesOf(cut(expected(filter, turn), shown));
+        const wanted = addressesOf(cut(expectedWallets(filter, turn), shown));
         some += Math.min(1, wanted.length);
         const rows = await findJettonWallets(reader, filter, { ...shown, sort: turn });
         expect(addressesOf(rows)).toEqual(wanted);
@@ -122,13 +135,6 @@ describe('jetton transfers and burns', () => {
   };
   const filters = fc.tuple(fc.record(rest), window).map(([filter, bounds]) => ({ ...filter, ...bounds }));
   const direction = fc.constantFrom(undefined, 'in' as const, 'out' as const);
-
-  const isOfContracts = (
-    filter: JettonTransferFilter,
-    row: { readonly jetton_wallet: Uint8Array; readonly jetton_master: Uint8Array },
-  ): boolean =>
-    among(filter.wallets, row.jetton_wallet) &&
-    among(filter.master === undefined ? [] : [filter.master], row.jetton_master);
 
   it('are transfers that were done, sent or received by any of the owners', async () => {
     let some = 0;

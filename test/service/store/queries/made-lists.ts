@@ -64,8 +64,8 @@ export function compareKeys<T>(keys: (row: T) => readonly SortKey[]): (a: T, b: 
 
 function compareOne(a: SortKey, b: SortKey): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
-  if (typeof a === 'bigint') return a === b ? 0 : a < b ? -1 : 1;
-  return Buffer.compare(a, b as Uint8Array);
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a === b ? 0 : a < b ? -1 : 1;
+  return Buffer.compare(a as Uint8Array, b as Uint8Array);
 }
 
 type Placed = { readonly tx_hash: Uint8Array; readonly tx_lt: bigint; readonly tx_utime: number };

@@ -42,6 +42,31 @@ const same = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
 const saleOf = (item: NftItemRow) =>
   tokens.sales.find(({ address, nft }) => same(nft, item.address) && same(address, item.owner));
 
+/** Whose it is for the filter: with sales, the seller's. */
+function holderOf(item: NftItemRow, { includesOnSale }: NftItemFilter): Uint8Array | null {
+  return (includesOnSale ? saleOf(item)?.nft_owner : undefined) ?? item.owner;
+}
+
+/** v3 sheet section 4. */
+function expectedItems(filter: NftItemFilter): readonly NftItemRow[] {
+  const seen = new Map(tokens.items.map((row, at) => [row, BigInt(at)]));
+  const found = tokens.items.filter(
+    (row) =>
+      among(filter.addresses, row.address) &&
+      among(filter.owners, holderOf(row, filter)) &&
+      among(filter.collections, row.collection) &&
+      (filter.indexes.length === 0 || filter.indexes.includes(row.index)),
+  );
+  return found.toSorted(
+    compareKeys((row) => {
+      if (filter.newestFirst) return [-row.last_trans_lt, -seen.get(row)!];
+      if (filter.collections.length === 1) return [row.collection, row.index];
+      if (filter.owners.length > 0) return [holderOf(row, filter), row.collection, row.index];
+      return filter.addresses.length > 0 && filter.collections.length === 0 ? [row.address] : [seen.get(row)!];
+    }),
+  );
+}
+
 describe('NFT collections', () => {
   it('are those that all filters let through, as they were first seen, or by address when named', async () => {
     const filters = fc.record({ addresses: fewOf('collection', 14), owners });
@@ -77,35 +102,11 @@ describe('NFT items', () => {
       return { ...filter, indexes, newestFirst: newestFirst === 0 };
     });
 
-  /** Whose it is for the filter: with sales, the seller's. */
-  function holderOf(item: NftItemRow, { includesOnSale }: NftItemFilter): Uint8Array | null {
-    return (includesOnSale ? saleOf(item)?.nft_owner : undefined) ?? item.owner;
-  }
-
-  function expected(filter: NftItemFilter): readonly NftItemRow[] {
-    const seen = new Map(tokens.items.map((row, at) => [row, BigInt(at)]));
-    const found = tokens.items.filter(
-      (row) =>
-        among(filter.addresses, row.address) &&
-        among(filter.owners, holderOf(row, filter)) &&
-        among(filter.collections, row.collection) &&
-        (filter.indexes.length === 0 || filter.indexes.includes(row.index)),
-    );
-    return found.toSorted(
-      compareKeys((row) => {
-        if (filter.newestFirst) return [-row.last_trans_lt, -seen.get(row)!];
-        if (filter.collections.length === 1) return [row.collection, row.index];
-        if (filter.owners.length > 0) return [holderOf(row, filter), row.collection, row.index];
-        return filter.addresses.length > 0 && filter.collections.length === 0 ? [row.address] : [seen.get(row)!];
-      }),
-    );
-  }
-
   it('are those that all filters let through, in the order of the sheet, each with the sale that holds it', async () => {
     const counts = { some: 0, sold: 0 };
     await fc.assert(
       fc.asyncProperty(filters, page, async (filter, shown) => {
-        const wanted = cut(expected(filter), shown);
+        const wanted = cut(expectedItems(filter), shown);
         const rows = await findNftItems(reader, filter, shown);
         expect(addressesOf(rows)).toEqual(addressesOf(wanted));
         const sales = wanted.map(saleOf);

@@ -40,13 +40,11 @@ const pages = (['asc', 'desc'] as const).map((sort) => ({ ...first, sort }));
 const window = { startUtime: 1_750_000_100, endUtime: 1_750_001_200 };
 const lts = { startLt: 40_000_100_000_000n };
 
-/** Each plan rides an index of the name, reads no table whole, and sorts nothing but what equal keys leave over, or what several lists have. */
-function expectRides(plans: readonly string[], wanted: string): void {
-  expect(plans.length).toBeGreaterThan(0);
-  for (const plan of plans) {
-    expect(plan).toMatch(new RegExp(`Index .* (using|on) (${wanted})( |\n|$)`));
-    expect(plan).not.toContain('Seq Scan');
-  }
+/** Plans that do not ride an index of the name, or read a table whole; said in words where there is no plan at all. */
+function strayed(plans: readonly string[], wanted: string): readonly string[] {
+  if (plans.length === 0) return ['no query was made'];
+  const rides = new RegExp(`Index .* (using|on) (${wanted})( |\\n|$)`);
+  return plans.filter((plan) => !rides.test(plan) || plan.includes('Seq Scan'));
 }
 
 describe('no query of tokens reads a table whole', () => {
@@ -58,7 +56,7 @@ describe('no query of tokens reads a table whole', () => {
     ['of some admins', { admins: several }, 'jetton_masters_by_admin'],
   ])('jetton masters %s', async (_what, filter, wanted) => {
     const query = () => findJettonMasters(planned.reader, { ...everyContract, ...filter }, first);
-    expectRides(await planned.plansOf([query]), wanted);
+    expect(strayed(await planned.plansOf([query]), wanted)).toEqual([]);
   });
 
   it.each([
@@ -68,7 +66,7 @@ describe('no query of tokens reads a table whole', () => {
     ['of some owners', { owners: several }, 'nft_collections_by_owner'],
   ])('NFT collections %s', async (_what, filter, wanted) => {
     const query = () => findNftCollections(planned.reader, { ...everyContract, ...filter }, first);
-    expectRides(await planned.plansOf([query]), wanted);
+    expect(strayed(await planned.plansOf([query]), wanted)).toEqual([]);
   });
 
   const everyWallet = { addresses: [], owners: [], jettons: [], excludesEmpty: false };
@@ -82,8 +80,8 @@ describe('no query of tokens reads a table whole', () => {
   ])('jetton wallets %s, by balance too', async (_what, filter, seen, byBalance) => {
     const query = (sort?: 'asc' | 'desc') => () =>
       findJettonWallets(planned.reader, { ...everyWallet, ...filter }, { ...first, sort });
-    expectRides(await planned.plansOf([query()]), seen);
-    expectRides(await planned.plansOf([query('asc'), query('desc')]), byBalance);
+    expect(strayed(await planned.plansOf([query()]), seen)).toEqual([]);
+    expect(strayed(await planned.plansOf([query('asc'), query('desc')]), byBalance)).toEqual([]);
   });
 
   const everyTransfer = { owners: [], wallets: [], master: undefined };
@@ -108,10 +106,12 @@ describe('no query of tokens reads a table whole', () => {
     const plans = await planned.plansOf(
       pages.map((page) => () => findJettonTransfers(planned.reader, { ...everyTransfer, ...filter }, page)),
     );
-    expectRides(
-      plans.filter((plan) => plan.includes('jetton_transfers')),
-      wanted,
-    );
+    expect(
+      strayed(
+        plans.filter((plan) => plan.includes('jetton_transfers')),
+        wanted,
+      ),
+    ).toEqual([]);
   });
 
   it.each([
@@ -125,10 +125,12 @@ describe('no query of tokens reads a table whole', () => {
     const plans = await planned.plansOf(
       pages.map((page) => () => findJettonBurns(planned.reader, { ...everyTransfer, ...filter }, page)),
     );
-    expectRides(
-      plans.filter((plan) => plan.includes('jetton_burns')),
-      wanted,
-    );
+    expect(
+      strayed(
+        plans.filter((plan) => plan.includes('jetton_burns')),
+        wanted,
+      ),
+    ).toEqual([]);
   });
 
   const everyItem = {
@@ -153,7 +155,7 @@ describe('no query of tokens reads a table whole', () => {
     ['of an owner, what is sold too', { owners, includesOnSale: true }, 'nft_sales_by_nft_owner'],
   ])('NFT items %s', async (_what, filter, wanted) => {
     const query = () => findNftItems(planned.reader, { ...everyItem, ...filter }, first);
-    expectRides(await planned.plansOf([query]), wanted);
+    expect(strayed(await planned.plansOf([query]), wanted)).toEqual([]);
   });
 
   const everyNftTransfer = { owners: [], items: [], collection: undefined };
@@ -175,10 +177,12 @@ describe('no query of tokens reads a table whole', () => {
     const plans = await planned.plansOf(
       pages.map((page) => () => findNftTransfers(planned.reader, { ...everyNftTransfer, ...filter }, page)),
     );
-    expectRides(
-      plans.filter((plan) => plan.includes('nft_transfers')),
-      wanted,
-    );
+    expect(
+      strayed(
+        plans.filter((plan) => plan.includes('nft_transfers')),
+        wanted,
+      ),
+    ).toEqual([]);
   });
 
   it('sales, tokens and wallets by address', async () => {
@@ -187,6 +191,6 @@ describe('no query of tokens reads a table whole', () => {
       () => readTokens(planned.reader, several),
       () => readJettonWallets(planned.reader, several),
     ]);
-    expectRides(plans, '\\w+_pkey');
+    expect(strayed(plans, '\\w+_pkey')).toEqual([]);
   });
 });
