@@ -1,5 +1,12 @@
+import type { Registry } from 'prom-client';
+
+import { parseBoc } from '../decode/boc.ts';
+import { methodIds } from '../decode/method-ids.ts';
+import type { AccountView } from '../live/account-view.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ContractWorld } from '../live/contract-world.ts';
+import { isWalletCode } from '../live/wallets.ts';
+import { accountKey } from '../store/account-key.ts';
 import type {
   DnsEntryRow,
   JettonMasterRow,
@@ -11,7 +18,15 @@ import type {
   NftSaleRow,
   VestingContractRow,
 } from '../store/meaning-tables.ts';
+import { createAbsentMethods } from './absent-methods.ts';
+import { createConsultations } from './consultations.ts';
 import type { AccountFacts } from './facts.ts';
+import { families } from './families.ts';
+import type { Family, Found, Subject, Surroundings } from './family.ts';
+import { askOf, idOf } from './method-names.ts';
+import { createInterfacesMetrics } from './metrics.ts';
+import { visit } from './visits.ts';
+import { createZones, type ZonesOptions } from './zones.ts';
 
 /** An account whose state changed, as far as blocks tell. */
 export type ChangedAccount = {
@@ -40,7 +55,7 @@ export type Detected = {
 };
 
 /** The part of a world that detection needs: of the chain, or of states that are only foreseen. */
-export type DetectionWorld = Pick<ContractWorld, 'readAccount' | 'runMethod'>;
+export type DetectionWorld = Pick<ContractWorld, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
 
 /** Finds out what accounts are by running their get-methods (indexing sheet 5). */
 export type Detector = {
@@ -50,3 +65,105 @@ export type Detector = {
    */
   detect(world: DetectionWorld, changed: ChangedAccount): Promise<Detected | undefined>;
 };
+
+export type DetectorOptions = ZonesOptions;
+
+export type DetectorDependencies = { readonly register: Registry };
+
+/** What of code decides what its account may be. */
+type Code = { readonly codeHash: Uint8Array; readonly methods: readonly number[] | null };
+
+/** A kind that code may be of, and the methods to ask. */
+type Candidate = { readonly family: Family; readonly asks: readonly string[] };
+
+/** Makes a detector; it remembers what stays true from block to block. */
+export function createDetector(options: DetectorOptions, { register }: DetectorDependencies): Detector {
+  const metrics = createInterfacesMetrics(register);
+  const consultations = createConsultations(metrics);
+  const absent = createAbsentMethods();
+  const zoneOf = createZones(options);
+
+  /** Every kind that has all it needs in the code, as far as the code tells. */
+  function candidatesOf({ codeHash, methods }: Code): Candidate[] {
+    const hash = Buffer.from(codeHash).toString('base64');
+    if (isWalletCode(hash)) return [];
+    const ids = methods && new Set(methods);
+    const missing = absent.of(hash);
+    const has = (method: string): boolean => (ids === null ? !missing.has(idOf(method)) : ids.has(idOf(method)));
+    return families
+      .filter(({ codeHashes, needs }) => codeHashes?.has(hash) !== false && needs.every(has))
+      .map((family) => ({ family, asks: [...family.needs, ...(family.asks ?? []).filter(has)] }));
+  }
+
+  async function look(world: DetectionWorld, changed: ChangedAccount & Code): Promise<Detected | undefined> {
+    if (candidatesOf(changed).length === 0) return undefined;
+    const view = await world.readAccount(changed.account);
+    const lastTransLt = view.lastTransaction.lt;
+    const { code, data } = view;
+    if (code === null || data === null) return { facts: {}, lastTransLt };
+    const table = parseBoc(code);
+    const [root] = table.roots;
+    const codeHash = table.hash(root!);
+    // The world may be of a later block than the change, and the code another by then.
+    const methods = codeHash.equals(changed.codeHash) ? changed.methods : methodIds(table, root!);
+    const candidates = candidatesOf({ codeHash, methods });
+    const answers = await ask(world, changed.account, { candidates, codeHash, isKnown: methods !== null });
+    const subject = subjectOf(view, codeHash, data, answers);
+    const around: Surroundings = {
+      consult: (consultation) => consultations.consult(world, changed.account, consultation),
+      zoneOf: (collection) => zoneOf(world, collection),
+    };
+    let all: Found = {};
+    for (const { family } of candidates) {
+      const found = await family.detect(subject, around);
+      const isFound = typeof found !== 'string';
+      metrics.detections.inc({ kind: family.kind, outcome: isFound ? 'found' : found });
+      if (isFound) all = { ...found, ...all, facts: { ...found.facts, ...all.facts } };
+    }
+    return { ...all, facts: all.facts ?? {}, lastTransLt };
+  }
+
+  /** All methods of all candidates in one visit. */
+  async function ask(
+    world: DetectionWorld,
+    account: AccountId,
+    { candidates, codeHash, isKnown }: { candidates: readonly Candidate[]; codeHash: Buffer; isKnown: boolean },
+  ): Promise<Subject['answers']> {
+    const asks = [...new Set(candidates.flatMap((candidate) => candidate.asks))].map(askOf);
+    if (asks.length === 0) return () => undefined;
+    metrics.visits.inc({ purpose: 'account' });
+    const said = await visit(world, account, asks);
+    if (!isKnown) absent.learn(codeHash.toString('base64'), said.absent);
+    return said.answers;
+  }
+
+  return {
+    async detect(world, changed) {
+      const { codeHash } = changed;
+      try {
+        const detected = codeHash === null ? undefined : await look(world, { ...changed, codeHash });
+        metrics.accounts.inc({ result: resultOf(detected) });
+        return detected;
+      } catch (error) {
+        metrics.accounts.inc({ result: 'failed' });
+        throw error;
+      }
+    },
+  };
+}
+
+function resultOf(detected: Detected | undefined): string {
+  if (detected === undefined) return 'impossible';
+  const { facts, lastTransLt: _, ...rows } = detected;
+  return Object.keys(rows).length + Object.keys(facts).length === 0 ? 'nothing' : 'something';
+}
+
+function subjectOf(view: AccountView, codeHash: Buffer, data: Buffer, answers: Subject['answers']): Subject {
+  const table = parseBoc(data);
+  const state = {
+    last_trans_lt: view.lastTransaction.lt,
+    code_hash: codeHash,
+    data_hash: table.hash(table.roots[0]!),
+  };
+  return { account: view.account, key: accountKey(view.account), codeHash, data, state, answers };
+}

@@ -167,13 +167,7 @@ export function createContractWorlds(
     foreseen: ForeseenAccounts = new Map(),
   ): ContractWorld {
     const block = pinned.value;
-    const used = new Set(pinned.liteServers);
-    let cached = pinned.cached;
-    const note: Note = (answer) => {
-      for (const liteServer of answer.liteServers) used.add(liteServer);
-      cached &&= answer.cached;
-      return answer.value;
-    };
+    const { note, noteRun, answer } = createNotes(pinned);
 
     const foreseenState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
 
@@ -185,22 +179,20 @@ export function createContractWorlds(
 
     const readWorld = (work: ReadContext): Promise<World> => readWorldAt(block, note, work);
 
-    async function subjectOf(account: AccountView, signal: AbortSignal): Promise<Omit<MethodSubject, 'gasLimit'>> {
-      const world = await readWorld({ ...context, signal });
-      const { code, data, balance, extraCurrencies, shardUtime: utime } = account;
-      return { ...world, code, data, address: account.account, balance, extraCurrencies, utime };
+    async function subject(account: AccountView, signal: AbortSignal): Promise<Omit<MethodSubject, 'gasLimit'>> {
+      return { ...(await readWorld({ ...context, signal })), ...subjectOf(account) };
     }
 
     async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
       const { methodId, stack } = call;
-      return tvm.runGetMethod({ ...(await subjectOf(account, signal)), methodId, stack, gasLimit });
+      return tvm.runGetMethod({ ...(await subject(account, signal)), methodId, stack, gasLimit });
     }
 
     async function runMethods({ account: id, calls, gasLimit: gasLimitEach }: MethodCalls): Promise<MethodRuns> {
       const account = await readAccount(id);
-      const subject = await subjectOf(account, context.signal);
-      cached = false;
-      const results = await tvm.runGetMethods({ ...subject, calls, gasLimit: gasLimitEach });
+      const given = await subject(account, context.signal);
+      noteRun();
+      const results = await tvm.runGetMethods({ ...given, calls, gasLimit: gasLimitEach });
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 
@@ -219,7 +211,7 @@ export function createContractWorlds(
         runs.set(key, result, weighStack(result.stack));
         return result;
       });
-      cached = false;
+      noteRun();
       const { exitCode, gasUsed, stack } = value;
       return { exitCode, gasUsed, stack, account };
     }
@@ -233,24 +225,45 @@ export function createContractWorlds(
       async estimateFees({ account: address, ...message }) {
         const [cell, world] = await Promise.all([reader.readCell(address, block, context), readWorld(context)]);
         const { account, utime }: AccountCell = note(cell);
-        cached = false;
+        noteRun();
         return estimateFees(tvm, { ...world, ...message, address, account, utime });
       },
       readVersion: async () => note(await configs.configAt(block, context)).version,
       readShardAccount: async (account) => note(await reader.readShardAccount(account, block, context)),
       async emulate(call) {
         const world = await readWorld(context);
-        cached = false;
+        noteRun();
         return tvm.emulateTransaction({ ...world, ...call, utime: block.utime });
       },
       foresee: (accounts) => openAt(pinned, context, accounts),
-      answer: (value) => ({ value, liteServers: [...used], cached }),
+      answer,
     };
   }
 
   return {
     open: async (seqno, context) => openAt(await pinBlock(pool, seqno, context), context),
   };
+}
+
+/** What answers were made of: nothing that was run here comes from a cache. */
+function createNotes({ liteServers, cached: isCached }: LiveAnswer<unknown>) {
+  const used = new Set(liteServers);
+  let cached = isCached;
+  const note: Note = (answer) => {
+    for (const liteServer of answer.liteServers) used.add(liteServer);
+    cached &&= answer.cached;
+    return answer.value;
+  };
+  const noteRun = (): void => {
+    cached = false;
+  };
+  const answer = <T>(value: T): LiveAnswer<T> => ({ value, liteServers: [...used], cached });
+  return { note, noteRun, answer };
+}
+
+/** An account as get-methods run on it. */
+function subjectOf({ account, code, data, balance, extraCurrencies, shardUtime }: AccountView) {
+  return { address: account, code, data, balance, extraCurrencies, utime: shardUtime };
 }
 
 /** Names a run among all runs: block, account, method, arguments. Throws LiveError `bad_stack`. */

@@ -70,11 +70,17 @@ export function createLiveDns(dependencies: { worlds: ContractWorlds }): LiveDns
   };
 }
 
-type Step = { readonly entries: readonly DnsEntry[]; readonly partial: boolean };
+/** What one resolver says; `partial` when it knows only the end of the name. */
+export type Step = { readonly entries: readonly DnsEntry[]; readonly partial: boolean };
 
 const NOTHING: Step = { entries: [], partial: false };
 
-async function askResolver(world: ContractWorld, account: AccountId, name: string): Promise<Step> {
+/** Asks one resolver. Rejects with LiveError `not_a_resolver` for an answer of another form, and as `LiveDns`. */
+export async function askResolver(
+  world: Pick<ContractWorld, 'runMethod'>,
+  account: AccountId,
+  name: string,
+): Promise<Step> {
   const encoded = encodeDomain(name);
   const stack: StackEntry[] = [sliceEntry(bytesCell(encoded)), { type: 'int', value: 0n }];
   const run = await world.runMethod({ account, methodId: METHOD, stack });

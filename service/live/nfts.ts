@@ -10,60 +10,39 @@ import type { DomainContent, NftCollection, NftItem } from './tokens.ts';
 import { sliceEntry } from './vm-values.ts';
 import type { StackCell, StackEntry } from './vm-values.ts';
 
-type Stack = readonly StackEntry[] | undefined;
-
-/** What a collection says of itself. */
-export type CollectionData = {
-  readonly nextItemIndex: bigint;
-  readonly content: StackCell;
-  readonly owner: AccountId | undefined;
-};
-
-/** What an item says of itself: its collection may know nothing of it. */
-export type ItemData = {
-  readonly init: boolean;
-  readonly index: bigint;
-  readonly collection: AccountId | undefined;
-  readonly owner: AccountId | undefined;
-};
-
 /** `get_collection_data`: index of the next item, content, owner (TEP-62). */
-export function readCollectionData(stack: Stack): CollectionData | undefined {
+export async function readNftCollection(contract: TokenContract): Promise<NftCollection | undefined> {
+  const stack = await contract.run('get_collection_data', 3);
   const [nextItemIndex, content, owner] = [asInteger(stack?.[0]), asCell(stack?.[1]), asAddress(stack?.[2])];
   if (nextItemIndex === undefined || content === undefined || owner === undefined) return undefined;
-  return { nextItemIndex, content, owner: orNobody(owner) };
-}
-
-/** `get_nft_data`: whether it is set up, index, collection, owner (TEP-62). */
-export function readItemData(stack: Stack): ItemData | undefined {
-  const [init, index] = [asInteger(stack?.[0]), asInteger(stack?.[1])];
-  const [collection, owner] = [asAddress(stack?.[2]), asAddress(stack?.[3])];
-  if (init === undefined || index === undefined || collection === undefined || owner === undefined) return undefined;
-  return { init: init !== 0n, index, collection: orNobody(collection), owner: orNobody(owner) };
-}
-
-export async function readNftCollection(contract: TokenContract): Promise<NftCollection | undefined> {
-  const data = readCollectionData(await contract.run('get_collection_data', 3));
-  return data && { kind: 'nftCollection', ...data, content: readTokenContent(data.content) };
+  return { kind: 'nftCollection', nextItemIndex, owner: orNobody(owner), content: readTokenContent(content) };
 }
 
 /**
- * Anybody can deploy a contract that says it is an item: the collection must say that the item of this index is this account. An item
- * that is not set up has neither owner nor content.
+ * `get_nft_data`: whether it is set up, index, collection, owner, its own content (TEP-62). Anybody can deploy a contract that says
+ * so: the collection must say that the item of this index is this account. An item that is not set up has neither owner nor content.
  */
 export async function readNftItem(contract: TokenContract): Promise<NftItem | undefined> {
   const stack = await contract.run('get_nft_data', 5);
-  const data = readItemData(stack);
-  if (data === undefined) return undefined;
-  const { collection } = data;
-  const numbered: StackEntry = { type: 'int', value: data.index };
-  if (collection !== undefined) {
-    const item = await contract.at(collection).run('get_nft_address_by_index', 1, [numbered]);
+  const [init, index] = [asInteger(stack?.[0]), asInteger(stack?.[1])];
+  const [collection, owner] = [asAddress(stack?.[2]), asAddress(stack?.[3])];
+  if (init === undefined || index === undefined || collection === undefined || owner === undefined) return undefined;
+  const ofCollection = orNobody(collection);
+  const numbered: StackEntry = { type: 'int', value: index };
+  if (ofCollection !== undefined) {
+    const item = await contract.at(ofCollection).run('get_nft_address_by_index', 1, [numbered]);
     if (!names(item, contract.account)) return undefined;
   }
-  const domain = await readDomain(contract, collection);
-  const content = domain ?? (await readItemContent(contract, collection, numbered, stack?.[4]));
-  return { kind: 'nftItem', ...data, content };
+  const domain = await readDomain(contract, ofCollection);
+  const content = domain ?? (await readItemContent(contract, ofCollection, numbered, stack?.[4]));
+  return {
+    kind: 'nftItem',
+    init: init !== 0n,
+    index,
+    collection: ofCollection,
+    owner: orNobody(owner),
+    content,
+  };
 }
 
 /** A collection puts the whole content together from what the item has of its own. */

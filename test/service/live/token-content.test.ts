@@ -45,6 +45,8 @@ function onchain(values: Record<string, Cell>, inPlace: Record<string, Cell> = {
   return beginCell().storeUint(0, 8).storeDict(dictionary).endCell();
 }
 
+const offchain = (uri: string | Buffer): Cell => snake(Buffer.from(uri), beginCell().storeUint(1, 8)).endCell();
+
 describe('off-chain content', () => {
   it('is an address over any number of cells', () => {
     fc.assert(
@@ -145,8 +147,6 @@ describe('what indexers keep of a content', () => {
     const table = parseBoc(cell.toBoc());
     return readKeptContent({ table, cell: table.roots[0]! });
   }
-
-  const offchain = (uri: string | Buffer): Cell => snake(Buffer.from(uri), beginCell().storeUint(1, 8)).endCell();
 
   it('is an address, or the nine known attributes', () => {
     expect(kept(offchain('https://example.org'))).toEqual({ uri: 'https://example.org' });

@@ -1,0 +1,23 @@
+import { BitWriter } from '../decode/bit-writer.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { writeStandardAddress } from '../decode/tlb/message-address.ts';
+import type { AccountId } from '../live/accounts.ts';
+import { sliceEntry } from '../live/vm-values.ts';
+import type { StackEntry } from '../live/vm-values.ts';
+import { account, stackShape } from './stack-shape.ts';
+
+/** An account as a contract is asked about it: `addr_std` alone in a slice. */
+export function addressEntry(address: AccountId): StackEntry {
+  const table = createCellStore({ cellsMax: 1 });
+  const writer = new BitWriter();
+  writeStandardAddress(writer, address);
+  return sliceEntry({ table, cell: writer.finish(table) });
+}
+
+const naming = stackShape({ named: account });
+
+/** Whether a result names this account: workchain and id alone count. */
+export function isNamed(result: readonly StackEntry[] | undefined, { workchain, id }: AccountId): boolean {
+  const named = naming(result)?.named;
+  return named !== undefined && named.workchain === workchain && named.id.equals(id);
+}

@@ -1,0 +1,48 @@
+import type { AccountId } from '../live/accounts.ts';
+import { createBoundedCache } from '../live/bounded-cache.ts';
+import type { DetectionWorld } from './detector.ts';
+import type { Consultation } from './family.ts';
+import type { InterfacesMetrics } from './metrics.ts';
+import { rawOf } from './spelling.ts';
+import { visit } from './visits.ts';
+
+/** What other contracts said about accounts. */
+export type Consultations = {
+  /** Undefined when the contract that is asked has no code. Rejects as `ContractWorld.runMethods` does. */
+  consult<T>(world: DetectionWorld, subject: AccountId, consultation: Consultation<T>): Promise<T | undefined>;
+};
+
+/** Answers kept: those about some hundred thousand wallets, or of ten thousand items with their contents. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** An answer without its value: two addresses in hex, a hash and what was asked. */
+const ENTRY_BYTES = 512;
+
+type Kept = { readonly transaction: Buffer; readonly about: string; readonly value: unknown };
+
+/**
+ * A get-method is a function of its contract's code and data, which only a transaction of the contract changes: until it has one, what it
+ * said holds. There is one answer for each pair of subject and contract, the last one.
+ */
+export function createConsultations({ visits, consultations }: InterfacesMetrics): Consultations {
+  const answers = createBoundedCache({ bytesMax: KEPT_BYTES_MAX });
+
+  return {
+    async consult<T>(world: DetectionWorld, subject: AccountId, { by, about, asks, read, weigh }: Consultation<T>) {
+      const { code, lastTransaction } = await world.readAccount(by);
+      if (code === null) return undefined;
+      const key = `${rawOf(subject)} ${rawOf(by)}`;
+      const kept = answers.get(key) as Kept | undefined;
+      if (kept !== undefined && kept.about === about && kept.transaction.equals(lastTransaction.hash)) {
+        consultations.inc({ source: 'memory' });
+        return kept.value as T;
+      }
+      consultations.inc({ source: 'emulator' });
+      visits.inc({ purpose: 'consultation' });
+      const value = read((await visit(world, by, asks)).answers);
+      const fresh: Kept = { transaction: lastTransaction.hash, about, value };
+      answers.set(key, fresh, ENTRY_BYTES + weigh(value));
+      return value;
+    },
+  };
+}

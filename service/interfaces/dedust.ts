@@ -1,0 +1,65 @@
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import type { AccountId } from '../live/accounts.ts';
+import { cellOfSlice } from '../live/vm-values.ts';
+import type { StackWindow } from '../live/vm-values.ts';
+import { isNamed } from './address-entry.ts';
+import type { Family } from './family.ts';
+import { rawOrNull } from './spelling.ts';
+import { int, slice, stackShape } from './stack-shape.ts';
+
+/** The one that deploys pools. */
+const FACTORY: AccountId = {
+  workchain: 0,
+  id: Buffer.from('5f0564fb5f604783db57031ce1cf668a88d4d4d6da6de4db222b4b920d6fd800', 'hex'),
+};
+
+const CODE_HASHES = [
+  '1275095b6da3911292406f4f4386f9e780099b854c6dee9ee2895ddce70927c1',
+  '778f0d3fe6482c50888970df5e787f40f3a4ab282170c035a5920877058c99d3',
+  'c0f9d14fbc8e14f0d72cba2214165eee35836ab174130912baf9dbfa43ead562',
+];
+
+const pair = stackShape({ first: slice, second: slice });
+const numbers = stackShape({ first: int, second: int });
+const kind = stackShape({ isStable: int });
+
+/** A pool of DeDust v2. Anybody can deploy its code: the factory has to agree. */
+export const dedustPools: Family = {
+  kind: 'dedust_pool',
+  codeHashes: new Set(CODE_HASHES.map((hash) => Buffer.from(hash, 'hex').toString('base64'))),
+  needs: ['get_assets', 'is_stable', 'get_reserves', 'get_trade_fee'],
+  async detect({ account, answers }, around) {
+    const said = pair(answers('get_assets'));
+    const assets = said && [readAsset(said.first), readAsset(said.second)];
+    const stable = kind(answers('is_stable'));
+    const known = assets?.filter((asset) => asset !== undefined) ?? [];
+    if (said === undefined || stable === undefined || known.length !== 2) return 'malformed';
+    if (numbers(answers('get_reserves')) === undefined) return 'malformed';
+    if (numbers(answers('get_trade_fee')) === undefined) return 'malformed';
+    const raw = known.map(rawOrNull);
+    const stack = [{ type: 'int' as const, value: stable.isStable }, said.first, said.second];
+    const isConfirmed = await around.consult({
+      by: FACTORY,
+      about: `${stable.isStable} ${raw.join(' ')}`,
+      asks: [{ method: 'get_pool_address', stack }],
+      read: (factory) => isNamed(factory('get_pool_address'), account),
+      weigh: () => 0,
+    });
+    return isConfirmed === true ? { facts: { dedustPool: { assets: raw } } } : 'unconfirmed';
+  },
+};
+
+/** `native$0000`, `jetton$0001 workchain:int8 address:uint256`; null for TON, undefined for what is neither. */
+function readAsset(window: StackWindow): AccountId | null | undefined {
+  const { table, cell } = cellOfSlice(window);
+  try {
+    const rest = new CellSlice(table, cell);
+    const form = rest.uint(4);
+    if (form === 0) return null;
+    return form === 1 ? { workchain: rest.int(8), id: rest.hash() } : undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+
+import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
+import { lookupHashmap } from '../decode/hashmap.ts';
+import type { DnsRecord } from '../live/dns-records.ts';
+import { readDnsRecord } from '../live/dns-records.ts';
+import { cellOfSlice } from '../live/vm-values.ts';
+import type { StackCell, StackEntry } from '../live/vm-values.ts';
+import { accountKey } from '../store/account-key.ts';
+import type { DnsEntryRow } from '../store/meaning-tables.ts';
+import type { Answers } from './family.ts';
+import { anyCell, int, slice, stackShape } from './stack-shape.ts';
+
+/** The zone whose items have their whole names, where those of others have a label. */
+export const TELEGRAM_ZONE = 't.me';
+
+export type Domain = {
+  /** In full, as `foo.ton`. */
+  readonly name: string;
+  /** Undefined for an item that does not resolve its own name. */
+  readonly records: DomainRecords | undefined;
+};
+
+export type DomainRecords = Pick<DnsEntryRow, 'next_resolver' | 'wallet' | 'site_adnl' | 'storage_bag_id'>;
+
+/** The zero byte that a domain is asked to resolve. */
+const OWN_NAME_BITS = 8n;
+
+const text = stackShape({ bytes: slice });
+
+const resolved = stackShape({ bits: int, records: anyCell });
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** An item of a zone's collection as a domain; undefined when it has no readable name (indexing sheet 6). */
+export function readDomain(zone: string, answers: Answers): Domain | undefined {
+  const name =
+    zone === TELEGRAM_ZONE
+      ? readLabels(textOf(answers('get_full_domain')))
+      : withZone(textOf(answers('get_domain')), zone);
+  return name === undefined ? undefined : { name, records: readRecords(answers('dnsresolve')) };
+}
+
+function withZone(label: string | undefined, zone: string): string | undefined {
+  return label === undefined || label.includes('\0') ? undefined : `${label}.${zone}`;
+}
+
+/** Labels, each ended by a zero byte, the last one first. */
+function readLabels(labels: string | undefined): string | undefined {
+  return labels?.split('\0').slice(0, -1).toReversed().join('.');
+}
+
+/** A slice of whole bytes, as text. */
+function textOf(stack: readonly StackEntry[] | undefined): string | undefined {
+  const found = text(stack)?.bytes;
+  if (found === undefined || (found.endBit - found.startBit) % 8 !== 0) return undefined;
+  const { table, cell } = cellOfSlice(found);
+  try {
+    return utf8.decode(new CellSlice(table, cell).bytes(table.bitLength(cell) >> 3));
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_RECORDS: DomainRecords = { next_resolver: null, wallet: null, site_adnl: null, storage_bag_id: null };
+
+/** Of a result that is exactly how much was resolved, which is all of it, and a dictionary; null stands for an empty one. */
+function readRecords(stack: readonly StackEntry[] | undefined): DomainRecords | undefined {
+  const answer = stack?.length === 2 ? resolved(stack) : undefined;
+  if (answer?.bits !== OWN_NAME_BITS) return undefined;
+  try {
+    return answer.records === null ? NO_RECORDS : lookUpRecords(answer.records);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+function lookUpRecords(root: StackCell): DomainRecords {
+  const site = lookUp(root, 'site');
+  const wallet = lookUp(root, 'wallet');
+  const next = lookUp(root, 'dns_next_resolver');
+  const storage = lookUp(root, 'storage');
+  return {
+    next_resolver: next?.kind === 'nextResolver' ? accountKey(next.resolver) : null,
+    wallet: wallet?.kind === 'smcAddress' ? accountKey(wallet.address) : null,
+    site_adnl: site?.kind === 'adnlAddress' ? upperHex(site.address) : null,
+    storage_bag_id: storage?.kind === 'storageAddress' ? upperHex(storage.bagId) : null,
+  };
+}
+
+function lookUp({ table, cell }: StackCell, category: string): DnsRecord | undefined {
+  const value = lookupHashmap(table, cell, 256, createHash('sha256').update(category).digest());
+  const isReference = value?.remainingBits === 0 && value.remainingRefs === 1;
+  return isReference ? readDnsRecord(table, value.ref()) : undefined;
+}
+
+function upperHex(bytes: Buffer): string {
+  return bytes.toString('hex').toUpperCase();
+}

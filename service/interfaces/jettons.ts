@@ -1,0 +1,69 @@
+import { accountKey } from '../store/account-key.ts';
+import { readKeptContent } from '../live/token-content.ts';
+import { addressEntry, isNamed } from './address-entry.ts';
+import type { Family } from './family.ts';
+import { keyOrNull, rawOf } from './spelling.ts';
+import { account, accountOrNone, cell, flag, int, stackShape } from './stack-shape.ts';
+
+const masterData = stackShape({
+  totalSupply: int,
+  mintable: flag,
+  admin: accountOrNone,
+  content: cell,
+  walletCode: cell,
+});
+
+const walletData = stackShape({ balance: int, owner: account, jetton: account, walletCode: cell });
+
+const claimed = stackShape({ isClaimed: flag });
+
+/** TEP-74. */
+export const jettonMasters: Family = {
+  kind: 'jetton_master',
+  needs: ['get_jetton_data'],
+  detect({ key, state, answers }) {
+    const data = masterData(answers('get_jetton_data'));
+    const content = data && readKeptContent(data.content);
+    if (content === undefined) return 'malformed';
+    const { totalSupply, mintable, admin, walletCode } = data!;
+    const jettonMaster = {
+      address: key,
+      total_supply: totalSupply,
+      mintable,
+      admin: keyOrNull(admin),
+      content,
+      wallet_code_hash: walletCode.table.hash(walletCode.cell),
+      ...state,
+    };
+    return { jettonMaster };
+  },
+};
+
+/** TEP-74; `is_claimed` of TEP-177. Anybody can deploy a contract that says it is a wallet: its master has to agree. */
+export const jettonWallets: Family = {
+  kind: 'jetton_wallet',
+  needs: ['get_wallet_data'],
+  asks: ['is_claimed'],
+  async detect({ account: wallet, key, state, answers }, around) {
+    const data = walletData(answers('get_wallet_data'));
+    if (data === undefined) return 'malformed';
+    const { balance, owner, jetton } = data;
+    const isConfirmed = await around.consult({
+      by: jetton,
+      about: rawOf(owner),
+      asks: [{ method: 'get_wallet_address', stack: [addressEntry(owner)] }],
+      read: (said) => isNamed(said('get_wallet_address'), wallet),
+      weigh: () => 0,
+    });
+    if (isConfirmed !== true) return 'unconfirmed';
+    const jettonWallet = {
+      address: key,
+      balance,
+      owner: accountKey(owner),
+      jetton: accountKey(jetton),
+      mintless_is_claimed: claimed(answers('is_claimed'))?.isClaimed ?? null,
+      ...state,
+    };
+    return { jettonWallet, facts: { jettonWallet: { owner: rawOf(owner), jetton: rawOf(jetton) } } };
+  },
+};

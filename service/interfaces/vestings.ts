@@ -1,0 +1,64 @@
+import { DecodeError } from '../decode/errors.ts';
+import { walkHashmap } from '../decode/hashmap.ts';
+import type { StackCell } from '../live/vm-values.ts';
+import { accountKey } from '../store/account-key.ts';
+import type { Family } from './family.ts';
+import { account, cell, int, stackShape, uint63 } from './stack-shape.ts';
+
+const vestingData = stackShape({
+  startTime: uint63,
+  totalDuration: uint63,
+  unlockPeriod: uint63,
+  cliffDuration: uint63,
+  totalAmount: int,
+  sender: account,
+  owner: account,
+  whitelist: cell,
+});
+
+/** Workchain and id. */
+const KEY_BITS = 8 + 256;
+
+/** Accounts of one whitelist; each takes gas of whoever adds it. */
+const WHITELIST_MAX = 4096;
+
+/** The vesting wallet of ton-blockchain/vesting-contract. */
+export const vestings: Family = {
+  kind: 'vesting',
+  codeHashes: new Set(['tItTGr7DtxRjgpH3137W3J9qJynvyiBHcTc3TUrotZA=']),
+  needs: ['get_vesting_data'],
+  detect({ key, state, answers }) {
+    const data = vestingData(answers('get_vesting_data'));
+    const whitelist = data && readWhitelist(data.whitelist);
+    if (whitelist === undefined) return 'malformed';
+    const { startTime, totalDuration, unlockPeriod, cliffDuration, totalAmount, sender, owner } = data!;
+    const vestingContract = {
+      address: key,
+      start_time: startTime,
+      total_duration: totalDuration,
+      unlock_period: unlockPeriod,
+      cliff_duration: cliffDuration,
+      total_amount: totalAmount,
+      sender: accountKey(sender),
+      owner: accountKey(owner),
+      whitelist,
+      ...state,
+    };
+    return { vestingContract };
+  },
+};
+
+/** The accounts that are the keys of a dictionary, ascending. */
+function readWhitelist({ table, cell: root }: StackCell): Buffer[] | undefined {
+  const found: Buffer[] = [];
+  try {
+    walkHashmap(table, root, KEY_BITS, (key) => {
+      found.push(accountKey({ workchain: key.readInt8(0), id: key.subarray(1) }));
+      return found.length < WHITELIST_MAX;
+    });
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+  return found.toSorted((a, b) => a.compare(b));
+}

@@ -1,0 +1,59 @@
+import { LiveError } from '../live/errors.ts';
+import type { AccountId } from '../live/accounts.ts';
+import { askResolver } from '../live/dns.ts';
+import type { DetectionWorld } from './detector.ts';
+import { TELEGRAM_ZONE } from './domains.ts';
+import { rawOf } from './spelling.ts';
+
+/** Whose items are names, by network (indexing sheet 5). */
+const COLLECTIONS = {
+  mainnet: {
+    '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF': 'ton',
+    '0:80D78A35F955A14B679FAA887FF4CD5BFC0F43B4A4EEA2A7E6927F3701B273C2': TELEGRAM_ZONE,
+  },
+  testnet: { '0:E33ED33A42EB2032059F97D90C706F8400BB256D32139CA707F1564AD699C7DD': 'ton' },
+} as const;
+
+/** What a network of one's own has its root of names delegate. */
+const OWN_ZONES = ['ton', TELEGRAM_ZONE];
+
+export type ZonesOptions = {
+  /** Of a network of one's own the collections are those that its root of names delegates to, configuration parameter 4. */
+  readonly network: 'mainnet' | 'testnet' | 'custom';
+  /** Further collections, each with the zone that its items' names are in: `ton` for `foo.ton`. */
+  readonly domainCollections?: readonly { readonly collection: AccountId; readonly zone: string }[];
+};
+
+/** The zone whose names the items of a collection are. */
+export type Zones = (world: DetectionWorld, collection: AccountId) => Promise<string | undefined>;
+
+export function createZones({ network, domainCollections = [] }: ZonesOptions): Zones {
+  const known = new Map<string, string>(network === 'custom' ? [] : Object.entries(COLLECTIONS[network]));
+  for (const { collection, zone } of domainCollections) known.set(rawOf(collection), zone);
+
+  return async (world, collection) => {
+    const raw = rawOf(collection);
+    const zone = known.get(raw);
+    if (zone !== undefined || network !== 'custom') return zone;
+    const root = await world.readDnsRoot();
+    if (root === undefined) return undefined;
+    for (const own of OWN_ZONES) {
+      const delegate = await readDelegate(world, root, own);
+      if (delegate !== undefined && rawOf(delegate) === raw) return own;
+    }
+    return undefined;
+  };
+}
+
+/** The contract that the root of names sends to for a zone. */
+async function readDelegate(world: DetectionWorld, root: AccountId, zone: string): Promise<AccountId | undefined> {
+  try {
+    const { entries } = await askResolver(world, root, `${zone}.`);
+    const whole = entries.filter(({ name }) => name === zone || name === `${zone}.`);
+    const record = whole.map((entry) => entry.record).find(({ kind }) => kind === 'nextResolver');
+    return record?.kind === 'nextResolver' ? record.resolver : undefined;
+  } catch (error) {
+    if (error instanceof LiveError) return undefined;
+    throw error;
+  }
+}
