@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
 
-import type { MessageRelaxed } from '@ton/core';
+import type { Cell, MessageRelaxed } from '@ton/core';
 import { Address, beginCell, external, internal, SendMode, storeMessage, storeMessageRelaxed } from '@ton/core';
 import { WalletContractV4 } from '@ton/ton';
 import { validatorKey } from '#service/devchain/signing.ts';
@@ -9,6 +9,8 @@ import { validatorKey } from '#service/devchain/signing.ts';
 export type TestWallet = {
   readonly address: Address;
   readonly id: Buffer;
+  /** Code and data before its first message. */
+  readonly init: { readonly code: Cell; readonly data: Cell };
   /** A message from outside that sends others on; `deploy` brings the wallet's code. */
   send(seqno: number, messages: readonly MessageRelaxed[], options?: { readonly deploy?: boolean }): Buffer;
 };
@@ -16,11 +18,18 @@ export type TestWallet = {
 const NEVER = 0xffff_ffff;
 
 export function testWallet(seed: Buffer): TestWallet {
+  return testWalletAt(undefined, seed);
+}
+
+/** A wallet that somebody put at another address than its own. */
+export function testWalletAt(at: Address | undefined, seed: Buffer): TestWallet {
   const { publicKey, privateKey } = validatorKey(seed);
   const wallet = WalletContractV4.create({ workchain: 0, publicKey });
+  const address = at ?? wallet.address;
   return {
-    address: wallet.address,
-    id: wallet.address.hash,
+    address,
+    id: address.hash,
+    init: wallet.init,
     send(seqno, messages, { deploy = false } = {}) {
       // Signed here: the library's own signatures take 7 ms each, and loads are made of thousands.
       const order = beginCell()
@@ -34,7 +43,7 @@ export function testWallet(seed: Buffer): TestWallet {
       }
       const signature = sign(null, order.endCell().hash(), privateKey);
       const body = beginCell().storeBuffer(signature).storeBuilder(order).endCell();
-      const message = external({ to: wallet.address, body, ...(deploy && { init: wallet.init }) });
+      const message = external({ to: address, body, ...(deploy && { init: wallet.init }) });
       return beginCell().store(storeMessage(message)).endCell().toBoc();
     },
   };

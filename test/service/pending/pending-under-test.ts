@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import { createDetector } from '#service/interfaces/detector.ts';
 import { createContractWorlds } from '#service/live/contract-world.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
 import type { ExternalMessage } from '#service/live/external-message.ts';
@@ -23,10 +26,14 @@ export type IndexSaid = { readonly taken: Map<string, IndexedTrace>; seqno: numb
 
 export type PendingNetwork = {
   readonly network: PrivateNetwork;
+  /** Under which its pods keep traces in a Redis that other tests use too. */
+  readonly scope: string;
   readonly pool: Pool;
   /** Has money from the beginning; its code is there once it sent a message. */
   readonly faucet: TestWallet;
   readonly index: IndexSaid;
+  /** Whether contracts can be looked into. */
+  readonly looking: { broken: boolean };
   /** A clock that a test turns on. */
   readonly clock: { unixMs: number };
   /** Pending traces of a pod; `register` is its own. */
@@ -40,15 +47,21 @@ export type PendingNetwork = {
 
 const now = (): number => performance.now();
 
-/** A private network, a pool over it, and pods that watch messages; nothing is looked at again but when the test says so. */
-export async function startPendingNetwork(): Promise<PendingNetwork> {
-  const network = await startPrivateNetwork();
+/**
+ * A private network, a pool over it, and pods that watch messages; nothing is looked at again but when the test says so.
+ * @param over a network that is there; closed like one of its own
+ */
+export async function startPendingNetwork(over?: PrivateNetwork): Promise<PendingNetwork> {
+  const network = over ?? (await startPrivateNetwork());
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
   const { pool } = opening;
   const logger = pino({ level: 'silent' });
   const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger, now });
   const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
   const index: IndexSaid = { taken: new Map(), seqno: 0, broken: false };
+  const scope = `test-${randomUUID()}`;
+  const looking = { broken: false };
+  const detector = createDetector({ network: 'custom' }, { register: new Registry() });
   const clock = { unixMs: 1_790_000_000_000 };
   const opened: Pending[] = [];
 
@@ -60,14 +73,16 @@ export async function startPendingNetwork(): Promise<PendingNetwork> {
   await served();
   return {
     network,
+    scope,
     pool,
     faucet: testWallet(network.faucet.seed),
     index,
+    looking,
     clock,
     open(link) {
       const register = new Registry();
       const pending = createPending(
-        { scope: 'test', everyMs: 0 },
+        { scope, everyMs: 0 },
         {
           worlds,
           index: {
@@ -78,6 +93,10 @@ export async function startPendingNetwork(): Promise<PendingNetwork> {
                     new Map([...index.taken].filter(([key]) => hashes.some((hash) => hash.toString('hex') === key))),
                   ),
             lastSeqno: () => Promise.resolve(index.seqno),
+          },
+          detector: {
+            detect: (...account) =>
+              looking.broken ? Promise.reject(new Error('nobody answers')) : detector.detect(...account),
           },
           link,
           headSeqno: () => pool.head()?.block.seqno,

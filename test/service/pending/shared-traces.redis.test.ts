@@ -1,31 +1,16 @@
 import { Address } from '@ton/core';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
-import type { PendingLink } from '#service/pending/shared-traces.ts';
-import { connectRedis } from '#service/limits/redis/connection.ts';
-import { createRedisLink } from '#service/pool/redis/link.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { transfer } from '#test/support/wallet.ts';
 import { startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+import { openGoodLink, openLink } from './redis-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
 const receiver = Address.parseRaw(`0:${'5'.repeat(64)}`);
 const VALUE = 1_000_000_000n;
-
-/** A line to Redis as pods have it. */
-function openLink(url: string): PendingLink & { isHere(): boolean } {
-  const client = connectRedis({ url, retryMs: () => 50 });
-  return createRedisLink({ use: 'test', quickMs: 1000 }, { client, logger: pino({ level: 'silent' }) });
-}
-
-async function link(): Promise<PendingLink> {
-  const made = openLink(redisUrl!);
-  while (!made.isHere()) await new Promise((done) => setTimeout(done, 10));
-  return made;
-}
 
 describe.skipIf(
   skipLoudly(redisUrl === undefined, { what: 'pending traces of several pods', why: 'there is no Redis' }),
@@ -36,8 +21,6 @@ describe.skipIf(
   beforeEach(async () => {
     setting = await startPendingNetwork();
     client = new Redis(redisUrl!);
-    const kept = await client.keys('ton:pending:*:test:*');
-    if (kept.length > 0) await client.del(...kept);
   });
   afterEach(async () => {
     await setting.close();
@@ -51,8 +34,8 @@ describe.skipIf(
   ];
 
   it('show what was sent through any of them, the same', async () => {
-    const one = setting.open(await link());
-    const other = setting.open(await link());
+    const one = setting.open(await openGoodLink(redisUrl!));
+    const other = setting.open(await openGoodLink(redisUrl!));
     const message = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
     for (const filter of [...filters(message.hash), ...filters(message.normalizedHash)]) {
       const [seen] = await one.find(filter);
@@ -62,19 +45,19 @@ describe.skipIf(
   });
 
   it('stop showing what is indexed, and keep nothing of it', async () => {
-    const one = setting.open(await link());
-    const other = setting.open(await link());
+    const one = setting.open(await openGoodLink(redisUrl!));
+    const other = setting.open(await openGoodLink(redisUrl!));
     const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
     setting.index.taken.set(hash.toString('hex'), 'classified');
     expect(await other.find({ hashes: [hash] })).toEqual([]);
     await one.refresh();
-    expect(await client.keys('ton:pending:*:test:*')).toEqual([]);
+    expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
   });
 
   it('let Redis forget what nobody lets go', async () => {
-    const one = setting.open(await link());
+    const one = setting.open(await openGoodLink(redisUrl!));
     await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
-    const keys = await client.keys('ton:pending:*:test:*');
+    const keys = await client.keys(`ton:pending:*:${setting.scope}:*`);
     expect(keys.length).toBeGreaterThan(3);
     const left = await Promise.all(keys.map((key) => client.pttl(key)));
     expect(Math.min(...left)).toBeGreaterThan(0);
@@ -88,8 +71,8 @@ describe.skipIf(
 
   it('go on over another Redis when they are told to', async () => {
     const one = setting.open(openLink('redis://127.0.0.1:1'));
-    const other = setting.open(await link());
-    one.setLink(await link());
+    const other = setting.open(await openGoodLink(redisUrl!));
+    one.setLink(await openGoodLink(redisUrl!));
     const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
     expect(await other.find({ hashes: [hash] })).toHaveLength(1);
   });

@@ -1,0 +1,184 @@
+import { Address, internal, loadStateInit, type MessageRelaxed } from '@ton/core';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import type { Classified } from '#service/actions/classify.ts';
+import { eventTransaction } from '#service/actions/event-transaction.ts';
+import type { EventTrace, EventTransaction } from '#service/actions/event.ts';
+import { parseAddress } from '#service/decode/address.ts';
+import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import { accountAt, hasMessagesOnTheWay } from '#service/devchain/snapshots.ts';
+import { readChangedAccount } from '#service/interfaces/account-code.ts';
+import { classifyLookingUp } from '#service/interfaces/classify-looking-up.ts';
+import { createDetector } from '#service/interfaces/detector.ts';
+import type { AccountFacts } from '#service/interfaces/facts.ts';
+import { createContractWorlds, type ContractWorld } from '#service/live/contract-world.ts';
+import { readExternalMessage } from '#service/live/external-message.ts';
+import { createTvm } from '#service/tvm/tvm.ts';
+import { patientPool } from '#test/service/indexer/index-under-test.ts';
+import { openPool } from '#test/service/pool/network.ts';
+import type { Step } from './event-traces.ts';
+import { startForkedNetwork, type ForkedNetwork } from './forked-network.ts';
+import { putAccount } from './put-account.ts';
+import { scriptedCode, scriptedData, type Methods, type Response } from './scripted-contract.ts';
+
+/** A network on which a test plays scenes, and finds out what they mean from its blocks and contracts. */
+export type ActedNetwork = ForkedNetwork & {
+  /** Puts a stand-in at an account, raw, which answers so to get-methods. */
+  place(account: string, methods: Methods): Promise<void>;
+  /**
+   * Has a wallet of the recording send messages, which accounts that have no contract of their own answer by the steps, and tells what it came to when
+   * no message is on its way any more.
+   */
+  act(wallet: string, steps: readonly Step[]): Promise<Classified & { readonly trace: EventTrace }>;
+  close(): Promise<void>;
+};
+
+const now = (): number => performance.now();
+
+export async function startActedNetwork(): Promise<ActedNetwork> {
+  const forked = await startForkedNetwork();
+  const { network } = forked;
+  const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
+  const { pool } = opening;
+  const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
+  const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
+  const detector = createDetector({ network: 'custom' }, { register: new Registry() });
+  const standIns = new Map<string, Methods>();
+  const seqnos = new Map<string, number>();
+
+  const headSeqno = (): number => network.head().id.seqno;
+
+  async function worldAt(seqno: number): Promise<ContractWorld> {
+    while ((pool.head()?.block.seqno ?? 0) < headSeqno()) await new Promise((done) => setTimeout(done, 5));
+    return worlds.open(seqno, { deadlineMs: now() + 20_000, signal: AbortSignal.timeout(20_000), caller: 'test' });
+  }
+
+  /** As its scene left it, or as it was before when it is nothing any more. */
+  async function factsOf(account: string, all: readonly ContractWorld[]): Promise<AccountFacts | undefined> {
+    const address = parseAddress(account);
+    for (const world of address === undefined ? [] : all) {
+      const detected = await detector.detect(world, await readChangedAccount(world, address!));
+      if (detected !== undefined && Object.keys(detected.facts).length > 0) return detected.facts;
+    }
+    return undefined;
+  }
+
+  async function classifyScene(trace: EventTrace, from: number): Promise<Classified> {
+    const all = [await worldAt(headSeqno()), await worldAt(from)];
+    return classifyLookingUp(trace, async (accounts) => {
+      const found = new Map<string, AccountFacts>();
+      for (const account of accounts) {
+        const facts = await factsOf(account, all);
+        if (facts !== undefined) found.set(account, facts);
+      }
+      return found;
+    });
+  }
+
+  /** Transactions of the blocks after a masterchain block. */
+  function transactionsSince(seqno: number): readonly EventTransaction[] {
+    const { chain } = network;
+    const blocks = [MASTERCHAIN, 0].flatMap((workchain) => chain.along(workchain, FULL_SHARD));
+    return blocks
+      .filter(({ masterchainSeqno }) => masterchainSeqno > seqno)
+      .flatMap((block) => {
+        const table = chain.parse(block);
+        return readBlockTransactions(table, table.roots[0]!).map((transaction) =>
+          eventTransaction({
+            table,
+            transaction,
+            workchain: block.id.workchain,
+            mcSeqno: block.masterchainSeqno,
+          }),
+        );
+      });
+  }
+
+  async function place(account: string, methods: Methods): Promise<void> {
+    standIns.set(account, methods);
+    await network.step([standIn(account, methods, [])]);
+  }
+
+  function isOwnContract(account: string): boolean {
+    return !standIns.has(account) && accountAt(network.chain, network.head(), parseAddress(account)!) !== undefined;
+  }
+
+  return {
+    ...forked,
+    place,
+    async act(name, steps) {
+      const scripts = [...scriptsOf(steps)].filter(([account]) => !isOwnContract(account));
+      for (const [account] of scripts) if (!standIns.has(account)) standIns.set(account, {});
+      await network.step(scripts.map(([account, script]) => standIn(account, standIns.get(account)!, script)));
+      const from = headSeqno();
+      const seqno = seqnos.get(name) ?? 0;
+      seqnos.set(name, seqno + 1);
+      const message = forked.wallet(name).send(seqno, steps.map(messageOf));
+      network.send(message);
+      await network.step();
+      while (hasMessagesOnTheWay(network.chain, network.head())) await network.step();
+      const trace = traceOf(readExternalMessage(message).hash.toString('base64'), transactionsSince(from));
+      return { ...(await classifyScene(trace, from)), trace };
+    },
+    async close() {
+      await tvm.close();
+      await opening.close();
+      await network.close();
+    },
+  };
+}
+
+function standIn(account: string, methods: Methods, script: readonly Response[]) {
+  return putAccount(parseAddress(account)!, { code: scriptedCode(methods), data: scriptedData(script) });
+}
+
+function messageOf({ to, value = 1_000_000_000n, body, init }: Step): MessageRelaxed {
+  return internal({
+    to: Address.parse(to),
+    value,
+    bounce: true,
+    body,
+    ...(init && { init: loadStateInit(init.beginParse()) }),
+  });
+}
+
+/** What each account does, message after message, in the order in which a trace comes by; those that a message deploys bring their own code. */
+function scriptsOf(steps: readonly Step[]): Map<string, Response[]> {
+  const scripts = new Map<string, Response[]>();
+  const open = [...steps];
+  for (const { to, aborted = false, sends = [], init } of open) {
+    open.push(...sends);
+    if (init !== undefined) continue;
+    const script = scripts.get(to) ?? [];
+    script.push(aborted ? 'abort' : sends.map(messageOf));
+    scripts.set(to, script);
+  }
+  return scripts;
+}
+
+/** The transactions that a message from outside led to. */
+function traceOf(messageHash: string, all: readonly EventTransaction[]): EventTrace {
+  const byMessage = new Map(all.map((transaction) => [transaction.inMessage?.hash, transaction]));
+  const root = byMessage.get(messageHash);
+  if (root === undefined) throw new Error('no block took the message');
+  const transactions = [root];
+  for (const { outMessages } of transactions) {
+    for (const { hash } of outMessages) {
+      const next = byMessage.get(hash);
+      if (next !== undefined) transactions.push(next);
+    }
+  }
+  transactions.sort((a, b) => (a.lt === b.lt ? (a.account < b.account ? -1 : 1) : a.lt < b.lt ? -1 : 1));
+  const last = transactions.at(-1)!;
+  return {
+    traceId: root.hash,
+    externalHash: messageHash,
+    externalHashNorm: messageHash,
+    endLt: last.lt,
+    endUtime: last.utime,
+    mcSeqnoEnd: Math.max(...transactions.map(({ mcSeqno }) => mcSeqno)),
+    transactions,
+  };
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Address } from '@ton/core';
+
+import { parseAddress } from '#service/decode/address.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import type { Chain } from '#service/devchain/chain.ts';
+import type { AccountEdit } from '#service/devchain/collator/edits.ts';
+import type { AccountPlace } from '#service/devchain/collator/missing-account.ts';
+import { loadChain } from '#service/devchain/devchain.ts';
+import type { ForkSource } from '#service/devchain/fork.ts';
+import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import { accountAt } from '#service/devchain/snapshots.ts';
+import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
+import { startPrivateNetwork } from './private-network.ts';
+import { putAccount } from './put-account.ts';
+import { testWalletAt, type TestWallet } from './wallet.ts';
+
+/** The project's own recording: its accounts have names. */
+const recordingDir = join(import.meta.dirname, '../vectors/realnet');
+
+type Known = Readonly<Record<string, { readonly address: string; readonly what: string }>>;
+
+const known = JSON.parse(readFileSync(join(recordingDir, 'accounts.json'), 'utf8')) as Known;
+
+/** A private network that goes on from the recorded one, with its contracts, and with its wallets in the test's hands. */
+export type ForkedNetwork = {
+  readonly network: PrivateNetwork;
+  /** Address of an account by its name in the recording. */
+  address(name: string): Address;
+  /** A wallet by its name in the recording: now a v4r2 of the test's, at the same address. */
+  wallet(name: string): TestWallet;
+};
+
+let chains: Promise<Chain> | undefined;
+
+/** Starts one, in whose newest block the recorded accounts of the basechain are. Its caller closes the network. */
+export async function startForkedNetwork(): Promise<ForkedNetwork> {
+  const chain = await (chains ??= loadChain(recordingDir));
+  const network = await startPrivateNetwork({}, forkOf(chain));
+  const wallets = new Map<string, TestWallet>();
+  const edits = Object.entries(known).flatMap(([name, { address, what }]) => {
+    const place = parseAddress(address)!;
+    if (place.workchain !== 0) return [];
+    if (!what.startsWith('wallet')) return broughtOver(chain, place) ?? [];
+    const wallet = testWalletAt(Address.parse(address), Buffer.alloc(32, name));
+    wallets.set(name, wallet);
+    return putAccount(place, wallet.init);
+  });
+  await network.step(edits);
+  return {
+    network,
+    address: (name) => Address.parse(known[name]!.address),
+    wallet: (name) => wallets.get(name)!,
+  };
+}
+
+function forkOf(chain: Chain): ForkSource {
+  const top = chain.masterchain(chain.lastSeqno)!;
+  const { custom } = readShardState(chain.states, top.state);
+  const { config } = readMasterchainStateExtra(chain.states, custom!);
+  return {
+    zeroState: chain.zeroStates[0]!.id,
+    block: top.id,
+    readBeginning: () =>
+      Promise.resolve({
+        utime: top.header.utime,
+        endLt: top.header.endLt,
+        config: writeBoc(chain.states, [config.root]),
+      }),
+    readAccount: (place) => Promise.resolve(shardAccountOf(chain, place)),
+  };
+}
+
+function shardAccountOf(chain: Chain, place: AccountPlace): Buffer {
+  const found = accountAt(chain, chain.masterchain(chain.lastSeqno)!, place);
+  if (found === undefined) return writeShardAccount(undefined, NO_TRANSACTION);
+  const { account, lastTransactionHash: hash, lastTransactionLt: lt } = found;
+  return writeShardAccount({ table: chain.states, cell: account }, { hash, lt });
+}
+
+function broughtOver(chain: Chain, place: AccountPlace): AccountEdit | undefined {
+  const found = accountAt(chain, chain.masterchain(chain.lastSeqno)!, place);
+  return found && { ...place, last: found, edit: (states) => states.import(chain.states, found.account) };
+}
