@@ -12,6 +12,7 @@ type V3Operation = Operation<V3Request>;
 
 /** What failures of a status are about (v3 sheet section 3). */
 const failures: ReadonlyMap<number, string> = new Map([
+  [400, 'It is not said what is asked about'],
   [401, 'API key does not exist'],
   [403, 'The key is for another network, address or operation'],
   [404, 'The block or transaction that is asked about is not indexed'],

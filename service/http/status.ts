@@ -52,6 +52,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['no_archive', [542, ownMessage]],
   ['transaction_not_found', [404, ownMessage]],
   ['not_indexed', [404, ownMessage]],
+  ['nothing_named', [400, ownMessage]],
   ['not_a_wallet', [409, ownMessage]],
   ['answer_too_large', [422, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],

@@ -6,11 +6,12 @@ import { createAccountNotes } from '../v3/account-notes.ts';
 import { accountStateOperations } from '../v3/account-states.ts';
 import { actionOperations } from '../v3/actions.ts';
 import { createAddressBooks } from '../v3/address-book.ts';
+import { balanceChangeOperations } from '../v3/balance-changes.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
 import { dnsOperations } from '../v3/dns-records.ts';
 import { messageOperations } from '../v3/messages.ts';
-import { createTokenMetadata } from '../v3/metadata.ts';
+import { createTokenMetadata, type TokenMetadataDependencies } from '../v3/metadata.ts';
 import { multisigOperations } from '../v3/multisigs.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
@@ -26,15 +27,16 @@ import { transactionOperations } from '../v3/transactions.ts';
 import { vestingOperations } from '../v3/vestings.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
-/** Every operation of v3, over live answers for what the index does not hold. */
+/** Every operation of v3, over live answers for what the index does not hold. @param wanted as of `createTokenMetadata` */
 export function v3Families(
   { network }: Pick<ServiceConfig, 'network'>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
+  wanted?: TokenMetadataDependencies['wanted'],
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
-  const tokenMetadata = createTokenMetadata({});
+  const tokenMetadata = createTokenMetadata({ wanted });
   const notes = createAccountNotes(addressBooks, tokenMetadata);
   const actionNetwork = { testOnly: network === 'testnet' };
   const contents = createAccountContents({ accounts: live.accounts });
@@ -51,6 +53,7 @@ export function v3Families(
     ...nftOperations(notes),
     ...traceOperations({ notes, network: actionNetwork }),
     ...actionOperations({ notes, network: actionNetwork }),
+    ...balanceChangeOperations(),
     ...accountInformationOperations(live.accounts),
     ...runMethodOperations(live.getMethods),
     ...feeOperations(live.fees),

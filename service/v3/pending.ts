@@ -82,7 +82,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
       const supported = supportedBy(values, context);
       const found = await pending.find(one === undefined ? { hashes: messageHashes } : { accounts: [one] });
       const views = await viewPending(found);
-      const actions = found.map((one) => actionsOfPending(one, supported));
+      const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));
       const addresses = [
         ...addressesOf(views.flatMap((view) => view.transactions)),
@@ -109,7 +109,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const supported = supportedBy(values, context);
       const raw = values.account && rawText(values.account);
       const shown = found
-        .flatMap((one) => actionsOfPending(one, supported))
+        .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
         .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
       const views = values.withTransactions ? (await viewPending(found)).flatMap((view) => view.transactions) : [];
       const transactions = values.withTransactions ? new Map(views.map((view) => [view.hash, view])) : undefined;

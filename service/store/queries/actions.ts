@@ -32,8 +32,8 @@ export type ActionFilter = {
   /** Exactly these; types that are supported when empty. */
   readonly types: readonly string[];
   readonly excludedTypes: readonly string[];
-  /** Types that the caller knows: no part of such an action is shown. */
-  readonly supported: readonly string[];
+  /** Types that the caller knows: no part of such an action is shown. Undefined for all actions and their parts. */
+  readonly supported: readonly string[] | undefined;
 };
 
 const shown = columnsOf(actions, 'a');

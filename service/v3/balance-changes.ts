@@ -1,0 +1,134 @@
+import { viewInteger, type JsonInteger } from '../contract/json-integer.ts';
+import { createPacer } from '../contract/paced.ts';
+import { map, named, object, scalar, type Infer } from '../contract/shape.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { ActionRow } from '../store/meaning-tables.ts';
+import { findActions, findTransactionsOfActions } from '../store/queries/actions.ts';
+import { findJettonWallets } from '../store/queries/jettons.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { findTraces, findTransactionsOfTraces } from '../store/queries/traces.ts';
+import type { FoundTransaction } from '../store/queries/transactions.ts';
+import { sumBalances, type BalanceSums, type MovingTransaction, type WalletOwner } from './balance-sums.ts';
+import { notIndexed, V3Error } from './errors.ts';
+import { defineV3Operation, type V3Operation } from './operation.ts';
+import { hash } from './parameters.ts';
+import { intString, rawAddress, viewAccountKey } from './scalars.ts';
+
+const nanotons = scalar<JsonInteger>({ type: 'integer' });
+
+const balanceChangesResult = named(
+  'BalanceChangesResult',
+  object({
+    changes: map(nanotons, rawAddress),
+    fees: map(nanotons, rawAddress),
+    jettons: map(map(intString, rawAddress), rawAddress),
+  }),
+);
+
+/** Larger traces are not looked into, as they are not shown. */
+const TRANSACTIONS_MAX = 4000;
+
+/** What traces and actions changed (v3 sheet section 14). */
+export function balanceChangeOperations(): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'balanceChanges',
+      tag: 'actions',
+      summary: 'What accounts have more or less after a trace, or after one action of it, and what they paid for that.',
+      parameters: { traceId: hash('trace_id'), actionId: hash('action_id') },
+      failures: [400, 404],
+      result: balanceChangesResult,
+      handle: async ({ traceId, actionId }, { store }) => {
+        const rows = await readRows(store, traceId, actionId);
+        const transactions = await openAll(rows);
+        return viewSums(sumBalances(transactions, await readWallets(store, rows)));
+      },
+    }),
+  ];
+}
+
+async function readRows(
+  store: StoreReader,
+  traceId: Buffer | undefined,
+  actionId: Buffer | undefined,
+): Promise<readonly FoundTransaction[]> {
+  if (actionId !== undefined) return readRowsOfAction(store, traceId, actionId);
+  if (traceId === undefined) throw new V3Error('nothing_named', 'trace_id or action_id is required');
+  const page = { limit: 1, offset: 0, sort: 'desc' } as const;
+  const [trace] = await findTraces(store, { traceIds: [traceId], txHashes: [], msgHashes: [] }, page);
+  if (trace === undefined) throw notIndexed('trace not found');
+  if (trace.nodes > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'trace is too large');
+  return findTransactionsOfTraces(store, [trace]);
+}
+
+async function readRowsOfAction(
+  store: StoreReader,
+  traceId: Buffer | undefined,
+  actionId: Buffer,
+): Promise<readonly FoundTransaction[]> {
+  const action = await findAction(store, traceId, actionId);
+  if (action === undefined) throw notIndexed('action not found');
+  const rows = await findTransactionsOfActions(store, [action]);
+  // What led to it changed its sender's balance by other messages too: only what came from outside is the action's own.
+  return rows.filter((row) => row.lt >= action.start_lt || isFromOutside(row));
+}
+
+async function findAction(
+  store: StoreReader,
+  traceId: Buffer | undefined,
+  actionId: Buffer,
+): Promise<ActionRow | undefined> {
+  const given = { actionIds: [actionId], traceIds: traceId === undefined ? [] : [traceId] };
+  const none = { txHashes: [], msgHashes: [], types: [], excludedTypes: [], supported: undefined };
+  const [action] = await findActions(store, { ...none, ...given }, { limit: 1, offset: 0, sort: 'desc' });
+  return action;
+}
+
+function isFromOutside(row: FoundTransaction): boolean {
+  return open(row).transaction.inMessage?.info.kind === 'externalIn';
+}
+
+function open({ boc, workchain }: FoundTransaction): MovingTransaction {
+  const table = parseBoc(boc);
+  return { table, transaction: readTransaction(table, table.roots[0]!), workchain };
+}
+
+async function openAll(rows: readonly FoundTransaction[]): Promise<readonly MovingTransaction[]> {
+  const pacer = createPacer();
+  const opened: MovingTransaction[] = [];
+  for (const row of rows) {
+    await pacer.pause();
+    opened.push(open(row));
+  }
+  return opened;
+}
+
+/** The jetton wallets among the accounts of transactions. */
+async function readWallets(
+  store: StoreReader,
+  rows: readonly FoundTransaction[],
+): Promise<ReadonlyMap<string, WalletOwner>> {
+  const addresses = [...new Map(rows.map(({ account }) => [viewAccountKey(account), account])).values()];
+  if (addresses.length === 0) return new Map();
+  const filter = { addresses, owners: [], jettons: [], excludesEmpty: false };
+  const wallets = await findJettonWallets(store, filter, { limit: addresses.length, offset: 0 });
+  return new Map(
+    wallets.map(({ address, owner, jetton }) => [
+      viewAccountKey(address),
+      { owner: viewAccountKey(owner), jetton: viewAccountKey(jetton) },
+    ]),
+  );
+}
+
+function viewSums({ changes, fees, jettons }: BalanceSums): Infer<typeof balanceChangesResult> {
+  return {
+    changes: Object.fromEntries([...changes].map(([account, sum]) => [account, viewInteger(sum)])),
+    fees: Object.fromEntries([...fees].map(([account, sum]) => [account, viewInteger(sum)])),
+    jettons: Object.fromEntries([...jettons].map(([owner, own]) => [owner, viewJettons(own)])),
+  };
+}
+
+function viewJettons(own: ReadonlyMap<string, bigint>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...own].map(([jetton, sum]) => [jetton, sum.toString()]));
+}
