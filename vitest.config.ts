@@ -10,6 +10,7 @@ const onStores = [
   'test/service/limits/redis/**/*.test.ts',
   'test/service/pending/**/*.redis.test.ts',
   'test/service/pool/redis/**/*.test.ts',
+  'test/service/v3/**/*.store.test.ts',
   'test/e2e/**/*.{redis,store}.test.ts',
 ];
 

@@ -3,8 +3,11 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { createDetector } from '../interfaces/detector.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
+import type { TokenName } from '../store/token-content.ts';
+import { createMetadataQueue, type MetadataQueue, type MetadataQueueDependencies } from '../v3/metadata-queue.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
 import { startIndexWriter } from './index-writer.ts';
 import { watchIndex } from './index-watch.ts';
@@ -49,14 +52,18 @@ export type LedgerDependencies = {
 /** @throws StartError `postgres_missing` */
 export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
   const store = openStore(config, options, dependencies);
+  const { worlds } = dependencies.live;
+  const detector = createDetector(config, dependencies);
   const writer =
     options.writesIndex === true
-      ? startIndexWriter(config, options, { ...dependencies, worlds: dependencies.live.worlds, store })
+      ? startIndexWriter(config, options, { ...dependencies, worlds, detector, store })
       : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
   const pending = startPending(config, options.redisUrl, { ...dependencies, store });
+  const tokens = startMetadataQueue(config, { ...dependencies, store });
+  const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   return {
-    v3: createV3(v3Families(config, dependencies.live, pending), { store, nowMs: () => performance.now() }),
+    v3: createV3(v3Families(config, dependencies.live, pending, wanted), { store, nowMs: () => performance.now() }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
@@ -65,8 +72,17 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     async close() {
       watch.close();
       await pending.close();
+      await tokens?.close();
       await writer?.close();
       await store.close();
     },
   };
+}
+
+/** Undefined where nobody fetches what tokens keep outside of the chain: then nobody is asked to. */
+function startMetadataQueue(
+  { tokenMetadata }: ServiceConfig,
+  dependencies: Pick<MetadataQueueDependencies, 'store' | 'logger'>,
+): MetadataQueue | undefined {
+  return tokenMetadata === null ? undefined : createMetadataQueue({ ...dependencies, clock: () => performance.now() });
 }
