@@ -31,8 +31,13 @@ export function isActive({ last }: AccountChange): boolean {
 }
 
 /** True when the code that the account had is there no more. */
-export function isDestroyed({ first, last }: AccountChange): boolean {
-  return first.event.originalStatus === 'active' && last.event.endStatus !== 'active';
+export function isDestroyed(change: AccountChange): boolean {
+  return mayHaveBeen(change) && !isActive(change);
+}
+
+/** True for a change before which the account had code. */
+export function mayHaveBeen({ first }: AccountChange): boolean {
+  return first.event.originalStatus === 'active';
 }
 
 /** As detection wants it. @param code of one of its states */

@@ -121,8 +121,12 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
   async function tell(claimed: ClaimedBlocks): Promise<void> {
     const { seqnos } = claimed;
     const number = seqnos[0] ?? 0;
-    const work = () => interpret(seqnos, { store, finder, version }, signal);
-    const { meaning, counts } = await retry.run('read', number, work, signal);
+    const { meaning, counts } = await retry.run(
+      'read',
+      number,
+      () => interpret(seqnos, { store, finder, version }, signal),
+      signal,
+    );
     await retry.run('write', number, () => writeMeaning(store, claimed, meaning), signal);
     metrics.written(seqnos.length, counts);
     progress.written(seqnos.length, counts.traces);

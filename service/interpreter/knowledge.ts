@@ -8,7 +8,7 @@ import { hashKey } from '../store/hash-key.ts';
 import { readFacts, readStateCodes, type StateCode, type StoredTransaction } from '../store/interpreted-rows.ts';
 import type { InterfaceFactsRow } from '../store/meaning-tables.ts';
 import type { Store } from '../store/store.ts';
-import { changedAccount, isActive, isDestroyed, type AccountChange } from './changed-accounts.ts';
+import { changedAccount, isActive, isDestroyed, mayHaveBeen, type AccountChange } from './changed-accounts.ts';
 import { factsJson, readFactsJson } from './facts-json.ts';
 import type { Finder } from './finder.ts';
 
@@ -26,7 +26,7 @@ export type Knowledge = {
    */
   ofTransaction(stored: Pick<StoredTransaction, 'mc_seqno' | 'account'>): Promise<Detected | undefined>;
   /**
-   * Answers what classification asks. An account of the trace is known as its last transaction in it left it, or, when that destroyed it, as it was
+   * Answers what classification asks. An account of the trace is known as its last transaction in it left it, or, when it is nothing since, as it was
    * before; an account that is only named, as it was when the trace ended. Rejects with the signal's reason.
    *
    * @param changes of all accounts of the trace
@@ -55,9 +55,10 @@ export async function createKnowledge(
   const { codes, stored } = await store.transaction(async ({ query }) => {
     const states = await readStateCodes(
       query,
-      all.flatMap((change) =>
-        isActive(change) ? change.last.stateAfter : isDestroyed(change) ? change.first.stateBefore : [],
-      ),
+      all.flatMap((change) => [
+        ...(isActive(change) ? [change.last.stateAfter] : []),
+        ...(mayHaveBeen(change) ? [change.first.stateBefore] : []),
+      ]),
     );
     const places = earlier.map(({ last }) => last.stored);
     return {
@@ -80,7 +81,7 @@ export async function createKnowledge(
     return lookAt(change.mcSeqno, change, change.last.stateAfter);
   }
 
-  /** Before the masterchain block that destroyed it. */
+  /** Before the masterchain block in which it changed. */
   function before(change: AccountChange): Promise<Detected | undefined> {
     const { mcSeqno, first } = change;
     return mcSeqno > 1 ? lookAt(mcSeqno - 1, change, first.stateBefore) : Promise.resolve(undefined);
@@ -134,10 +135,10 @@ export async function createKnowledge(
         if (account === undefined) return noFacts;
         const key = accountKey(account);
         if (key.length === 0) return noFacts;
-        const own = byAccount.get(hashKey(key));
-        if (own === undefined) return (await named(trace.mcSeqnoEnd, key))?.facts ?? noFacts;
-        const last = own.at(-1)!;
-        return isDestroyed(last) ? ((await before(last))?.facts ?? noFacts) : factsAfter(last);
+        const last = byAccount.get(hashKey(key))?.at(-1);
+        if (last === undefined) return (await named(trace.mcSeqnoEnd, key))?.facts ?? noFacts;
+        const facts = await factsAfter(last);
+        return Object.keys(facts).length > 0 || !mayHaveBeen(last) ? facts : ((await before(last))?.facts ?? noFacts);
       }
 
       return async (accounts) => {

@@ -31,6 +31,7 @@ export type IndexWriterDependencies = {
   readonly pool: Pool;
   /** Where contracts are asked what they are. */
   readonly worlds: ContractWorlds;
+  readonly detector: Detector;
   readonly logger: Logger;
   readonly register: Registry;
 };
@@ -38,13 +39,11 @@ export type IndexWriterDependencies = {
 /** One thread makes rows faster than Postgres takes them; the second bridges what the first has just begun. */
 const threadsMax = 2;
 
-const unknowing: Detector = { detect: () => Promise.resolve(undefined) };
-
 /** Begins to write the network's blocks and what they mean into Postgres: the past, and new ones as they come. */
 export function startIndexWriter(
   { anchors, indexer: wanted }: Pick<ServiceConfig, 'anchors' | 'indexer'>,
   { archiveFolder }: { readonly archiveFolder?: string | undefined },
-  { store, pool, worlds, logger, register }: IndexWriterDependencies,
+  { store, pool, worlds, detector, logger, register }: IndexWriterDependencies,
 ): IndexWriter {
   const workers = Math.min(threadsMax, availableParallelism());
   const threads = createRowThreads({ workers, workerUrl: workerUrl('indexer/rows/rows-worker.ts') }, { logger });
@@ -65,7 +64,7 @@ export function startIndexWriter(
       ...shared,
     },
   );
-  const interpreter = createInterpreter({}, { store, worlds, detector: unknowing, ...shared });
+  const interpreter = createInterpreter({}, { store, worlds, detector, ...shared });
   return {
     status() {
       const status = indexer.status();

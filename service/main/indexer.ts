@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { createDetector } from '../interfaces/detector.ts';
 import { createContractWorlds } from '../live/contract-world.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimIndex } from '../store/indexer-state.ts';
@@ -54,7 +55,8 @@ export async function startIndexerProcess(
   const { pool, signatures, trusted } = startPool(config, undefined, { logger, register, tracer });
   const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
   const worlds = createContractWorlds(config, { pool, tvm, now: () => performance.now() });
-  const writer = startIndexWriter(config, options, { store, pool, worlds, logger, register });
+  const detector = createDetector(config, { register });
+  const writer = startIndexWriter(config, options, { store, pool, worlds, detector, logger, register });
   const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
   let draining = false;
   const readiness = () => readinessOf(pool, { draining, unreadable: watch.reason() });
