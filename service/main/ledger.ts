@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
 import { createDetector } from '../interfaces/detector.ts';
+import { createDetector } from '../interfaces/detector.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
 import type { TokenName } from '../store/token-content.ts';
