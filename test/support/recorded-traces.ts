@@ -39,8 +39,8 @@ export function readRecordedTrace(path: string): RecordedTrace {
     name: basename(path, '.json'),
     trace: {
       traceId: trace.trace_id,
-      externalHash: trace.external_hash,
-      externalHashNorm: trace.external_hash_norm,
+      externalHash: trace.external_hash ?? null,
+      externalHashNorm: trace.external_hash_norm ?? null,
       endLt: BigInt(trace.end_lt),
       endUtime: trace.end_utime,
       mcSeqnoEnd: trace.mc_seqno_end,
