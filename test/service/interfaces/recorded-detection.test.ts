@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { parseAddress } from '#service/decode/address.ts';
+import type { Devchain } from '#service/devchain/devchain.ts';
+import { readChangedAccount } from '#service/interfaces/account-code.ts';
+import { createDetector, type Detected, type DetectionWorld } from '#service/interfaces/detector.ts';
+import type { AccountId } from '#service/live/accounts.ts';
+import { createContractWorlds, type ContractWorld, type ContractWorlds } from '#service/live/contract-world.ts';
+import { createLiveTokens, type Token } from '#service/live/tokens.ts';
+import { accountKey, accountOfKey } from '#service/store/account-key.ts';
+import type { Tvm } from '#service/tvm/tvm.ts';
+import { recordingDirs } from '#test/support/fixtures.ts';
+import { startTvm } from '#test/service/tvm/recorded-world.ts';
+import { metric, openPool, startNetwork, until, within, type PoolUnderTest } from '../pool/network.ts';
+
+const [recordingDir] = recordingDirs();
+const recorded = JSON.parse(readFileSync(join(recordingDir!, 'accounts.json'), 'utf8')) as Record<
+  string,
+  { readonly address: string }
+>;
+const labels = Object.keys(recorded);
+
+/** What the recording's accounts are, by their labels. */
+const kinds: readonly (readonly [label: RegExp, rows: readonly (keyof Detected)[]])[] = [
+  [/^(jetton|stable)_minter$/, ['jettonMaster']],
+  [/^(jetton|stable)_wallet_/, ['jettonWallet']],
+  [/^(nft|dns)_collection$/, ['nftCollection']],
+  [/^nft_\d+$/, ['nftItem']],
+  [/^dns_item$/, ['nftItem', 'dnsEntry']],
+  [/^multisig$/, ['multisig']],
+  [/^ms_order_/, ['multisigOrder']],
+  [/^vesting$/, ['vestingContract']],
+  [/./, []],
+];
+
+let network: Devchain;
+let tvm: Tvm;
+let pool: PoolUnderTest;
+let worlds: ContractWorlds;
+let last: number;
+
+beforeAll(async () => {
+  network = await startNetwork(1, { startBehindBlocks: 0 });
+  ({ tvm } = startTvm());
+  pool = openPool(network);
+  worlds = createContractWorlds({ trust: 'verified' }, { pool: pool.pool, tvm, now: () => performance.now() });
+  await until(() => pool.pool.ready(), 20_000);
+  last = (await worlds.open(undefined, within(20_000))).block.block.seqno;
+}, 60_000);
+
+afterAll(async () => {
+  await pool.close();
+  await tvm.close();
+  await network.close();
+});
+
+const open = (seqno: number): Promise<ContractWorld> => worlds.open(seqno, within(60_000));
+
+const accountOf = (label: string): AccountId => parseAddress(recorded[label]!.address)!;
+
+const detector = createDetector({ network: 'custom' }, { register: new Registry() });
+
+async function detect(world: DetectionWorld, label: string): Promise<Detected | undefined> {
+  return detector.detect(world, await readChangedAccount(world, accountOf(label)));
+}
+
+function rowsOf(detected: Detected | undefined): string[] {
+  return Object.keys(detected ?? {}).filter((name) => name !== 'facts' && name !== 'lastTransLt');
+}
+
+describe('the accounts of a recorded network', () => {
+  it('are what their labels say at its end', async () => {
+    const world = await open(last);
+    for (const label of labels) {
+      const [, rows] = kinds.find(([pattern]) => pattern.test(label))!;
+      expect([label, rowsOf(await detect(world, label)).toSorted()]).toEqual([label, rows.toSorted()]);
+    }
+  }, 60_000);
+
+  it.each([0.9, 0.6, 0.42, 0.31, 0.17, 0.05])(
+    'are the tokens that v2 shows at %f of it, or none',
+    async (part) => {
+      const seqno = Math.max(1, Math.floor(last * part));
+      const world = await open(seqno);
+      const tokens = createLiveTokens({ worlds });
+      for (const label of labels.filter((one) => kinds.slice(0, 5).some(([pattern]) => pattern.test(one)))) {
+        const shown = await tokens.readToken(accountOf(label), seqno, within(60_000)).then(
+          ({ value }) => value,
+          () => undefined,
+        );
+        expect([label, tokenOf(await detect(world, label))]).toEqual([label, shown && comparable(shown)]);
+      }
+    },
+    120_000,
+  );
+
+  it('cost one visit each with what confirms them, and none when their code can be nothing', async () => {
+    const register = new Registry();
+    const own = createDetector({ network: 'custom' }, { register });
+    const world = await open(last);
+    const count = (name: string, wanted: Record<string, string>): Promise<number> => metric(register, name, wanted);
+    for (const label of labels) {
+      const before = await count('ton_interfaces_visits_total', { purpose: 'account' });
+      const impossible = await count('ton_interfaces_accounts_total', { result: 'impossible' });
+      await own.detect(world, await readChangedAccount(world, accountOf(label)));
+      const visits = (await count('ton_interfaces_visits_total', { purpose: 'account' })) - before;
+      const skipped = (await count('ton_interfaces_accounts_total', { result: 'impossible' })) - impossible;
+      expect([label, visits]).toEqual([label, 1 - skipped]);
+      if (/^(w\d+|faucet|mc|elector|config)$/.test(label)) expect([label, skipped]).toEqual([label, 1]);
+    }
+  }, 60_000);
+
+  it('that are wallets are confirmed from memory while their master stays as it is', async () => {
+    const register = new Registry();
+    const own = createDetector({ network: 'custom' }, { register });
+    const wallets = labels.filter((label) => /^(jetton|stable)_wallet_/.test(label));
+    for (const seqno of [last - 2, last - 1, last]) {
+      const world = await open(seqno);
+      for (const label of wallets) await own.detect(world, await readChangedAccount(world, accountOf(label)));
+    }
+    expect(await metric(register, 'ton_interfaces_consultations_total', { source: 'emulator' })).toBe(wallets.length);
+    expect(await metric(register, 'ton_interfaces_consultations_total', { source: 'memory' })).toBe(2 * wallets.length);
+  }, 60_000);
+
+  it('whose code is a library are asked only what it has from the second on', async () => {
+    const own = createDetector({ network: 'custom' }, { register: new Registry() });
+    const world = await open(last);
+    const asked: number[] = [];
+    const listening: DetectionWorld = {
+      ...world,
+      runMethods: (calls) => {
+        if (calls.account.id.equals(accountOf('stable_wallet_w7').id)) asked.push(calls.calls.length);
+        return world.runMethods(calls);
+      },
+    };
+    for (const _ of [1, 2]) {
+      await own.detect(listening, await readChangedAccount(world, accountOf('stable_wallet_w7')));
+    }
+    expect(asked[0]).toBeGreaterThan(10);
+    expect(asked[1]).toBe(1);
+  }, 60_000);
+});
+
+/** The part of a row that v2 shows too. */
+function tokenOf(detected: Detected | undefined): unknown {
+  const { jettonMaster, jettonWallet, nftCollection, nftItem } = detected ?? {};
+  if (jettonMaster !== undefined) return { supply: jettonMaster.total_supply, admin: jettonMaster.admin };
+  if (jettonWallet !== undefined) {
+    const { balance, owner, jetton, mintless_is_claimed: claimed } = jettonWallet;
+    return { balance, owner, jetton, claimed };
+  }
+  if (nftCollection !== undefined) return { next: nftCollection.next_item_index, owner: nftCollection.owner };
+  return nftItem && { index: nftItem.index, collection: nftItem.collection, owner: nftItem.owner };
+}
+
+function comparable(token: Token): unknown {
+  const key = (account: AccountId | undefined): Buffer | null => (account === undefined ? null : accountKey(account));
+  switch (token.kind) {
+    case 'jettonMaster':
+      return { supply: token.totalSupply, admin: key(token.admin) };
+    case 'jettonWallet':
+      return {
+        balance: token.balance,
+        owner: key(token.owner),
+        jetton: key(token.jetton),
+        claimed: token.mintlessIsClaimed ?? null,
+      };
+    case 'nftCollection':
+      return { next: token.nextItemIndex, owner: key(token.owner) };
+    case 'nftItem':
+      return { index: token.index, collection: key(token.collection), owner: key(token.owner) };
+  }
+}
+
+describe('a contract that is a copy of another', () => {
+  const forger: AccountId = { workchain: 0, id: Buffer.alloc(32, 0xfe) };
+
+  /** The world with an account's state at an address that it does not belong to. */
+  async function worldWithCopy(label: string): Promise<DetectionWorld> {
+    const world = await open(last);
+    const state = await world.readShardAccount(accountOf(label));
+    return world.foresee(new Map([[`0:${forger.id.toString('hex')}`, state]]));
+  }
+
+  it.each(['jetton_wallet_w3', 'stable_wallet_w7', 'nft_0', 'dns_item', 'ms_order_0'])(
+    'is not what %s is: who has to confirm it does not',
+    async (label) => {
+      const world = await worldWithCopy(label);
+      expect(rowsOf(await detect(world, label))).not.toEqual([]);
+      const detected = await detector.detect(world, await readChangedAccount(world, forger));
+      expect(rowsOf(detected)).toEqual([]);
+      expect(detected!.facts).toEqual({});
+    },
+  );
+
+  it.each(['jetton_minter', 'nft_collection', 'multisig', 'vesting'])(
+    'is another of the kind of %s: nobody has to confirm it',
+    async (label) => {
+      const world = await worldWithCopy(label);
+      const detected = await detector.detect(world, await readChangedAccount(world, forger));
+      expect(rowsOf(detected)).toEqual(rowsOf(await detect(world, label)));
+      const [row] = Object.values(detected as unknown as Record<string, { address: Buffer }>);
+      expect(accountOfKey(row!.address)).toEqual(forger);
+    },
+  );
+});
