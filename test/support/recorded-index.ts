@@ -12,15 +12,21 @@ import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts
 /** The index of the whole recorded chain, made once for a run of tests. */
 const template = 'recorded_index';
 
-/** A number that only those who make the template lock. */
+/** A number that only those who make templates lock. */
 const lockKey = 20_261_121;
 
 const anyTurn: WriteTurn = { advance: async () => {} };
 
 /** A store that holds the index of the whole recorded chain: a copy of its own for a test file. */
 export async function createRecordedIndex(testFile: string): Promise<StoreUnderTest> {
-  await makeTemplate();
+  await makeRecordedIndex();
   return createStoreUnderTest(testFile, {}, template);
+}
+
+/** Makes the index that others are copies of, unless it is there. Gives its name. */
+export async function makeRecordedIndex(): Promise<string> {
+  await makeTemplate(template, fill);
+  return template;
 }
 
 /** The rows of the recorded chain, by masterchain block. */
@@ -28,22 +34,27 @@ export async function recordedRows(): Promise<readonly BlockRows[]> {
   return (await recordedBlocks()).map(rowsOf);
 }
 
-/** Files run side by side: the first one makes it and the others wait. */
-async function makeTemplate(): Promise<void> {
+/**
+ * A database that those of tests begin as copies of, made once for a run. Files run side by side: the first one makes it and the others wait.
+ *
+ * @param fill puts into it what it holds
+ * @param from another one that it begins as a copy of
+ */
+export async function makeTemplate(name: string, fill: (url: string) => Promise<void>, from?: string): Promise<void> {
   const server = inject('postgresUrl');
   const client = new Client(server);
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount === 1) return;
-    const building = `${template}_building`;
+    const building = `${name}_building`;
     await client.query(`DROP DATABASE IF EXISTS ${building} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${building}`);
+    await client.query(`CREATE DATABASE ${building}${from === undefined ? '' : ` TEMPLATE ${from}`}`);
     const url = new URL(server);
     url.pathname = `/${building}`;
     await fill(url.href);
-    await client.query(`ALTER DATABASE ${building} RENAME TO ${template}`);
+    await client.query(`ALTER DATABASE ${building} RENAME TO ${name}`);
   } finally {
     // The lock ends with its connection.
     await client.end();

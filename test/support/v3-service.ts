@@ -23,8 +23,13 @@ export type V3UnderTest = {
   close(): Promise<void>;
 };
 
-export async function startV3UnderTest(testFile: string, options: ApiUnderTestOptions = {}): Promise<V3UnderTest> {
-  const index = await createRecordedIndex(testFile);
+/** @param createIndex `createToldIndex`: with what the chain means */
+export async function startV3UnderTest(
+  testFile: string,
+  options: ApiUnderTestOptions = {},
+  createIndex: (testFile: string) => Promise<StoreUnderTest> = createRecordedIndex,
+): Promise<V3UnderTest> {
+  const index = await createIndex(testFile);
   const api = await startApiUnderTest({ behindBlocks: 0, postgresUrl: index.url, ...options });
   const judge = createV3Judge();
   const ask = async (

@@ -1,0 +1,49 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+import { createDetector } from '#service/interfaces/detector.ts';
+import { createContractWorlds } from '#service/live/contract-world.ts';
+import { createTvm } from '#service/tvm/tvm.ts';
+import { startInterpreter, untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
+import { openPool, startNetwork } from '#test/service/pool/network.ts';
+import { makeRecordedIndex, makeTemplate } from './recorded-index.ts';
+import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
+
+/** The index of the whole recorded chain with what it means, made once for a run of tests. */
+const template = 'told_index';
+
+const now = (): number => performance.now();
+
+/** All blocks of the recording, by the emulator on two cores that others use as well. */
+const toldMs = 240_000;
+
+/**
+ * A store that holds the index of the whole recorded chain and what the interpreter tells of it from states that lite servers prove: contracts,
+ * transfers, actions. A copy of its own for a test file.
+ */
+export async function createToldIndex(testFile: string): Promise<StoreUnderTest> {
+  const recorded = await makeRecordedIndex();
+  await makeTemplate(template, tell, recorded);
+  return createStoreUnderTest(testFile, {}, template);
+}
+
+async function tell(url: string): Promise<void> {
+  const network = await startNetwork(1, { startBehindBlocks: 0 });
+  const opening = openPool(network);
+  const { pool } = opening;
+  const tvm = createTvm({ workers: 2 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
+  const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
+  const detector = createDetector({ network: 'custom' }, { register: new Registry() });
+  const store = openStore({ url });
+  const interpreter = startInterpreter(store, { worlds, detector });
+  try {
+    await untilInterpreted(store, 1, toldMs);
+    await store.transaction(({ query }) => query('ANALYZE'));
+  } finally {
+    await interpreter.close();
+    await store.close();
+    await opening.close();
+    await tvm.close();
+    await network.close();
+  }
+}
