@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
 import { createDetector } from '../interfaces/detector.ts';
-import { createDetector } from '../interfaces/detector.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
 import type { TokenName } from '../store/token-content.ts';
