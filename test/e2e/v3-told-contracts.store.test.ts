@@ -52,8 +52,8 @@ describe('the recorded multisig', () => {
     ]) {
       const { multisigs } = (await get('multisig/wallets', query)) as { multisigs: { orders: Json[] }[] };
       expect(multisigs).toMatchObject([wanted]);
-      const orders = multisigs[0]!.orders.map(({ address }) => address).toSorted();
-      expect(orders).toEqual(['ms_order_0', 'ms_order_1'].map(addressOf).toSorted());
+      const orders = new Set(multisigs[0]!.orders.map(({ address }) => address));
+      expect(orders).toEqual(new Set(['ms_order_0', 'ms_order_1'].map(addressOf)));
     }
     const { multisigs: none } = await get('multisig/wallets', { wallet_address: addressOf('w9') });
     expect(none).toEqual([]);
@@ -120,14 +120,14 @@ it('the recorded domain stands for the wallet that its owner has set, both ways'
   expect(answer['address_book']).toMatchObject({ [addressOf('w4')]: { domain: named } });
 });
 
-describe('of every recorded token, what its own get-methods say at the last block', () => {
-  const stackOf = async (address: unknown, method: string): Promise<{ type: string; value: string }[]> => {
-    const { status, body } = await v3.post('runGetMethod', { address, method, stack: [] });
-    const { exit_code: exitCode, stack } = body as { exit_code: number; stack: { type: string; value: string }[] };
-    expect([status, exitCode]).toEqual([200, 0]);
-    return stack;
-  };
+const stackOf = async (address: unknown, method: string): Promise<{ type: string; value: string }[]> => {
+  const { status, body } = await v3.post('runGetMethod', { address, method, stack: [] });
+  const { exit_code: exitCode, stack } = body as { exit_code: number; stack: { type: string; value: string }[] };
+  expect([status, exitCode]).toEqual([200, 0]);
+  return stack;
+};
 
+describe('of every recorded token, what its own get-methods say at the last block', () => {
   it('is the balance of each jetton wallet', async () => {
     const { jetton_wallets: wallets } = (await get('jetton/wallets', { limit: 1000 })) as { jetton_wallets: Json[] };
     expect(wallets.length).toBeGreaterThan(5);

@@ -37,10 +37,10 @@ export async function recordedRows(): Promise<readonly BlockRows[]> {
 /**
  * A database that those of tests begin as copies of, made once for a run. Files run side by side: the first one makes it and the others wait.
  *
- * @param fill puts into it what it holds
+ * @param make puts into it what it holds
  * @param from another one that it begins as a copy of
  */
-export async function makeTemplate(name: string, fill: (url: string) => Promise<void>, from?: string): Promise<void> {
+export async function makeTemplate(name: string, make: (url: string) => Promise<void>, from?: string): Promise<void> {
   const server = inject('postgresUrl');
   const client = new Client(server);
   await client.connect();
@@ -53,7 +53,7 @@ export async function makeTemplate(name: string, fill: (url: string) => Promise<
     await client.query(`CREATE DATABASE ${building}${from === undefined ? '' : ` TEMPLATE ${from}`}`);
     const url = new URL(server);
     url.pathname = `/${building}`;
-    await fill(url.href);
+    await make(url.href);
     await client.query(`ALTER DATABASE ${building} RENAME TO ${name}`);
   } finally {
     // The lock ends with its connection.
