@@ -1,8 +1,6 @@
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { address, bigUint, bit, bocOf, body, ref, uint, uint64 } from './body.ts';
-import { walkHashmap } from '../decode/hashmap.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import { bigUint, bit, bocOf, body, ref, uint, uint64 } from './body.ts';
 import type { EventMessage } from './event.ts';
 import type { Matcher } from './matcher.ts';
 import { as, call, first, followedBy, type Pattern } from './pattern.ts';
@@ -19,21 +17,15 @@ const newOrderBody = body({
   order: ref,
 });
 
-/** Whether the creator approved the order at once stands behind the dictionary of signers. */
+/** `signers:^(Hashmap 8 MsgAddressInt)`, without the bit of a dictionary that may be empty; then whether the creator approved the order at once. */
 const initOrderBody = body({
   queryId: uint64,
   threshold: uint(8),
-  signers: signerList,
+  signers: ref,
   expiration: bigUint(48),
   order: ref,
   approveOnInit: bit,
 });
-
-function signerList(slice: CellSlice): readonly string[] {
-  const signers: string[] = [];
-  walkHashmap(slice.table, slice.maybeRef(), 8, (_, value) => void signers.push(address(value)));
-  return signers;
-}
 
 const createOrder: Matcher = {
   pattern: followedBy(call(0xf718510f), as('init', call(0x9c73fba2))),
