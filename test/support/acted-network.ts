@@ -5,9 +5,11 @@ import { Registry } from 'prom-client';
 import type { Classified } from '#service/actions/classify.ts';
 import { eventTransaction } from '#service/actions/event-transaction.ts';
 import type { EventTrace, EventTransaction } from '#service/actions/event.ts';
+import type { Action } from '#service/actions/rows.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import type { AccountEdit } from '#service/devchain/collator/edits.ts';
 import { accountAt, hasMessagesOnTheWay } from '#service/devchain/snapshots.ts';
 import { readChangedAccount } from '#service/interfaces/account-code.ts';
 import { classifyLookingUp } from '#service/interfaces/classify-looking-up.ts';
@@ -21,7 +23,21 @@ import { openPool } from '#test/service/pool/network.ts';
 import type { Step } from './event-traces.ts';
 import { startForkedNetwork, type ForkedNetwork } from './forked-network.ts';
 import { putAccount } from './put-account.ts';
-import { scriptedCode, scriptedData, type Methods, type Response } from './scripted-contract.ts';
+import {
+  electorCode,
+  scriptedCode,
+  scriptedData,
+  tickingCode,
+  type Methods,
+  type Response,
+} from './scripted-contract.ts';
+
+/** What a scene came to. */
+export type Scene = Classified & {
+  readonly trace: EventTrace;
+  /** Without plain messages and deployments. */
+  readonly meant: readonly Action[];
+};
 
 /** A network on which a test plays scenes, and finds out what they mean from its blocks and contracts. */
 export type ActedNetwork = ForkedNetwork & {
@@ -31,9 +47,17 @@ export type ActedNetwork = ForkedNetwork & {
    * Has a wallet of the recording send messages, which accounts that have no contract of their own answer by the steps, and tells what it came to when
    * no message is on its way any more.
    */
-  act(wallet: string, steps: readonly Step[]): Promise<Classified & { readonly trace: EventTrace }>;
+  act(wallet: string, steps: readonly Step[]): Promise<Scene>;
+  /** Has the elector, or what stands in for it, send messages at the beginning of a masterchain block. */
+  tick(steps: readonly Step[]): Promise<Scene>;
+  /** Moves the network's clock on. */
+  wait(seconds: number): Promise<void>;
   close(): Promise<void>;
 };
+
+export const elector = `-1:${'3'.repeat(64)}`;
+
+const plainTypes: ReadonlySet<string> = new Set(['call_contract', 'ton_transfer', 'contract_deploy']);
 
 const now = (): number => performance.now();
 
@@ -65,9 +89,9 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
     return undefined;
   }
 
-  async function classifyScene(trace: EventTrace, from: number): Promise<Classified> {
+  async function classifyScene(trace: EventTrace, from: number): Promise<Scene> {
     const all = [await worldAt(headSeqno()), await worldAt(from)];
-    return classifyLookingUp(trace, async (accounts) => {
+    const classified = await classifyLookingUp(trace, async (accounts) => {
       const found = new Map<string, AccountFacts>();
       for (const account of accounts) {
         const facts = await factsOf(account, all);
@@ -75,6 +99,23 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
       }
       return found;
     });
+    return { ...classified, trace, meant: classified.actions.filter(({ type }) => !plainTypes.has(type)) };
+  }
+
+  /** Makes blocks until no message is on its way, and tells what the transaction led to that the first one of them has. */
+  async function play(from: number, isRoot: (transaction: EventTransaction) => boolean): Promise<Scene> {
+    while (hasMessagesOnTheWay(network.chain, network.head())) await network.step();
+    const all = transactionsSince(from);
+    const root = all.find(isRoot);
+    if (root === undefined) throw new Error('no block has what the scene begins with');
+    return classifyScene(traceOf(root, all), from);
+  }
+
+  /** Stand-ins for all who are to answer and have no contract of their own. */
+  function castOf(steps: readonly Step[]): AccountEdit[] {
+    const scripts = [...scriptsOf(steps)].filter(([account]) => !isOwnContract(account));
+    for (const [account] of scripts) if (!standIns.has(account)) standIns.set(account, {});
+    return scripts.map(([account, script]) => standIn(account, standIns.get(account)!, script));
   }
 
   /** Transactions of the blocks after a masterchain block. */
@@ -109,19 +150,24 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
     ...forked,
     place,
     async act(name, steps) {
-      const scripts = [...scriptsOf(steps)].filter(([account]) => !isOwnContract(account));
-      for (const [account] of scripts) if (!standIns.has(account)) standIns.set(account, {});
-      await network.step(scripts.map(([account, script]) => standIn(account, standIns.get(account)!, script)));
+      await network.step(castOf(steps));
       const from = headSeqno();
       const seqno = seqnos.get(name) ?? 0;
       seqnos.set(name, seqno + 1);
       const message = forked.wallet(name).send(seqno, steps.map(messageOf));
       network.send(message);
       await network.step();
-      while (hasMessagesOnTheWay(network.chain, network.head())) await network.step();
-      const trace = traceOf(readExternalMessage(message).hash.toString('base64'), transactionsSince(from));
-      return { ...(await classifyScene(trace, from)), trace };
+      const hash = readExternalMessage(message).hash.toString('base64');
+      return play(from, ({ inMessage }) => inMessage?.hash === hash);
     },
+    async tick(steps) {
+      const from = headSeqno();
+      standIns.set(elector, {});
+      const ticking = { code: tickingCode(), data: scriptedData([steps.map(messageOf)]) };
+      await network.step([putAccount(parseAddress(elector)!, ticking), ...castOf(steps)]);
+      return play(from, ({ kind, account }) => kind === 'tick_tock' && account === elector);
+    },
+    wait: async (seconds) => void (await network.advance(seconds)),
     async close() {
       await tvm.close();
       await opening.close();
@@ -130,8 +176,9 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
   };
 }
 
-function standIn(account: string, methods: Methods, script: readonly Response[]) {
-  return putAccount(parseAddress(account)!, { code: scriptedCode(methods), data: scriptedData(script) });
+function standIn(account: string, methods: Methods, script: readonly Response[]): AccountEdit {
+  const code = account === elector ? electorCode(methods) : scriptedCode(methods);
+  return putAccount(parseAddress(account)!, { code, data: scriptedData(script) });
 }
 
 function messageOf({ to, value = 1_000_000_000n, body, init }: Step): MessageRelaxed {
@@ -158,11 +205,9 @@ function scriptsOf(steps: readonly Step[]): Map<string, Response[]> {
   return scripts;
 }
 
-/** The transactions that a message from outside led to. */
-function traceOf(messageHash: string, all: readonly EventTransaction[]): EventTrace {
+/** A transaction and those that it led to. */
+function traceOf(root: EventTransaction, all: readonly EventTransaction[]): EventTrace {
   const byMessage = new Map(all.map((transaction) => [transaction.inMessage?.hash, transaction]));
-  const root = byMessage.get(messageHash);
-  if (root === undefined) throw new Error('no block took the message');
   const transactions = [root];
   for (const { outMessages } of transactions) {
     for (const { hash } of outMessages) {
@@ -172,10 +217,11 @@ function traceOf(messageHash: string, all: readonly EventTransaction[]): EventTr
   }
   transactions.sort((a, b) => (a.lt === b.lt ? (a.account < b.account ? -1 : 1) : a.lt < b.lt ? -1 : 1));
   const last = transactions.at(-1)!;
+  const externalHash = root.inMessage?.hash ?? null;
   return {
     traceId: root.hash,
-    externalHash: messageHash,
-    externalHashNorm: messageHash,
+    externalHash,
+    externalHashNorm: externalHash,
     endLt: last.lt,
     endUtime: last.utime,
     mcSeqnoEnd: Math.max(...transactions.map(({ mcSeqno }) => mcSeqno)),

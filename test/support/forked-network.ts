@@ -35,16 +35,19 @@ export type ForkedNetwork = {
   wallet(name: string): TestWallet;
 };
 
+/** The network has its own. */
+const ownSpecials: ReadonlySet<string> = new Set(['config', 'elector', 'main']);
+
 let chains: Promise<Chain> | undefined;
 
-/** Starts one, in whose newest block the recorded accounts of the basechain are. Its caller closes the network. */
+/** Starts one, in whose newest block the recorded accounts are. Its caller closes the network. */
 export async function startForkedNetwork(): Promise<ForkedNetwork> {
   const chain = await (chains ??= loadChain(recordingDir));
   const network = await startPrivateNetwork({}, forkOf(chain));
   const wallets = new Map<string, TestWallet>();
   const edits = Object.entries(known).flatMap(([name, { address, what }]) => {
     const place = parseAddress(address)!;
-    if (place.workchain !== 0) return [];
+    if (ownSpecials.has(name)) return [];
     if (!what.startsWith('wallet')) return broughtOver(chain, place) ?? [];
     const wallet = testWalletAt(Address.parse(address), Buffer.alloc(32, name));
     wallets.set(name, wallet);

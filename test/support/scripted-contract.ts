@@ -42,15 +42,41 @@ export function scriptedData(responses: readonly Response[]): Cell {
  */
 const respond = Buffer.from('ED44D020D74ADDD30001F272D4D430ED55ED54', 'hex');
 
-/** `SETCP0; DICTPUSHCONST 19 ...; DICTIGETJMPZ; THROWARG 11`, as compilers begin code that has get-methods. */
+/** `DUP; SEMPTY; IFRET` on the message's body. */
+const returnWithoutBody = Buffer.from('20C700DC', 'hex');
+
+/** Takes every message and does nothing, whatever its data is. */
+const ignore = Buffer.alloc(0);
+
+/** Of a contract that answers messages by its data. */
 export function scriptedCode(methods: Methods = {}): Cell {
+  return codeOf({ onMessage: respond, onTick: ignore }, methods);
+}
+
+/** As `scriptedCode`, of a stand-in for the elector: the chain sends it what blocks earned, without a body, in every masterchain block. */
+export function electorCode(methods: Methods): Cell {
+  return codeOf({ onMessage: Buffer.concat([returnWithoutBody, respond]), onTick: ignore }, methods);
+}
+
+/** Of a special contract that does what its data says at every tick of the chain. */
+export function tickingCode(): Cell {
+  return codeOf({ onMessage: ignore, onTick: respond }, {});
+}
+
+/** Of a contract that has methods and data of its own, and sends nothing. */
+export function silentCode(methods: Methods): Cell {
+  return codeOf({ onMessage: ignore, onTick: ignore }, methods);
+}
+
+function codeOf({ onMessage, onTick }: { onMessage: Buffer; onTick: Buffer }, methods: Methods): Cell {
   const table = Dictionary.empty(Dictionary.Keys.Int(19), {
     serialize: (code: Cell, builder) => void builder.storeSlice(code.beginParse(true)),
     parse: () => Cell.EMPTY,
   });
-  const responding = beginCell().storeBuffer(respond).endCell();
-  table.set(RECV_INTERNAL, responding).set(RUN_TICKTOCK, responding);
+  table.set(RECV_INTERNAL, beginCell().storeBuffer(onMessage).endCell());
+  table.set(RUN_TICKTOCK, beginCell().storeBuffer(onTick).endCell());
   for (const [name, method] of Object.entries(methods)) table.set(methodIdOf(name), methodCode(method));
+  // SETCP0; DICTPUSHCONST 19; DICTIGETJMPZ; THROWARG 11: as compilers begin code that has get-methods.
   const prologue = Buffer.from('FF00F4A413F4BCF2C80B', 'hex');
   return beginCell().storeBuffer(prologue).storeRef(beginCell().storeDictDirect(table)).endCell();
 }

@@ -15,6 +15,9 @@ const redisUrl = inject('redisUrl');
 const raw = (address: Address): string => address.toRawString().toUpperCase();
 const accountOf = (address: Address) => ({ workchain: address.workChain, id: address.hash });
 
+const only = (actions: readonly Action[] | undefined, type: string): Action | undefined =>
+  actions?.find((action) => action.type === type);
+
 /** An order to a wallet of jettons (TEP-74). */
 function jettonOrder(
   wallet: Address,
@@ -67,9 +70,6 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       setting.index.seqno = setting.pool.head()!.block.seqno;
       await pods[0].refresh();
     }
-
-    const only = (actions: readonly Action[] | undefined, type: string): Action | undefined =>
-      actions?.find((action) => action.type === type);
 
     it('is told by every pod before a block has it: jettons sent to somebody who has none yet', async () => {
       const w3 = forked.wallet('w3');
