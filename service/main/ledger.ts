@@ -59,7 +59,7 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
       ? startIndexWriter(config, options, { ...dependencies, worlds, detector, store })
       : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
-  const pending = startPending(config, options.redisUrl, { ...dependencies, store });
+  const pending = startPending(config, options.redisUrl, { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   return {

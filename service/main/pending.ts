@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import type { Detector } from '../interfaces/detector.ts';
 import { connectRedis } from '../limits/redis/connection.ts';
 import { createPending, type Pending } from '../pending/pending.ts';
 import type { PendingLink } from '../pending/shared-traces.ts';
@@ -23,6 +24,7 @@ const QUERY_MS = 3000;
 export type PendingParts = {
   readonly pool: Pool;
   readonly live: Pick<Live, 'worlds'>;
+  readonly detector: Detector;
   readonly store: Pick<Store, 'read'>;
   readonly logger: Logger;
   readonly register: Registry;
@@ -32,13 +34,14 @@ export type PendingParts = {
 export function startPending(
   config: Pick<ServiceConfig, 'name' | 'anchors'>,
   redisUrl: string | undefined,
-  { pool, live, store, logger, register }: PendingParts,
+  { pool, live, detector, store, logger, register }: PendingParts,
 ): Pending {
   const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
   return createPending(
     { scope: `${config.name}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
     {
       worlds: live.worlds,
+      detector,
       index: {
         findTaken: (messageHashes) => findTakenMessages(reader, messageHashes),
         lastSeqno: async () => (await findMasterchainEnd(reader, 'last'))?.seqno ?? 0,

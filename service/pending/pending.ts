@@ -65,8 +65,7 @@ export type PendingOptions = {
 export type PendingDependencies = {
   readonly worlds: Pick<ContractWorlds, 'open'>;
   readonly index: PendingIndex;
-  /** Without it foreseen traces are not classified. */
-  readonly detector?: Detector | undefined;
+  readonly detector: Detector;
   /** The Redis that pods share; without it each has its own. Closed by `close`. */
   readonly link?: PendingLink | undefined;
   /** Masterchain seqno that is served; undefined before the first. */
@@ -185,13 +184,11 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   }
 
   async function keep(key: string, one: Watched, foreseen: Foreseen, world: ContractWorld): Promise<void> {
-    const classified =
-      detector &&
-      (await classifyForeseen(one.message, foreseen, { world, detector }).catch((error: unknown) => {
-        one.read = undefined;
-        logger.debug({ err: error, key }, 'a foreseen trace was not classified');
-        return undefined;
-      }));
+    const classified = await classifyForeseen(one.message, foreseen, { world, detector }).catch((error: unknown) => {
+      one.read = undefined;
+      logger.debug({ err: error, key }, 'a foreseen trace was not classified');
+      return undefined;
+    });
     if (!watched.has(key)) return;
     one.refusedAt = undefined;
     const before = own.get(key);
