@@ -2,7 +2,18 @@ import { list, named, object, optional, type Infer } from '../contract/shape.ts'
 import type { jettonBurns, JettonMasterRow, jettonTransfers } from '../store/meaning-tables.ts';
 import type { FoundJettonWallet } from '../store/queries/jettons.ts';
 import type { FoundTransfer } from '../store/queries/transfers.ts';
-import { anyText, flag, hash, integer, intString, orNull, rawAddress, viewAccountKey, viewBytes } from './scalars.ts';
+import {
+  anyText,
+  flag,
+  hash,
+  integer,
+  intString,
+  orNull,
+  rawAddress,
+  viewAccountKey,
+  viewBytes,
+  viewBytesOrNull,
+} from './scalars.ts';
 import {
   content,
   contractState,
@@ -71,6 +82,8 @@ export function viewJettonWallet(row: FoundJettonWallet): Infer<typeof jettonWal
     owner: viewAccountKey(row.owner),
     jetton: viewAccountKey(row.jetton),
     ...viewContractState(row),
+    code_hash: viewBytesOrNull(row.code_hash),
+    data_hash: viewBytesOrNull(row.data_hash),
     ...(row.mintless_is_claimed === false && { mintless_info: viewMintless(row.payload_apis) }),
   };
 }

@@ -62,12 +62,25 @@ function transaction(factor: number): string {
 
 /** What fills all tables of tokens. */
 export function tokenFillings(counts: TokenCounts): readonly Filling[] {
-  const { transactions, accounts, wallets, items } = counts;
+  const drawn = drawFrom(counts);
+  return [...contractFillings(counts, drawn), ...transferFillings(counts, drawn)];
+}
+
+/** Draws accounts and tokens for the row `n`, by what they are drawn for. */
+type Drawn = Readonly<Record<'holder' | 'master' | 'collection', (kind: string) => string>>;
+
+function drawFrom(counts: TokenCounts): Drawn {
   const { masters, collections } = familiesOf(counts);
-  const holder = (kind: string): string => accountAt(skewed(kind, 'n', accounts));
-  const master = (kind: string): string => tokenKeys.master(skewed(kind, 'n', masters));
-  const collection = (kind: string): string => tokenKeys.collection(skewed(kind, 'n', collections));
-  const transactionColumns = 'tx_hash, tx_lt, tx_utime, tx_aborted, mc_seqno, query_id';
+  return {
+    holder: (kind) => accountAt(skewed(kind, 'n', counts.accounts)),
+    master: (kind) => tokenKeys.master(skewed(kind, 'n', masters)),
+    collection: (kind) => tokenKeys.collection(skewed(kind, 'n', collections)),
+  };
+}
+
+function contractFillings(counts: TokenCounts, { holder, master, collection }: Drawn): readonly Filling[] {
+  const { wallets, items } = counts;
+  const { masters, collections } = familiesOf(counts);
   return [
     {
       what: 'jetton masters',
@@ -116,6 +129,14 @@ export function tokenFillings(counts: TokenCounts): readonly Filling[] {
           CASE WHEN n < ${masters} THEN 'jetton_masters' ELSE 'nft_collections' END, true, 'Token ' || n, 'T' || n, repeat('word ', 30),
           '{"decimals": "9"}', 1700000000, 2000000000 FROM ${numbers} WHERE n % 2 = 0`,
     },
+  ];
+}
+
+const transactionColumns = 'tx_hash, tx_lt, tx_utime, tx_aborted, mc_seqno, query_id';
+
+function transferFillings(counts: TokenCounts, { holder, master, collection }: Drawn): readonly Filling[] {
+  const { transactions, wallets, items } = counts;
+  return [
     {
       what: 'jetton transfers',
       count: Math.ceil(transactions / every.jettonTransfer),
