@@ -69,24 +69,37 @@ export async function findActions(
   const named = await readNamed(store, filter);
   if (named?.traceIds.length === 0) return [];
   const isFew = named !== undefined || actionIds.length > 0 || mcSeqno !== undefined;
-  // An account's own list is in the order of the answer: the page is cut from it.
-  const isOfAccount = account !== undefined && !isFew;
-  const place = isOfAccount ? 'e' : 'a';
+  if (account !== undefined && !isFew) return findOfAccount(store, { ...filter, account }, page);
   const conditions = createConditions();
   addTypes(conditions, filter);
-  addWindow(conditions, filter, place);
-  const order = actionOrder(filter, page);
-  addAfter(conditions, order, place, page.after);
+  addPlace(conditions, filter, page, 'a');
   conditions.when(named?.traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
   for (const hashes of named?.transactions ?? []) conditions.when(hashes, (at) => `a.tx_hashes && ${at}::bytea[]`);
   if (actionIds.length > 0) conditions.when(actionIds, (at) => `a.action_id = ANY(${at}::bytea[])`);
   conditions.when(mcSeqno, (at) => `a.trace_mc_seqno_end = ${at}`);
-  conditions.when(account, (at) => (isOfAccount ? `e.account = ${at}` : `${at}::bytea = ANY(a.accounts)`));
-  const from = isOfAccount
-    ? 'action_accounts e JOIN actions a ON a.trace_id = e.trace_id AND a.action_id = e.action_id'
-    : 'actions a';
+  conditions.when(account, (at) => `${at}::bytea = ANY(a.accounts)`);
+  const order = orderBy(actionOrder(filter, page), 'a');
+  return store.read(`SELECT ${shown} FROM actions a ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
+}
+
+/**
+ * The page is cut from the account's own list, which is in the order of the answer: its actions are looked up one by one, whatever a planner thinks
+ * of reading them all at once.
+ */
+function findOfAccount(
+  store: StoreReader,
+  filter: ActionFilter & { readonly account: Uint8Array },
+  page: SortedPage & After,
+): Promise<readonly ActionRow[]> {
+  const conditions = createConditions();
+  addPlace(conditions, filter, page, 'e');
+  conditions.when(filter.account, (at) => `e.account = ${at}`);
+  const ofAction = createConditions(conditions);
+  addTypes(ofAction, filter);
+  const one = `SELECT ${shown} FROM actions a ${ofAction.where('a.trace_id = e.trace_id', 'a.action_id = e.action_id')} LIMIT 1`;
+  const order = orderBy(actionOrder(filter, page), 'e');
   return store.read(
-    `SELECT ${shown} FROM ${from} ${conditions.where()} ${orderBy(order, place)} ${pageOf(page)}`,
+    `SELECT a.* FROM action_accounts e CROSS JOIN LATERAL (${one}) a ${conditions.where()} ${order} ${pageOf(page)}`,
     conditions.values,
   );
 }
@@ -155,11 +168,12 @@ function addTypes(
   conditions.when(supported, (at) => `NOT a.ancestor_types && ${at}::text[]`);
 }
 
-/** @param place alias of the table that the page is cut from */
-function addWindow(conditions: Conditions, filter: ActionFilter, place: string): void {
+/** Where in the list the page is. @param place alias of the table that it is cut from */
+function addPlace(conditions: Conditions, filter: ActionFilter, page: SortedPage & After, place: string): void {
   // A bound in time may be beyond 32 bits.
   conditions.when(filter.startUtime, (at) => `${place}.trace_end_utime >= ${at}::bigint`);
   conditions.when(filter.endUtime, (at) => `${place}.trace_end_utime <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `${place}.trace_end_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `${place}.trace_end_lt <= ${at}`);
+  addAfter(conditions, actionOrder(filter, page), place, page.after);
 }

@@ -14,12 +14,13 @@ export type Conditions = {
   where(...more: readonly string[]): string;
 };
 
-export function createConditions(): Conditions {
-  const values: unknown[] = [];
+/** @param within of the same query: values are placed after those of its other conditions */
+export function createConditions(within?: Conditions): Conditions {
+  const own: unknown[] = [];
   const conditions: string[] = [];
-  const place = (value: unknown): string => `$${values.push(value)}`;
+  const place = (value: unknown): string => within?.place(value) ?? `$${own.push(value)}`;
   return {
-    values,
+    values: within?.values ?? own,
     place,
     when(value, condition) {
       if (value !== undefined) conditions.push(condition(place(value)));
@@ -76,12 +77,4 @@ export function firstOfEach(
 /** Each of the keys once. */
 export function distinctKeys(keys: readonly Uint8Array[]): readonly Uint8Array[] {
   return [...new Map(keys.map((key) => [hashKey(key), key])).values()];
-}
-
-/**
- * The order in which rows were first made, as what it is sorted by. Not the bare column: to find the few rows of a filter, a planner would walk the
- * whole index on it and hope to meet enough of them soon.
- */
-export function firstSeen(alias: string): string {
-  return `(${alias}.id + 0)`;
 }
