@@ -50,7 +50,7 @@ function fingerprint(list: string, order: Order): string {
 }
 
 function writeValue(value: PositionValue): string | number | null {
-  if (value === null || typeof value === 'number') return value;
+  if (value === null || typeof value === 'number' || typeof value === 'string') return value;
   return typeof value === 'bigint' ? value.toString() : Buffer.from(value).toString('base64url');
 }
 
@@ -59,11 +59,15 @@ const int32Max = 2 ** 31 - 1;
 /** No column of an order has longer ones. */
 const bytesMax = 64;
 const digitsMax = 40;
+/** Domains are the longest texts of an order: 126 bytes and what stands behind them. */
+const textCharsMax = 200;
 
 function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue {
   if (value === null && nullable === true) return null;
   if (type === 'integer') {
     if (typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= int32Max) return value;
+  } else if (type === 'text') {
+    if (typeof value === 'string' && value.length <= textCharsMax && !value.includes('\0')) return value;
   } else if (type === 'bytea') {
     const bytes = typeof value === 'string' ? Buffer.from(value, 'base64url') : undefined;
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;

@@ -1,10 +1,11 @@
 import { list, named, object, type Infer } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { DnsEntryRow } from '../store/meaning-tables.ts';
-import { findDnsRecords } from '../store/queries/dns.ts';
+import { dnsOrder, findDnsRecords } from '../store/queries/dns.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
+import { openCursor, tellNext } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, limitMax, page, plainText } from './parameters.ts';
+import { account, cursorPage, limitMax, plainText } from './parameters.ts';
 import { anyText, orNull, rawAddress, viewAccountKey } from './scalars.ts';
 
 const dnsRecord = named(
@@ -22,6 +23,8 @@ const dnsRecord = named(
 
 const response = named('DNSRecordsResponse', object({ records: list(dnsRecord, limitMax), address_book: addressBook }));
 
+const listOrder = { list: 'dns/records', order: dnsOrder };
+
 /** Names and what they stand for (v3 sheet section 9). */
 export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
@@ -29,7 +32,7 @@ export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): reado
       name: 'dns/records',
       tag: 'dns',
       summary: 'Records of a domain, or of all domains that stand for a wallet.',
-      parameters: { wallet: account('wallet'), domain: plainText('domain'), ...page },
+      parameters: { wallet: account('wallet'), domain: plainText('domain'), ...cursorPage },
       rule: {
         schema: {},
         check: ({ wallet, domain }) => {
@@ -41,7 +44,10 @@ export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): reado
       result: response,
       handle: async ({ wallet, domain, ...part }, context) => {
         const filter = { wallet: wallet && accountKey(wallet), domain };
-        const records = (await findDnsRecords(context.store, filter, part)).map(viewRecord);
+        const after = openCursor(listOrder, part);
+        const rows = await findDnsRecords(context.store, filter, { ...part, after });
+        tellNext(listOrder, rows, part.limit, context);
+        const records = rows.map(viewRecord);
         return { records, address_book: await addressBooks.bookOf(records.flatMap(accountsOf), context) };
       },
     }),

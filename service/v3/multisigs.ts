@@ -2,8 +2,10 @@ import { createPacer } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { MultisigOrderRow } from '../store/meaning-tables.ts';
-import { findMultisigOrders, findMultisigs, findOrdersOf } from '../store/queries/multisigs.ts';
+import { contractsOrder } from '../store/queries/first-seen.ts';
+import { findMultisigOrders, findMultisigs, findOrdersOf, multisigOrdersOrder } from '../store/queries/multisigs.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
+import { openCursor, tellNext } from './cursor.ts';
 import { V3Error } from './errors.ts';
 import { accountsOfActions } from './multisig-order.ts';
 import {
@@ -15,7 +17,7 @@ import {
   type MultisigView,
 } from './multisig-views.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, bool, limitMax, paging } from './parameters.ts';
+import { accounts, bool, cursorPaging, limitMax } from './parameters.ts';
 import { viewAccountKey } from './scalars.ts';
 
 /** Orders that come with multisigs in one answer: 4 MB of the usual ones. */
@@ -45,7 +47,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         addresses: accounts('address'),
         wallets: accounts('wallet_address'),
         includeOrders: bool('include_orders', true),
-        ...paging,
+        ...cursorPaging,
       },
       rule: {
         schema: {},
@@ -57,7 +59,10 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
       result: multisigsResponse,
       handle: async ({ addresses, wallets, includeOrders, ...page }, context) => {
         const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey) };
-        const rows = await findMultisigs(context.store, filter, page);
+        const listOrder = { list: 'multisig/wallets', order: contractsOrder(addresses, page.sort) };
+        const after = openCursor(listOrder, page);
+        const rows = await findMultisigs(context.store, filter, { ...page, after });
+        tellNext(listOrder, rows, page.limit, context);
         const owners = includeOrders ? rows.map(({ address }) => address) : [];
         const orders = await findOrdersOf(context.store, owners, ORDERS_MAX + 1);
         if (orders.length > ORDERS_MAX) {
@@ -76,7 +81,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         addresses: accounts('address'),
         multisigs: accounts('multisig_address'),
         parseActions: bool('parse_actions'),
-        ...paging,
+        ...cursorPaging,
       },
       rule: {
         schema: {},
@@ -88,7 +93,11 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
       result: ordersResponse,
       handle: async ({ addresses, multisigs, parseActions, ...page }, context) => {
         const filter = { addresses: addresses.map(accountKey), multisigs: multisigs.map(accountKey) };
-        const orders = await viewOrders(await findMultisigOrders(context.store, filter, page), parseActions);
+        const listOrder = { list: 'multisig/orders', order: multisigOrdersOrder(filter, page.sort) };
+        const after = openCursor(listOrder, page);
+        const rows = await findMultisigOrders(context.store, filter, { ...page, after });
+        tellNext(listOrder, rows, page.limit, context);
+        const orders = await viewOrders(rows, parseActions);
         return { orders, address_book: await addressBooks.bookOf(accountsOfOrders(orders), context) };
       },
     }),

@@ -109,8 +109,13 @@ export const page = { limit, offset };
 /** As `page`, of a list whose order can be turned round. */
 export const paging = { ...page, sort };
 
-/** As `paging`, of a list that goes on where an answer of it ended (cursor.ts). */
-export const cursorPaging = { ...paging, cursor: plainText('cursor') };
+const cursor = plainText('cursor');
+
+/** As `page`, of a list that goes on where an answer of it ended (cursor.ts). */
+export const cursorPage = { ...page, cursor };
+
+/** As `paging`, of such a list. */
+export const cursorPaging = { ...paging, cursor };
 
 /** Bounds in time, both inclusive. */
 export const windows = {

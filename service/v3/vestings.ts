@@ -2,10 +2,12 @@ import { viewInteger } from '../contract/json-integer.ts';
 import { list, named, object, type Infer } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { VestingContractRow } from '../store/meaning-tables.ts';
+import { contractsOrder } from '../store/queries/first-seen.ts';
 import { findVestings } from '../store/queries/vestings.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
+import { openCursor, tellNext } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, bool, limitMax, page } from './parameters.ts';
+import { accounts, bool, cursorPage, limitMax } from './parameters.ts';
 import { intString, longInteger, orNull, rawAddress, viewAccountKey } from './scalars.ts';
 
 const vestingInfo = named(
@@ -39,7 +41,7 @@ export function vestingOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): r
         addresses: accounts('contract_address'),
         wallets: accounts('wallet_address'),
         inWhitelist: bool('check_whitelist'),
-        ...page,
+        ...cursorPage,
       },
       rule: {
         schema: {},
@@ -54,7 +56,11 @@ export function vestingOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): r
       result: response,
       handle: async ({ addresses, wallets, inWhitelist, ...part }, context) => {
         const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey), inWhitelist };
-        const contracts = (await findVestings(context.store, filter, part)).map(viewVesting);
+        const listOrder = { list: 'vesting', order: contractsOrder(addresses, 'asc') };
+        const after = openCursor(listOrder, part);
+        const rows = await findVestings(context.store, filter, { ...part, after });
+        tellNext(listOrder, rows, part.limit, context);
+        const contracts = rows.map(viewVesting);
         return {
           vesting_contracts: contracts,
           address_book: await addressBooks.bookOf(contracts.flatMap(accountsOf), context),

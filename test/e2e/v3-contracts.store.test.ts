@@ -269,3 +269,39 @@ it('callers who want no address book get none', async () => {
     expect([operation, answer['address_book']]).toEqual([operation, {}]);
   }
 });
+
+/** Names of all items, page by page: the first page's parameters, then the cursor alone. */
+async function follow(operation: string, query: Query, name: (body: Json) => string): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const answer = await v3.get(operation, { ...query, limit: 1, ...(cursor !== '' && { cursor }) });
+    expect([answer.status, answer.flaws]).toEqual([200, []]);
+    if (((Object.values(answer.body as Json)[0] ?? []) as unknown[]).length > 0) found.push(name(answer.body as Json));
+    cursor = answer.headers.get('x-next-cursor');
+  }
+  return found;
+}
+
+describe('a list', () => {
+  it.each<[operation: string, query: Query, list: string, field: string]>([
+    ['dns/records', { wallet: rawOf(alice) }, 'records', 'domain'],
+    ['multisig/wallets', { wallet_address: rawOf(alice) }, 'multisigs', 'address'],
+    ['multisig/wallets', { address: [rawOf(21), rawOf(20)] }, 'multisigs', 'address'],
+    ['multisig/orders', { multisig_address: rawOf(21), sort: 'asc' }, 'orders', 'address'],
+    ['multisig/orders', { multisig_address: [rawOf(21), rawOf(20)] }, 'orders', 'address'],
+    ['vesting', { wallet_address: rawOf(alice) }, 'vesting_contracts', 'address'],
+  ])('of %s with %j goes on behind a cursor', async (operation, query, list, field) => {
+    const whole = fieldOf(await get(operation, query), list, field);
+    expect(whole.length).toBeGreaterThan(1);
+    expect(await follow(operation, query, (body) => String(fieldOf(body, list, field)[0]))).toEqual(whole);
+  });
+
+  it('does not go on behind the cursor of another', async () => {
+    const { headers } = await v3.get('dns/records', { wallet: rawOf(alice), limit: 1 });
+    const cursor = headers.get('x-next-cursor')!;
+    expect(await refused('vesting', { wallet_address: rawOf(alice), cursor })).toContain('cursor is of another list');
+    expect(await refused('dns/records', { wallet: rawOf(alice), cursor, offset: 1 })).toContain('cursor and offset');
+    expect(await refused('dns/records', { wallet: rawOf(alice), cursor: 'x' })).toContain('"cursor"');
+  });
+});

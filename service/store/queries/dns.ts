@@ -1,5 +1,6 @@
 import { dnsEntries, type DnsEntryRow } from '../meaning-tables.ts';
 import { columnsOf, createConditions, pageOf, type Page } from './conditions.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What records must be; all of it. */
@@ -13,15 +14,30 @@ export type DnsFilter = {
 /** Short names first: by bytes, whatever language the database sorts by. Names of one spelling by their items. */
 export const shortestFirst = 'length(domain), domain COLLATE "C", nft_item';
 
+/** The same of rows with their length, and their name as it is sorted. */
+export const dnsOrder: Order = [
+  { column: 'length', type: 'integer', sort: 'asc' },
+  { column: 'name', type: 'text', sort: 'asc' },
+  { column: 'nft_item', type: 'bytea', sort: 'asc' },
+];
+
+export type PlacedDnsEntry = DnsEntryRow & { readonly length: number; readonly name: string };
+
 /** Records of names, the shortest first. Rides `dns_entries_by_wallet` or `dns_entries_by_domain`. */
-export function findDnsRecords(store: StoreReader, filter: DnsFilter, page: Page): Promise<readonly DnsEntryRow[]> {
+export function findDnsRecords(
+  store: StoreReader,
+  filter: DnsFilter,
+  page: Page & After,
+): Promise<readonly PlacedDnsEntry[]> {
   // Postgres has no text with a NUL in it, and no name has one.
   if (filter.domain?.includes('\0') === true) return Promise.resolve([]);
   const conditions = createConditions();
   conditions.when(filter.wallet, (at) => `d.wallet = ${at}`);
   conditions.when(filter.domain, (at) => `d.domain = ${at}`);
+  addAfter(conditions, dnsOrder, 'd', page.after);
+  const placed = `(SELECT ${columnsOf(dnsEntries, 'e')}, length(e.domain) AS length, e.domain COLLATE "C" AS name FROM dns_entries e) d`;
   return store.read(
-    `SELECT ${columnsOf(dnsEntries, 'd')} FROM dns_entries d ${conditions.where()} ORDER BY ${shortestFirst} ${pageOf(page)}`,
+    `SELECT ${columnsOf(dnsEntries, 'd')}, d.length, d.name FROM ${placed} ${conditions.where()} ${orderBy(dnsOrder, 'd')} ${pageOf(page)}`,
     conditions.values,
   );
 }

@@ -1,5 +1,7 @@
 import { multisigOrders, multisigs, type MultisigOrderRow, type MultisigRow } from '../meaning-tables.ts';
-import { columnsOf, createConditions, firstSeen, pageOf, type Direction, type Page } from './conditions.ts';
+import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import { contractsOrder, withId, type Placed } from './first-seen.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What multisigs must be; all of it. Empty lists ask for nothing. Accounts are keys. */
@@ -14,37 +16,50 @@ export type MultisigOrderFilter = {
   readonly multisigs: readonly Uint8Array[];
 };
 
-type SortedPage = Page & { readonly sort: Direction };
+type SortedPage = Page & After & { readonly sort: Direction };
 
-/** Multisigs: those that were asked for by address by that, others as they were first seen. */
+/** Multisigs in the order of `contractsOrder`. */
 export function findMultisigs(
   store: StoreReader,
-  { addresses, wallets }: MultisigFilter,
+  filter: MultisigFilter,
   page: SortedPage,
-): Promise<readonly MultisigRow[]> {
+): Promise<readonly Placed<MultisigRow>[]> {
+  const { addresses, wallets } = filter;
   const conditions = createConditions();
   if (addresses.length > 0) conditions.when(addresses, (at) => `m.address = ANY(${at}::bytea[])`);
   if (wallets.length > 0) {
     conditions.when(wallets, (at) => `(m.signers && ${at}::bytea[] OR m.proposers && ${at}::bytea[])`);
   }
-  const order = addresses.length > 0 ? 'm.address' : `${firstSeen('m')} ${page.sort}`;
+  const order = contractsOrder(addresses, page.sort);
+  addAfter(conditions, order, 'm', page.after);
   return store.read(
-    `SELECT ${columnsOf(multisigs, 'm')} FROM multisigs m ${conditions.where()} ORDER BY ${order} ${pageOf(page)}`,
+    `SELECT ${columnsOf(multisigs, 'm')}, m.id FROM ${withId(multisigs, 'm')} ${conditions.where()} ${orderBy(order, 'm')} ${pageOf(page)}`,
     conditions.values,
   );
 }
 
-/** Orders, in the order of `findMultisigs`. */
+/** As `contractsOrder`; those of one multisig stand in its index in their order. */
+export function multisigOrdersOrder({ addresses, multisigs: owners }: MultisigOrderFilter, sort: Direction): Order {
+  const order = contractsOrder(addresses, sort);
+  const isOfOne = addresses.length === 0 && owners.length === 1;
+  return isOfOne ? [{ column: 'multisig', type: 'bytea', sort }, ...order] : order;
+}
+
+/** Orders in the order of `multisigOrdersOrder`. */
 export function findMultisigOrders(
   store: StoreReader,
   filter: MultisigOrderFilter,
   page: SortedPage,
-): Promise<readonly MultisigOrderRow[]> {
+): Promise<readonly Placed<MultisigOrderRow>[]> {
+  const { addresses, multisigs: owners } = filter;
   const conditions = createConditions();
-  if (filter.addresses.length > 0) conditions.when(filter.addresses, (at) => `o.address = ANY(${at}::bytea[])`);
-  if (filter.multisigs.length > 0) conditions.when(filter.multisigs, (at) => `o.multisig = ANY(${at}::bytea[])`);
+  if (addresses.length > 0) conditions.when(addresses, (at) => `o.address = ANY(${at}::bytea[])`);
+  if (owners.length > 0) conditions.when(owners, (at) => `o.multisig = ANY(${at}::bytea[])`);
+  const order = multisigOrdersOrder(filter, page.sort);
+  addAfter(conditions, order, 'o', page.after);
+  const from = order.length > 1 ? `${multisigOrders.name} o` : withId(multisigOrders, 'o');
   return store.read(
-    `SELECT ${columnsOf(multisigOrders, 'o')} FROM multisig_orders o ${conditions.where()} ORDER BY ${orderOfOrders(filter, page.sort)} ${pageOf(page)}`,
+    `SELECT ${columnsOf(multisigOrders, 'o')}, o.id FROM ${from} ${conditions.where()} ${orderBy(order, 'o')} ${pageOf(page)}`,
     conditions.values,
   );
 }
@@ -58,10 +73,4 @@ export function findOrdersOf(
   if (owners.length === 0) return Promise.resolve([]);
   const filter = { addresses: [], multisigs: owners };
   return findMultisigOrders(store, filter, { limit: ordersMax, offset: 0, sort: 'asc' });
-}
-
-function orderOfOrders({ addresses, multisigs: owners }: MultisigOrderFilter, sort: Direction): string {
-  if (addresses.length > 0) return 'o.address';
-  // The orders of one stand in its index in their order.
-  return owners.length === 1 ? `o.multisig ${sort}, o.id ${sort}` : `${firstSeen('o')} ${sort}`;
 }

@@ -4,7 +4,7 @@ import type { Conditions, Direction } from './conditions.ts';
 export type OrderKey = {
   readonly column: string;
   /** Postgres type. */
-  readonly type: 'bigint' | 'integer' | 'bytea' | 'numeric';
+  readonly type: 'bigint' | 'integer' | 'bytea' | 'numeric' | 'text';
   readonly sort: Direction;
   readonly nullable?: boolean;
 };
@@ -14,7 +14,7 @@ export type Order = readonly OrderKey[];
 
 /** A row's values of an order's columns. */
 export type Position = readonly PositionValue[];
-export type PositionValue = bigint | number | Uint8Array | null;
+export type PositionValue = bigint | number | string | Uint8Array | null;
 
 /** A list begins behind the row at this place; undefined begins with the first. */
 export type After = { readonly after?: Position | undefined };

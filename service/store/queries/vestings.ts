@@ -1,5 +1,7 @@
 import { vestingContracts, type VestingContractRow } from '../meaning-tables.ts';
-import { columnsOf, createConditions, firstSeen, pageOf, type Page } from './conditions.ts';
+import { columnsOf, createConditions, pageOf, type Page } from './conditions.ts';
+import { contractsOrder, withId, type Placed } from './first-seen.ts';
+import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What vesting contracts must be; all of it. Empty lists ask for nothing. Accounts are keys. */
@@ -11,12 +13,12 @@ export type VestingFilter = {
   readonly inWhitelist: boolean;
 };
 
-/** Vesting contracts: those that were asked for by address by that, others as they were first seen. */
+/** Vesting contracts in the order of `contractsOrder`, ascending. */
 export function findVestings(
   store: StoreReader,
   { addresses, wallets, inWhitelist }: VestingFilter,
-  page: Page,
-): Promise<readonly VestingContractRow[]> {
+  page: Page & After,
+): Promise<readonly Placed<VestingContractRow>[]> {
   const conditions = createConditions();
   if (addresses.length > 0) conditions.when(addresses, (at) => `v.address = ANY(${at}::bytea[])`);
   if (wallets.length > 0) {
@@ -25,9 +27,10 @@ export function findVestings(
       return inWhitelist ? `(${named} OR v.whitelist && ${at}::bytea[])` : `(${named})`;
     });
   }
-  const order = addresses.length > 0 ? 'v.address' : firstSeen('v');
+  const order = contractsOrder(addresses, 'asc');
+  addAfter(conditions, order, 'v', page.after);
   return store.read(
-    `SELECT ${columnsOf(vestingContracts, 'v')} FROM vesting_contracts v ${conditions.where()} ORDER BY ${order} ${pageOf(page)}`,
+    `SELECT ${columnsOf(vestingContracts, 'v')}, v.id FROM ${withId(vestingContracts, 'v')} ${conditions.where()} ${orderBy(order, 'v')} ${pageOf(page)}`,
     conditions.values,
   );
 }

@@ -33,7 +33,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => index.close());
 
-const domainsOf = async (filter: Parameters<typeof findDnsRecords>[1], page = all): Promise<string[]> =>
+type Page = Parameters<typeof findDnsRecords>[2];
+const domainsOf = async (filter: Parameters<typeof findDnsRecords>[1], page: Page = all): Promise<string[]> =>
   (await findDnsRecords(index.store, filter, page)).map(({ domain }) => domain);
 
 describe('records of names', () => {
@@ -41,6 +42,9 @@ describe('records of names', () => {
     expect(await domainsOf({ wallet: alice })).toEqual(['a.ton', 'b-b.ton', 'bAb.ton', 'bob.ton', 'longer.ton']);
     expect(await domainsOf({ wallet: alice }, { limit: 2, offset: 1 })).toEqual(['b-b.ton', 'bAb.ton']);
     expect(await domainsOf({ wallet: carol })).toEqual([]);
+    const [, , third] = await findDnsRecords(index.store, { wallet: alice }, all);
+    const after = [third!.length, third!.name, third!.nft_item];
+    expect(await domainsOf({ wallet: alice }, { ...all, after })).toEqual(['bob.ton', 'longer.ton']);
   });
 
   it('of a domain are those of exactly this spelling, by item', async () => {

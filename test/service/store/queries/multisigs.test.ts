@@ -44,18 +44,21 @@ describe('multisigs', () => {
     expect(await multisigsOf({ wallets: [alice] }, { sort: 'desc' })).toEqual([20, 30]);
     expect(await multisigsOf({ wallets: [bob, carol] }, { limit: 1, offset: 1 })).toEqual([10]);
     expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([]);
+    expect(await multisigsOf({ wallets: [alice] }, { after: [1n] })).toEqual([20]);
+    expect(await multisigsOf({ wallets: [alice] }, { after: [2n], sort: 'desc' })).toEqual([30]);
   });
 
   it('that were asked for by address come by that, in either direction', async () => {
     const addresses = wallets.map(({ address }) => address);
     expect(await multisigsOf({ addresses })).toEqual([10, 20, 30]);
     expect(await multisigsOf({ addresses }, { sort: 'desc' })).toEqual([10, 20, 30]);
+    expect(await multisigsOf({ addresses }, { after: [keyOf(10)] })).toEqual([20, 30]);
     expect(await multisigsOf({ addresses, wallets: [alice] })).toEqual([20, 30]);
   });
 
   it('have all digits of their numbers', async () => {
     const [row] = await findMultisigs(index.store, { ...none, addresses: [keyOf(30)] }, page);
-    expect(row).toEqual({ ...wallets[0], signers: [alice, bob] });
+    expect(row).toEqual({ ...wallets[0], signers: [alice, bob], id: 1n });
   });
 });
 
@@ -69,6 +72,8 @@ describe('orders', () => {
     expect(await ordersOf({ multisigs: [keyOf(30)] })).toEqual([102, 101]);
     expect(await ordersOf({ multisigs: [keyOf(30), keyOf(10)] }, { sort: 'desc' })).toEqual([101, 103, 102]);
     expect(await ordersOf({ multisigs: [keyOf(20)] })).toEqual([]);
+    expect(await ordersOf({ multisigs: [keyOf(30)] }, { after: [keyOf(30), 3n], sort: 'desc' })).toEqual([102]);
+    expect(await ordersOf({ multisigs: [keyOf(30), keyOf(10)] }, { after: [1n] })).toEqual([103, 101]);
   });
 
   it('that were asked for by address come by that', async () => {
@@ -78,7 +83,10 @@ describe('orders', () => {
 
   it('are read as they were written', async () => {
     const found = await findMultisigOrders(index.store, { addresses: [], multisigs: [keyOf(30)] }, page);
-    expect(found).toEqual([orders[0], orders[2]]);
+    expect(found).toEqual([
+      { ...orders[0], id: 1n },
+      { ...orders[2], id: 3n },
+    ]);
   });
 
   it('of several multisigs are no more than were asked for', async () => {

@@ -43,6 +43,10 @@ describe('vesting contracts', () => {
 
   it('that were asked for by address come by that, with all they say', async () => {
     const addresses = contracts.map(({ address }) => address);
-    expect(await found({ addresses })).toEqual([contracts[1], contracts[2], contracts[0]]);
+    expect(await found({ addresses })).toEqual([
+      { ...contracts[1], id: 2n },
+      { ...contracts[2], id: 3n },
+      { ...contracts[0], id: 1n },
+    ]);
   });
 });

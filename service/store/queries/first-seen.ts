@@ -1,0 +1,23 @@
+import type { Columns, Table } from '../columns.ts';
+import { columnsOf, type Direction } from './conditions.ts';
+import type { Order } from './order.ts';
+
+// Contracts in the order in which their rows were first made: that of their tables' `id`.
+
+/** A row with its place among those of its table. */
+export type Placed<R> = R & { readonly id: bigint };
+
+/** Contracts that were asked for by address come by that, others as they were first seen. */
+export function contractsOrder(addresses: readonly unknown[], sort: Direction): Order {
+  return addresses.length > 0
+    ? [{ column: 'address', type: 'bytea', sort: 'asc' }]
+    : [{ column: 'id', type: 'bigint', sort }];
+}
+
+/**
+ * A table with its `id` as something that no index has: to find the few rows of a filter, a planner would walk the whole index on it and hope to meet
+ * enough of them soon.
+ */
+export function withId<C extends Columns>(table: Table<C>, alias: string): string {
+  return `(SELECT ${columnsOf(table, 't')}, t.id + 0 AS id FROM ${table.name} t) ${alias}`;
+}
