@@ -19,6 +19,7 @@ import {
   externalAddress,
   int,
   nothing,
+  replaced,
   scriptedWorld,
   sliceOf,
   type Contract,
@@ -44,11 +45,6 @@ async function detect(contract: Contract, others: Record<string, Contract> = {})
 
 function rowsOf(detected: Detected | undefined): string[] {
   return Object.keys(detected ?? {}).filter((name) => name !== 'facts' && name !== 'lastTransLt');
-}
-
-/** The same stack with another entry in one place. */
-function replaced(stack: readonly StackEntry[], index: number, entry: StackEntry): StackEntry[] {
-  return stack.map((one, place) => (place === index ? entry : one));
 }
 
 describe('an account', () => {

@@ -102,15 +102,16 @@ describe('the accounts of a recorded network', () => {
     const register = new Registry();
     const own = createDetector({ network: 'custom' }, { register });
     const world = await open(last);
-    const [visits, results] = ['ton_interfaces_visits_total', 'ton_interfaces_accounts_total'];
+    const visits = 'ton_interfaces_visits_total';
+    const results = 'ton_interfaces_accounts_total';
     const impossible: string[] = [];
     for (const label of labels) {
-      const before = await metric(register, visits!, { purpose: 'account' });
-      const skipped = await metric(register, results!, { result: 'impossible' });
+      const before = await metric(register, visits, { purpose: 'account' });
+      const skipped = await metric(register, results, { result: 'impossible' });
       await own.detect(world, await readChangedAccount(world, accountOf(label)));
-      const isSkipped = (await metric(register, results!, { result: 'impossible' })) > skipped;
+      const isSkipped = (await metric(register, results, { result: 'impossible' })) > skipped;
       if (isSkipped) impossible.push(label);
-      const cost = (await metric(register, visits!, { purpose: 'account' })) - before;
+      const cost = (await metric(register, visits, { purpose: 'account' })) - before;
       expect([label, cost]).toEqual([label, isSkipped ? 0 : 1]);
     }
     const wallets = labels.filter((label) => /^(w\d+|faucet|mc|elector|config)$/.test(label));

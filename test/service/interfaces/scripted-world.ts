@@ -117,3 +117,8 @@ export const externalAddress = sliceOf(beginCell().storeUint(1, 2).storeUint(8, 
 export const contentOf = (uri: string): Cell => beginCell().storeUint(1, 8).storeStringTail(uri).endCell();
 
 export const emptyCell = Cell.EMPTY;
+
+/** The same stack with another entry in one place. */
+export function replaced(stack: readonly StackEntry[], index: number, entry: StackEntry): StackEntry[] {
+  return stack.map((one, place) => (place === index ? entry : one));
+}
