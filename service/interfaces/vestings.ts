@@ -3,7 +3,7 @@ import { walkHashmap } from '../decode/hashmap.ts';
 import type { StackCell } from '../live/vm-values.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { Family } from './family.ts';
-import { account, cell, int, stackShape, uint63 } from './stack-shape.ts';
+import { account, cellOrNull, int, stackShape, uint63 } from './stack-shape.ts';
 
 const vestingData = stackShape({
   startTime: uint63,
@@ -13,7 +13,8 @@ const vestingData = stackShape({
   totalAmount: int,
   sender: account,
   owner: account,
-  whitelist: cell,
+  /** Null for one without accounts. */
+  whitelist: cellOrNull,
 });
 
 /** Workchain and id. */
@@ -29,7 +30,7 @@ export const vestings: Family = {
   needs: ['get_vesting_data'],
   detect({ key, state, answers }) {
     const data = vestingData(answers('get_vesting_data'));
-    const whitelist = data && readWhitelist(data.whitelist);
+    const whitelist = data && (data.whitelist === null ? [] : readWhitelist(data.whitelist));
     if (whitelist === undefined) return 'malformed';
     const { startTime, totalDuration, unlockPeriod, cliffDuration, totalAmount, sender, owner } = data!;
     const vestingContract = {

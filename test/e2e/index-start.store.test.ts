@@ -65,6 +65,36 @@ describe('npm start', () => {
     }
   });
 
+  it('tells what the contracts of the demonstration are, and what was done with them', async () => {
+    const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
+      devchain: { demo: Record<string, string> };
+    };
+    const { demo } = status.devchain;
+    const lists: readonly (readonly [list: string, path: string, atLeast: number])[] = [
+      ['jetton_masters', `jetton/masters?address=${demo['jetton minter']}`, 1],
+      ['jetton_wallets', `jetton/wallets?jetton_address=${demo['jetton minter']}`, 3],
+      ['jetton_transfers', `jetton/transfers?jetton_master=${demo['jetton minter']}`, 2],
+      ['jetton_burns', `jetton/burns?jetton_master=${demo['jetton minter']}`, 1],
+      ['nft_collections', `nft/collections?collection_address=${demo['NFT collection']}`, 1],
+      ['nft_items', `nft/items?collection_address=${demo['NFT collection']}`, 2],
+      ['nft_transfers', `nft/transfers?item_address=${demo['NFT item']}`, 1],
+      ['records', 'dns/records?domain=tonplane.ton', 1],
+      ['records', `dns/records?wallet=${demo['wallet v4r2']}`, 1],
+      ['multisigs', `multisig/wallets?address=${demo['multisig']}`, 1],
+      ['orders', `multisig/orders?multisig_address=${demo['multisig']}&parse_actions=true`, 1],
+      ['vesting_contracts', `vesting?contract_address=${demo['vesting wallet']}`, 1],
+      ['actions', 'actions?action_type=jetton_transfer', 2],
+      ['actions', 'actions?action_type=jetton_burn', 1],
+      ['actions', 'actions?action_type=nft_mint', 2],
+      ['actions', 'actions?action_type=multisig_create_order', 1],
+    ];
+    for (const [list, path, atLeast] of lists) {
+      const count = async (): Promise<number> =>
+        (await ask<Record<string, readonly unknown[]>>(service, path))[list]?.length ?? 0;
+      await expect.poll(count, { ...soon, message: path }).toBeGreaterThanOrEqual(atLeast);
+    }
+  });
+
   it('shows a transfer of the faucet to the next read', async () => {
     const before = (await transactionsOf(service, receiver)).length;
     await fund(service);

@@ -5,7 +5,7 @@ import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { createFaucet } from '../faucet.ts';
 import type { PrivateNetwork } from '../private-network.ts';
 import { accountAt, hasMessagesOnTheWay } from '../snapshots.ts';
-import { createNames, editNames } from './names.ts';
+import { createNames, editNames, fillUpBody } from './names.ts';
 import {
   commentBody,
   jettonBurnBody,
@@ -96,7 +96,9 @@ export async function createDemo(network: Network): Promise<Demo> {
     to(friendJettons!, '0.2', jettonTransferBody(owner!.address, friend!.address, toNano('7'), 'back')),
   );
   await network.step(editNames(names));
-  await settle();
+  // Only what had a transaction is found by those who follow blocks.
+  const all = [names.root, names.collection, names.item];
+  await send(owner!, ...all.map(({ address }) => to(address, '0.05', fillUpBody())));
   return demo;
 }
 

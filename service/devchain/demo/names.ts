@@ -47,6 +47,11 @@ export function createNames(name: string, owner: Address, utime: number): Names 
   };
 }
 
+/** What contracts of the name service take as money and nothing else. */
+export function fillUpBody(): Cell {
+  return beginCell().storeUint(0x370f_ec51, 32).storeUint(0, 64).endCell();
+}
+
 /** `dns_smc_address#9fd3` under `wallet`. */
 function recordsOf(wallet: Address): Cell {
   const records = Dictionary.empty(Dictionary.Keys.Buffer(32), Dictionary.Values.Cell());

@@ -1,13 +1,5 @@
-import type { Address, Builder, MessageRelaxed, SimpleLibrary } from '@ton/core';
-import {
-  Cell,
-  Dictionary,
-  beginCell,
-  contractAddress,
-  loadSimpleLibrary,
-  storeMessageRelaxed,
-  storeSimpleLibrary,
-} from '@ton/core';
+import type { Address, MessageRelaxed } from '@ton/core';
+import { Cell, Dictionary, beginCell, contractAddress, storeMessageRelaxed } from '@ton/core';
 
 import { MULTISIG_CODE, MULTISIG_ORDER_LIBRARY, VESTING_CODE } from './contracts.ts';
 import type { Deployed } from './wallets.ts';
@@ -32,21 +24,15 @@ export function newOrderBody(message: MessageRelaxed, expiresAt: number): Cell {
   return body.storeUint(0, 8).storeUint(expiresAt, 48).storeRef(beginCell().storeDictDirect(actions)).endCell();
 }
 
-/** An account of the masterchain that publishes the code of orders, which the multisig names by its hash alone. */
+/**
+ * An account of the masterchain that publishes the code of orders, which the multisig names by its hash alone. A deployment may not bring public
+ * libraries: the contract adds its data as one when it is first called.
+ */
 export function orderLibrary(): Deployed {
-  const root = Cell.fromBase64(MULTISIG_ORDER_LIBRARY);
-  const libraries = Dictionary.empty(Dictionary.Keys.BigUint(256), {
-    serialize: storeLibrary,
-    parse: loadSimpleLibrary,
-  });
-  libraries.set(BigInt(`0x${root.hash().toString('hex')}`), { public: true, root });
-  // Code that accepts whatever comes: `SETCP 0`.
-  const init = { code: beginCell().storeUint(0xff00, 16).endCell(), data: Cell.EMPTY, libraries };
+  // `SETCP 0`, `ACCEPT`, `PUSHCTR c4`, `PUSHINT 2`, `SETLIBCODE`.
+  const code = beginCell().storeUint(0xff00_f800_ed44n, 48).storeUint(0x72fb06, 24).endCell();
+  const init = { code, data: Cell.fromBase64(MULTISIG_ORDER_LIBRARY) };
   return { address: contractAddress(-1, init), init };
-}
-
-function storeLibrary(library: SimpleLibrary, builder: Builder): void {
-  builder.store(storeSimpleLibrary(library));
 }
 
 const DAY_SECONDS = 86_400;

@@ -113,7 +113,13 @@ describe('a network with its demonstration', () => {
     });
     const [[, cell]] = (body['result'] as { stack: [[string, { bytes: string }]] }).stack;
     const order = Cell.fromBase64(cell.bytes).beginParse().loadAddress();
-    expect(await ask(`getAddressInformation?address=${order.toRawString()}`)).toMatchObject({ state: 'active' });
+    const told = await api.post('runGetMethod', { address: order.toRawString(), method: 'get_order_data', stack: [] });
+    const { exit_code: exitCode, stack: entries } = told.body['result'] as {
+      exit_code: number;
+      stack: [string, unknown][];
+    };
+    // Seqno 0, of two signers one approved, not sent yet.
+    expect([exitCode, entries[1], entries[2], entries[3]]).toEqual([0, ['num', '0x0'], ['num', '0x2'], ['num', '0x0']]);
   });
 
   it('has a vesting wallet whose money is locked', async () => {
