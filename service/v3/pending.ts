@@ -80,7 +80,8 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
     handle: async (values, context): Promise<Infer<typeof pendingTracesResponse>> => {
       const { account: one, messageHashes } = values;
       const supported = supportedBy(values, context);
-      const found = await pending.find(one === undefined ? { hashes: messageHashes } : { accounts: [one] });
+      const filter = one === undefined ? { hashes: messageHashes } : { accounts: [one] };
+      const found = await pending.find({ ...filter, wanted: 'actions' });
       const views = await viewPending(found);
       const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));

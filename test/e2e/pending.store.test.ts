@@ -1,11 +1,12 @@
-import { Address, beginCell } from '@ton/core';
+import { Address, beginCell, type MessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
-import { startPrivateNetwork } from '#test/support/private-network.ts';
+import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
+import { jettonOrder } from '#test/support/jetton-order.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import { createV3Judge } from '#test/support/v3-reference.ts';
@@ -41,6 +42,7 @@ async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean)
 describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over HTTP', why: 'there is no Redis' }))(
   'a transfer sent over HTTP',
   () => {
+    let forked: ForkedNetwork;
     let network: PrivateNetwork;
     let index: StoreUnderTest;
     let pods: Omit<ApiUnderTest, 'network'>[];
@@ -48,7 +50,8 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
     const judge = createV3Judge();
 
     beforeAll(async () => {
-      network = await startPrivateNetwork();
+      forked = await startForkedNetwork();
+      network = forked.network;
       faucet = testWallet(network.faucet.seed);
       index = await createStoreUnderTest(import.meta.filename);
       await migrate(index.store);
@@ -80,11 +83,13 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
 
     const indexed = (): Promise<void> => untilIndexed(index.store, network.head().id.seqno);
 
-    async function send(seqno: number, to: Address): Promise<string> {
-      const boc = faucet.send(seqno, [transfer(to, VALUE)]).toString('base64');
+    async function sendFrom(wallet: TestWallet, seqno: number, message: MessageRelaxed): Promise<string> {
+      const boc = wallet.send(seqno, [message]).toString('base64');
       const { body } = await pods[0]!.post('sendBocReturnHash', { boc });
       return (body['result'] as { hash: string }).hash;
     }
+
+    const send = (seqno: number, to: Address): Promise<string> => sendFrom(faucet, seqno, transfer(to, VALUE));
 
     it('is seen on every pod as a pending trace, and replaced by the real one', async () => {
       const receiver = Address.parseRaw(`0:${'4'.repeat(64)}`);
@@ -99,7 +104,8 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       expect(trace).toMatchObject({
         external_hash: hash,
         is_incomplete: false,
-        trace_info: { trace_state: 'pending', transactions: 2, messages: 1, classification_state: 'unclassified' },
+        trace_info: { trace_state: 'pending', transactions: 2, messages: 1, classification_state: 'ok' },
+        actions: [{ type: 'ton_transfer', success: true, details: { value: VALUE.toString() } }],
         trace: { children: [{ children: [] }] },
       });
       expect(await tracesOf(0, { account: raw(receiver) })).toEqual([trace]);
@@ -133,7 +139,10 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
         () => get(1, 'pendingTransactions', { account: raw(receiver) }),
         ({ status }) => status === 404,
       );
-      expect(await tracesOf(0, { ext_msg_hash: hash })).toEqual([]);
+      await until(
+        () => tracesOf(0, { ext_msg_hash: hash }),
+        (traces) => traces.length === 0,
+      );
       const real = await get(1, 'transactions', { account: raw(receiver) });
       expect(real.body['transactions']).toMatchObject([
         { emulated: false, finality: 'finalized', in_msg: { value: VALUE.toString() } },
@@ -145,6 +154,48 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       const [wallet] = happened.body['transactions'] as Transaction[];
       const gasOf = (one: Transaction | undefined): unknown => one?.description.compute_ph?.['gas_used'];
       expect(gasOf(foreseen.find(({ account }) => account === raw(faucet.address)))).toBe(gasOf(wallet));
+    });
+
+    it('of jettons is an action on every pod before a block has it, and is told at any time until the real one is', async () => {
+      const [w3, receiver] = [forked.wallet('w3'), Address.parseRaw(`0:${'b'.repeat(64)}`)];
+      const wallet = forked.address('jetton_wallet_w3');
+      const order = jettonOrder(wallet, { to: receiver, amount: 12_345n, back: w3.address });
+      const hash = await sendFrom(w3, 0, order);
+      const actionsOf = async (pod: number, operation: string) =>
+        (await get(pod, operation, { account: raw(receiver) })).body['actions'] as Body[];
+      const told = {
+        type: 'jetton_transfer',
+        success: true,
+        details: {
+          asset: raw(forked.address('jetton_minter')),
+          sender: raw(w3.address),
+          sender_jetton_wallet: raw(wallet),
+          receiver: raw(receiver),
+          amount: '12345',
+        },
+      };
+      const [foreseen] = await until(
+        () => actionsOf(1, 'pendingActions'),
+        (actions) => actions.length > 0,
+      );
+      expect(foreseen).toMatchObject({ ...told, trace_id: null, trace_external_hash: hash });
+      expect(await actionsOf(0, 'pendingActions')).toEqual([foreseen]);
+      expect(await actionsOf(1, 'actions')).toEqual([]);
+
+      const both = async (): Promise<readonly Body[][]> => {
+        // The pending ones first: what goes from them is among the real ones already.
+        const pending = await actionsOf(1, 'pendingActions');
+        return [pending, await actionsOf(1, 'actions')];
+      };
+      const seen: number[] = [];
+      await network.step();
+      await network.step();
+      const [, real] = await until(both, ([pending, indexed]) => {
+        seen.push(pending!.length + indexed!.length);
+        return pending!.length === 0;
+      });
+      expect(Math.min(...seen)).toBeGreaterThan(0);
+      expect(real).toMatchObject([{ ...told, trace_id: expect.any(String) }]);
     });
 
     it('is let go when the wallet sends another in its place', async () => {

@@ -1,10 +1,11 @@
-import { Address, beginCell, internal, type MessageRelaxed } from '@ton/core';
+import { Address, type MessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import type { Action } from '#service/actions/rows.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
 import type { Pending, PendingFilter, PendingTrace } from '#service/pending/pending.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
+import { jettonOrder } from '#test/support/jetton-order.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import type { TestWallet } from '#test/support/wallet.ts';
 import { startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
@@ -17,24 +18,6 @@ const accountOf = (address: Address) => ({ workchain: address.workChain, id: add
 
 const only = (actions: readonly Action[] | undefined, type: string): Action | undefined =>
   actions?.find((action) => action.type === type);
-
-/** An order to a wallet of jettons (TEP-74). */
-function jettonOrder(
-  wallet: Address,
-  { to, amount, back }: { to: Address; amount: bigint; back: Address },
-): MessageRelaxed {
-  const body = beginCell()
-    .storeUint(0x0f8a7ea5, 32)
-    .storeUint(77, 64)
-    .storeCoins(amount)
-    .storeAddress(to)
-    .storeAddress(back)
-    .storeBit(false)
-    .storeCoins(0)
-    .storeBit(false)
-    .endCell();
-  return internal({ to: wallet, value: 200_000_000n, body });
-}
 
 describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending traces', why: 'there is no Redis' }))(
   'what a sent message means',
