@@ -5,7 +5,6 @@ import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { applyMerkleUpdate } from '../decode/merkle.ts';
-import { shardContainsPrefix } from '../decode/shard.ts';
 import { readBlock } from '../decode/tlb/block.ts';
 import type { BlockInfo } from '../decode/tlb/block-info.ts';
 import { previousBlocks, readBlockInfo } from '../decode/tlb/block-info.ts';
@@ -16,9 +15,23 @@ import { recordingInvalid, refusal, serverCode } from './errors.ts';
 import type { Slices } from './slices.ts';
 import type { SignatureSet, Tape, TapeBlock, ZeroState } from './tape.ts';
 import { openMasterchainState } from './walk.ts';
+import { createWays, shardKey } from './ways.ts';
 
 /** Parsed blocks kept: a page of transactions and the links of one proof touch some twenty. */
 const parsedBlocksMax = 64;
+
+/** Masterchain blocks that are there whatever their size: more than one answer looks back. */
+const STEPS_MIN = 64;
+
+/** Masterchain blocks before the oldest one whose ids are known: contracts see sixteen of every hundredth. */
+const SEEN_BLOCKS = 1700;
+
+/** What the chain keeps of a block beside its bytes: header, ids, shards, signatures, entries of lists. */
+const BLOCK_OVERHEAD_BYTES = 3072;
+
+function sizeOf({ bytes }: ChainBlock): number {
+  return bytes.length + BLOCK_OVERHEAD_BYTES;
+}
 
 /** A block of the chain with what the servers look it up by. */
 export type ChainBlock = {
@@ -41,10 +54,17 @@ export type Chain = {
   readonly states: CellStore;
   readonly zeroStates: readonly (ZeroState & { readonly state: number })[];
   readonly lastSeqno: number;
+  /** Masterchain block from which on all blocks are there; of those before it only the key blocks, when it is above 1. */
+  readonly firstSeqno: number;
   /** By full id; zerostates are no blocks. */
   find(id: BlockId): ChainBlock | undefined;
   /** A masterchain block, 1 to `lastSeqno`. */
   masterchain(seqno: number): ChainBlock | undefined;
+  /**
+   * Id of a masterchain block or of the zerostate; known for as long as contracts can see it.
+   * Throws the node's refusal when the chain has forgotten it.
+   */
+  masterchainId(seqno: number): BlockId;
   /** Blocks of a workchain whose shards hold the prefix, oldest first. */
   along(workchain: number, prefix: bigint): readonly ChainBlock[];
   /** Seqnos of the key blocks, ascending. */
@@ -64,6 +84,10 @@ export type GrowingChain = Chain & {
   holdsState(block: ChainBlock): boolean;
   /** Holds these states in place of all others but those of the zerostates; no index into the store before is valid any more. */
   holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
+  /** Bytes of the blocks that are there, with what the chain keeps beside each. */
+  readonly blockBytes: number;
+  /** Forgets the oldest masterchain blocks, and those that came with them, until the others have so many bytes; never the newest 64. Key blocks stay. */
+  forgetBlocks(bytesMax: number): void;
 };
 
 type OpenZeroState = ZeroState & { readonly state: number };
@@ -74,7 +98,10 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
   let zeroStates = openZeroStates(zeros, states);
   let roots = new Map<ChainBlock, number>();
   const byId = new Map<string, ChainBlock>();
-  const masterchain: ChainBlock[] = [];
+  const masterchain = new Map<number, ChainBlock>();
+  const masterchainIds = new Map<number, BlockId>();
+  const steps = new Map<number, ChainBlock[]>();
+  let [firstSeqno, lastSeqno, blockBytes] = [1, 0, 0];
   const keyBlocks: number[] = [];
   const signatures = new Map<number, SignatureSet>();
   const parsed = new Map<ChainBlock, Boc>();
@@ -87,10 +114,21 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
       return zeroStates;
     },
     get lastSeqno() {
-      return masterchain.length;
+      return lastSeqno;
+    },
+    get firstSeqno() {
+      return firstSeqno;
+    },
+    get blockBytes() {
+      return blockBytes;
     },
     find: (id) => byId.get(keyOf(id)),
-    masterchain: (seqno) => masterchain[seqno - 1],
+    masterchain: (seqno) => masterchain.get(seqno),
+    masterchainId(seqno) {
+      const id = seqno === 0 ? zeroStates[0]!.id : masterchainIds.get(seqno);
+      if (id === undefined) throw refusal(serverCode.notReady, `block handle of masterchain block ${seqno} not in db`);
+      return id;
+    },
     along: ways.along,
     keyBlocks,
     signatures: (seqno) => signatures.get(seqno),
@@ -105,7 +143,7 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
     add(made, state, set) {
       const id = ownId(made.id);
       const isMasterchain = id.workchain === MASTERCHAIN;
-      if (isMasterchain && id.seqno !== masterchain.length + 1) throw new Error('The masterchain has a gap.');
+      if (isMasterchain && id.seqno !== lastSeqno + 1) throw new Error('The masterchain has a gap.');
       const boc = parseBoc(made.bytes);
       const { header, previous } = readHeader(boc, id);
       const known = (one: BlockId): BlockId =>
@@ -128,8 +166,14 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
       parsed.set(block, boc);
       if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
       ways.add(block);
-      if (isMasterchain) masterchain.push(block);
-      if (isMasterchain && header.keyBlock) keyBlocks.push(id.seqno);
+      if (isMasterchain) {
+        lastSeqno = id.seqno;
+        masterchain.set(lastSeqno, block);
+        masterchainIds.set(lastSeqno, id);
+        if (header.keyBlock) keyBlocks.push(lastSeqno);
+      }
+      steps.set(block.masterchainSeqno, [...(steps.get(block.masterchainSeqno) ?? []), block]);
+      blockBytes += sizeOf(block);
       if (set !== undefined) signatures.set(id.seqno, ownSignatures(set));
       return block;
     },
@@ -138,6 +182,25 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
       states = held;
       zeroStates = openZeroStates(zeros, held);
       roots = new Map(heldRoots);
+    },
+    forgetBlocks(bytesMax) {
+      const gone = new Set<ChainBlock>();
+      for (; blockBytes > bytesMax && firstSeqno <= lastSeqno - STEPS_MIN; firstSeqno++) {
+        for (const block of steps.get(firstSeqno) ?? []) {
+          if (block.header.keyBlock) continue;
+          gone.add(block);
+          blockBytes -= sizeOf(block);
+          byId.delete(keyOf(block.id));
+          roots.delete(block);
+          parsed.delete(block);
+          if (block.id.workchain !== MASTERCHAIN) continue;
+          masterchain.delete(firstSeqno);
+          signatures.delete(firstSeqno);
+        }
+        steps.delete(firstSeqno);
+        if (!masterchain.has(firstSeqno - SEEN_BLOCKS)) masterchainIds.delete(firstSeqno - SEEN_BLOCKS);
+      }
+      if (gone.size > 0) ways.keepOnly((block) => !gone.has(block));
     },
   };
 }
@@ -229,41 +292,6 @@ function readHeader(
 
 function listTops(states: CellStore, id: BlockId, state: number): readonly ShardDescr[] {
   return id.workchain === MASTERCHAIN ? listShards(states, openMasterchainState(states, state).shardHashes) : [];
-}
-
-/** Lists of a workchain's blocks for each way down its shards that somebody asked for. */
-function createWays(): { along: Chain['along']; add(block: ChainBlock): void } {
-  const byShard = new Map<string, ChainBlock[]>();
-  /** By the names of the shards on the way; a block of a shard that is new may make a way longer, and all are made anew. */
-  const ways = new Map<string, ChainBlock[]>();
-  return {
-    add(block) {
-      const key = shardKey(block.id.workchain, block.id.shard);
-      const known = byShard.get(key);
-      if (known === undefined) {
-        byShard.set(key, [block]);
-        return;
-      }
-      known.push(block);
-      for (const [way, list] of ways) if (way.split(',').includes(key)) list.push(block);
-    },
-    along(workchain, prefix) {
-      const keys = [...byShard]
-        .map(([key, [first]]) => ({ key, id: first!.id }))
-        .filter(({ id }) => id.workchain === workchain && shardContainsPrefix(id.shard, prefix))
-        .map(({ key }) => key);
-      const way = keys.join();
-      const known = ways.get(way);
-      if (known !== undefined) return known;
-      const made = keys.flatMap((key) => byShard.get(key)!).toSorted((one, other) => one.id.seqno - other.id.seqno);
-      ways.set(way, made);
-      return made;
-    },
-  };
-}
-
-function shardKey(workchain: number, shard: bigint): string {
-  return `${workchain}:${shard.toString(16)}`;
 }
 
 function keyOf(id: BlockId): string {

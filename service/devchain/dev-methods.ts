@@ -134,7 +134,8 @@ export function createDevMethods({
         const snapshot = readInteger(fields, 'snapshot', 1, Number.MAX_SAFE_INTEGER);
         const seqno = snapshots.get(snapshot);
         if (seqno === undefined) throw badArgument('snapshot', `expected one that dev_snapshot gave, got ${snapshot}`);
-        if (!chain.holdsState(chain.masterchain(seqno)!)) {
+        const block = chain.masterchain(seqno);
+        if (block === undefined || !chain.holdsState(block)) {
           throw badArgument('snapshot', `expected one whose states are still held, got ${snapshot} of block ${seqno}`);
         }
         return { accounts: await revertTo(seqno), ...where() };

@@ -15,7 +15,7 @@ import { openRecordFile } from './record-file.ts';
 import type { Consensus } from './signing.ts';
 import type { Slices } from './slices.ts';
 import type { StateWindow } from './state-window.ts';
-import { forgetOldStates } from './state-window.ts';
+import { forgetOldBlocks, forgetOldStates } from './state-window.ts';
 import type { SignatureSet, TapeBlock, ZeroState } from './tape.ts';
 
 /** What a network was made with. */
@@ -95,6 +95,7 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
             asked.push(...(step.brought ?? []).map((place) => ({ ...place, isThere: true })));
           }
           await forgetOldStates(chain, window, slices);
+          forgetOldBlocks(chain, window);
           onProgress(done);
           await slices.rest();
         }

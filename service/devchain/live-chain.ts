@@ -20,7 +20,7 @@ import { seenBlocks } from './seen-blocks.ts';
 import type { Signer } from './signing.ts';
 import type { Slices } from './slices.ts';
 import type { StateWindow } from './state-window.ts';
-import { DEFAULT_WINDOW, forgetOldStates } from './state-window.ts';
+import { DEFAULT_WINDOW, forgetOldBlocks, forgetOldStates } from './state-window.ts';
 
 /** A chain that makes its own blocks. */
 export type LiveChain = {
@@ -83,10 +83,6 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return config;
   }
 
-  function idOf(seqno: number): BlockId {
-    return seqno === 0 ? chain.zeroStates[0]!.id : chain.masterchain(seqno)!.id;
-  }
-
   function tipOf(id: BlockId): BlockTip {
     const block = chain.find(id);
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
@@ -95,7 +91,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
   async function make({ utime, transactionsMax, shardDepth, ...asked }: StepRequest): Promise<Step> {
     const { states } = chain;
     const [externals, edits] = [asked.externals(), asked.edits?.() ?? []];
-    const masterchain = tipOf(idOf(chain.lastSeqno));
+    const masterchain = tipOf(chain.masterchainId(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
     const config = configOf(reference.config.root);
     const seqno = chain.lastSeqno + 1;
@@ -106,7 +102,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
       ...(isMissing !== undefined && { isMissing }),
       configOf,
       previousBlocks: ({ id }) => seenBlocks(chain, id.seqno),
-      masterchainState: (one) => stateOf(chain, idOf(one))!,
+      masterchainState: (one) => stateOf(chain, chain.masterchainId(one))!,
       stateOf: (id) => fresh.get(id) ?? stateOf(chain, id)!,
       rest: () => slices.rest(),
     };
@@ -146,6 +142,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     keep?.({ blocks: all, signatures }, edits);
     const added = all.map(({ state, ...one }) => chain.add(one, state, one.id === top.id ? signatures : undefined));
     if (await forgetOldStates(chain, window, slices)) configs.clear();
+    forgetOldBlocks(chain, window);
     return {
       block: added.at(-1)!,
       externals: new Map([...made, top].flatMap((one) => [...one.externals])),

@@ -104,6 +104,8 @@ export type PrivateNetworkOptions = {
   readonly transactionsMax?: number;
   /** Cells of states at which the oldest states are forgotten; default 3 million, some 450 MB. */
   readonly stateCellsMax?: number;
+  /** Bytes of blocks at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
+  readonly blockBytesMax?: number;
   /** How deep the basechain is split at least and at most; default 0 and 4. */
   readonly minSplit?: number;
   readonly maxSplit?: number;
@@ -161,7 +163,11 @@ export async function createPrivateNetwork(
     kept?.origin?.zeroStates ??
     startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), await fork?.readBeginning());
   const chain = createChain(zeroStates);
-  const window = options.stateCellsMax === undefined ? DEFAULT_WINDOW : { cellsMax: options.stateCellsMax };
+  const { cellsMax, blockBytesMax } = DEFAULT_WINDOW;
+  const window = {
+    cellsMax: options.stateCellsMax ?? cellsMax,
+    blockBytesMax: options.blockBytesMax ?? blockBytesMax,
+  };
   const program = await compileEmulator();
   const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
     createExecutor,

@@ -8,12 +8,11 @@ const LIST_MAX = 16;
 
 /** What contracts see of earlier blocks when masterchain block `seqno` is the newest: a bag of cells in base64. */
 export function seenBlocks(chain: Chain, seqno: number): string {
-  const idOf = (one: number): BlockId => (one === 0 ? chain.zeroStates[0]!.id : chain.masterchain(one)!.id);
   const countDown = (from: number, step: number): BlockId[] => {
     const count = Math.min(LIST_MAX, Math.floor(from / step) + 1);
-    return Array.from({ length: count }, (_, index) => idOf(from - index * step));
+    return Array.from({ length: count }, (_, index) => chain.masterchainId(from - index * step));
   };
-  const lastKeyBlock = idOf(chain.keyBlocks.findLast((key) => key <= seqno) ?? 0);
+  const lastKeyBlock = chain.masterchainId(chain.keyBlocks.findLast((key) => key <= seqno) ?? 0);
   const blocks = { last: countDown(seqno, 1), lastKeyBlock, lastHundreds: countDown(seqno - (seqno % 100), 100) };
   return encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
 }

@@ -2,18 +2,23 @@ import { createCellStore } from '../decode/cell-store.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import type { Slices } from './slices.ts';
 
-/** How much of a chain's past keeps its states. */
+/** How much of a chain's past is held in memory. */
 export type StateWindow = {
   /** Cells at which the oldest states are forgotten; some 150 bytes each. */
   readonly cellsMax: number;
+  /** Bytes at which the oldest blocks are forgotten. */
+  readonly blockBytesMax: number;
 };
 
-/** Below the bound of a store, so that one more step always has room: a step of 1,000 transactions makes some 100,000 cells. */
-export const DEFAULT_WINDOW: StateWindow = { cellsMax: 3_000_000 };
+/**
+ * Cells: below the bound of a store, so that one more step always has room, as a step of 1,000 transactions makes some 100,000. Bytes: some 23,000
+ * empty steps, 6 hours at a block a second.
+ */
+export const DEFAULT_WINDOW: StateWindow = { cellsMax: 3_000_000, blockBytesMax: 256 * 1_048_576 };
 
 /**
  * Forgets the oldest states of a chain that holds more cells than it may, as a node that is no archive does: half of the cells stay, with the newest
- * states whatever they take. Blocks stay. Nobody may hold an index into `chain.states` meanwhile but within one turn of the event loop.
+ * states whatever they take. Nobody may hold an index into `chain.states` meanwhile but within one turn of the event loop.
  * @returns true when states were forgotten
  */
 export async function forgetOldStates(chain: GrowingChain, window: StateWindow, slices: Slices): Promise<boolean> {
@@ -22,8 +27,8 @@ export async function forgetOldStates(chain: GrowingChain, window: StateWindow, 
   const held = createCellStore();
   const roots = new Map<ChainBlock, number>();
   for (let seqno = chain.lastSeqno; seqno > 0 && (held.size < window.cellsMax / 2 || roots.size === 0); seqno--) {
-    const top = chain.masterchain(seqno)!;
-    if (!chain.holdsState(top)) break;
+    const top = chain.masterchain(seqno);
+    if (top === undefined || !chain.holdsState(top)) break;
     const shards = top.shards.flatMap(({ block }) => chain.find(block) ?? []);
     for (const block of [top, ...shards]) {
       if (!roots.has(block)) roots.set(block, held.import(states, block.state));
@@ -32,4 +37,9 @@ export async function forgetOldStates(chain: GrowingChain, window: StateWindow, 
   }
   chain.holdStates(held, roots);
   return true;
+}
+
+/** Forgets the oldest blocks of a chain that holds more of them than it may, an eighth at a time: a lite server then answers as one that is no archive. */
+export function forgetOldBlocks(chain: GrowingChain, { blockBytesMax }: StateWindow): void {
+  if (chain.blockBytes > blockBytesMax) chain.forgetBlocks((blockBytesMax / 8) * 7);
 }

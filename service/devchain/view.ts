@@ -109,11 +109,7 @@ export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: 
   if (key.value === first) throw refusal(serverCode.notReady, 'not in db');
   const known = view.chain.along(workchain, prefix).filter((block) => block.masterchainSeqno <= view.tip);
   const isBefore = first === undefined || key.value < first;
-  const found = isBefore
-    ? undefined
-    : known.find((block) =>
-        key.by === 'seqno' ? lastValue(block, key) === key.value : lastValue(block, key) >= key.value,
-      );
+  const found = isBefore ? undefined : findAlong(view.chain, known, key);
   if (found !== undefined) return found;
   const reason = isBefore ? `${key.by === 'utime' ? 'ts' : key.by} not in db` : 'ltdb: block not found';
   const place = `(${workchain},${prefix.toString(16).padStart(16, '0')})`;
@@ -121,6 +117,14 @@ export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: 
     serverCode.notReady,
     `cannot find block ${place} ${key.by}=${key.value}: ${reason}${lookupLag(view, workchain, prefix, key)}`,
   );
+}
+
+/** Which block is the first that reaches a time can be told where the one before it is there as well. */
+function findAlong({ firstSeqno }: Chain, known: readonly ChainBlock[], key: LookupKey): ChainBlock | undefined {
+  if (key.by === 'seqno') return known.find((block) => lastValue(block, key) === key.value);
+  const index = known.findIndex((block) => lastValue(block, key) >= key.value);
+  const isFirst = firstSeqno === 1 || (known[index - 1]?.masterchainSeqno ?? 0) >= firstSeqno;
+  return isFirst ? known[index] : undefined;
 }
 
 /** What the zerostate of a workchain is found by; undefined for a workchain that is not there. */

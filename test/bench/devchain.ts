@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import { validatorKey } from '#service/devchain/signing.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import type { TestWallet } from '#test/support/wallet.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
@@ -17,7 +17,11 @@ const WALLETS = 300;
 const ROUNDS = 4;
 /** A message from outside and the one that it sends on: two transactions. */
 const SMALL_BLOCK_MESSAGES = 50;
-const EMPTY_BLOCKS = 300;
+const EMPTY_BLOCKS = 1000;
+const WARM_BLOCKS = 200;
+/** A network that has as many blocks and states as it may after some 200 steps, and as many ids of blocks after 2,000. */
+const NARROW = { stateCellsMax: 5000, blockBytesMax: 2_000_000 };
+const NARROW_BLOCKS = 2100;
 const FORTUNE = 1_000_000_000_000n;
 
 function seedOf(index: number): Buffer {
@@ -63,13 +67,15 @@ async function measureStart(): Promise<number> {
   return tookMs;
 }
 
-async function measureMemory(): Promise<number> {
-  const network = await startPrivateNetwork();
+/** Bytes that a thousand more empty steps take, after so many that are not counted. */
+async function measureMemory(options: PrivateNetworkOptions, uncounted: number, counted: number): Promise<number> {
+  const network = await startPrivateNetwork(options);
+  for (let block = 0; block < uncounted; block++) await network.step();
   const before = usedBytes();
-  for (let block = 0; block < EMPTY_BLOCKS; block++) await network.step();
+  for (let block = 0; block < counted; block++) await network.step();
   const used = usedBytes() - before;
   await network.close();
-  return (used / EMPTY_BLOCKS) * 1000;
+  return (used / counted) * 1000;
 }
 
 async function run(): Promise<BenchResult[]> {
@@ -95,7 +101,8 @@ async function run(): Promise<BenchResult[]> {
   }
   await network.close();
   const [rate, blockMs, startMs] = [median(rates.slice(1)), median(small.slice(1)), Math.min(...starts)];
-  const memory = await measureMemory();
+  const memory = await measureMemory({}, WARM_BLOCKS, EMPTY_BLOCKS);
+  const memoryWhenFull = await measureMemory(NARROW, NARROW_BLOCKS, EMPTY_BLOCKS);
   return [
     { name: 'transactions', value: rate, unit: 'a second of CPU', goal: `>= ${RATE_GOAL}`, met: rate >= RATE_GOAL },
     {
@@ -114,6 +121,7 @@ async function run(): Promise<BenchResult[]> {
       met: startMs <= START_MS_GOAL,
     },
     { name: 'memory of 1000 empty steps', value: memory / 2 ** 20, unit: 'MiB' },
+    { name: 'memory of 1000 more when the oldest make room', value: memoryWhenFull / 2 ** 20, unit: 'MiB' },
   ];
 }
 
