@@ -190,8 +190,8 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       const seen: number[] = [];
       await network.step();
       await network.step();
-      const [, real] = await until(both, ([pending, indexed]) => {
-        seen.push(pending!.length + indexed!.length);
+      const [, real] = await until(both, ([pending, inIndex]) => {
+        seen.push(pending!.length + inIndex!.length);
         return pending!.length === 0;
       });
       expect(Math.min(...seen)).toBeGreaterThan(0);

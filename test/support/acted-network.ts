@@ -1,6 +1,4 @@
 import { Address, internal, loadStateInit, type MessageRelaxed } from '@ton/core';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 
 import type { Classified } from '#service/actions/classify.ts';
 import { eventTransaction } from '#service/actions/event-transaction.ts';
@@ -9,19 +7,13 @@ import type { Action } from '#service/actions/rows.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
+import type { Chain } from '#service/devchain/chain.ts';
 import type { AccountEdit } from '#service/devchain/collator/edits.ts';
 import { accountAt, hasMessagesOnTheWay } from '#service/devchain/snapshots.ts';
-import { readChangedAccount } from '#service/interfaces/account-code.ts';
-import { classifyLookingUp } from '#service/interfaces/classify-looking-up.ts';
-import { createDetector } from '#service/interfaces/detector.ts';
-import type { AccountFacts } from '#service/interfaces/facts.ts';
-import { createContractWorlds, type ContractWorld } from '#service/live/contract-world.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
-import { createTvm } from '#service/tvm/tvm.ts';
-import { patientPool } from '#test/service/indexer/index-under-test.ts';
-import { openPool } from '#test/service/pool/network.ts';
 import type { Step } from './event-traces.ts';
 import { startForkedNetwork, type ForkedNetwork } from './forked-network.ts';
+import { openLooking } from './looking.ts';
 import { putAccount } from './put-account.ts';
 import {
   electorCode,
@@ -59,56 +51,24 @@ export const elector = `-1:${'3'.repeat(64)}`;
 
 const plainTypes: ReadonlySet<string> = new Set(['call_contract', 'ton_transfer', 'contract_deploy']);
 
-const now = (): number => performance.now();
-
 export async function startActedNetwork(): Promise<ActedNetwork> {
   const forked = await startForkedNetwork();
   const { network } = forked;
-  const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
-  const { pool } = opening;
-  const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
-  const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
-  const detector = createDetector({ network: 'custom' }, { register: new Registry() });
+  const looking = openLooking(network);
   const standIns = new Map<string, Methods>();
   const seqnos = new Map<string, number>();
 
   const headSeqno = (): number => network.head().id.seqno;
 
-  async function worldAt(seqno: number): Promise<ContractWorld> {
-    while ((pool.head()?.block.seqno ?? 0) < headSeqno()) await new Promise((done) => setTimeout(done, 5));
-    return worlds.open(seqno, { deadlineMs: now() + 20_000, signal: AbortSignal.timeout(20_000), caller: 'test' });
-  }
-
-  /** As its scene left it, or as it was before when it is nothing any more. */
-  async function factsOf(account: string, all: readonly ContractWorld[]): Promise<AccountFacts | undefined> {
-    const address = parseAddress(account);
-    for (const world of address === undefined ? [] : all) {
-      const detected = await detector.detect(world, await readChangedAccount(world, address!));
-      if (detected !== undefined && Object.keys(detected.facts).length > 0) return detected.facts;
-    }
-    return undefined;
-  }
-
-  async function classifyScene(trace: EventTrace, from: number): Promise<Scene> {
-    const all = [await worldAt(headSeqno()), await worldAt(from)];
-    const classified = await classifyLookingUp(trace, async (accounts) => {
-      const found = new Map<string, AccountFacts>();
-      for (const account of accounts) {
-        const facts = await factsOf(account, all);
-        if (facts !== undefined) found.set(account, facts);
-      }
-      return found;
-    });
-    return { ...classified, trace, meant: classified.actions.filter(({ type }) => !plainTypes.has(type)) };
-  }
-
   /** Makes blocks until no message is on its way, and tells what the transaction led to that the first one of them has. */
   async function play(from: number, isRoot: (transaction: EventTransaction) => boolean): Promise<Scene> {
     while (hasMessagesOnTheWay(network.chain, network.head())) await network.step();
-    const all = transactionsSince(from);
+    const all = transactionsSince(network.chain, from);
     const root = all.find(isRoot);
     if (root === undefined) throw new Error('no block has what the scene begins with');
-    return classifyScene(traceOf(root, all), from);
+    const trace = traceOf(root, all);
+    const classified = await looking.classify(trace, from);
+    return { ...classified, trace, meant: classified.actions.filter(({ type }) => !plainTypes.has(type)) };
   }
 
   /** Stand-ins for all who are to answer and have no contract of their own. */
@@ -116,25 +76,6 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
     const scripts = [...scriptsOf(steps)].filter(([account]) => !isOwnContract(account));
     for (const [account] of scripts) if (!standIns.has(account)) standIns.set(account, {});
     return scripts.map(([account, script]) => standIn(account, standIns.get(account)!, script));
-  }
-
-  /** Transactions of the blocks after a masterchain block. */
-  function transactionsSince(seqno: number): readonly EventTransaction[] {
-    const { chain } = network;
-    const blocks = [MASTERCHAIN, 0].flatMap((workchain) => chain.along(workchain, FULL_SHARD));
-    return blocks
-      .filter(({ masterchainSeqno }) => masterchainSeqno > seqno)
-      .flatMap((block) => {
-        const table = chain.parse(block);
-        return readBlockTransactions(table, table.roots[0]!).map((transaction) =>
-          eventTransaction({
-            table,
-            transaction,
-            workchain: block.id.workchain,
-            mcSeqno: block.masterchainSeqno,
-          }),
-        );
-      });
   }
 
   async function place(account: string, methods: Methods): Promise<void> {
@@ -169,11 +110,24 @@ export async function startActedNetwork(): Promise<ActedNetwork> {
     },
     wait: async (seconds) => void (await network.advance(seconds)),
     async close() {
-      await tvm.close();
-      await opening.close();
+      await looking.close();
       await network.close();
     },
   };
+}
+
+/** Transactions of the blocks after a masterchain block. */
+function transactionsSince(chain: Chain, seqno: number): readonly EventTransaction[] {
+  const blocks = [MASTERCHAIN, 0].flatMap((workchain) => chain.along(workchain, FULL_SHARD));
+  return blocks
+    .filter(({ masterchainSeqno }) => masterchainSeqno > seqno)
+    .flatMap((block) => {
+      const table = chain.parse(block);
+      const place = { workchain: block.id.workchain, mcSeqno: block.masterchainSeqno };
+      return readBlockTransactions(table, table.roots[0]!).map((transaction) =>
+        eventTransaction({ table, transaction, ...place }),
+      );
+    });
 }
 
 function standIn(account: string, methods: Methods, script: readonly Response[]): AccountEdit {
