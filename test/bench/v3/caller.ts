@@ -3,8 +3,10 @@ import type { Store } from '#service/store/store.ts';
 import { createAccountNotes } from '#service/v3/account-notes.ts';
 import { createAddressBooks } from '#service/v3/address-book.ts';
 import { blockOperations } from '#service/v3/blocks.ts';
+import { jettonOperations } from '#service/v3/jettons.ts';
 import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
+import { nftOperations } from '#service/v3/nfts.ts';
 import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
 import { transactionOperations } from '#service/v3/transactions.ts';
@@ -16,7 +18,8 @@ export type Caller = (operation: string, query: string) => Promise<string>;
 /** The operations that the index alone answers. */
 export function createCaller(store: Store): Caller {
   const addressBooks = createAddressBooks({ testOnly: false });
-  const notes = createAccountNotes(addressBooks, createTokenMetadata({}));
+  const tokenMetadata = createTokenMetadata({});
+  const notes = createAccountNotes(addressBooks, tokenMetadata);
   const { operations } = createV3(
     [
       ...blockOperations(),
@@ -24,6 +27,9 @@ export function createCaller(store: Store): Caller {
       ...messageOperations(notes),
       ...addressBooks.operations,
       ...topAccountOperations(),
+      ...tokenMetadata.operations,
+      ...jettonOperations(notes),
+      ...nftOperations(notes),
       ...traceOperations({ notes, network: { testOnly: false } }),
     ],
     { store, nowMs: () => performance.now() },

@@ -42,42 +42,80 @@ export const skewed = (kind: string, n: string, count: number): string =>
 
 const rootOf = (n: string): string => `((${n}) - (${n}) % ${transactionsOfTrace})`;
 
+/** Accounts of so many transactions. */
+export function accountsOf(transactions: number): number {
+  return Math.ceil(transactions / 5);
+}
+
 export async function generateIndex(store: Store, transactions: number, tell: (text: string) => void): Promise<void> {
   await migrate(store);
-  const accounts = Math.ceil(transactions / 5);
+  const accounts = accountsOf(transactions);
   const account = (n: string): string => accountAt(skewed('account', n, accounts));
   const lts = Array.from({ length: transactions / 1000 }, (_, n) => firstLt + BigInt(n * 1000) * ltsOfTransaction);
   await createPartitions(store).ensure(lts);
   const indexes = await dropIndexes(store);
   await loadTemplates(store);
-  const fill = async (what: string, count: number, statement: (numbers: string) => string): Promise<void> => {
-    for (let from = 0; from < count; from += chunk) {
-      const to = Math.min(count, from + chunk) - 1;
-      await store.transaction(({ query }) => query(statement(`generate_series(${from}, ${to}) AS n`)), {
-        durable: false,
-      });
-      tell(`${what} ${to + 1} of ${count}`);
-    }
-  };
+  const fill = (what: string, count: number, statement: Filling['statement']): Promise<void> =>
+    fillTable(store, { what, count, statement }, tell);
   await fill('transactions', transactions, (numbers) => transactionRows(numbers, account));
   await fill('messages', transactions, (numbers) => messageRows(numbers, account));
   await fill('blocks', Math.ceil(transactions / transactionsOfBlock), blockRows);
   await fill('traces', Math.ceil(transactions / transactionsOfTrace), (numbers) => traceRows(numbers, account));
   await fill('states', transactions, stateRows);
   await fill('accounts', accounts, accountRows);
-  for (const statement of indexes) {
+  await buildIndexes(store, indexes, tell);
+}
+
+/** Fills tables that nothing else is in, by their names. */
+export async function generateRows(
+  store: Store,
+  tables: readonly string[],
+  fillings: readonly Filling[],
+  tell: (text: string) => void,
+): Promise<void> {
+  const indexes = await dropIndexes(store, tables);
+  for (const filling of fillings) await fillTable(store, filling, tell);
+  await buildIndexes(store, indexes, tell);
+}
+
+/** One table to fill: how many numbers, and the statement over some of them. */
+export type Filling = {
+  readonly what: string;
+  readonly count: number;
+  /** @param numbers a relation with the column `n` */
+  readonly statement: (numbers: string) => string;
+};
+
+async function fillTable(
+  store: Store,
+  { what, count, statement }: Filling,
+  tell: (text: string) => void,
+): Promise<void> {
+  for (let from = 0; from < count; from += chunk) {
+    const to = Math.min(count, from + chunk) - 1;
+    await store.transaction(({ query }) => query(statement(`generate_series(${from}, ${to}) AS n`)), {
+      durable: false,
+    });
+    tell(`${what} ${to + 1} of ${count}`);
+  }
+}
+
+async function buildIndexes(store: Store, statements: readonly string[], tell: (text: string) => void): Promise<void> {
+  for (const statement of statements) {
     tell(statement);
     await store.transaction(({ query }) => query(statement), { durable: false });
   }
   await vacuum(store);
 }
 
-/** Built at the end, which takes a fraction of the time. */
-async function dropIndexes(store: Store): Promise<string[]> {
+/** Built at the end, which takes a fraction of the time; those of constraints stay. @param tables all when absent */
+async function dropIndexes(store: Store, tables?: readonly string[]): Promise<string[]> {
   return store.transaction(async ({ query }) => {
     const found = await query<{ name: string; statement: string }>(
       `SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS statement FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-       WHERE c.relnamespace = '${store.schema}'::regnamespace AND NOT c.relispartition AND NOT i.indisprimary`,
+       WHERE c.relnamespace = '${store.schema}'::regnamespace AND NOT c.relispartition
+         AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid) AND ($1::text[] IS NULL OR c.relname = ANY($1::text[]))`,
+      [tables ?? null],
     );
     for (const { name } of found) await query(`DROP INDEX ${name}`);
     return found.map(({ statement }) => statement.replace(' ON ONLY ', ' ON '));

@@ -1,4 +1,16 @@
-import { generated, skewed } from './generated-index.ts';
+import {
+  addressMetadata,
+  jettonBurns,
+  jettonMasters,
+  jettonTransfers,
+  jettonWallets,
+  nftCollections,
+  nftItems,
+  nftSales,
+  nftTransfers,
+} from '#service/store/meaning-tables.ts';
+import type { Store } from '#service/store/store.ts';
+import { generated, generateRows, skewed, type Filling } from './generated-index.ts';
 
 // Rows of tokens made inside Postgres from their numbers alone, as those of the ledger are: a few jettons have most wallets, a few accounts most of
 // what can be owned, most have one thing or two.
@@ -8,14 +20,6 @@ export type TokenCounts = {
   readonly accounts: number;
   readonly wallets: number;
   readonly items: number;
-};
-
-/** One table to fill: how many numbers, and the statement over some of them. */
-export type Filling = {
-  readonly what: string;
-  readonly count: number;
-  /** @param numbers a relation with the column `n` */
-  readonly statement: (numbers: string) => string;
 };
 
 const { lt, utime, hash, block, accountAt } = generated;
@@ -58,6 +62,22 @@ const link = `jsonb_build_object('uri', 'https://example.com/' || n || '.json')`
 function transaction(factor: number): string {
   const n = `n * ${factor}`;
   return `${hash('t', n)}, ${lt(n)}, ${utime(n)}, n % 20 = 0, ${block(n)}, n`;
+}
+
+const tables = [
+  jettonMasters,
+  jettonWallets,
+  nftCollections,
+  nftItems,
+  nftSales,
+  addressMetadata,
+  jettonTransfers,
+  jettonBurns,
+  nftTransfers,
+].map(({ name }) => name);
+
+export function generateTokens(store: Store, counts: TokenCounts, tell: (text: string) => void): Promise<void> {
+  return generateRows(store, tables, tokenFillings(counts), tell);
 }
 
 /** What fills all tables of tokens. */

@@ -26,7 +26,7 @@ const samples = 220;
 const account = (row: Sample): string => `account=0:${row.account}`;
 const opcode = (row: Sample): string => `opcode=0x${row.opcode.toString(16).padStart(8, '0')}`;
 const hour = (row: Sample): string => `start_utime=${row.utime - 3600}&end_utime=${row.utime}`;
-const list = (requests: Readonly<Record<string, (turn: number) => string>>): Requests[] =>
+export const list = (requests: Readonly<Record<string, (turn: number) => string>>): Requests[] =>
   Object.entries(requests).map(([name, query]) => ({ name, query: (turn) => `limit=100&${query(turn)}` }));
 const hex = (expression: string): string => `encode(${expression}, 'hex')`;
 
