@@ -11,6 +11,7 @@ import { makeNamedFolder } from './main/files.ts';
 import { runFund } from './main/fund.ts';
 import { startIndexerProcess } from './main/indexer.ts';
 import { runKeys } from './main/keys.ts';
+import { startMetadataProcess } from './main/metadata.ts';
 import { runMigration } from './main/migrate.ts';
 import { openStore } from './main/store.ts';
 import { createLogger } from './telemetry/logger.ts';
@@ -93,9 +94,13 @@ const startRole: Record<
     // Standard output has the logs.
     return startIndexerProcess(config, { ...options, archiveFolder }, { ...shared, logger, output: process.stderr });
   },
+  metadata(args, shared) {
+    const { config, options, logger } = prepareRole(args);
+    return startMetadataProcess(config, options, { ...shared, logger });
+  },
 };
 
-/** What the roles over lite servers that are named have in common: the configuration, where it came from, the logger that it asks for. */
+/** What the roles over a network that is named have in common: the configuration, where it came from, the logger that it asks for. */
 function prepareRole(args: Arguments) {
   const load = () => loadConfiguration(args, process.env);
   const { config, hash, ...urls } = load();

@@ -8,7 +8,7 @@ import { postgresUrlProblem } from './postgres-url.ts';
 export type Arguments = {
   /**
    * `dev`: a network of one's own, its index and the API over both in one process; `api`: the API over the lite servers that are named; `indexer`: writes
-   * their network's blocks into Postgres; `migrate`: brings the tables there to what this release needs, and ends.
+   * their network's blocks into Postgres; `metadata`: fetches what tokens there keep outside of the chain; `migrate`: brings the tables there to what this release needs, and ends.
    */
   readonly role: Role;
   /** TonApi manifest file. */
@@ -59,7 +59,7 @@ export type Arguments = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
 
-const roles = ['dev', 'api', 'indexer', 'migrate'] as const;
+const roles = ['dev', 'api', 'indexer', 'metadata', 'migrate'] as const;
 export type Role = (typeof roles)[number];
 
 /** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
@@ -118,6 +118,8 @@ Over lite servers of a real network, one of:
                         liteServerConfigRef stands for)
   indexer --manifest FILE [--archive DIR]
                         writes the network's blocks into its Postgres; those of a node's archive packages first
+  metadata --manifest FILE
+                        fetches what tokens keep outside of the chain, where the manifest has tokenMetadata
   migrate --manifest FILE [--plan]
                         brings the tables in its Postgres to what this release needs, and ends; --plan only tells
 

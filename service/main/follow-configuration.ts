@@ -63,6 +63,20 @@ export function followAsIndexer(
   return follow(config, origin, { unread: unreadByIndexer, apply }, dependencies);
 }
 
+/** The same of a process that fetches what tokens keep outside of the chain: it reads no lite server. */
+export function followAsMetadata(
+  config: ServiceConfig,
+  origin: ConfigurationSource,
+  { tracing, store }: Pick<HotParts, 'tracing'> & { readonly store: Store },
+  dependencies: FollowDependencies,
+): HotReload {
+  const apply = (next: Loaded, before: Loaded): void => {
+    takeUrls(store, next, before);
+    putTellingInForce(next, tracing, dependencies.logger);
+  };
+  return follow(config, origin, { unread: unreadByMetadata, apply }, dependencies);
+}
+
 type FollowDependencies = { readonly logger: Logger; readonly register: Registry };
 
 function follow(
@@ -85,6 +99,7 @@ const fetching = ['tokenMetadata.ipfsGateway', 'tokenMetadata.concurrency', 'tok
 const unreadByApi = ['indexer', ...fetching];
 const serving = ['surfaces', 'api', 'requestTimeoutMs', 'drainSeconds', 'rateLimits.redis', 'keyringFile'];
 const unreadByIndexer = [...serving, 'tokenMetadata', ...fetching];
+const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
@@ -116,10 +131,15 @@ function putInForce(
   putChainInForce(next, { pool, tracing }, logger);
 }
 
-/** What every process that reads lite servers has. */
+/** What every process that reads lite servers has besides. */
 function putChainInForce(next: Loaded, { pool, tracing }: Pick<HotParts, 'pool' | 'tracing'>, logger: Logger): void {
+  pool.reconfigure(hotConfig(next.config).liteServers);
+  putTellingInForce(next, tracing, logger);
+}
+
+/** What every process has. */
+function putTellingInForce(next: Loaded, tracing: Tracing, logger: Logger): void {
   const hot = hotConfig(next.config);
-  pool.reconfigure(hot.liteServers);
   if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
   setLogLevel(logger, hot.logLevel);
 }

@@ -25,7 +25,8 @@ export const statusPagePolicy = `default-src 'none'; style-src 'sha256-${createH
 
 /** The status as a page for people, which refreshes itself. Everything that comes from elsewhere is escaped. */
 export function renderStatus(status: Status, nowMs: number): string {
-  const { name, network, version, trust, ready, reasons, head, liteServers, uptimeSeconds, http, index } = status;
+  const { name, network, version, trust, ready, reasons, head, liteServers, uptimeSeconds, http, index, metadata } =
+    status;
   const facts: [string, string][] = [
     ['state', ready ? 'ready' : `not ready: ${reasons.join('; ')}`],
     ['network', network],
@@ -35,6 +36,7 @@ export function renderStatus(status: Status, nowMs: number): string {
     ['up for', `${uptimeSeconds} s`],
     ...(http === undefined ? [] : [['requests in flight', `${http.inFlight}`] as [string, string]]),
     ...(index === undefined ? [] : [['index', index.text] as [string, string]]),
+    ...(metadata === undefined ? [] : [['metadata', metadata.text] as [string, string]]),
   ];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escape(name)}: ${ready ? 'ready' : 'not ready'}</title>

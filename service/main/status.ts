@@ -2,6 +2,7 @@ import type { ServiceConfig } from '../config.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { Readiness } from '../http/internal-server.ts';
 import type { HttpServerStatus } from '../http/server.ts';
+import type { MetadataStatus } from '../metadata/metadata.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { TrustChain } from '../proof/trust-chain.ts';
 
@@ -16,9 +17,10 @@ export type IndexStatus = {
 };
 
 export type StatusSources = {
-  readonly pool: Pool;
+  /** Absent in a process that reads no lite server. */
+  readonly pool?: Pool;
   /** Undefined under trust `none`. */
-  readonly trusted: () => TrustChain | undefined;
+  readonly trusted?: () => TrustChain | undefined;
   readonly readiness: () => Readiness;
   /** Of the public listener, where there is one. */
   readonly http?: () => HttpServerStatus;
@@ -29,14 +31,16 @@ export type StatusSources = {
   readonly keyring?: () => { readonly keys: number; readonly sha256: string | null };
   /** Where the index is; absent where there is none. */
   readonly index?: () => IndexStatus;
+  /** What is fetched of tokens, where that is the process's work. */
+  readonly metadata?: () => MetadataStatus;
 };
 
 /** Makes what `/status` shows: the configuration in force, the head, what is trusted, and every lite server. */
 export function createStatus(config: ServiceConfig, version: string, sources: StatusSources) {
   const startedMs = performance.now();
   return () => {
-    const head = sources.pool.head();
-    const trusted = sources.trusted();
+    const head = sources.pool?.head();
+    const trusted = sources.trusted?.();
     return {
       name: config.name,
       network: config.network,
@@ -48,9 +52,10 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       ...sources.readiness(),
       head: head && { ...viewBlock(head.block), utime: head.utime, lagSeconds: lagSeconds(head.utime) },
       trustedKeyBlock: trusted && viewBlock(trusted.newestKeyBlock()),
-      liteServers: sources.pool.status(),
+      liteServers: sources.pool?.status() ?? [],
       ...(sources.http && { http: sources.http() }),
       ...(sources.index && { index: sources.index() }),
+      ...(sources.metadata && { metadata: sources.metadata() }),
       ...sources.further(),
     };
   };

@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-import { IPv4, IPv6, parse } from 'ipaddr.js';
+import ipaddr from 'ipaddr.js';
+
+// A CommonJS module, of which Node finds no names.
+const { IPv4, IPv6, parse } = ipaddr;
 
 /** Of clouds that give their machines' secrets at a public address: Azure's wire server. The others' are link-local, unique-local or shared. */
 const metadataServices: ReadonlySet<string> = new Set(['168.63.129.16']);
@@ -30,7 +33,7 @@ export function refusedAddress(address: string): string | undefined {
   return parsed.match(globalUnicast) ? undefined : 'reserved';
 }
 
-function refusedIPv4(address: IPv4): string | undefined {
+function refusedIPv4(address: ipaddr.IPv4): string | undefined {
   if (metadataServices.has(address.toString())) return 'metadataService';
   const range = address.range();
   return range === 'unicast' ? undefined : range;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNetworkMetrics } from '#service/devchain/network-metrics.ts';
 import { createIndexerMetrics } from '#service/indexer/metrics.ts';
 import { createProgress } from '#service/indexer/progress.ts';
+import { createMetadataMetrics } from '#service/metadata/metrics.ts';
 import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
@@ -36,6 +37,7 @@ describe('what is seen of the service', () => {
       heldBytes: () => 0,
       troubles: () => 0,
     });
+    createMetadataMetrics(own, { backlog: () => undefined, held: () => 0 });
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '../config.ts';
+import type { Readiness } from '../http/internal-server.ts';
+import { createFetcher } from '../metadata/fetch.ts';
+import { createMetadata } from '../metadata/metadata.ts';
+import { refusedAddress } from '../metadata/public-address.ts';
+import { resolveByDns } from '../metadata/resolve.ts';
+import { StartError } from './errors.ts';
+import { followAsMetadata, type ConfigurationSource } from './follow-configuration.ts';
+import { watchIndex } from './index-watch.ts';
+import { createInternal } from './internal.ts';
+import { listenOn, urlOf } from './listen.ts';
+import { createStatus } from './status.ts';
+import { openStore } from './store.ts';
+import { startTracing } from './tracing.ts';
+
+/** The process that fetches what tokens keep outside of the chain, running. */
+export type MetadataProcess = {
+  /** Where probes, metrics and status are. */
+  readonly internalUrl: string;
+  /** What is under way goes back into the queue. */
+  close(): Promise<void>;
+};
+
+/**
+ * Wires the metadata role from the far end: Postgres, the hosts of the internet, the internal listener. It has neither lite servers nor keys, and so
+ * nothing that a page could want of it.
+ *
+ * @throws StartError
+ */
+export async function startMetadataProcess(
+  config: ServiceConfig,
+  options: ConfigurationSource,
+  dependencies: { readonly version: string; readonly logger: Logger; readonly register: Registry },
+): Promise<MetadataProcess> {
+  const { version, logger, register } = dependencies;
+  const { tokenMetadata } = config;
+  if (tokenMetadata === null) throw unwanted();
+  const tracing = await startTracing(config, version, logger);
+  const store = openStore(config, options, { logger, register, tracer: tracing.tracer });
+  const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  const fetcher = createFetcher(
+    { ...tokenMetadata, userAgent: `tonplane/${version}` },
+    { resolve: resolveByDns(), refused: refusedAddress },
+  );
+  const metadata = createMetadata(tokenMetadata, {
+    store,
+    fetcher,
+    logger,
+    register,
+    clock: () => performance.now(),
+    newClaim: () => randomBytes(8).readBigUInt64BE() >> 1n,
+  });
+  let draining = false;
+  const readiness = (): Readiness => {
+    const reasons = [draining ? 'draining' : undefined, watch.reason()].filter((reason) => reason !== undefined);
+    return { ready: reasons.length === 0, reasons };
+  };
+  const status = createStatus(config, version, {
+    readiness,
+    configHash: () => reload.hash,
+    further: () => ({}),
+    metadata: () => metadata.status(),
+  });
+  const internal = createInternal(config, {}, { register, readiness, status });
+  const reload = followAsMetadata(config, options, { tracing, store }, dependencies);
+  const close = async (): Promise<void> => {
+    draining = true;
+    reload.close();
+    watch.close();
+    await metadata.close();
+    await store.close();
+    await Promise.all([tracing.close(), internal.close()]);
+  };
+  try {
+    const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    logger.info({ network: config.network, host: at.host, internalPort: at.port, ...tokenMetadata }, 'started');
+    return { internalUrl: urlOf(at), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function unwanted(): StartError {
+  return new StartError({
+    code: 'metadata_unwanted',
+    message: 'spec.tokenMetadata: expected how it is to be fetched (or {} for the defaults), got nothing',
+    data: {},
+    retryable: false,
+  });
+}

@@ -1,0 +1,135 @@
+import type { Logger } from 'pino';
+
+import {
+  endMetadataTask,
+  releaseMetadataTasks,
+  type MetadataOutcome,
+  type MetadataTask,
+} from '../store/metadata-tasks.ts';
+import type { Store } from '../store/store.ts';
+import { MetadataError } from './errors.ts';
+import type { Fetcher } from './fetch.ts';
+import type { TaskInHand } from './hands.ts';
+import type { AttemptResult, MetadataMetrics } from './metrics.ts';
+import { mergeWords, planFetch } from './words.ts';
+
+/** What is to be done for a task, as far as it can be told without asking anybody. */
+export type FetchPlan = {
+  /** That will be asked first; null for none. */
+  readonly host: string | null;
+  readonly step: { readonly uri: string } | 'enough' | 'nothing' | 'dropped' | 'given_up' | MetadataError;
+};
+
+/** Does tasks, one attempt each. */
+export type Attempt = {
+  plan(task: MetadataTask): FetchPlan;
+  /** Never rejects. */
+  run(one: TaskInHand): Promise<void>;
+  /** Since the start. */
+  counts(): { readonly fetched: number; readonly failed: number };
+};
+
+export type AttemptDependencies = {
+  readonly store: Store;
+  readonly fetcher: Fetcher;
+  readonly logger: Logger;
+  readonly metrics: MetadataMetrics;
+  readonly clock: () => number;
+  /** Ends what is under way; those tasks are given back. */
+  readonly signal: AbortSignal;
+};
+
+/** One, and five more (indexing sheet 7). */
+export const attemptsMax = 6;
+const backoffSeconds = 5;
+const backoffSecondsMax = 300;
+
+const weekSeconds = 7 * 24 * 3600;
+/** A host that is back is found again within a day of somebody's asking for the token. */
+const daySeconds = 24 * 3600;
+
+export function createAttempt(dependencies: AttemptDependencies): Attempt {
+  const { store, fetcher, logger, metrics, clock, signal } = dependencies;
+  let [fetched, failed] = [0, 0];
+
+  async function fetchTimed(uri: string): Promise<Readonly<Record<string, unknown>>> {
+    const began = clock();
+    try {
+      return await fetcher.fetch(uri, signal);
+    } finally {
+      metrics.took((clock() - began) / 1000);
+    }
+  }
+
+  async function outcomeOf({ task, plan: { step } }: TaskInHand): Promise<[AttemptResult, MetadataOutcome]> {
+    if (step === 'dropped') return ['nothing', { kind: 'dropped' }];
+    if (step === 'nothing' || step === 'given_up')
+      return ['nothing', { kind: 'given_up', expiresInSeconds: daySeconds }];
+    if (step instanceof MetadataError) throw step;
+    const { type, content } = task;
+    const outside = step === 'enough' ? null : await fetchTimed(step.uri);
+    const words = mergeWords(type, content ?? {}, outside);
+    return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: weekSeconds }];
+  }
+
+  async function end(task: MetadataTask, result: AttemptResult, outcome: MetadataOutcome): Promise<void> {
+    const isMine = await endMetadataTask(store, task, outcome);
+    metrics.ended(isMine ? result : 'lost');
+    if (!isMine) return;
+    if (outcome.kind === 'fetched') fetched++;
+    else if (outcome.kind !== 'dropped') failed++;
+    if (outcome.kind === 'given_up') metrics.givenUp();
+  }
+
+  function failure(task: MetadataTask, error: unknown): [AttemptResult, MetadataOutcome] {
+    const isOurs = error instanceof MetadataError;
+    if (!isOurs) logger.error({ err: error }, 'metadata of a token failed');
+    const isLast = (isOurs && !error.retryable) || task.attempts >= attemptsMax;
+    const outcome: MetadataOutcome = isLast
+      ? { kind: 'given_up', expiresInSeconds: daySeconds }
+      : { kind: 'failed', againInSeconds: pauseSeconds(task.attempts), expiresInSeconds: daySeconds };
+    return [isOurs ? error.code : 'internal', outcome];
+  }
+
+  /** Undefined when it is not to be ended but given back. */
+  async function tryOnce(one: TaskInHand): Promise<[AttemptResult, MetadataOutcome] | undefined> {
+    try {
+      return await outcomeOf(one);
+    } catch (error) {
+      return signal.aborted ? undefined : failure(one.task, error);
+    }
+  }
+
+  return {
+    plan(task) {
+      if (task.content === null) return { host: null, step: 'dropped' };
+      // As often it was begun and never ended: whatever it is, it has cost enough.
+      if (task.attempts > attemptsMax) return { host: null, step: 'given_up' };
+      const step = planFetch(task.type, task.content);
+      if (typeof step === 'string') return { host: null, step };
+      try {
+        return { host: fetcher.hostOf(step.uri), step };
+      } catch (error) {
+        if (!(error instanceof MetadataError)) throw error;
+        return { host: null, step: error };
+      }
+    },
+    async run(one) {
+      const ended = await tryOnce(one);
+      try {
+        if (ended === undefined) await releaseMetadataTasks(store, [one.task]);
+        else await end(one.task, ...ended);
+      } catch (error) {
+        // Nothing was written: the task falls due again by itself.
+        metrics.ended('internal');
+        logger.warn({ err: error }, 'metadata of a token could not be written');
+      }
+    },
+    counts: () => ({ fetched, failed }),
+  };
+}
+
+/** After so many attempts. */
+function pauseSeconds(attempts: number): number {
+  return Math.min(backoffSecondsMax, backoffSeconds * 2 ** (attempts - 1));
+}

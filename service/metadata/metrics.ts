@@ -1,0 +1,70 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+import type { MetadataBacklog } from '../store/metadata-tasks.ts';
+import type { MetadataErrorCode } from './errors.ts';
+
+/** How an attempt at a task ended. `enough`: the chain says all there is; `lost`: another process had taken it over. */
+export type AttemptResult = 'fetched' | 'enough' | 'nothing' | MetadataErrorCode | 'lost' | 'internal';
+
+export type MetadataReadings = {
+  /** Undefined until it was read. */
+  readonly backlog: () => MetadataBacklog | undefined;
+  readonly held: () => number;
+};
+
+/** Measures the work of one process. */
+export type MetadataMetrics = {
+  readonly ended: (result: AttemptResult) => void;
+  readonly givenUp: () => void;
+  /** A fetch, good or bad. */
+  readonly took: (seconds: number) => void;
+};
+
+/** From an answer of a host nearby to the time in which a fetch must be done. */
+const fetchBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
+
+export function createMetadataMetrics(register: Registry, { backlog, held }: MetadataReadings): MetadataMetrics {
+  const registers = [register];
+  const attempts = new Counter({
+    name: 'ton_metadata_attempts_total',
+    help: 'Attempts to learn what tokens keep outside of the chain, by how they ended',
+    labelNames: ['result'],
+    registers,
+  });
+  const givenUp = new Counter({
+    name: 'ton_metadata_given_up_total',
+    help: 'Tokens that are not tried again for a day, after the last of their attempts has failed',
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'ton_metadata_fetch_seconds',
+    help: 'Time of a fetch, redirects and waiting for a place included',
+    buckets: fetchBuckets,
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number | undefined): void => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        const value = read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+    register.registerMetric(made);
+  };
+  gauge('ton_metadata_tasks', 'Tokens in the queue, of all processes; counted up to 100,000', () => backlog()?.tasks);
+  gauge(
+    'ton_metadata_oldest_task_seconds',
+    'How long the longest waiting token has been due',
+    () => backlog()?.oldestSeconds,
+  );
+  gauge('ton_metadata_held_tasks', 'Tokens that this process has taken from the queue', held);
+  return {
+    ended: (result: AttemptResult) => attempts.inc({ result }),
+    givenUp: () => givenUp.inc(),
+    took: (fetchSeconds: number) => seconds.observe(fetchSeconds),
+  };
+}
