@@ -10,7 +10,7 @@ import { accountNotes, type AccountNotes } from './account-notes.ts';
 import type { ActionNetwork } from './action-derived.ts';
 import { actionTypes, supportedActionTypes, supportedBy } from './action-parameters.ts';
 import { action, addressesOfActions, ofRow, viewAction, type ActionView } from './action-views.ts';
-import { openCursor, tellNext } from './cursor.ts';
+import { readPage } from './cursor.ts';
 import { V3Error } from './errors.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
@@ -58,7 +58,7 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
       result: actionsResponse,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
-        const rows = await readPage(values, context);
+        const rows = await readList(values, context);
         const shown = rows.map(ofRow);
         const transactions = values.withTransactions ? await readTransactions(rows, context.store) : undefined;
         const extras = { withAccounts: values.withAccounts, transactions };
@@ -70,14 +70,11 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
   ];
 }
 
-async function readPage(values: ActionValues, context: V3Context): Promise<readonly ActionRow[]> {
-  const { account: one, limit } = values;
+function readList(values: ActionValues, context: V3Context): Promise<readonly ActionRow[]> {
+  const { account: one } = values;
   const order = { list: 'actions', order: actionOrder(values, values) };
-  const after = openCursor(order, values);
   const filter = { ...values, account: one && accountKey(one), supported: [...supportedBy(values, context)] };
-  const rows = await findActions(context.store, filter, { ...values, after });
-  tellNext(order, rows, limit, context);
-  return rows;
+  return readPage(order, values, context, (after) => findActions(context.store, filter, { ...values, after }));
 }
 
 async function readTransactions(

@@ -1,12 +1,20 @@
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { list, named, object, type Infer } from '../contract/shape.ts';
-import { findBlocks, findMasterchainEnd, findShardTops } from '../store/queries/blocks.ts';
+import {
+  blockOrder,
+  findBlocks,
+  findMasterchainEnd,
+  findShardTops,
+  type BlockFilter,
+} from '../store/queries/blocks.ts';
+import type { Direction, Page } from '../store/queries/conditions.ts';
 import type { BlockRow } from '../store/tables.ts';
 import { block, viewBlock } from './block-views.ts';
+import { readPage, type CursorValues } from './cursor.ts';
 import { notIndexed, V3Error } from './errors.ts';
-import { defineV3Operation, type V3Operation } from './operation.ts';
+import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { readInt32 } from './parameter-values.ts';
-import { hash, int32, paging, shard, windows } from './parameters.ts';
+import { cursorPaging, hash, int32, shard, windows } from './parameters.ts';
 import { orNull } from './scalars.ts';
 
 const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
@@ -49,10 +57,10 @@ export function blockOperations(): readonly V3Operation[] {
         fileHash: hash('file_hash'),
         mcSeqno: int32('mc_seqno'),
         ...windows,
-        ...paging,
+        ...cursorPaging,
       },
       result: blocksResponse,
-      handle: async (values, { store }) => viewBlocks(await findBlocks(store, values, values)),
+      handle: async (values, context) => viewBlocks(await readList(values, values, context)),
     }),
     defineV3Operation({
       name: 'masterchainBlockShardState',
@@ -67,13 +75,22 @@ export function blockOperations(): readonly V3Operation[] {
       name: 'masterchainBlockShards',
       tag: 'blockchain',
       summary: 'The blocks that a masterchain block newly refers to, and itself.',
-      parameters: { seqno: masterchainSeqno, ...paging },
+      parameters: { seqno: masterchainSeqno, ...cursorPaging },
       failures: [404],
       result: blocksResponse,
-      handle: async ({ seqno = 0, ...page }, { store }) =>
-        found(viewBlocks(await findBlocks(store, { mcSeqno: seqno }, page))),
+      handle: async ({ seqno = 0, ...part }, context) =>
+        found(viewBlocks(await readList({ mcSeqno: seqno }, part, context))),
     }),
   ];
+}
+
+function readList(
+  filter: BlockFilter,
+  part: CursorValues & Page & { readonly sort: Direction },
+  context: V3Context,
+): Promise<readonly BlockRow[]> {
+  const order = { list: 'blocks', order: blockOrder(part) };
+  return readPage(order, part, context, (after) => findBlocks(context.store, filter, { ...part, after }));
 }
 
 function viewBlocks(rows: readonly BlockRow[]): Infer<typeof blocksResponse> {

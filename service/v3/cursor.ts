@@ -45,6 +45,18 @@ export function tellNext(
   onNextPage(Buffer.from(JSON.stringify([FORM, fingerprint(list, order), values])).toString('base64url'));
 }
 
+/** One page of a list, behind the cursor where there is one; tells the caller where the list goes on. */
+export async function readPage<R extends object>(
+  order: ListOrder,
+  values: CursorValues & { readonly limit: number },
+  context: Pick<V3Request, 'onNextPage'>,
+  find: (after: Position | undefined) => Promise<readonly R[]>,
+): Promise<readonly R[]> {
+  const rows = await find(openCursor(order, values));
+  tellNext(order, rows, values.limit, context);
+  return rows;
+}
+
 function fingerprint(list: string, order: Order): string {
   return [list, ...order.map(({ column, sort }) => `${column}.${sort}`)].join(' ');
 }

@@ -7,6 +7,7 @@ import {
   findJettonTransfers,
   findJettonWallets,
 } from '../store/queries/jettons.ts';
+import { transferOrder } from '../store/queries/transfers.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import {
   jettonBurn,
@@ -18,6 +19,7 @@ import {
   viewJettonTransfer,
   viewJettonWallet,
 } from './jetton-views.ts';
+import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { account, accounts, bool, limitMax, page, sortIfGiven } from './parameters.ts';
 import { directed, keysOf, sideOf, transferParameters } from './token-parameters.ts';
@@ -106,7 +108,11 @@ function transfers(notes: AccountNotes): V3Operation {
         master: master && accountKey(master),
         direction: sideOf(direction),
       };
-      const views = await mapPaced(await findJettonTransfers(context.store, filter, values), viewJettonTransfer);
+      const order = { list: 'jetton/transfers', order: transferOrder(values, values) };
+      const rows = await readPage(order, values, context, (after) =>
+        findJettonTransfers(context.store, filter, { ...values, after }),
+      );
+      const views = await mapPaced(rows, viewJettonTransfer);
       const shown = views.flatMap((view) => [
         view.source,
         view.destination,
@@ -138,7 +144,11 @@ function burns(notes: AccountNotes): V3Operation {
         wallets: keysOf(from),
         master: master && accountKey(master),
       };
-      const views = await mapPaced(await findJettonBurns(context.store, filter, values), viewJettonBurn);
+      const order = { list: 'jetton/burns', order: transferOrder(values, values) };
+      const rows = await readPage(order, values, context, (after) =>
+        findJettonBurns(context.store, filter, { ...values, after }),
+      );
+      const views = await mapPaced(rows, viewJettonBurn);
       const shown = views.flatMap((view) => [
         view.owner,
         view.jetton_wallet,

@@ -5,11 +5,12 @@ import { createCellStore, type CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
-import { findMessages, type FoundMessage } from '../store/queries/messages.ts';
+import { findMessages, messageOrder, type FoundMessage } from '../store/queries/messages.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
+import { readPage } from './cursor.ts';
 import { message, viewMessage, type MessageView } from './message-views.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { bool, hash, hashes, nullableAccount, opcode, paging, windows } from './parameters.ts';
+import { bool, hash, hashes, cursorPaging, nullableAccount, opcode, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
 import { direction } from './transactions.ts';
 
@@ -33,12 +34,15 @@ export function messageOperations(notes: AccountNotes): readonly V3Operation[] {
         onlyExternals: bool('only_externals'),
         direction,
         ...windows,
-        ...paging,
+        ...cursorPaging,
       },
       result: messagesResponse,
       handle: async ({ hash: single, ...values }, context) => {
         const given = single === undefined ? values.hashes : [...values.hashes, single];
-        const rows = await findMessages(context.store, { ...values, hashes: given }, values);
+        const order = { list: 'messages', order: messageOrder(values, values) };
+        const rows = await readPage(order, values, context, (after) =>
+          findMessages(context.store, { ...values, hashes: given }, { ...values, after }),
+        );
         const messages = await viewMessages(rows);
         const addresses = messages.flatMap(({ source, destination }) => [source, destination]);
         return { messages, ...(await notes.notesOf(addresses, context)) };

@@ -10,6 +10,7 @@ import {
   type FoundNftItem,
 } from '../store/queries/nfts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
+import { transferOrder } from '../store/queries/transfers.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { keyText } from './account-rows.ts';
 import {
@@ -23,6 +24,7 @@ import {
   viewNftTransfer,
   type NftItemView,
 } from './nft-views.ts';
+import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { account, accounts, bool, limitMax, page, texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -129,7 +131,11 @@ function transfers(notes: AccountNotes): V3Operation {
         collection: collection && accountKey(collection),
         direction: sideOf(direction),
       };
-      const views = await mapPaced(await findNftTransfers(context.store, filter, values), viewNftTransfer);
+      const order = { list: 'nft/transfers', order: transferOrder(values, values) };
+      const rows = await readPage(order, values, context, (after) =>
+        findNftTransfers(context.store, filter, { ...values, after }),
+      );
+      const views = await mapPaced(rows, viewNftTransfer);
       const shown = views.flatMap((view) => [
         view.nft_address,
         view.nft_collection,

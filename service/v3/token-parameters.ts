@@ -1,6 +1,6 @@
 import { accountKey } from '../store/account-key.ts';
 import type { Account } from './parameter-values.ts';
-import { accounts, paging, windows, word } from './parameters.ts';
+import { accounts, cursorPaging, windows, word } from './parameters.ts';
 
 // Parameters that lists of jettons and NFTs share (v3 sheet section 9).
 
@@ -12,7 +12,7 @@ export const transferParameters = {
   owners: accounts('owner_address'),
   legacyOwners: accounts('address'),
   ...windows,
-  ...paging,
+  ...cursorPaging,
 };
 
 export const directed = { ...transferParameters, direction };

@@ -11,7 +11,7 @@ import { accountNotes, type AccountNotes } from './account-notes.ts';
 import type { ActionNetwork } from './action-derived.ts';
 import { supportedActionTypes, supportedBy } from './action-parameters.ts';
 import { addressesOfActions, noExtras, ofRow, viewAction, type ActionView, type ShownAction } from './action-views.ts';
-import { openCursor, tellNext } from './cursor.ts';
+import { readPage } from './cursor.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
@@ -67,7 +67,7 @@ export type TraceOperationsDependencies = {
 /** Traces, and the older name for traces with actions (v3 sheet 11.1). */
 export function traceOperations({ notes, network }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
-    const rows = await readPage(values, context);
+    const rows = await readList(values, context);
     const { shown, meant, meanings } = await readMeanings(rows, values, { withActions, network }, context);
     const traces = await viewTraces(rows, meanings, context.store);
     const ofActions = addressesOfActions(meant, shown);
@@ -100,15 +100,13 @@ export function traceOperations({ notes, network }: TraceOperationsDependencies)
   ];
 }
 
-async function readPage(values: TraceValues, context: V3Context): Promise<readonly TraceRow[]> {
+async function readList(values: TraceValues, context: V3Context): Promise<readonly TraceRow[]> {
   const { store } = context;
-  const { account: one, mcSeqno, limit } = values;
+  const { account: one, mcSeqno } = values;
   if (mcSeqno !== undefined) await expectIndexed(store, mcSeqno);
   const order = { list: 'traces', order: traceOrder(values, values) };
-  const after = openCursor(order, values);
-  const rows = await findTraces(store, { ...values, account: one && accountKey(one) }, { ...values, after });
-  tellNext(order, rows, limit, context);
-  return rows;
+  const filter = { ...values, account: one && accountKey(one) };
+  return readPage(order, values, context, (after) => findTraces(store, filter, { ...values, after }));
 }
 
 /** What traces mean, by the keys of their ids; with the actions of all of them. */

@@ -13,9 +13,13 @@ import {
   findStates,
   findTransactions,
   findTransactionsByHash,
+  transactionOrder,
   type FoundTransaction,
+  type SortedPage,
+  type TransactionFilter,
 } from '../store/queries/transactions.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
+import { readPage, type CursorValues } from './cursor.ts';
 import { notIndexed, V3Error } from './errors.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
@@ -28,7 +32,7 @@ import {
   lt,
   nullableAccount,
   opcode,
-  paging,
+  cursorPaging,
   shard,
   windows,
   word,
@@ -75,30 +79,40 @@ export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): read
         hashes: hashes('hash'),
         lt: lt('lt'),
         ...windows,
-        ...paging,
+        ...cursorPaging,
       },
       failures: [404],
       result: transactionsResponse,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
-        return answer(await findTransactions(context.store, values, values), context);
+        return answer(await readList(values, values, context), context);
       },
     }),
     defineV3Operation({
       name: 'transactionsByMasterchainBlock',
       tag: 'blockchain',
       summary: 'Transactions of a masterchain block and of the shard blocks that it newly refers to.',
-      parameters: { seqno: int32('seqno'), ...paging },
+      parameters: { seqno: int32('seqno'), ...cursorPaging },
       failures: [404],
       result: transactionsResponse,
-      handle: async ({ seqno: mcSeqno = 0, ...page }, context) => {
+      handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await expectIndexed(context.store, mcSeqno);
-        return answer(await findTransactions(context.store, { mcSeqno }, page), context);
+        return answer(await readList({ mcSeqno }, part, context), context);
       },
     }),
     byMessage(answer),
     adjacent(answer),
   ];
+}
+
+/** A page of the list of transactions. */
+function readList(
+  filter: TransactionFilter,
+  part: SortedPage & CursorValues,
+  context: V3Context,
+): Promise<readonly FoundTransaction[]> {
+  const order = { list: 'transactions', order: transactionOrder(filter, part) };
+  return readPage(order, part, context, (after) => findTransactions(context.store, filter, { ...part, after }));
 }
 
 type Answer = (rows: readonly FoundTransaction[], context: V3Context) => Promise<TransactionsResponse>;
@@ -115,7 +129,7 @@ function byMessage(answer: Answer): V3Operation {
       direction,
       source: nullableAccount('source'),
       destination: nullableAccount('destination'),
-      ...paging,
+      ...cursorPaging,
     },
     rule: {
       schema: {},
@@ -128,7 +142,11 @@ function byMessage(answer: Answer): V3Operation {
     handle: async ({ direction: end, ...values }, context) => {
       // Who asks for an operation asks for those who carried it out.
       const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
-      return answer(await findTransactionsByMessage(context.store, values, ends, values), context);
+      const order = { list: 'transactionsByMessage', order: transactionOrder({}, values) };
+      const rows = await readPage(order, values, context, (after) =>
+        findTransactionsByMessage(context.store, values, ends, { ...values, after }),
+      );
+      return answer(rows, context);
     },
   });
 }

@@ -1,5 +1,6 @@
 import { blocks, type BlockRow } from '../tables.ts';
 import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What blocks must be; all of it. Windows are inclusive at both ends. */
@@ -27,7 +28,7 @@ const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
 export function findBlocks(
   store: StoreReader,
   filter: BlockFilter,
-  page: Page & { readonly sort: Direction },
+  page: Page & After & { readonly sort: Direction },
 ): Promise<readonly BlockRow[]> {
   const conditions = createConditions();
   conditions.when(filter.workchain, (at) => `b.workchain = ${at}`);
@@ -41,8 +42,19 @@ export function findBlocks(
   conditions.when(filter.endUtime, (at) => `b.gen_utime <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `b.start_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `b.start_lt <= ${at}`);
-  const order = `ORDER BY b.gen_utime ${page.sort}, b.workchain, b.shard, b.seqno`;
-  return store.read(`${shown} ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
+  const order = blockOrder(page);
+  addAfter(conditions, order, 'b', page.after);
+  return store.read(`${shown} ${conditions.where()} ${orderBy(order, 'b')} ${pageOf(page)}`, conditions.values);
+}
+
+/** v3 sheet section 4. */
+export function blockOrder({ sort }: { readonly sort: Direction }): Order {
+  return [
+    { column: 'gen_utime', type: 'integer', sort },
+    { column: 'workchain', type: 'integer', sort: 'asc' },
+    { column: 'shard', type: 'bigint', sort: 'asc' },
+    { column: 'seqno', type: 'integer', sort: 'asc' },
+  ];
 }
 
 /** The tops of all shards at a masterchain block, itself first. */

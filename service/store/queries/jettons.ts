@@ -15,6 +15,7 @@ import {
   type Direction,
   type Page,
 } from './conditions.ts';
+import type { After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts } from './token-contracts.ts';
 import type { SortedPage } from './transactions.ts';
@@ -96,7 +97,7 @@ export type JettonTransferFilter = TransferWindow & {
 export function findJettonTransfers(
   store: StoreReader,
   filter: JettonTransferFilter,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransfer<typeof jettonTransfers.columns>[]> {
   return findTransfers(
     store,
@@ -116,7 +117,7 @@ export function findJettonTransfers(
 export function findJettonBurns(
   store: StoreReader,
   filter: Omit<JettonTransferFilter, 'direction'>,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransfer<typeof jettonBurns.columns>[]> {
   return findTransfers(
     store,

@@ -1,10 +1,12 @@
 import { accountKey } from '../account-key.ts';
 import { createConditions, pageOf } from './conditions.ts';
 import { addFilter, near, resolveHashes, taken, type MessageFilter } from './messages.ts';
+import { addAfter, orderBy, type After, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
   messagesOfTransactionMax,
   transactionColumns,
+  transactionOrder,
   withVersion,
   type FoundTransaction,
   type SortedPage,
@@ -15,7 +17,7 @@ export async function findTransactionsByMessage(
   store: StoreReader,
   filter: MessageFilter,
   direction: 'in' | 'out' | 'both',
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransaction[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
@@ -28,7 +30,7 @@ export async function findTransactionsByMessage(
   if (places.length === 0) return [];
   const inner = `SELECT ${transactionColumns} FROM unnest($1::bytea[], $2::bigint[]) AS place (hash, lt)
     JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
-  return store.read<FoundTransaction>(withVersion(inner, `ORDER BY t.lt ${page.sort}, t.account`), [
+  return store.read<FoundTransaction>(withVersion(inner, orderBy(transactionOrder({}, page), 't')), [
     places.map(({ hash }) => hash),
     places.map(({ lt }) => lt),
   ]);
@@ -40,10 +42,23 @@ type Place = { readonly hash: Buffer; readonly lt: bigint; readonly account: Buf
 /** Each once, in the order of the list. */
 function inOrder(places: readonly Place[], sort: SortedPage['sort']): Place[] {
   const once = [...new Map(places.map((place) => [place.hash.toString('latin1'), place])).values()];
+  return once.toSorted((one, other) => compare(one, other, sort));
+}
+
+type Placed = Pick<Place, 'lt' | 'account'>;
+
+/** Below 0 for a place before the other in the order of the list. */
+function compare(one: Placed, other: Placed, sort: SortedPage['sort']): number {
   const sign = sort === 'asc' ? 1 : -1;
-  return once.toSorted((one, other) =>
-    one.lt === other.lt ? Buffer.compare(one.account, other.account) : one.lt < other.lt ? -sign : sign,
-  );
+  if (one.lt === other.lt) return Buffer.compare(one.account, other.account);
+  return one.lt < other.lt ? -sign : sign;
+}
+
+/** A place in the order of `transactionOrder`. */
+function placeOf(after: Position | undefined): Placed | undefined {
+  if (after === undefined) return undefined;
+  const [lt, account] = after;
+  return { lt: lt as bigint, account: account as Buffer };
 }
 
 /** The first that took such messages. What is asked of a message alone stands in its taker's row too, in the order of the list. */
@@ -51,13 +66,15 @@ async function findTakers(
   store: StoreReader,
   filter: MessageFilter,
   hashes: readonly Buffer[] | undefined,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly Place[]> {
   const { source, destination, opcode, bodyHash } = filter;
   // What an account takes is never meant for outside.
   if (destination === 'null') return [];
   const conditions = createConditions();
-  const order = `ORDER BY t.lt ${page.sort}, t.account ${pageOf(page)}`;
+  const columnsOfOrder = transactionOrder({}, page);
+  addAfter(conditions, columnsOfOrder, 't', page.after);
+  const order = `${orderBy(columnsOfOrder, 't')} ${pageOf(page)}`;
   if (hashes === undefined && source === undefined) {
     conditions.and('t.in_msg_hash IS NOT NULL');
     conditions.when(opcode, (at) => `t.in_opcode = ${at}`);
@@ -94,11 +111,16 @@ async function findSenders(
   store: StoreReader,
   filter: MessageFilter,
   hashes: readonly Buffer[] | undefined,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly Place[]> {
   const conditions = createConditions();
   addFilter(conditions, filter, hashes);
   conditions.and('m.created_lt IS NOT NULL');
+  const after = placeOf(page.after);
+  // A sender behind the place has sent what it did not long before or after that.
+  if (page.sort === 'desc')
+    conditions.when(after?.lt, (at) => `m.created_lt <= ${at}::bigint + ${messagesOfTransactionMax}`);
+  else conditions.when(after?.lt, (at) => `m.created_lt >= ${at}::bigint`);
   const sender = `SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
   for (let count = messagesOfSender * page.limit; ; count *= 4) {
     const first = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort} LIMIT ${count}`;
@@ -107,7 +129,8 @@ async function findSenders(
        ORDER BY m.created_lt ${page.sort}`,
       conditions.values,
     );
-    const senders = inOrder(rows.filter(isFound), page.sort);
+    const found = rows.filter(isFound).filter((one) => after === undefined || compare(one, after, page.sort) > 0);
+    const senders = inOrder(found, page.sort);
     const last = rows.at(-1)?.created_lt ?? 0n;
     if (rows.length < count) return senders;
     const sure = senders.filter(({ lt }) => (page.sort === 'desc' ? lt >= last : lt < last - messagesOfTransactionMax));

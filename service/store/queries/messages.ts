@@ -1,6 +1,7 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
 import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
 
@@ -59,16 +60,17 @@ const holders = `SELECT t.hash, t.boc, b.software_version AS version FROM transa
 export async function findMessages(
   store: StoreReader,
   filter: MessageListFilter,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundMessage[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const conditions = createConditions();
   addFilter(conditions, filter, hashes);
-  const byTime = (filter.startUtime ?? filter.endUtime) !== undefined;
-  addListFilter(conditions, filter, byTime);
+  addListFilter(conditions, filter);
   conditions.and(once);
-  const order = `ORDER BY m.${byTime ? 'created_at' : 'created_lt'} ${page.sort}, m.hash ${page.sort}`;
+  const columnsOfOrder = messageOrder(filter, page);
+  addAfter(conditions, columnsOfOrder, 'm', page.after);
+  const order = orderBy(columnsOfOrder, 'm');
   const inner = `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read<FoundMessage>(
     `SELECT m.*, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
@@ -79,6 +81,21 @@ export async function findMessages(
       ${order}`,
     conditions.values,
   );
+}
+
+/** v3 sheet section 4. */
+export function messageOrder(filter: MessageListFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
+  const created = isByTime(filter)
+    ? ({ column: 'created_at', type: 'integer' } as const)
+    : ({ column: 'created_lt', type: 'bigint' } as const);
+  return [
+    { ...created, sort, nullable: true },
+    { column: 'hash', type: 'bytea', sort },
+  ];
+}
+
+function isByTime({ startUtime, endUtime }: MessageListFilter): boolean {
+  return (startUtime ?? endUtime) !== undefined;
 }
 
 /** The messages' own hashes, where a caller may have named them by their normalized ones; undefined when no hash was asked for. */
@@ -111,8 +128,8 @@ export function addFilter(
   else conditions.when(destination && accountKey(destination), (at) => `m.destination = ${at}`);
 }
 
-function addListFilter(conditions: Conditions, filter: MessageListFilter, byTime: boolean): void {
-  const column = byTime ? 'm.created_at' : 'm.created_lt';
+function addListFilter(conditions: Conditions, filter: MessageListFilter): void {
+  const column = isByTime(filter) ? 'm.created_at' : 'm.created_lt';
   if (filter.excludeExternals === true) conditions.and(`${column} IS NOT NULL`);
   if (filter.onlyExternals === true) conditions.and(`${column} IS NULL`);
   conditions.when(filter.startUtime, (at) => `m.created_at >= ${at}::bigint`);

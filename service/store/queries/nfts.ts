@@ -8,6 +8,7 @@ import {
   type NftSaleRow,
 } from '../meaning-tables.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import type { After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts, type ContractFilter } from './token-contracts.ts';
 import type { SortedPage } from './transactions.ts';
@@ -126,7 +127,7 @@ export type NftTransferFilter = TransferWindow & {
 export function findNftTransfers(
   store: StoreReader,
   filter: NftTransferFilter,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransfer<typeof nftTransfers.columns>[]> {
   return findTransfers(
     store,

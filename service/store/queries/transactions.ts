@@ -3,6 +3,7 @@ import type { AccountStateRow, TransactionRow } from '../tables.ts';
 import { signedOf } from './blocks.ts';
 import { createConditions, pageOf, type Conditions, type Direction, type Page } from './conditions.ts';
 import { everyLt, intersect, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** A transaction and what its block tells of it. */
@@ -46,17 +47,20 @@ export function withVersion(inner: string, order: string): string {
 /** Columns that `withVersion` needs of its inner query. */
 export const transactionColumns = columns;
 
-/** By lt and account; see `orderOf` for what changes the order. */
+/** In the order of `transactionOrder`. */
 export async function findTransactions(
   store: StoreReader,
   filter: TransactionFilter,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransaction[]> {
   const window = await ltsOf(store, filter);
   if (window.from > window.to) return [];
   const { accounts = [] } = filter;
-  const order = orderOf(filter, page.sort);
+  const columnsOfOrder = transactionOrder(filter, page);
+  const order = orderBy(columnsOfOrder, 't');
   const conditions = conditionsOf(filter, window);
+  addAfter(conditions, columnsOfOrder, 't', page.after);
+
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
   const several = keys.length > 1;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), (at) => `t.account = ${at}`);
@@ -76,12 +80,14 @@ function fromEach(keys: readonly string[], order: string, conditions: Conditions
 }
 
 /** v3 sheet section 4. An account's transactions are in the order of their time when they are in that of their lt. */
-function orderOf(filter: TransactionFilter, sort: Direction): string {
+export function transactionOrder(filter: TransactionFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const { hashes = [], accounts = [], lt, startUtime, endUtime } = filter;
-  if (hashes.length > 0) return 'ORDER BY t.hash';
-  if (lt !== undefined) return 'ORDER BY t.lt, t.account';
+  const account = { column: 'account', type: 'bytea', sort: 'asc' } as const;
+  if (hashes.length > 0) return [{ column: 'hash', type: 'bytea', sort: 'asc' }];
+  if (lt !== undefined) return [{ column: 'lt', type: 'bigint', sort: 'asc' }, account];
+  const byLt = [{ column: 'lt', type: 'bigint', sort } as const, account];
   const byTime = (startUtime ?? endUtime) !== undefined && accounts.length !== 1;
-  return `ORDER BY ${byTime ? `t.utime ${sort}, ` : ''}t.lt ${sort}, t.account`;
+  return byTime ? [{ column: 'utime', type: 'integer', sort }, ...byLt] : byLt;
 }
 
 function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Conditions {

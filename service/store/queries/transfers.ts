@@ -1,6 +1,7 @@
 import type { Columns, Row, Table } from '../columns.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Conditions } from './conditions.ts';
 import { everyLt, intersect, ltsOfTimes } from './lt-windows.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import type { SortedPage } from './transactions.ts';
 
@@ -39,13 +40,13 @@ export async function findTransfers<C extends Columns>(
   store: StoreReader,
   list: TransferList<C>,
   window: TransferWindow,
-  page: SortedPage,
+  page: SortedPage & After,
 ): Promise<readonly FoundTransfer<C>[]> {
-  const { sort } = page;
-  const byTime = (window.startUtime ?? window.endUtime) !== undefined;
-  const byLt = `ORDER BY t.tx_lt ${sort}, t.tx_hash ${sort}`;
-  const order = byTime ? `ORDER BY t.tx_utime ${sort}, t.tx_lt ${sort}, t.tx_hash ${sort}` : byLt;
+  const columnsOfOrder = transferOrder(window, page);
+  const byLt = orderBy(transferOrder({}, page), 't');
+  const order = orderBy(columnsOfOrder, 't');
   const conditions = createConditions();
+  addAfter(conditions, columnsOfOrder, 't', page.after);
   const [parties, contracts] = [distinctKeys(list.parties.keys), distinctKeys(list.contract.keys)];
   const isOfContracts = parties.length === 0 && contracts.length > 0;
   if (!(await addWindow(store, conditions, window, isOfContracts))) return [];
@@ -73,6 +74,16 @@ export async function findTransfers<C extends Columns>(
       LEFT JOIN transactions x ON x.hash = place.tx_hash AND x.lt = place.tx_lt ${order}`,
     conditions.values,
   );
+}
+
+/** v3 sheet section 4. */
+export function transferOrder({ startUtime, endUtime }: TransferWindow, { sort }: Pick<SortedPage, 'sort'>): Order {
+  const byLt = [
+    { column: 'tx_lt', type: 'bigint', sort },
+    { column: 'tx_hash', type: 'bytea', sort },
+  ] as const;
+  const byTime = (startUtime ?? endUtime) !== undefined;
+  return byTime ? [{ column: 'tx_utime', type: 'integer', sort }, ...byLt] : byLt;
 }
 
 /** False when nothing can be in it. */

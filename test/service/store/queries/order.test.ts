@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { blockOrder, findBlocks } from '#service/store/queries/blocks.ts';
+import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findMessages, messageOrder } from '#service/store/queries/messages.ts';
+import { positionOf, type Order, type Position } from '#service/store/queries/order.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import { findTraces, traceOrder } from '#service/store/queries/traces.ts';
+import { findTransactions, transactionOrder, type SortedPage } from '#service/store/queries/transactions.ts';
+import { createRecordedIndex } from '#test/support/recorded-index.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+
+let index: StoreUnderTest;
+let reader: StoreReader;
+let busiest: readonly { readonly workchain: number; readonly id: Buffer }[];
+
+beforeAll(async () => {
+  index = await createRecordedIndex(import.meta.filename);
+  reader = { read: (sql, values) => index.store.read(sql, values) };
+  const rows = await reader.read<{ account: Buffer }>(
+    'SELECT account FROM transactions GROUP BY account ORDER BY count(*) DESC LIMIT 3',
+    [],
+  );
+  busiest = rows.map(({ account }) => ({ workchain: account[0]! - 128, id: account.subarray(1) }));
+}, 120_000);
+afterAll(() => index.close());
+
+type PagePart = SortedPage & { readonly after?: Position | undefined };
+type List = {
+  readonly order: (page: SortedPage) => Order;
+  readonly find: (page: PagePart) => Promise<readonly object[]>;
+};
+
+const lastSecond = 1_795_222_600;
+const window = { startUtime: lastSecond - 300, endUtime: lastSecond };
+const everyTrace = { traceIds: [], txHashes: [], msgHashes: [] };
+
+/** Lists of each kind, and of each order that a kind has. */
+const lists: readonly (readonly [string, () => List])[] = [
+  ['blocks', () => ({ order: blockOrder, find: (page) => findBlocks(reader, { workchain: 0 }, page) })],
+  ...(
+    [
+      ['transactions', () => ({})],
+      ['transactions in a window of time', () => window],
+      ['transactions of an account', () => ({ accounts: busiest.slice(0, 1) })],
+      ['transactions of some accounts', () => ({ accounts: busiest })],
+    ] as const
+  ).map(
+    ([what, filterOf]) =>
+      [
+        what,
+        (): List => {
+          const filter = filterOf();
+          return {
+            order: (page) => transactionOrder(filter, page),
+            find: (page) => findTransactions(reader, filter, page),
+          };
+        },
+      ] as const,
+  ),
+  ...(
+    [
+      ['messages', {}],
+      ['messages in a window of time', window],
+      ['messages from outside', { onlyExternals: true }],
+    ] as const
+  ).map(
+    ([what, filter]) =>
+      [
+        what,
+        (): List => ({
+          order: (page) => messageOrder(filter, page),
+          find: (page) => findMessages(reader, filter, page),
+        }),
+      ] as const,
+  ),
+  ...(['in', 'out', 'both'] as const).map(
+    (direction) =>
+      [
+        `transactions of messages, ${direction}`,
+        (): List => ({
+          order: (page) => transactionOrder({}, page),
+          find: (page) => findTransactionsByMessage(reader, { opcode: 0 }, direction, page),
+        }),
+      ] as const,
+  ),
+  ...([{}, window] as const).map(
+    (filter) =>
+      [
+        `traces${'startUtime' in filter ? ' in a window of time' : ''}`,
+        (): List => ({
+          order: (page) => traceOrder(filter, page),
+          find: (page) => findTraces(reader, { ...everyTrace, ...filter }, page),
+        }),
+      ] as const,
+  ),
+];
+
+describe('a list behind the place of one of its rows', () => {
+  it.each(lists)('is what is left of it: %s', async (_what, open) => {
+    const { order, find } = open();
+    for (const sort of ['asc', 'desc'] as const) {
+      const first = { limit: 700, offset: 0, sort };
+      const columns = order(first);
+      const whole = (await find(first)).map((row) => positionOf(columns, row));
+      const seen: Position[] = [];
+      for (let after: Position | undefined; seen.length < whole.length; after = seen.at(-1)) {
+        const rows = await find({ limit: 97, offset: 0, sort, after });
+        expect(rows.length).toBeGreaterThan(0);
+        seen.push(...rows.map((row) => positionOf(columns, row)));
+      }
+      expect(seen.slice(0, whole.length)).toEqual(whole);
+      expect(whole.length).toBeGreaterThan(97);
+    }
+  });
+});
