@@ -119,7 +119,7 @@ function isToBeFetched({ metadata: row, content, is_stale: isStale }: TokenRow):
  * outside, those on the chain are told meanwhile: they win over what comes from there.
  */
 function describeToken({ address, type, index, metadata: row, content }: TokenRow): Described {
-  const words = row ?? wordsOf(content ?? {});
+  const words = row === null ? wordsOf(content ?? {}) : { ...row, extra: row.extra ?? {} };
   const isIndexed = row !== null || outsideOf(content ?? {}) === undefined;
   const valid = row?.valid ?? (isIndexed ? sayEnough(type, words) : undefined);
   const isShown = valid ?? !isOnlyLink(words);

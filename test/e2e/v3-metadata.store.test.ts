@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { collectionRow, insertTokens, keyOf, masterRow, rawOf } from '#test/support/token-rows.ts';
+import { collectionRow, insertTokens, keyOf, masterRow, metadataRow, rawOf } from '#test/support/token-rows.ts';
 import { base64, goodVerdict, rawAt, startTokenScene, tokenWords, type TokenScene } from '#test/support/token-scene.ts';
 import type { Query, V3UnderTest } from '#test/support/v3-service.ts';
 
@@ -120,6 +120,19 @@ describe('metadata', () => {
   it('is in the order asked for, by raw address; what is no token, or no address, is left out', async () => {
     const asked = [rawAt('item', 0), 'foo', rawAt('owner', 0), rawAt('master', 3).toLowerCase(), rawAt('item', 0)];
     expect(Object.keys(await get('metadata', { address: asked }))).toEqual([rawAt('item', 0), rawAt('master', 3)]);
+  });
+
+  it('that is very long is told without what is too long', async () => {
+    const key = keyOf('long', 0);
+    const words = { name: 'Long', description: 'x'.repeat(20_000), extra: { attributes: 'y'.repeat(16_384) } };
+    await insertTokens(v3.index.store, {
+      masters: [masterRow(60, { address: key })],
+      metadata: [metadataRow({ address: key, type: 'jetton_masters' }, words)],
+    });
+    expect(await infoOf(rawOf(key))).toEqual({
+      is_indexed: true,
+      token_info: [{ valid: true, type: 'jetton_masters', name: 'Long', is_nsfw: false, is_scam: false, extra: {} }],
+    });
   });
 
   it('of an account that is two things is both', async () => {

@@ -2,6 +2,11 @@ import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
 import type { TokenName } from '../token-content.ts';
 import type { StoreReader } from './reader.ts';
 
+/** What is too long is null. */
+type TokenWordsRow = Omit<AddressMetadataRow, 'address' | 'type' | 'updated_at' | 'expires_at' | 'extra'> & {
+  readonly extra: AddressMetadataRow['extra'] | null;
+};
+
 /** A token as contracts say it is, with what is known of it from elsewhere. */
 export type TokenRow = TokenName & {
   readonly address: Buffer;
@@ -9,14 +14,24 @@ export type TokenRow = TokenName & {
   readonly index: bigint | null;
   /** What the chain says; null where `metadata` is there. */
   readonly content: Readonly<Record<string, unknown>> | null;
-  readonly metadata: Omit<AddressMetadataRow, 'address' | 'type' | 'updated_at' | 'expires_at'> | null;
+  readonly metadata: TokenWordsRow | null;
   /** Whether `metadata` is older than it should be. */
   readonly is_stale: boolean;
 };
 
-/** Content of a token that is looked at: what the chain holds is at most nine values of 8 KiB, most of some hundred bytes. */
-const metadataJson = `CASE WHEN m.address IS NOT NULL THEN jsonb_build_object('valid', m.valid, 'name', m.name, 'description', m.description,
-  'symbol', m.symbol, 'image', m.image, 'extra', m.extra) END`;
+/**
+ * Bytes of one word that is told, and of all that is beside the words: some kilobytes are usual. What came from outside may be of megabytes, and an
+ * answer tells of thousands: a longer one is left out.
+ */
+export const wordBytesMax = 16_384;
+
+/** What is short as it is stored, compressed, is measured in full. */
+function short(column: string): string {
+  const within = `pg_column_size(m.${column}) <= ${wordBytesMax} AND octet_length(m.${column}::text) <= ${wordBytesMax}`;
+  return `'${column}', CASE WHEN ${within} THEN m.${column} END`;
+}
+
+const metadataJson = `CASE WHEN m.address IS NOT NULL THEN jsonb_build_object('valid', m.valid, ${['name', 'description', 'symbol', 'image', 'extra'].map(short).join(', ')}) END`;
 
 function tokensOf(type: TokenName['type'], index: string): string {
   return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.address IS NULL THEN t.content END AS content,
