@@ -16,9 +16,11 @@ import { call, followedBy, maybe, withoutExcesses } from './pattern.ts';
 const collection = '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF';
 const itemCodeHash = 'i1/8nr/TkGTY1fVuRlnIJrt1k5I/XKSHKL5NYK9vUfk=';
 
-/** True for an item that is a name of `.ton`. */
-export function isDnsItem(info: NftItemInfo): boolean {
-  return info.codeHash === itemCodeHash || info.collection === collection;
+/** True for an item that is a name of `.ton`: of the main network's, or of the one that a network's own root of names delegates to. */
+export function isDnsItem({ codeHash, collection: of, content }: NftItemInfo): boolean {
+  // No content has a domain of its own: whoever looked at the item found it.
+  const domain = content?.['domain'];
+  return codeHash === itemCodeHash || of === collection || (typeof domain === 'string' && domain.endsWith('.ton'));
 }
 
 /** Null when the body ends before it. */

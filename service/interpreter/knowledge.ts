@@ -41,6 +41,12 @@ export type KnowledgeDependencies = {
 
 const noFacts: AccountFacts = {};
 
+/** Whether an account was looked into that is nothing depends on what code was met before: nothing is kept of it. */
+function isSomething({ found }: FoundChange): boolean {
+  const { facts, lastTransLt, ...rows } = found;
+  return lastTransLt > 0n && Object.keys(facts).length + Object.keys(rows).length > 0;
+}
+
 /**
  * @param own changes in the blocks
  * @param earlier changes in other blocks, by traces that ended in these
@@ -116,7 +122,7 @@ export async function createKnowledge(
 
   return {
     detected,
-    facts: detected.map(({ change, found: { facts } }) => ({
+    facts: detected.filter(isSomething).map(({ change, found: { facts } }) => ({
       account: change.account,
       after_lt: change.first.prevLt,
       until_lt: change.last.stored.lt,

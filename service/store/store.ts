@@ -186,6 +186,8 @@ function connectPool(url: string, options: StoreOptions, logger: Logger): Pool {
   const pool = new Pool({ ...connectionOf(url, options), max: options.poolSize });
   // Of an idle connection: the next call opens another.
   pool.on('error', (error) => logger.warn({ err: error }, 'connection to Postgres lost'));
+  // It may be lost in the packet that opens it, before whoever asked for it can listen: what it is asked then fails, and nothing else may.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

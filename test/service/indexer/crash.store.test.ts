@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { BlockId } from '#service/decode/block-id.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { readProgress } from '#service/store/indexer-state.ts';
 import type { Store } from '#service/store/store.ts';
 import { openStore } from '#test/support/store.ts';
 import { seededRandom } from '../pool/workload.ts';
+import { cutConnections, runAndKill } from './crashes.ts';
 import { startIndexer, untilIndexed } from './index-under-test.ts';
 import type { RecordedNetwork } from './recorded-network.ts';
 import { openRecordedNetwork } from './recorded-network.ts';
@@ -91,51 +89,18 @@ async function indexUntilCut(store: Store, url: string, { gapBlocksMax, rows, ms
 /** Some masterchain blocks a transaction, so that there are hundreds of transactions to cut. */
 const small = { itemsMax: 4, bytesMax: 1e6 };
 
-/** Every connection to the database but the one that asks. */
-async function cutConnections(store: Store): Promise<void> {
-  await store.transaction(({ query }) =>
-    query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    ),
-  );
-}
-
 /** Starts a process that indexes, and kills it after it has written something, in the middle of more. */
 async function killAfterSome(store: Store, url: string, random: () => number): Promise<void> {
-  const before = await writtenBlocks(store);
-  const process = spawn(
-    globalThis.process.execPath,
-    [join(import.meta.dirname, 'indexing-process.ts'), url, JSON.stringify(liteServersOf(recorded))],
-    { stdio: ['pipe', 'ignore', 'ignore'] },
-  );
-  const ended = once(process, 'exit');
-  try {
-    // Spread over the whole chain.
-    const step = Math.floor((random() * 1.6 * recorded.last) / KILLED_PROCESSES);
-    const wanted = Math.min(recorded.last, before + 1 + step);
-    for (let looks = 0; looks < 6_000 && (await writtenBlocks(store)) < wanted; looks++) {
-      if (process.exitCode !== null) throw new Error('the process ended on its own');
-      await sleep(10);
-    }
-    await sleep(random() * 50);
-  } finally {
-    process.kill('SIGKILL');
-    await ended;
-  }
-}
-
-/** The place of a block holds numbers that JSON does not know. */
-function rootAndFile({ rootHash, fileHash }: BlockId): object {
-  return { workchain: -1, rootHash, fileHash, seqno: 0 };
-}
-
-/** What a process needs to connect to the recorded network. */
-function liteServersOf({ network }: RecordedNetwork): unknown {
-  return {
-    zero: rootAndFile(network.chain.zeroStates[0]!.id),
-    liteServers: network.liteServers.map(({ host, port, publicKey }) => ({ host, port, publicKey })),
-  };
+  // Spread over the whole chain.
+  const step = Math.floor((random() * 1.6 * recorded.last) / KILLED_PROCESSES);
+  const wanted = Math.min(recorded.last, (await writtenBlocks(store)) + 1 + step);
+  await runAndKill({
+    script: join(import.meta.dirname, 'indexing-process.ts'),
+    url,
+    network: recorded,
+    isEnough: async () => (await writtenBlocks(store)) >= wanted,
+    moreMs: random() * 50,
+  });
 }
 
 async function writtenBlocks(store: Store): Promise<number> {

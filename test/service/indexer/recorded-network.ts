@@ -1,5 +1,6 @@
 import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -13,6 +14,7 @@ import { tableHashes } from './table-hashes.ts';
 /** The recorded network at its last block, lite servers over it, and databases to index it into. */
 export type RecordedNetwork = {
   readonly network: Devchain;
+  readonly pool: Pool;
   readonly files: LiveBlockFiles;
   /** Seqno of the last masterchain block. */
   readonly last: number;
@@ -50,6 +52,7 @@ export async function openRecordedNetwork(testFile: string, servers = 2): Promis
 
   return {
     network,
+    pool: open.pool,
     files,
     last,
     zero,

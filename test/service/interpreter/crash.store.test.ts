@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { countInterpretations } from '#service/store/interpretations.ts';
+import type { Store } from '#service/store/store.ts';
+import { createRecordedIndex } from '#test/support/recorded-index.ts';
+import { openStore, type StoreUnderTest } from '#test/support/store.ts';
+import { createToldIndex } from '#test/support/told-index.ts';
+import { cutConnections, runAndKill } from '../indexer/crashes.ts';
+import { openRecordedNetwork, type RecordedNetwork } from '../indexer/recorded-network.ts';
+import { meaningHashes } from '../indexer/table-hashes.ts';
+import { seededRandom } from '../pool/workload.ts';
+import { lookInto, type LookInto } from './interpreted-network.ts';
+import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts';
+
+/** More on request, by `TONPLANE_KILLS`: each takes seconds. */
+const KILLED_PROCESSES = Number(process.env['TONPLANE_KILLS'] ?? 3);
+
+/** In this process, by cutting every connection to Postgres at once and forgetting the interpreter. */
+const CUTS = 60;
+
+let network: RecordedNetwork;
+let looks: LookInto;
+let undisturbed: Record<string, string>;
+const opened: StoreUnderTest[] = [];
+
+beforeAll(async () => {
+  network = await openRecordedNetwork(import.meta.filename);
+  looks = lookInto(network.pool);
+  const told = await createToldIndex(import.meta.filename);
+  opened.push(told);
+  undisturbed = await meaningHashes(told.store);
+}, 360_000);
+
+afterAll(async () => {
+  await looks.close();
+  await network.close();
+  for (const one of opened) await one.close();
+});
+
+/** The ledger of the recorded chain, of which nothing is told. */
+async function newIndex(): Promise<StoreUnderTest> {
+  const made = await createRecordedIndex(import.meta.filename);
+  opened.push(made);
+  return made;
+}
+
+/** To the end, with nothing in the way. */
+async function tellRest(store: Store): Promise<void> {
+  const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: looks.newDetector() });
+  await untilInterpreted(store, 1, 240_000);
+  await interpreter.close();
+}
+
+const leftOf = async (store: Store): Promise<number> => (await countInterpretations(store, 1)).todo;
+
+describe('an interpreter that dies at any moment', () => {
+  test(`leaves nothing half told, nothing out and nothing twice: ${CUTS} cut connections`, async () => {
+    const { store, url } = await newIndex();
+    const random = seededRandom(22_112_026);
+    let cuts = 0;
+    for (; cuts < CUTS && (await leftOf(store)) > 0; cuts++) {
+      const own = openStore({ url });
+      const blocksMax = 1 + Math.floor(random() * 12);
+      const interpreter = startInterpreter(own, {
+        worlds: looks.worlds,
+        detector: looks.newDetector(),
+        // Whoever comes next takes over at once.
+        tuning: { blocksMax, claimMs: 1, workers: 1 + Math.floor(random() * 3) },
+      });
+      await sleep(random() * 250);
+      await cutConnections(store);
+      await interpreter.close();
+      await own.close();
+    }
+    expect(cuts).toBeGreaterThan(CUTS / 2);
+    await tellRest(store);
+    expect(await meaningHashes(store)).toEqual(undisturbed);
+  }, 360_000);
+
+  test(
+    `and so do ${KILLED_PROCESSES} processes that are killed`,
+    async () => {
+      const { store, url } = await newIndex();
+      const random = seededRandom(10);
+      const script = join(import.meta.dirname, 'interpreting-process.ts');
+      for (let kills = 0; kills < KILLED_PROCESSES; kills++) {
+        const wanted = (await leftOf(store)) - 1 - Math.floor((random() * network.last) / KILLED_PROCESSES);
+        const isEnough = async (): Promise<boolean> => (await leftOf(store)) <= wanted;
+        await runAndKill({ script, url, network, isEnough, moreMs: random() * 200 });
+      }
+      expect(await leftOf(store)).toBeGreaterThan(0);
+      await tellRest(store);
+      expect(await meaningHashes(store)).toEqual(undisturbed);
+    },
+    360_000 + KILLED_PROCESSES * 20_000,
+  );
+});
