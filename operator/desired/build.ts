@@ -6,6 +6,7 @@ import { buildApiBudget, buildIndexerBudget } from './disruption-budget.ts';
 import { buildExposure } from './exposure.ts';
 import { buildIndexer, buildMigration } from './indexer.ts';
 import { buildKeyring } from './keyring.ts';
+import { buildMetadata } from './metadata.ts';
 import { buildMonitoring } from './monitoring.ts';
 import { buildNetworkPolicies } from './network-policy.ts';
 import { buildRedis } from './redis.ts';
@@ -29,6 +30,7 @@ export function build(tonApi: TonApi, references: References, release: Release):
     buildIndexerBudget(tonApi, release),
     buildApiDeployment(tonApi, references, release),
     buildCanaryDeployment(tonApi, references, release),
+    ...buildMetadata(tonApi, references, release),
     buildApiService(tonApi, references, release),
     buildCanaryService(tonApi, references, release),
     buildAutoscaler(tonApi, references, release),

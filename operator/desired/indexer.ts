@@ -8,6 +8,7 @@ import { childAnnotations, childLabels, childNames, selectorLabels, type Migrate
 import { podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
+import { buildMetricsService } from './service.ts';
 
 const indexerRequests = { cpu: '500m', memory: '512Mi' } as const;
 const migrationRequests = { cpu: '100m', memory: '256Mi' } as const;
@@ -67,21 +68,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
         },
       },
     }),
-    child(tonApi, release.version, {
-      ...shared,
-      apiVersion: 'v1',
-      kind: 'Service',
-      body: {
-        spec: {
-          clusterIP: 'None',
-          publishNotReadyAddresses: true,
-          selector,
-          ports: [
-            { name: 'metrics', port: ports.internal, targetPort: 'metrics', protocol: 'TCP', appProtocol: 'http' },
-          ],
-        },
-      },
-    }),
+    buildMetricsService(tonApi, release, shared),
   ];
 }
 

@@ -1,7 +1,16 @@
 import { group, type TonApi } from '../resource.ts';
 
 /** What a pod or object of a TonApi is for; the label `app.kubernetes.io/component`. */
-export type Component = 'api' | 'api-canary' | 'indexer' | 'migration' | 'redis' | 'config' | 'keyring' | 'monitoring';
+export type Component =
+  | 'api'
+  | 'api-canary'
+  | 'indexer'
+  | 'metadata'
+  | 'migration'
+  | 'redis'
+  | 'config'
+  | 'keyring'
+  | 'monitoring';
 
 /** Value of `app.kubernetes.io/managed-by`, and the field manager of every write. */
 export const manager = 'ton-operator';
@@ -48,6 +57,7 @@ export function childNames(tonApi: TonApi) {
     canary: name('api-canary'),
     config: name('config'),
     indexer: name('indexer'),
+    metadata: name('metadata'),
     redis: name('redis'),
     serviceAccount: name('pods'),
     keyring: (shard: number) => name(`keyring-${shard}`),

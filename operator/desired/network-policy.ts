@@ -26,7 +26,11 @@ export function buildNetworkPolicies(tonApi: TonApi, references: References, rel
     ingress: [{ ports: [tcp(ports.http)] }, metricsIngress(release)],
     egress: egress(tonApi, references),
   });
-  return tonApi.spec.rateLimits.redis.embedded ? [service, redisPolicy(tonApi, release)] : [service];
+  return [
+    service,
+    ...(tonApi.spec.tokenMetadata === undefined ? [] : [metadataPolicy(tonApi, release)]),
+    ...(tonApi.spec.rateLimits.redis.embedded ? [redisPolicy(tonApi, release)] : []),
+  ];
 }
 
 function policy(tonApi: TonApi, release: Release, name: string, spec: Rule): DesiredObject {
@@ -40,7 +44,7 @@ function policy(tonApi: TonApi, release: Release, name: string, spec: Rule): Des
   });
 }
 
-/** Pods of the service in every role; not the Redis, which needs less. */
+/** Pods of the service in every role that answers callers or reads lite servers; the others need less, or something else. */
 function servicePods(tonApi: TonApi): Rule {
   const values = ['api', 'api-canary', 'indexer', 'migration'];
   return {
@@ -57,17 +61,62 @@ function metricsIngress({ monitoringNamespace, operatorNamespace }: Release): Ru
 }
 
 function egress(tonApi: TonApi, references: References): Rule[] {
-  const { rateLimits, postgres, observability } = tonApi.spec;
-  const endpoint = observability?.tracing?.endpoint;
+  const { rateLimits } = tonApi.spec;
   return [
-    { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
+    ...everyPodsEgress(tonApi),
     rateLimits.redis.embedded
       ? { to: [{ podSelector: { matchLabels: selectorLabels(tonApi, 'redis') } }], ports: [tcp(redisPort)] }
       : { ports: redisPorts.map(tcp) },
-    ...(postgres === undefined ? [] : [{ ports: postgresPorts.map(tcp) }]),
-    ...(endpoint === undefined ? [] : [{ ports: [tcp(portOf(endpoint))] }]),
     ...liteServerEgress(liteServerAddresses(tonApi, references.globalConfig)),
   ];
+}
+
+/** Names, the database, and whoever takes traces. */
+function everyPodsEgress({ spec }: TonApi): Rule[] {
+  const endpoint = spec.observability?.tracing?.endpoint;
+  return [
+    { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
+    ...(spec.postgres === undefined ? [] : [{ ports: postgresPorts.map(tcp) }]),
+    ...(endpoint === undefined ? [] : [{ ports: [tcp(portOf(endpoint))] }]),
+  ];
+}
+
+/**
+ * The internet on the web's ports, and nothing inside: the pods check each address themselves, and this holds should they not. Hosts of IPv6 that are
+ * reached in another way than by global unicast, as through a NAT64, need a policy beside ours.
+ */
+const internet = [
+  {
+    ipBlock: {
+      cidr: '0.0.0.0/0',
+      except: [
+        '0.0.0.0/8',
+        '10.0.0.0/8',
+        '100.64.0.0/10',
+        '127.0.0.0/8',
+        '168.63.129.16/32',
+        '169.254.0.0/16',
+        '172.16.0.0/12',
+        '192.0.0.0/24',
+        '192.168.0.0/16',
+        '198.18.0.0/15',
+        '224.0.0.0/3',
+      ],
+    },
+  },
+  { ipBlock: { cidr: '2000::/3', except: ['2001::/23', '2001:db8::/32', '2002::/16'] } },
+] as const;
+
+/** Of the pods that fetch what tokens keep outside of the chain: they alone reach hosts that nobody has named, and neither Redis nor lite servers. */
+function metadataPolicy(tonApi: TonApi, release: Release): DesiredObject {
+  const gateway = tonApi.spec.tokenMetadata?.ipfsGateway;
+  const web = new Set([80, 443, ...(gateway === undefined ? [] : [portOf(gateway)])]);
+  return policy(tonApi, release, childNames(tonApi).metadata, {
+    podSelector: { matchLabels: selectorLabels(tonApi, 'metadata') },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [metricsIngress(release)],
+    egress: [...everyPodsEgress(tonApi), { to: internet, ports: [...web].map(tcp) }],
+  });
 }
 
 /** A rule for each port, with the addresses that have it; a host name may be any address. Sorted, so that the order in the list does not matter. */

@@ -2,7 +2,7 @@ import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
 import { ports } from './deployment.ts';
 import { childNames, instanceLabels, selectorLabels, trafficLabel, type Component } from './names.ts';
-import type { DesiredObject, References, Release } from './references.ts';
+import type { DesiredObject, References, Release, Stage } from './references.ts';
 
 /**
  * The Service in front of the API. During a canary without an HTTPRoute it selects both Deployments, and the number of pods is the weight; an HTTPRoute
@@ -44,6 +44,27 @@ export function weighted({ spec }: TonApi, { apis }: Pick<References, 'apis'>): 
 /** URL of the API inside the cluster. */
 export function serviceUrl(tonApi: TonApi): string {
   return `http://${childNames(tonApi).api}.${tonApi.metadata.namespace}.svc:${ports.http}`;
+}
+
+/** The Service by which monitoring finds pods that nobody calls; of the name of their workload. */
+export function buildMetricsService(
+  tonApi: TonApi,
+  release: Release,
+  parts: { readonly stage: Stage; readonly component: Component; readonly name: string },
+): DesiredObject {
+  return child(tonApi, release.version, {
+    ...parts,
+    apiVersion: 'v1',
+    kind: 'Service',
+    body: {
+      spec: {
+        clusterIP: 'None',
+        publishNotReadyAddresses: true,
+        selector: selectorLabels(tonApi, parts.component),
+        ports: [{ name: 'metrics', port: ports.internal, targetPort: 'metrics', protocol: 'TCP', appProtocol: 'http' }],
+      },
+    },
+  });
 }
 
 type ServiceParts = {

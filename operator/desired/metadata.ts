@@ -1,0 +1,66 @@
+import type { TonApi } from '../resource.ts';
+import { contentHash } from './canonical.ts';
+import { child } from './child.ts';
+import { coldHash, ports, probes, templateRevision } from './deployment.ts';
+import { hasDatabase } from './indexer.ts';
+import { configMounts, joined, postgresMounts, scratchMounts } from './mounts.ts';
+import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
+import { podSpec, versionOf } from './pod.ts';
+import type { DesiredObject, References, Release } from './references.ts';
+import { containerResources } from './resources.ts';
+import { buildMetricsService } from './service.ts';
+
+const requests = { cpu: '50m', memory: '256Mi' } as const;
+
+/** What is under way goes back into the queue, which takes no longer than a query. */
+const graceSeconds = 15;
+
+/**
+ * The pods that fetch what tokens keep outside of the chain. They have neither keys nor Redis, and share a queue in Postgres: there may be any number of
+ * them, old ones beside new ones, and none for a while.
+ */
+export function buildMetadata(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
+  const { tokenMetadata, podTemplate } = tonApi.spec;
+  if (tokenMetadata === undefined || !hasDatabase(tonApi, release)) return [];
+  const { replicas, ...settings } = tokenMetadata;
+  const { metadata: name } = childNames(tonApi);
+  const shared = { stage: 'api', component: 'metadata', name } as const;
+  const template = {
+    metadata: {
+      labels: { ...podTemplate?.labels, ...childLabels(tonApi, 'metadata', versionOf(tonApi, release)) },
+      annotations: {
+        ...podTemplate?.annotations,
+        [childAnnotations.coldHash]: contentHash({ cold: coldHash(tonApi, references), settings }),
+        [childAnnotations.templateRevision]: String(templateRevision),
+      },
+    },
+    spec: {
+      ...podSpec(tonApi, release, {
+        container: 'metadata',
+        args: ['metadata', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
+        mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
+        resources: containerResources(settings.resources, requests),
+        ports: [{ name: 'metrics', containerPort: ports.internal }],
+        extra: probes,
+      }),
+      terminationGracePeriodSeconds: graceSeconds,
+    },
+  };
+  return [
+    child(tonApi, versionOf(tonApi, release), {
+      ...shared,
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      body: {
+        spec: {
+          replicas,
+          selector: { matchLabels: selectorLabels(tonApi, 'metadata') },
+          strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+          revisionHistoryLimit: 5,
+          template,
+        },
+      },
+    }),
+    buildMetricsService(tonApi, release, shared),
+  ];
+}
