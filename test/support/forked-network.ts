@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { Address } from '@ton/core';
+import { Address, Cell } from '@ton/core';
 
 import { parseAddress } from '#service/decode/address.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
+import { readAccount } from '#service/decode/tlb/account.ts';
 import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { Chain } from '#service/devchain/chain.ts';
@@ -33,6 +34,8 @@ export type ForkedNetwork = {
   address(name: string): Address;
   /** A wallet by its name in the recording: now a v4r2 of the test's, at the same address. */
   wallet(name: string): TestWallet;
+  /** Code and data that an account of the recording had. */
+  contract(name: string): { readonly code: Cell; readonly data: Cell };
 };
 
 /** The network has its own. */
@@ -43,7 +46,10 @@ let chains: Promise<Chain> | undefined;
 /** Starts one, in whose newest block the recorded accounts are. Its caller closes the network. */
 export async function startForkedNetwork(): Promise<ForkedNetwork> {
   const chain = await (chains ??= loadChain(recordingDir));
-  const network = await startPrivateNetwork({}, forkOf(chain));
+  const network = await startPrivateNetwork(
+    { genesisUtime: chain.masterchain(chain.lastSeqno)!.header.utime },
+    forkOf(chain),
+  );
   const wallets = new Map<string, TestWallet>();
   const edits = Object.entries(known).flatMap(([name, { address, what }]) => {
     const place = parseAddress(address)!;
@@ -58,7 +64,17 @@ export async function startForkedNetwork(): Promise<ForkedNetwork> {
     network,
     address: (name) => Address.parse(known[name]!.address),
     wallet: (name) => wallets.get(name)!,
+    contract: (name) => contractOf(chain, parseAddress(known[name]!.address)!),
   };
+}
+
+function contractOf(chain: Chain, place: AccountPlace): { readonly code: Cell; readonly data: Cell } {
+  const { states } = chain;
+  const { account } = accountAt(chain, chain.masterchain(chain.lastSeqno)!, place)!;
+  const state = readAccount(states, account)?.state;
+  if (state?.kind !== 'active') throw new Error('the account is no contract');
+  const cellOf = (cell: number | undefined): Cell => Cell.fromBoc(writeBoc(states, [cell!]))[0]!;
+  return { code: cellOf(state.init.code), data: cellOf(state.init.data) };
 }
 
 function forkOf(chain: Chain): ForkSource {

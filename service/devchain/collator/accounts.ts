@@ -11,6 +11,7 @@ import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
 import type { Executor, Outcome, Work } from './executor.ts';
 import { importBoc } from './executor.ts';
+import { librariesOf, type LibraryChange } from './public-libraries.ts';
 
 /** The accounts of a chain while a block of it is made. */
 export type BlockAccounts = {
@@ -37,12 +38,6 @@ export type FinishedAccounts = {
   readonly changes: readonly ShardAccountChange[];
   /** Accounts of which libraries may have changed: roots of their dictionaries before and after, in the store of states. */
   readonly libraries: readonly LibraryChange[];
-};
-
-export type LibraryChange = {
-  readonly id: Buffer;
-  readonly before: number | undefined;
-  readonly after: number | undefined;
 };
 
 type OpenAccount = {
@@ -131,9 +126,4 @@ export function openAccounts(
       };
     },
   };
-}
-
-function librariesOf(states: CellStore, account: number | undefined): number | undefined {
-  const state = account === undefined ? undefined : readAccount(states, account)?.state;
-  return state?.kind === 'active' ? state.init.libraries : undefined;
 }

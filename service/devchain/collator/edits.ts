@@ -1,3 +1,4 @@
+import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import { BitWriter } from '#service/decode/bit-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { openExtra } from '#service/decode/hashmap-writer.ts';
@@ -7,6 +8,7 @@ import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { findShardAccount, updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
 import type { Before } from './before.ts';
+import { librariesOf, updatePublicLibraries } from './public-libraries.ts';
 
 /**
  * An account put into the state by hand, before a block's transactions: a developer's way to have any balance, code, data or
@@ -63,11 +65,23 @@ export function applyEdits(
     const found = findShardAccount(states, accounts, id);
     const account = edit(states, found?.account);
     const { lastTransactionHash, lastTransactionLt } = given ?? found ?? noTransaction;
-    return { id, account: account === undefined ? undefined : { account, lastTransactionHash, lastTransactionLt } };
+    return {
+      id,
+      account: account === undefined ? undefined : { account, lastTransactionHash, lastTransactionLt },
+      libraries: { id, before: librariesOf(states, found?.account), after: librariesOf(states, account) },
+    };
   });
+  // Only the masterchain's accounts publish.
+  const published = edits.every(({ workchain }) => workchain === MASTERCHAIN)
+    ? updatePublicLibraries(
+        states,
+        before.libraries,
+        changes.map(({ libraries }) => libraries),
+      )
+    : before.libraries;
   const { root, cell, balance } = storeShardAccounts(states, updateShardAccounts(states, accountsRoot, changes));
   return {
-    before: { ...before, accounts: cell, accountsRoot: root },
+    before: { ...before, accounts: cell, accountsRoot: root, libraries: published },
     gained: { added: excess(states, balance, before.totalBalance), lost: excess(states, before.totalBalance, balance) },
   };
 }

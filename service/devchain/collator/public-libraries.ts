@@ -3,9 +3,21 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { updateHashmap } from '#service/decode/hashmap-writer.ts';
 import { lookupHashmap, walkHashmap } from '#service/decode/hashmap.ts';
-import type { LibraryChange } from './accounts.ts';
+import { readAccount } from '#service/decode/tlb/account.ts';
 
 const KEY_BITS = 256;
+
+export type LibraryChange = {
+  readonly id: Buffer;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+};
+
+/** Root of an account's libraries; undefined when it has none. @param account cell of `Account` */
+export function librariesOf(states: CellStore, account: number | undefined): number | undefined {
+  const state = account === undefined ? undefined : readAccount(states, account)?.state;
+  return state?.kind === 'active' ? state.init.libraries : undefined;
+}
 
 /** The masterchain's libraries after accounts published or withdrew some: `HashmapE 256 LibDescr`. */
 export function updatePublicLibraries(
