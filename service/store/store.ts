@@ -165,7 +165,10 @@ async function endPools({ primary, replica }: Pools): Promise<void> {
   await Promise.all([...new Set([primary, replica])].map((pool) => pool.end()));
 }
 
-/** `options` of the start packet, so that a connection is never without them; those of the URI stay. */
+/**
+ * `options` of the start packet, so that a connection is never without them; those of the URI stay. What is read are pages cut from indexes: a worker
+ * beside takes longer to start than they take.
+ */
 function connectionOf(uri: string, { schema }: StoreOptions): ClientConfig {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   const given = url?.searchParams.get('options') ?? '';
@@ -173,8 +176,14 @@ function connectionOf(uri: string, { schema }: StoreOptions): ClientConfig {
   url?.searchParams.delete('options');
   return {
     connectionString: url?.href ?? uri,
-    options:
-      `${given} -c search_path=${schema} -c idle_in_transaction_session_timeout=${idleTransactionTimeoutMs}`.trim(),
+    options: [
+      given,
+      `-c search_path=${schema}`,
+      `-c idle_in_transaction_session_timeout=${idleTransactionTimeoutMs}`,
+      '-c max_parallel_workers_per_gather=0',
+    ]
+      .join(' ')
+      .trim(),
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'tonplane',
     keepAlive: true,

@@ -31,21 +31,24 @@ function short(column: string): string {
   return `'${column}', CASE WHEN ${within} THEN m.${column} END`;
 }
 
-const metadataJson = `CASE WHEN m.address IS NOT NULL THEN jsonb_build_object('valid', m.valid, ${['name', 'description', 'symbol', 'image', 'extra'].map(short).join(', ')}) END`;
+const words = ['name', 'description', 'symbol', 'image', 'extra'].map(short).join(', ');
 
+/** Accounts are looked up one by one: few of them are tokens, and which they are no statistics tell. */
 function tokensOf(type: TokenName['type'], index: string): string {
-  return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.address IS NULL THEN t.content END AS content,
-      ${metadataJson} AS metadata, coalesce(m.expires_at <= extract(epoch FROM now()), false) AS is_stale
-    FROM ${type} t LEFT JOIN address_metadata m ON m.address = t.address AND m.type = '${type}'
-    WHERE t.address = ANY($1::bytea[])`;
+  return `SELECT t.address, '${type}' AS type, t.index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata,
+      coalesce(m.expires_at <= extract(epoch FROM now()), false) AS is_stale
+    FROM unnest($1::bytea[]) a (key)
+    CROSS JOIN LATERAL (SELECT address, content, ${index} AS index FROM ${type} WHERE address = a.key LIMIT 1) t
+    LEFT JOIN LATERAL (SELECT m.expires_at, jsonb_build_object('valid', m.valid, ${words}) AS metadata
+      FROM address_metadata m WHERE m.address = a.key AND m.type = '${type}' LIMIT 1) m ON true`;
 }
 
-/** The tokens among some accounts, in no order; an account may be several. Rides the primary keys of all four tables. @param keys of `accountKey` */
+/** The tokens among some accounts, in no order; an account may be several. Rides the primary keys of all four tables. @param keys of `accountKey`, each once */
 export function readTokens(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly TokenRow[]> {
   const parts = [
     tokensOf('jetton_masters', 'NULL::numeric'),
     tokensOf('nft_collections', 'NULL::numeric'),
-    tokensOf('nft_items', 't.index'),
+    tokensOf('nft_items', 'index'),
   ];
   return store.read(parts.join(' UNION ALL '), [keys]);
 }
@@ -54,7 +57,9 @@ export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & 
 
 /** The jetton wallets among some accounts, in no order. Rides the primary key. @param keys as of `readTokens` */
 export function readJettonWallets(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly WalletRow[]> {
-  return store.read('SELECT address, owner, jetton, balance FROM jetton_wallets WHERE address = ANY($1::bytea[])', [
-    keys,
-  ]);
+  return store.read(
+    `SELECT w.* FROM unnest($1::bytea[]) a (key) CROSS JOIN LATERAL
+      (SELECT address, owner, jetton, balance FROM jetton_wallets WHERE address = a.key LIMIT 1) w`,
+    [keys],
+  );
 }
