@@ -30,6 +30,16 @@ const named = (tokenMetadata?: TokenMetadata, schemaVersion?: number): string[] 
 const find = (kind: string, tokenMetadata = wanted) =>
   objects(tokenMetadata).find((object) => object.kind === kind && object.metadata.name.endsWith('-metadata'));
 
+const apiHash = (tokenMetadata?: TokenMetadata): string => coldHash(tonApi(tokenMetadata), references());
+
+/** Of the pods' template. */
+function annotationsOf(tokenMetadata: TokenMetadata): object | undefined {
+  const template = find('Deployment', tokenMetadata)?.spec?.['template'] as
+    | { metadata: { annotations: object } }
+    | undefined;
+  return template?.metadata.annotations;
+}
+
 describe('the pods that fetch metadata', () => {
   it('are there where they are wanted, with a policy of their own and a Service for monitoring', () => {
     expect(named(wanted)).toEqual(['NetworkPolicy', 'Deployment', 'Service']);
@@ -48,13 +58,11 @@ describe('the pods that fetch metadata', () => {
   });
 
   it('take their number and their resources from the manifest, and start anew when it tells them something else', () => {
-    const template = (tokenMetadata: TokenMetadata) =>
-      (find('Deployment', tokenMetadata)?.spec?.['template'] as { metadata: { annotations: object } }).metadata;
     const more = { ...wanted, replicas: 3, resources: { requests: { memory: '1Gi' } } };
     expect(find('Deployment', more)?.spec).toMatchObject({ replicas: 3 });
     expect(JSON.stringify(find('Deployment', more))).toContain('"limits":{"memory":"1Gi"}');
-    expect(template({ ...wanted, replicas: 3 }).annotations).toEqual(template(wanted).annotations);
-    expect(template({ ...wanted, concurrency: 32 }).annotations).not.toEqual(template(wanted).annotations);
+    expect(annotationsOf({ ...wanted, replicas: 3 })).toEqual(annotationsOf(wanted));
+    expect(annotationsOf({ ...wanted, concurrency: 32 })).not.toEqual(annotationsOf(wanted));
   });
 
   it('alone may reach the internet, on the ports of the web and of the gateway', () => {
@@ -85,9 +93,8 @@ describe('the pods that fetch metadata', () => {
 
 describe('a change of how metadata is fetched', () => {
   it('is none for the pods of the API; whether it is fetched is one', () => {
-    const hash = (tokenMetadata?: TokenMetadata) => coldHash(tonApi(tokenMetadata), references());
-    expect(hash({ ...wanted, concurrency: 32 })).toBe(hash(wanted));
-    expect(hash(wanted)).not.toBe(hash());
+    expect(apiHash({ ...wanted, concurrency: 32 })).toBe(apiHash(wanted));
+    expect(apiHash(wanted)).not.toBe(apiHash());
   });
 
   it('reaches the pods in their configuration, without what only says how pods are run', () => {

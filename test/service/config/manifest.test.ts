@@ -187,25 +187,6 @@ describe('a manifest is refused', () => {
       (spec) => Object.assign(spec, { postgres, indexer: { partitions: 4 } }),
     ],
     [
-      'spec.postgres: expected a secretRef, since tokenMetadata is set, got nothing',
-      (spec) => void (spec['tokenMetadata'] = {}),
-    ],
-    [
-      'spec.tokenMetadata.concurrencyPerHost: expected at most concurrency (2), got 3',
-      (spec) => Object.assign(spec, { postgres, tokenMetadata: { concurrency: 2, concurrencyPerHost: 3 } }),
-    ],
-    ...[
-      'ftp://ipfs.io',
-      'https://user:secret@ipfs.io',
-      'https://ipfs.io/?a=b',
-      'ipfs.io',
-      'https://',
-      'https://ipfs.io:99999',
-    ].map((ipfsGateway): [string, Parameters<typeof manifestOf>[0]] => [
-      `spec.tokenMetadata.ipfsGateway: expected an http or https URL without credentials, query or fragment, got "${ipfsGateway}"`,
-      (spec) => Object.assign(spec, { postgres, tokenMetadata: { ipfsGateway } }),
-    ]),
-    [
       'spec.rateLimits.redis: expected exactly one of secretRef, embedded: true, got neither',
       (spec) => void (spec['rateLimits'] = { redis: {} }),
     ],

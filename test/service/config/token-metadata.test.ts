@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { changedCold, configFromManifest, hotHashOfManifest } from '#service/config.ts';
+import { ConfigError } from '#service/config/errors.ts';
 
 import { manifestOf } from './manifest-builder.ts';
 
@@ -8,6 +9,17 @@ const postgres = { secretRef: { name: 'database' } };
 
 const fetching = (tokenMetadata: object): string =>
   manifestOf((spec) => Object.assign(spec, { postgres, tokenMetadata }));
+
+/** What is wrong with a manifest, a line each. */
+function problemsOf(manifest: string): string[] {
+  try {
+    configFromManifest(manifest);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.data.problems.map(({ path, expected }) => `${path}: ${expected}`);
+  }
+}
 
 describe('token metadata in a manifest', () => {
   it('is off unless it is asked for', () => {
@@ -37,5 +49,39 @@ describe('token metadata in a manifest', () => {
     expect(changedCold(off, configFromManifest(on))).toContain('tokenMetadata');
     expect(changedCold(configFromManifest(on), configFromManifest(faster))).toEqual(['tokenMetadata.concurrency']);
     expect(hotHashOfManifest(faster)).toBe(hotHashOfManifest(on));
+  });
+
+  it.each([
+    'ftp://ipfs.io',
+    'https://user:secret@ipfs.io',
+    'https://ipfs.io/?a=b',
+    'ipfs.io',
+    'https://',
+    'https://ipfs.io:99999',
+  ])('is refused with the gateway %s', (ipfsGateway) => {
+    expect(problemsOf(fetching({ ipfsGateway }))).toEqual([
+      `spec.tokenMetadata.ipfsGateway: expected an http or https URL without credentials, query or fragment, got "${ipfsGateway}"`,
+    ]);
+  });
+
+  it.each([
+    [
+      { concurrency: 2, concurrencyPerHost: 3 },
+      'spec.tokenMetadata.concurrencyPerHost: expected at most concurrency (2), got 3',
+    ],
+    [{ concurrency: 0 }, 'spec.tokenMetadata.concurrency: expected a whole number from 1 to 256, got 0'],
+    [{ replicas: 17 }, 'spec.tokenMetadata.replicas: expected a whole number from 1 to 16, got 17'],
+    [
+      { imageProxy: 'x' },
+      'spec.tokenMetadata.imageProxy: expected no such field, only ipfsGateway, replicas, concurrency, concurrencyPerHost, resources',
+    ],
+  ])('is refused with %j', (fields, problem) => {
+    expect(problemsOf(fetching(fields))).toEqual([problem]);
+  });
+
+  it('is refused without a database', () => {
+    expect(problemsOf(manifestOf((spec) => void (spec['tokenMetadata'] = {})))).toEqual([
+      'spec.postgres: expected a secretRef, since tokenMetadata is set, got nothing',
+    ]);
   });
 });
