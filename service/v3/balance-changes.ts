@@ -9,7 +9,13 @@ import { findJettonWallets } from '../store/queries/jettons.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findTraces, findTransactionsOfTraces } from '../store/queries/traces.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
-import { sumBalances, type BalanceSums, type MovingTransaction, type WalletOwner } from './balance-sums.ts';
+import {
+  messagesSentBy,
+  sumBalances,
+  type BalanceSums,
+  type MovingTransaction,
+  type WalletOwner,
+} from './balance-sums.ts';
 import { notIndexed, V3Error } from './errors.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { hash } from './parameters.ts';
@@ -40,38 +46,37 @@ export function balanceChangeOperations(): readonly V3Operation[] {
       failures: [400, 404],
       result: balanceChangesResult,
       handle: async ({ traceId, actionId }, { store }) => {
-        const rows = await readRows(store, traceId, actionId);
-        const transactions = await openAll(rows);
-        return viewSums(sumBalances(transactions, await readWallets(store, rows)));
+        const { rows, startLt } = await readRows(store, traceId, actionId);
+        const all = await openAll(rows);
+        const own = all.filter(({ transaction }) => transaction.lt >= startLt || isFromOutside(transaction));
+        return viewSums(sumBalances(own, messagesSentBy(all), await readWallets(store, rows)));
       },
     }),
   ];
 }
 
+type Changing = {
+  readonly rows: readonly FoundTransaction[];
+  /** What led to an action came before, and changed its account's balance by other messages too. */
+  readonly startLt: bigint;
+};
+
 async function readRows(
   store: StoreReader,
   traceId: Buffer | undefined,
   actionId: Buffer | undefined,
-): Promise<readonly FoundTransaction[]> {
-  if (actionId !== undefined) return readRowsOfAction(store, traceId, actionId);
+): Promise<Changing> {
+  if (actionId !== undefined) {
+    const action = await findAction(store, traceId, actionId);
+    if (action === undefined) throw notIndexed('action not found');
+    return { rows: await findTransactionsOfActions(store, [action]), startLt: action.start_lt };
+  }
   if (traceId === undefined) throw new V3Error('nothing_named', 'trace_id or action_id is required');
   const page = { limit: 1, offset: 0, sort: 'desc' } as const;
   const [trace] = await findTraces(store, { traceIds: [traceId], txHashes: [], msgHashes: [] }, page);
   if (trace === undefined) throw notIndexed('trace not found');
   if (trace.nodes > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'trace is too large');
-  return findTransactionsOfTraces(store, [trace]);
-}
-
-async function readRowsOfAction(
-  store: StoreReader,
-  traceId: Buffer | undefined,
-  actionId: Buffer,
-): Promise<readonly FoundTransaction[]> {
-  const action = await findAction(store, traceId, actionId);
-  if (action === undefined) throw notIndexed('action not found');
-  const rows = await findTransactionsOfActions(store, [action]);
-  // What led to it changed its sender's balance by other messages too: only what came from outside is the action's own.
-  return rows.filter((row) => row.lt >= action.start_lt || isFromOutside(row));
+  return { rows: await findTransactionsOfTraces(store, [trace]), startLt: 0n };
 }
 
 async function findAction(
@@ -85,8 +90,9 @@ async function findAction(
   return action;
 }
 
-function isFromOutside(row: FoundTransaction): boolean {
-  return open(row).transaction.inMessage?.info.kind === 'externalIn';
+/** What came from outside is the action's own. */
+function isFromOutside({ inMessage }: MovingTransaction['transaction']): boolean {
+  return inMessage?.info.kind === 'externalIn';
 }
 
 function open({ boc, workchain }: FoundTransaction): MovingTransaction {

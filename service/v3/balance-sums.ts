@@ -4,6 +4,7 @@ import { formatRawAddress } from '../decode/address.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import { openBody, type InternalInfo, type Message } from '../decode/tlb/message.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
+import { hashKey } from '../store/hash-key.ts';
 
 /** A transaction that moved something. */
 export type MovingTransaction = {
@@ -27,10 +28,12 @@ export type BalanceSums = {
 /**
  * What transactions changed, each with the message that it took: the message's value went over, its sender paid its way, and its taker what was done.
  * Of a whole trace that is the difference of the accounts' balances; what was sent and not taken yet is not in it.
+ * @param sent as `messagesSentBy` names them: who sent others, as the chain itself does, is not part of it
  * @param wallets the jetton wallets among the accounts, by raw address
  */
 export function sumBalances(
   transactions: Iterable<MovingTransaction>,
+  sent: ReadonlySet<string>,
   wallets: ReadonlyMap<string, WalletOwner>,
 ): BalanceSums {
   const changes = new Map<string, bigint>();
@@ -47,8 +50,10 @@ export function sumBalances(
     if (inMessage?.info.kind !== 'internal') continue;
     const { source, value, forwardFee } = inMessage.info;
     add(changes, account, value.grams);
-    add(changes, addressText(source), -value.grams);
-    pay(addressText(source), forwardFee);
+    if (sent.has(hashKey(table.hash(inMessage.cell)))) {
+      add(changes, addressText(source), -value.grams);
+      pay(addressText(source), forwardFee);
+    }
     const wallet = wallets.get(account);
     if (wallet === undefined) continue;
     const moved = isDone(transaction) ? readMovedJettons(table, inMessage, inMessage.info) : 0n;
@@ -58,6 +63,15 @@ export function sumBalances(
     add(own, wallet.jetton, moved);
   }
   return { changes, fees, jettons };
+}
+
+/** Keys of the hashes of all messages that transactions sent. */
+export function messagesSentBy(transactions: Iterable<MovingTransaction>): ReadonlySet<string> {
+  const sent = new Set<string>();
+  for (const { table, transaction } of transactions) {
+    for (const { cell } of transaction.outMessages) sent.add(hashKey(table.hash(cell)));
+  }
+  return sent;
 }
 
 function add(sums: Map<string, bigint>, key: string, value: bigint): void {

@@ -66,7 +66,7 @@ function writeValue(value: PositionValue): string | number | null {
   return typeof value === 'bigint' ? value.toString() : Buffer.from(value).toString('base64url');
 }
 
-const int64Max = 2n ** 63n - 1n;
+const int64Bound = 2n ** 63n;
 const int32Max = 2 ** 31 - 1;
 /** No column of an order has longer ones. */
 const bytesMax = 64;
@@ -85,7 +85,7 @@ function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue 
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
   } else if (typeof value === 'string' && value.length <= digitsMax && /^-?\d+$/.test(value)) {
     const number = BigInt(value);
-    if (type === 'numeric' || (number <= int64Max && number >= -int64Max)) return number;
+    if (type === 'numeric' || (number < int64Bound && number >= -int64Bound)) return number;
   }
   throw unreadable();
 }
