@@ -21,12 +21,6 @@ export type InterpretedCounts = { readonly transactions: number; readonly traces
 
 export type Interpretation = { readonly meaning: Meaning; readonly counts: InterpretedCounts };
 
-export type InterpretationDependencies = KnowledgeDependencies & {
-  readonly store: Pick<Store, 'transaction'>;
-  /** Of the interpreter. */
-  readonly version: number;
-};
-
 type LedgerRows = {
   readonly transactions: readonly StoredTransaction[];
   readonly traces: readonly TraceRow[];
@@ -39,7 +33,7 @@ type LedgerRows = {
  */
 export async function interpret(
   seqnos: readonly number[],
-  dependencies: InterpretationDependencies,
+  dependencies: KnowledgeDependencies,
   signal: AbortSignal,
 ): Promise<Interpretation> {
   const { store, version } = dependencies;

@@ -37,6 +37,8 @@ export type Knowledge = {
 export type KnowledgeDependencies = {
   readonly store: Pick<Store, 'transaction'>;
   readonly finder: Finder;
+  /** Of the interpreter. */
+  readonly version: number;
 };
 
 const noFacts: AccountFacts = {};
@@ -54,7 +56,7 @@ function isSomething({ found }: FoundChange): boolean {
 export async function createKnowledge(
   own: readonly AccountChange[],
   earlier: readonly AccountChange[],
-  { store, finder }: KnowledgeDependencies,
+  { store, finder, version }: KnowledgeDependencies,
   signal: AbortSignal,
 ): Promise<Knowledge> {
   const all = [...own, ...earlier];
@@ -69,7 +71,7 @@ export async function createKnowledge(
     const places = earlier.map(({ last }) => last.stored);
     return {
       codes: new Map<string, StateCode>(states.map((state) => [hashKey(state.hash), state])),
-      stored: places.length === 0 ? [] : await readFacts(query, places),
+      stored: places.length === 0 ? [] : await readFacts(query, places, version),
     };
   });
   const kept = new Map(stored.map((row) => [`${row.lt} ${hashKey(row.account)}`, row]));
@@ -127,6 +129,7 @@ export async function createKnowledge(
       after_lt: change.first.prevLt,
       until_lt: change.last.stored.lt,
       facts: factsJson(facts),
+      version,
     })),
     async ofTransaction({ mc_seqno: mcSeqno, account }) {
       const change = ownByPlace.get(`${mcSeqno} ${hashKey(account)}`);

@@ -1,7 +1,7 @@
 import type { InterfaceFactsRow } from './meaning-tables.ts';
 
 /** What an account meant after its transactions above `after_lt` up to `until_lt`. */
-export type FactSpan = Pick<InterfaceFactsRow, 'after_lt' | 'until_lt' | 'facts'>;
+export type FactSpan = Omit<InterfaceFactsRow, 'account'>;
 
 /** Changes of an account's spans. */
 export type SpanChanges = {
@@ -22,7 +22,7 @@ export function planSpans(stored: readonly FactSpan[], seen: readonly FactSpan[]
   const joined: FactSpan[] = [];
   for (const span of spans.toSorted((one, other) => compare(one.after_lt, other.after_lt))) {
     const last = joined.at(-1);
-    const isNext = last?.until_lt === span.after_lt && textOf(last.facts) === textOf(span.facts);
+    const isNext = last?.until_lt === span.after_lt && saysSame(last, span);
     if (isNext) joined[joined.length - 1] = { ...last, until_lt: span.until_lt };
     else joined.push(span);
   }
@@ -43,9 +43,11 @@ function without(span: FactSpan, other: FactSpan): FactSpan[] {
 }
 
 function isSame(one: FactSpan, other: FactSpan): boolean {
-  return (
-    one.after_lt === other.after_lt && one.until_lt === other.until_lt && textOf(one.facts) === textOf(other.facts)
-  );
+  return one.after_lt === other.after_lt && one.until_lt === other.until_lt && saysSame(one, other);
+}
+
+function saysSame(one: FactSpan, other: FactSpan): boolean {
+  return one.version === other.version && textOf(one.facts) === textOf(other.facts);
 }
 
 /** The same text for the same JSON, whatever the order of its fields. */

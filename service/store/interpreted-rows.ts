@@ -71,14 +71,18 @@ export function readStateCodes(query: Query, hashes: readonly Uint8Array[]): Pro
 /** An account after one of its transactions. */
 export type FactsPlace = { readonly account: Uint8Array; readonly lt: bigint };
 
-/** What is known of accounts after their transactions; nothing of those that were not looked at. */
-export function readFacts(query: Query, places: readonly FactsPlace[]): Promise<(InterfaceFactsRow & FactsPlace)[]> {
+/** What a version of the interpreter knows of accounts after their transactions; nothing of those that it did not look at. */
+export function readFacts(
+  query: Query,
+  places: readonly FactsPlace[],
+  version: number,
+): Promise<(InterfaceFactsRow & FactsPlace)[]> {
   return query(
     `SELECT given.lt, kept.* FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
      CROSS JOIN LATERAL (
        SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt < given.lt
        ORDER BY f.after_lt DESC LIMIT 1) AS kept
-     WHERE kept.until_lt >= given.lt`,
+     WHERE kept.until_lt >= given.lt AND kept.version = $3`,
     [
       encodeArray(
         address,
@@ -88,6 +92,7 @@ export function readFacts(query: Query, places: readonly FactsPlace[]): Promise<
         lt,
         places.map((place) => place.lt),
       ),
+      version,
     ],
   );
 }

@@ -154,6 +154,8 @@ export const interfaceFacts = defineTable('interface_facts', ['account', 'after_
   until_lt: lt,
   /** `AccountFacts` of service/interfaces: bigints as decimal text, bytes as base64. */
   facts: json,
+  /** Of the interpreter: another does not rely on them. */
+  version: small,
 });
 
 const transfer = {

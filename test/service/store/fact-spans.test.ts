@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 
 import { planSpans, type FactSpan } from '#service/store/fact-spans.ts';
 
-const span = (after: number, until: number, owner: string): FactSpan => ({
+const span = (after: number, until: number, owner: string, version = 1): FactSpan => ({
   after_lt: BigInt(after),
   until_lt: BigInt(until),
   facts: { jettonWallet: { owner, jetton: 'J' } },
+  version,
 });
 
 /** The stored spans after changes, by their beginnings. */
@@ -34,6 +35,12 @@ describe('spans of facts', () => {
       [span(0, 30, 'A')],
       [span(10, 20, 'B')],
       [span(0, 10, 'A'), span(10, 20, 'B'), span(20, 30, 'A')],
+    ],
+    [
+      'of another version stands for itself',
+      [span(0, 10, 'A')],
+      [span(10, 20, 'A', 2)],
+      [span(0, 10, 'A'), span(10, 20, 'A', 2)],
     ],
     ['takes the whole place', [span(10, 20, 'A')], [span(10, 20, 'B')], [span(10, 20, 'B')]],
   ])('a span %s', (_what, stored, seen, expected) => {
