@@ -1,5 +1,7 @@
 import { stringify } from 'yaml';
 
+import { configFromManifest } from '#service/config.ts';
+import { ConfigError, type ConfigProblem } from '#service/config/errors.ts';
 import type { TonApi } from '#service/config/manifest.gen.ts';
 
 type Fields = Record<string, unknown>;
@@ -32,4 +34,20 @@ export function manifestOf(change: (spec: Fields, document: Fields) => void = ()
 /** The first plan, lite server or whatever stands in a list of the spec. */
 export function firstOf(spec: Fields, list: keyof TonApi['spec']): Fields {
   return (spec[list] as Fields[])[0] ?? {};
+}
+
+/** What is wrong with a manifest. */
+export function problemsOf(text: string): readonly ConfigProblem[] {
+  try {
+    configFromManifest(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.data.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** `path: expected` of every problem. */
+export function problemLines(text: string): string[] {
+  return problemsOf(text).map(({ path, expected }) => `${path}: ${expected}`);
 }

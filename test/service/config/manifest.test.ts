@@ -3,23 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 
 import { configFromManifest, canonicalHash } from '#service/config.ts';
-import { ConfigError, type ConfigProblem } from '#service/config/errors.ts';
 
-import { firstOf, key, manifestOf } from './manifest-builder.ts';
-
-function problemsOf(text: string): readonly ConfigProblem[] {
-  try {
-    configFromManifest(text);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.data.problems;
-    throw error;
-  }
-  return [];
-}
+import { firstOf, key, manifestOf, problemLines, problemsOf } from './manifest-builder.ts';
 
 /** `path: expected` of every problem. */
 function linesOf(change: Parameters<typeof manifestOf>[0]): string[] {
-  return problemsOf(manifestOf(change)).map(({ path, expected }) => `${path}: ${expected}`);
+  return problemLines(manifestOf(change));
 }
 
 const postgres = { secretRef: { name: 'pg' } };

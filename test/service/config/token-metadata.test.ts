@@ -1,25 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { changedCold, configFromManifest, hotHashOfManifest } from '#service/config.ts';
-import { ConfigError } from '#service/config/errors.ts';
 
-import { manifestOf } from './manifest-builder.ts';
+import { manifestOf, problemLines } from './manifest-builder.ts';
 
 const postgres = { secretRef: { name: 'database' } };
 
 const fetching = (tokenMetadata: object): string =>
   manifestOf((spec) => Object.assign(spec, { postgres, tokenMetadata }));
 
-/** What is wrong with a manifest, a line each. */
-function problemsOf(manifest: string): string[] {
-  try {
-    configFromManifest(manifest);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.data.problems.map(({ path, expected }) => `${path}: ${expected}`);
-  }
-}
+const gatewayOf = (ipfsGateway: string) => configFromManifest(fetching({ ipfsGateway })).tokenMetadata?.ipfsGateway;
 
 describe('token metadata in a manifest', () => {
   it('is off unless it is asked for', () => {
@@ -35,8 +25,7 @@ describe('token metadata in a manifest', () => {
   });
 
   it('takes a gateway with or without a slash at the end', () => {
-    const gateway = (ipfsGateway: string) => configFromManifest(fetching({ ipfsGateway })).tokenMetadata?.ipfsGateway;
-    expect(['https://ipfs.io', 'https://ipfs.io/', 'http://gateway.example:8080/base//'].map(gateway)).toEqual([
+    expect(['https://ipfs.io', 'https://ipfs.io/', 'http://gateway.example:8080/base//'].map(gatewayOf)).toEqual([
       'https://ipfs.io',
       'https://ipfs.io',
       'http://gateway.example:8080/base',
@@ -59,7 +48,7 @@ describe('token metadata in a manifest', () => {
     'https://',
     'https://ipfs.io:99999',
   ])('is refused with the gateway %s', (ipfsGateway) => {
-    expect(problemsOf(fetching({ ipfsGateway }))).toEqual([
+    expect(problemLines(fetching({ ipfsGateway }))).toEqual([
       `spec.tokenMetadata.ipfsGateway: expected an http or https URL without credentials, query or fragment, got "${ipfsGateway}"`,
     ]);
   });
@@ -76,11 +65,11 @@ describe('token metadata in a manifest', () => {
       'spec.tokenMetadata.imageProxy: expected no such field, only ipfsGateway, replicas, concurrency, concurrencyPerHost, resources',
     ],
   ])('is refused with %j', (fields, problem) => {
-    expect(problemsOf(fetching(fields))).toEqual([problem]);
+    expect(problemLines(fetching(fields))).toEqual([problem]);
   });
 
   it('is refused without a database', () => {
-    expect(problemsOf(manifestOf((spec) => void (spec['tokenMetadata'] = {})))).toEqual([
+    expect(problemLines(manifestOf((spec) => void (spec['tokenMetadata'] = {})))).toEqual([
       'spec.postgres: expected a secretRef, since tokenMetadata is set, got nothing',
     ]);
   });
