@@ -1,7 +1,7 @@
 import { list, map, named, object, optional, scalar, type Infer } from '../contract/shape.ts';
 import { parseAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
-import { readJettonWallets, readTokens, type TokenRow, type WalletRow } from '../store/queries/metadata.ts';
+import { readTokens, type TokenRow, type WalletRow } from '../store/queries/metadata.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { outsideOf, sayEnough, wordsOf, type TokenName, type TokenWords } from '../store/token-content.ts';
 import { keyText } from './account-rows.ts';
@@ -56,13 +56,10 @@ const ACCOUNTS_AT_ONCE = 1000;
 
 export function createTokenMetadata({ wanted }: TokenMetadataDependencies): TokenMetadata {
   async function readPart(keys: ReadonlyMap<string, Buffer>, store: StoreReader): Promise<Map<string, Described[]>> {
-    const wallets = await readJettonWallets(store, [...keys.values()]);
-    // Who shows a wallet shows what it holds.
-    const masters = wallets.map(({ jetton }) => [keyText(jetton), jetton] as const);
-    const tokens = await readTokens(store, [...new Map<string, Uint8Array>([...keys, ...masters]).values()]);
-    const missing = tokens.filter(isToBeFetched);
+    const rows = await readTokens(store, [...keys.values()]);
+    const missing = rows.filter((row) => row.type !== 'jetton_wallets').filter(isToBeFetched);
     if (missing.length > 0) wanted?.(missing);
-    const all = [...tokens.map(describeToken), ...wallets.map(describeWallet)];
+    const all = rows.map((row) => (row.type === 'jetton_wallets' ? describeWallet(row) : describeToken(row)));
     return Map.groupBy(all, ({ key }) => key);
   }
 

@@ -19,6 +19,11 @@ export type TokenRow = TokenName & {
   readonly is_stale: boolean;
 };
 
+export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & {
+  readonly address: Buffer;
+  readonly type: 'jetton_wallets';
+};
+
 /**
  * Bytes of one word that is told, and of all that is beside the words: some kilobytes are usual. What came from outside may be of megabytes, and an
  * answer tells of thousands: a longer one is left out.
@@ -33,33 +38,34 @@ function short(column: string): string {
 
 const words = ['name', 'description', 'symbol', 'image', 'extra'].map(short).join(', ');
 
+const ofToken = 'index, content, metadata, is_stale';
+const ofWallet = 'owner, jetton, balance';
+
 /** Accounts are looked up one by one: few of them are tokens, and which they are no statistics tell. */
 function tokensOf(type: TokenName['type'], index: string): string {
   return `SELECT t.address, '${type}' AS type, t.index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata,
       coalesce(m.expires_at <= extract(epoch FROM now()), false) AS is_stale
-    FROM unnest($1::bytea[]) a (key)
-    CROSS JOIN LATERAL (SELECT address, content, ${index} AS index FROM ${type} WHERE address = a.key LIMIT 1) t
+    FROM keys CROSS JOIN LATERAL (SELECT address, content, ${index} AS index FROM ${type} WHERE address = key LIMIT 1) t
     LEFT JOIN LATERAL (SELECT m.expires_at, jsonb_build_object('valid', m.valid, ${words}) AS metadata
-      FROM address_metadata m WHERE m.address = a.key AND m.type = '${type}' LIMIT 1) m ON true`;
+      FROM address_metadata m WHERE m.address = key AND m.type = '${type}' LIMIT 1) m ON true`;
 }
 
-/** The tokens among some accounts, in no order; an account may be several. Rides the primary keys of all four tables. @param keys of `accountKey`, each once */
-export function readTokens(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly TokenRow[]> {
-  const parts = [
-    tokensOf('jetton_masters', 'NULL::numeric'),
-    tokensOf('nft_collections', 'NULL::numeric'),
-    tokensOf('nft_items', 'index'),
-  ];
-  return store.read(parts.join(' UNION ALL '), [keys]);
-}
+const sql = `WITH wallets AS MATERIALIZED (
+    SELECT w.* FROM unnest($1::bytea[]) key CROSS JOIN LATERAL (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = key LIMIT 1) w),
+  keys AS MATERIALIZED (SELECT key FROM unnest($1::bytea[]) key UNION SELECT jetton FROM wallets),
+  tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
+    UNION ALL ${tokensOf('nft_collections', 'NULL::numeric')}
+    UNION ALL ${tokensOf('nft_items', 'index')})
+  SELECT address, type, ${ofToken}, NULL::bytea AS owner, NULL::bytea AS jetton, NULL::numeric AS balance FROM tokens
+  UNION ALL SELECT address, 'jetton_wallets', NULL, NULL, NULL, NULL, ${ofWallet} FROM wallets`;
 
-export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & { readonly address: Buffer };
-
-/** The jetton wallets among some accounts, in no order. Rides the primary key. @param keys as of `readTokens` */
-export function readJettonWallets(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly WalletRow[]> {
-  return store.read(
-    `SELECT w.* FROM unnest($1::bytea[]) a (key) CROSS JOIN LATERAL
-      (SELECT address, owner, jetton, balance FROM jetton_wallets WHERE address = a.key LIMIT 1) w`,
-    [keys],
-  );
+/**
+ * The tokens and jetton wallets among some accounts, and the masters of those wallets, in no order; an account may be several. Rides the primary keys
+ * of all five tables. @param keys of `accountKey`
+ */
+export function readTokens(
+  store: StoreReader,
+  keys: readonly Uint8Array[],
+): Promise<readonly (TokenRow | WalletRow)[]> {
+  return store.read(sql, [keys]);
 }

@@ -6,7 +6,7 @@ import {
   findJettonTransfers,
   findJettonWallets,
 } from '#service/store/queries/jettons.ts';
-import { readJettonWallets, readTokens } from '#service/store/queries/metadata.ts';
+import { readTokens } from '#service/store/queries/metadata.ts';
 import { findNftCollections, findNftItems, findNftTransfers, readNftSales } from '#service/store/queries/nfts.ts';
 import { tokenFillings } from '#test/bench/v3/generated-tokens.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
@@ -189,7 +189,6 @@ describe('no query of tokens reads a table whole', () => {
     const plans = await planned.plansOf([
       () => readNftSales(planned.reader, owners),
       () => readTokens(planned.reader, several),
-      () => readJettonWallets(planned.reader, several),
     ]);
     expect(strayed(plans, '\\w+_pkey')).toEqual([]);
   });
