@@ -30,41 +30,38 @@ const some = (actions: readonly Action[], type: string): Action => {
   return found[0]!;
 };
 
+const expires = 2_000_000_000n;
+
+/** One message that the multisig shall send. */
+function orderCell(): Cell {
+  const message = beginCell()
+    .store(storeMessageRelaxed(internal({ to: network.address('w9'), value: TON })))
+    .endCell();
+  const action = beginCell().storeUint(0xf1381e5b, 32).storeUint(1, 8).storeRef(message).endCell();
+  const actions = Dictionary.empty(Dictionary.Keys.Uint(8), Dictionary.Values.Cell()).set(0, action);
+  return beginCell().storeDictDirect(actions).endCell();
+}
+
+const newOrder = (seqno: bigint, isSigner: boolean): Cell =>
+  open(0xf718510f)
+    .storeUint(seqno, 256)
+    .storeBit(isSigner)
+    .storeUint(0, 8)
+    .storeUint(expires, 48)
+    .storeRef(orderCell())
+    .endCell();
+const approval = (index: number): Cell => open(0xa762230f).storeUint(index, 8).endCell();
+const signers = (): string[] => ['w1', 'w4', 'w8'].map(raw);
+const bocOf = (cell: Cell): string => cell.toBoc({ idx: false, crc32: true }).toString('base64');
+
+async function create(name: string, seqno: bigint, isSigner: boolean): Promise<Action> {
+  const { state, meant } = await network.act(name, [{ to: raw('multisig'), body: newOrder(seqno, isSigner) }]);
+  expect(state).toBe('ok');
+  return some(meant, 'multisig_create_order');
+}
+
 describe('orders of a multisig', () => {
-  const expires = 2_000_000_000n;
-  let orders: string[];
-
-  /** One message that the multisig shall send. */
-  function orderCell(): Cell {
-    const message = beginCell()
-      .store(storeMessageRelaxed(internal({ to: network.address('w9'), value: TON })))
-      .endCell();
-    const action = beginCell().storeUint(0xf1381e5b, 32).storeUint(1, 8).storeRef(message).endCell();
-    const actions = Dictionary.empty(Dictionary.Keys.Uint(8), Dictionary.Values.Cell()).set(0, action);
-    return beginCell().storeDictDirect(actions).endCell();
-  }
-
-  const newOrder = (seqno: bigint, isSigner: boolean): Cell =>
-    open(0xf718510f)
-      .storeUint(seqno, 256)
-      .storeBit(isSigner)
-      .storeUint(0, 8)
-      .storeUint(expires, 48)
-      .storeRef(orderCell())
-      .endCell();
-  const approval = (index: number): Cell => open(0xa762230f).storeUint(index, 8).endCell();
-  const signers = (): string[] => ['w1', 'w4', 'w8'].map(raw);
-  const bocOf = (cell: Cell): string => cell.toBoc({ idx: false, crc32: true }).toString('base64');
-
-  async function create(name: string, seqno: bigint, isSigner: boolean): Promise<Action> {
-    const { state, meant } = await network.act(name, [{ to: raw('multisig'), body: newOrder(seqno, isSigner) }]);
-    expect(state).toBe('ok');
-    return some(meant, 'multisig_create_order');
-  }
-
-  beforeAll(() => {
-    orders = [];
-  });
+  const orders: string[] = [];
 
   it('are made by signers, who approve of them at once', async () => {
     const created = await create('w1', 2n, true);
@@ -159,6 +156,12 @@ describe('orders of a multisig', () => {
   });
 });
 
+const record = (key: bigint, value?: Cell): Cell => {
+  const body = open(0x4eb1f0f9).storeUint(key, 256);
+  return (value === undefined ? body : body.storeRef(value)).endCell();
+};
+const recordKey = (text: string): bigint => BigInt(`0x${sha256Of(text)}`);
+
 describe('names of .ton', () => {
   const collection = '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF';
   const name = 'acted-example';
@@ -169,11 +172,6 @@ describe('names of .ton', () => {
     await network.network.step([putAccount(parseAddress(collection)!, network.contract('dns_collection'))]);
   });
 
-  const record = (key: bigint, value?: Cell): Cell => {
-    const body = open(0x4eb1f0f9).storeUint(key, 256);
-    return (value === undefined ? body : body.storeRef(value)).endCell();
-  };
-  const recordKey = (text: string): bigint => BigInt(`0x${sha256Of(text)}`);
   const common = () => ({ source: raw('w4'), destination: item, asset: collection, success: true });
 
   it('are minted for the first bidder', async () => {
