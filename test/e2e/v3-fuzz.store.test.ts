@@ -53,8 +53,24 @@ async function readValues(): Promise<Record<string, readonly string[]>> {
     sort: ['asc', 'desc', 'ASC', 'up'],
     direction: ['in', 'out', 'both'],
     flag: ['true', 'false', '1', 'yes'],
+    type: ['ton_transfer', 'v1', 'latest', 'nft.v3', 'jetton_swap', 'no_such_type'],
+    cursor: cursors,
   };
 }
+
+/** Places in lists as answers tell them, with values that no row has. */
+const cursors = [
+  ['transactions lt.desc account.asc', ['9223372036854775807', '']],
+  ['transactions lt.desc account.asc', ['-9223372036854775808', 'AAAA']],
+  ['transactions lt.asc account.asc', ['1', 'not base64']],
+  ['messages created_lt.desc hash.desc', [null, 'AAAA']],
+  ['messages created_lt.asc hash.asc', [null, 'AAAA']],
+  ['traces end_lt.desc trace_id.desc', ['9223372036854775808', 'AAAA']],
+  ['blocks gen_utime.desc workchain.asc shard.asc seqno.asc', [2_147_483_647, -1, '-9223372036854775808', 0.5]],
+  ['blocks gen_utime.desc workchain.asc shard.asc seqno.asc', [2_147_483_648, 0, '0', 0]],
+  ['actions trace_end_lt.desc trace_id.desc end_lt.desc action_id.desc', ['5', 'AAAA', '5', 'AAAA']],
+  ['actions trace_end_lt.desc trace_id.desc end_lt.desc action_id.desc', ['5', null, {}, []]],
+].map(([order, position]) => Buffer.from(JSON.stringify([1, order, position])).toString('base64url'));
 
 function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
@@ -69,6 +85,8 @@ const kinds: readonly (readonly [name: RegExp, kind: string])[] = [
   [/seqno/, 'seqno'],
   [/^(shard|workchain|limit|offset|sort|direction)$/, ''],
   [/opcode/, 'opcode'],
+  [/action_type/, 'type'],
+  [/^cursor$/, 'cursor'],
 ];
 
 const noise = [
