@@ -14,6 +14,11 @@ export type Visit = {
 /** Of one method: what the node gives a get-method that nobody pays for. */
 const GAS_LIMIT = 1_000_000;
 
+/**
+ * Of all methods of a visit. A contract that counts uses a hundredth of it; one that means to keep the emulator busy is not heard to the end.
+ */
+const GAS_TOTAL = 1_000_000;
+
 /** A result has the entries of its kind and some more: with too many it costs memory and means nothing. */
 const ENTRIES_MAX = 256;
 
@@ -26,7 +31,7 @@ const NO_METHOD_GAS_MAX = 2_000n;
 /** Runs methods of one account in one visit of the emulator. Rejects as `ContractWorld.runMethods` does. */
 export async function visit(world: DetectionWorld, account: AccountId, asks: readonly Ask[]): Promise<Visit> {
   const calls = asks.map(({ method, stack = [] }) => ({ methodId: idOf(method), stack }));
-  const { runs } = await world.runMethods({ account, calls, gasLimit: GAS_LIMIT });
+  const { runs } = await world.runMethods({ account, calls, gasLimit: GAS_LIMIT, gasTotal: GAS_TOTAL });
   const found = new Map<string, readonly StackEntry[]>();
   const absent: number[] = [];
   asks.forEach(({ method }, index) => {

@@ -40,9 +40,14 @@ export type MethodCalls = {
   readonly calls: readonly Pick<MethodCall, 'methodId' | 'stack'>[];
   /** Of each of them. */
   readonly gasLimit: number;
+  /** No further one is begun when those before have used so much. */
+  readonly gasTotal: number;
 };
 
-/** How get-methods ended, in the order of the calls; undefined for one whose result cannot be written or read. */
+/**
+ * How get-methods ended, in the order of the calls; undefined for one whose result cannot be written or read. Those that were not begun
+ * are missing.
+ */
 export type MethodRuns = {
   readonly account: AccountView;
   readonly runs: readonly (Pick<GetMethodResult, 'exitCode' | 'gasUsed' | 'stack'> | undefined)[];
@@ -188,11 +193,11 @@ export function createContractWorlds(
       return tvm.runGetMethod({ ...(await subject(account, signal)), methodId, stack, gasLimit });
     }
 
-    async function runMethods({ account: id, calls, gasLimit: gasLimitEach }: MethodCalls): Promise<MethodRuns> {
+    async function runMethods({ account: id, ...calls }: MethodCalls): Promise<MethodRuns> {
       const account = await readAccount(id);
       const given = await subject(account, context.signal);
       noteRun();
-      const results = await tvm.runGetMethods({ ...given, calls, gasLimit: gasLimitEach });
+      const results = await tvm.runGetMethods({ ...given, ...calls });
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 

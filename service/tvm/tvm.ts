@@ -62,7 +62,11 @@ export type MethodArguments = {
 
 export type GetMethodRequest = MethodSubject & MethodArguments;
 
-export type GetMethodsRequest = MethodSubject & { readonly calls: readonly MethodArguments[] };
+export type GetMethodsRequest = MethodSubject & {
+  readonly calls: readonly MethodArguments[];
+  /** No further call is begun when those before have used so much. */
+  readonly gasTotal: number;
+};
 
 export type GetMethodResult = {
   /** 0 and 1 are success; -14 out of gas; -13 when the account has no code; else what the contract threw. */
@@ -107,7 +111,7 @@ export type Tvm = {
   runGetMethod(request: GetMethodRequest): Promise<GetMethodResult>;
   /**
    * Several get-methods of one account, in one visit of a thread unless they use much gas. In the order of the calls: results, and why
-   * there is none of a single call. Throws as `runGetMethod` for what is wrong with all of them.
+   * there is none of a single call; calls that were not begun are missing. Throws as `runGetMethod` for what is wrong with all of them.
    */
   runGetMethods(request: GetMethodsRequest): Promise<readonly (GetMethodResult | TvmError)[]>;
   /** Throws TvmError, and what `fetchLibrary` throws. */
@@ -213,19 +217,25 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const params = { ...getMethodParams(request, code, settings.gasLimit), ...seedParams(request) };
     const previousBlocks = request.previousBlocks === undefined ? '' : writePreviousBlocks(request.previousBlocks);
     const log = request.log === true;
-    const shared = { kind: 'getMethods', config, previousBlocks, log, gasMax: VISIT_GAS } as const;
+    const shared = { kind: 'getMethods', config, previousBlocks, log } as const;
     const results: (GetMethodResult | TvmError)[] = [];
-    while (results.length < written.length) {
+    for (let gasLeft = request.gasTotal; results.length < written.length && gasLeft > 0;) {
       const left = written.slice(results.length);
       const { output, missing } = await runWithLibraries(
         request,
         listMentionedOnce(code),
-        (libs) => ({ ...shared, calls: left, params: JSON.stringify({ ...params, libs }) }),
+        (libs) => ({
+          ...shared,
+          gasMax: Math.min(VISIT_GAS, gasLeft),
+          calls: left,
+          params: JSON.stringify({ ...params, libs }),
+        }),
         (ran) => (ran.kind === 'getMethods' ? ran.runs.flatMap(missingOf) : []),
       );
       if (output.kind !== 'getMethods') throw refused(output);
       const missingLibraries = missing.map((hash) => Buffer.from(hash, 'hex'));
       results.push(...output.runs.map((run) => readRun(run, missingLibraries)));
+      for (const run of output.runs) gasLeft -= run.kind === 'ran' ? Number(run.gasUsed) : 0;
     }
     return results;
   }
@@ -246,7 +256,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   }
 
   async function runGetMethod({ methodId, stack, ...subject }: GetMethodRequest): Promise<GetMethodResult> {
-    const [result] = await runGetMethods({ ...subject, calls: [{ methodId, stack }] });
+    const [result] = await runGetMethods({ ...subject, calls: [{ methodId, stack }], gasTotal: 1 });
     if (result instanceof TvmError) throw result;
     return result!;
   }

@@ -45,12 +45,12 @@ export function chainWorld(
   const dnsRoot = rootCell === undefined ? undefined : new CellSlice(chain.states, rootCell).hash();
   return {
     readAccount: async (account) => view(account),
-    runMethods: async ({ account: id, calls, gasLimit }) => {
+    runMethods: async ({ account: id, calls, gasLimit, gasTotal }) => {
       const account = view(id);
       const subject = { ...subjectOf(account), gasLimit };
       const results =
         visits === 'together'
-          ? await tvm.runGetMethods({ ...subject, calls })
+          ? await tvm.runGetMethods({ ...subject, calls, gasTotal })
           : await Promise.all(calls.map((call) => tvm.runGetMethod({ ...subject, ...call })));
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     },

@@ -14,7 +14,7 @@ function callsOf(
   rest: Partial<GetMethodsRequest> = {},
 ): GetMethodsRequest {
   const { methodId: _, stack: none, ...subject } = callOf(codeHex);
-  return { ...subject, calls: methodIds.map((methodId) => ({ methodId, stack: none })), ...rest };
+  return { ...subject, calls: methodIds.map((methodId) => ({ methodId, stack: none })), gasTotal: 10_000_000, ...rest };
 }
 
 describe('get-methods of one account', () => {
@@ -48,6 +48,12 @@ describe('get-methods of one account', () => {
     // PUSHCONT { NOP } AGAIN: runs until its gas is used up.
     const results = await tvm.runGetMethods(callsOf('9100ea', [1, 2, 3], { gasLimit: 600_000 }));
     expect(results).toMatchObject([{ exitCode: -14 }, { exitCode: -14 }, { exitCode: -14 }]);
+  });
+
+  it('are not begun when those before have used what all may use', async () => {
+    const results = await tvm.runGetMethods(callsOf('9100ea', [1, 2, 3], { gasLimit: 60_000, gasTotal: 100_000 }));
+    expect(results).toMatchObject([{ exitCode: -14 }, { exitCode: -14 }]);
+    expect(results).toHaveLength(2);
   });
 
   it('are spared by one whose result cannot be written', async () => {
