@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import type { Logger } from 'pino';
 
 import {
@@ -68,6 +70,8 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     if (step instanceof MetadataError) throw step;
     const { type, content } = task;
     const outside = step === 'enough' ? null : await fetchTimed(step.uri);
+    // A page of 10 MiB takes some 10 ms to parse and as long to clean: between them others have their turn.
+    if (outside !== null) await turn();
     const words = mergeWords(type, content ?? {}, outside);
     return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: weekSeconds }];
   }
