@@ -335,10 +335,10 @@ describe('requests under way', () => {
 
   it('that wait for a place are not late yet, and one that gives up leaves the queue', async () => {
     const host = await hostThat(async (_, response) => {
-      await sleep(150);
+      await sleep(400);
       response.end(token);
     });
-    const fetcher = fetcherTo(host, { concurrency: 1, timeoutMs: 400 });
+    const fetcher = fetcherTo(host, { concurrency: 1, timeoutMs: 1100 });
     const uri = `http://tokens.example:${host.port}/`;
     const stop = new AbortController();
     const given = fetcher.fetch(uri, stop.signal);
