@@ -3,7 +3,7 @@ import type { Family } from './family.ts';
 import { account } from './stack-shape.ts';
 
 /** Bytes of data that are kept of one contract: of a pool, the larger one, some 4 KB with its dictionaries. */
-const DATA_BYTES_MAX = 64 * 1024;
+const DATA_BYTES_MAX = 16 * 1024;
 
 /** What both kinds of contracts show of themselves, in every version: they have some fifteen values, two accounts among them at least. */
 const VALUES_MIN = 10;
