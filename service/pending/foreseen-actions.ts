@@ -1,10 +1,10 @@
 import type { Classified } from '../actions/classify.ts';
 import { eventTransaction } from '../actions/event-transaction.ts';
 import type { EventTrace } from '../actions/event.ts';
-import { parseAddress } from '../decode/address.ts';
+import { formatRawAddress, parseAddress } from '../decode/address.ts';
 import { readChangedAccount } from '../interfaces/account-code.ts';
 import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
-import type { DetectionWorld, Detector } from '../interfaces/detector.ts';
+import type { Detector } from '../interfaces/detector.ts';
 import type { AccountFacts } from '../interfaces/facts.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ContractWorld } from '../live/contract-world.ts';
@@ -18,41 +18,39 @@ const LOOKED_INTO_AT_ONCE = 4;
 const NO_SEQNO = 0;
 
 /**
- * What a foreseen trace means, with accounts as it leaves them. What an account was before counts when it is nothing afterwards, as one that
- * is gone. Rejects as `Detector.detect` does.
+ * What a foreseen trace means. An account is known as the trace leaves it, or, when the trace destroys it, as it was before. Rejects as
+ * `Detector.detect` does.
  */
 export function classifyForeseen(
   message: ExternalMessage,
   foreseen: Foreseen,
   { world, detector }: { readonly world: ContractWorld; readonly detector: Detector },
 ): Promise<Classified> {
-  const worlds = [world.foresee(foreseen.after), world];
+  const after = world.foresee(foreseen.after);
+
+  async function factsOf({ workchain, id }: AccountId): Promise<AccountFacts | undefined> {
+    const account = { workchain, id };
+    const left = await readChangedAccount(after, account);
+    const isDestroyed = left.codeHash === null && foreseen.after.has(formatRawAddress(account));
+    const detected = isDestroyed
+      ? await detector.detect(world, await readChangedAccount(world, account))
+      : await detector.detect(after, left);
+    return detected?.facts;
+  }
+
   return classifyLookingUp(eventTraceOf(message, foreseen), async (accounts) => {
     const facts = new Map<string, AccountFacts>();
     const left = accounts.values();
     const lookIntoNext = async (): Promise<void> => {
       for (const account of left) {
         const address = parseAddress(account);
-        const found = address && (await factsOf(address, worlds, detector));
+        const found = address && (await factsOf(address));
         if (found !== undefined) facts.set(account, found);
       }
     };
     await Promise.all(Array.from({ length: LOOKED_INTO_AT_ONCE }, lookIntoNext));
     return facts;
   });
-}
-
-/** From the first of the worlds in which it is something. */
-async function factsOf(
-  { workchain, id }: AccountId,
-  worlds: readonly DetectionWorld[],
-  detector: Detector,
-): Promise<AccountFacts | undefined> {
-  for (const world of worlds) {
-    const detected = await detector.detect(world, await readChangedAccount(world, { workchain, id }));
-    if (detected !== undefined && Object.keys(detected.facts).length > 0) return detected.facts;
-  }
-  return undefined;
 }
 
 function eventTraceOf({ hash, normalizedHash }: ExternalMessage, { transactions }: Foreseen): EventTrace {

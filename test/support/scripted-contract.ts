@@ -5,8 +5,11 @@ import { methodIdOf } from '#service/live/method-id.ts';
 // Contracts that stand in for ones whose code is not at hand: they answer with the messages that a test gives them, and say of themselves what it
 // wants.
 
-/** What a stand-in does when a message comes, or at a tick of the chain: sends messages, or comes to nothing and stays as it is. */
-export type Response = readonly MessageRelaxed[] | 'abort';
+/**
+ * What a stand-in does when a message comes, or at a tick of the chain: sends messages, or comes to nothing and stays as it is. `destroyed` sends the
+ * last message with all that it has and is no more.
+ */
+export type Response = readonly MessageRelaxed[] | 'abort' | { readonly destroyed: readonly MessageRelaxed[] };
 
 /** Null is `addr_none` and no address; an integer has 255 bits at most. */
 export type MethodValue = bigint | Address | Cell | null;
@@ -20,14 +23,23 @@ export type Methods = Readonly<Record<string, Method>>;
 const RECV_INTERNAL = 0;
 const RUN_TICKTOCK = -2;
 
+/** Modes of sending: gas on top; all that is left, and the account goes. */
+const PAY_GAS = 1;
+const DESTROY = 128 + 32;
+
 /** Everything has been answered: further messages are taken and nothing comes of them. */
 const silence = Cell.EMPTY;
 
 /** Each response is `abort:Bool next:^Cell actions:^OutList`. */
 export function scriptedData(responses: readonly Response[]): Cell {
   return responses.reduceRight((next, response) => {
-    const messages = response === 'abort' ? [] : response;
-    const actions = messages.map((outMsg) => ({ type: 'sendMsg' as const, mode: 1, outMsg }));
+    const isDestroyed = typeof response === 'object' && 'destroyed' in response;
+    const messages = response === 'abort' ? [] : isDestroyed ? response.destroyed : response;
+    const actions = messages.map((outMsg, at) => ({
+      type: 'sendMsg' as const,
+      mode: isDestroyed && at === messages.length - 1 ? DESTROY : PAY_GAS,
+      outMsg,
+    }));
     return beginCell()
       .storeBit(response === 'abort')
       .storeRef(next)

@@ -1,4 +1,4 @@
-import { Address, type MessageRelaxed } from '@ton/core';
+import { Address, beginCell, internal, type MessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import type { Action } from '#service/actions/rows.ts';
@@ -6,8 +6,10 @@ import { readExternalMessage } from '#service/live/external-message.ts';
 import type { Pending, PendingFilter, PendingTrace } from '#service/pending/pending.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
+import { putAccount } from '#test/support/put-account.ts';
+import { scriptedCode, scriptedData, type Response } from '#test/support/scripted-contract.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import type { TestWallet } from '#test/support/wallet.ts';
+import { transfer, type TestWallet } from '#test/support/wallet.ts';
 import { startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
 import { openGoodLink } from './redis-under-test.ts';
 
@@ -112,6 +114,43 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       const after = await foreseen({ hashes: [message.hash] });
       expect(only(after?.actions, 'jetton_transfer')).toMatchObject({ amount: wanted.amount, success: true });
       expect(await foreseen({ actionAccounts: [accountOf(to)] })).toEqual(after);
+    });
+
+    it('is told of a contract as it was when the message destroys it', async () => {
+      const [item, w2, w5] = [forked.address('nft_2'), forked.wallet('w2'), forked.wallet('w5')];
+      const sale = Address.parseRaw(`0:${'e'.repeat(64)}`);
+      const give = (to: Address): MessageRelaxed =>
+        internal({
+          to: item,
+          value: 500_000_000n,
+          body: beginCell()
+            .storeUint(0x5fcc3d14, 32)
+            .storeUint(1, 64)
+            .storeAddress(to)
+            .storeAddress(to)
+            .storeBit(false)
+            .storeCoins(0)
+            .storeBit(false)
+            .endCell(),
+        });
+      const { network } = setting;
+      const script: Response = { destroyed: [give(w5.address), transfer(w2.address, 1n)] };
+      const gives = [0x46495850n, 0n, 1n, sale, item, w2.address, 3_000_000_000n, sale, 0n, sale, 0n];
+      const code = scriptedCode({ get_sale_data: { gives } });
+      network.send(order(w2, give(sale)));
+      await setting.step();
+      await setting.step();
+      await network.step([putAccount(accountOf(sale), { code, data: scriptedData([script]) })]);
+      await setting.step();
+      const { hash } = await setting.send(pods[0], order(w5, transfer(sale, 4_000_000_000n)));
+      const trace = await foreseen({ hashes: [hash] });
+      expect(trace?.states.some(({ status }) => status === 'nonexist')).toBe(true);
+      expect(only(trace?.actions, 'nft_purchase')).toMatchObject({
+        destination: raw(w5.address),
+        assetSecondary: raw(item),
+        data: { nft_transfer_data: { price: 3_000_000_000n, real_prev_owner: raw(w2.address) } },
+        success: true,
+      });
     });
 
     it('goes with its actions when a block takes another message instead', async () => {
