@@ -23,8 +23,12 @@ export type TokenScene = {
   readonly recorded: RecordedTransaction;
   /** Raw address of its account, which a made master is of. */
   readonly account: string;
-  /** An answer, and all that is wrong with it by the published contract. */
-  judge<T>(operation: string, query?: Query, headers?: Readonly<Record<string, string>>): Promise<JudgedAnswer<T>>;
+  /** An answer that is good by the published contract too. @throws Error saying what is wrong with any other */
+  readonly get: <T = Readonly<Record<string, unknown>>>(
+    operation: string,
+    query?: Query,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<T>;
 };
 
 export type RecordedTransaction = {
@@ -34,14 +38,6 @@ export type RecordedTransaction = {
   readonly trace_id: Buffer;
   readonly account: Buffer;
 };
-
-export type JudgedAnswer<T> = {
-  readonly verdict: { readonly status: number; readonly flaws: readonly unknown[] };
-  readonly body: T;
-};
-
-/** Of an answer that is as it should be. */
-export const goodVerdict = { status: 200, flaws: [] };
 
 /** Words of tokens in every state that they can be in. */
 export const tokenWords = {
@@ -146,9 +142,12 @@ export async function startTokenScene(testFile: string): Promise<TokenScene> {
     v3,
     recorded,
     account: rawOf(recorded.account),
-    async judge(operation, query = {}, headers = {}) {
+    async get(operation, query = {}, headers = {}) {
       const { status, flaws, body } = await v3.get(operation, query, headers);
-      return { verdict: { status, flaws }, body: body as never };
+      if (status !== 200 || flaws.length > 0) {
+        throw new Error(`${operation} ${JSON.stringify(query)} is ${status}: ${JSON.stringify(flaws)}`);
+      }
+      return body as never;
     },
   };
 }
