@@ -2,6 +2,8 @@ import { Address, beginCell, Cell, contractAddress, internal } from '@ton/core';
 import type { StateInit } from '@ton/core';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { parseBoc } from '#service/decode/boc.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
 import { lookupHashmap } from '#service/decode/hashmap.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
@@ -83,6 +85,24 @@ describe('contracts on a private network', async () => {
     const seen = await send(internal({ to: contractAddress(0, user), value: COIN, init: user, bounce: false }));
     const ran = seen.find(({ account }) => account.equals(contractAddress(0, user).hash));
     expect(ran?.descr).toMatchObject({ kind: 'ordinary', aborted: false, compute: { kind: 'vm', success: true } });
+  });
+
+  it('publish and withdraw libraries when they are put into the masterchain and taken away by hand', async () => {
+    const library = beginCell().storeUint(0xf800, 16).storeUint(77, 32).endCell();
+    const publisher: StateInit = { code: publishing(library), data: Cell.EMPTY };
+    const address = contractAddress(-1, publisher);
+    await send(internal({ to: address, value: 100n * COIN, init: publisher, bounce: false }));
+    expect(libraryOf(library.hash())).toEqual(library.hash());
+    const { states } = chain;
+    const { accounts } = readShardState(states, network.head().state);
+    const place = { workchain: -1, id: address.hash };
+    const account = findShardAccount(states, accounts, place.id)!.account;
+    const boc = parseBoc(writeBoc(states, [account]));
+
+    await network.step([{ ...place, edit: () => undefined }]);
+    expect(libraryOf(library.hash())).toBeUndefined();
+    await network.step([{ ...place, edit: (store) => store.import(boc, boc.roots[0]!) }]);
+    expect(libraryOf(library.hash())).toEqual(library.hash());
   });
 
   it('freeze when they cannot pay for their storage, and are deleted when the debt grows', async () => {
