@@ -1,11 +1,13 @@
 import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
+import { contractsOrder } from '../store/queries/first-seen.ts';
 import {
   findJettonBurns,
   findJettonMasters,
   findJettonTransfers,
   findJettonWallets,
+  jettonWalletOrder,
 } from '../store/queries/jettons.ts';
 import { transferOrder } from '../store/queries/transfers.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
@@ -21,7 +23,7 @@ import {
 } from './jetton-views.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, accounts, bool, limitMax, page, sortIfGiven } from './parameters.ts';
+import { account, accounts, bool, cursorPage, limitMax, sortIfGiven } from './parameters.ts';
 import { directed, keysOf, sideOf, transferParameters } from './token-parameters.ts';
 
 /** The operations about jettons (v3 sheet section 9). */
@@ -39,11 +41,15 @@ function masters(notes: AccountNotes): V3Operation {
     name: 'jetton/masters',
     tag: 'jettons',
     summary: 'Masters of jettons that all filters let through.',
-    parameters: { addresses: accounts('address'), admins: accounts('admin_address'), ...page },
+    parameters: { addresses: accounts('address'), admins: accounts('admin_address'), ...cursorPage },
     result: mastersResponse,
     handle: async ({ addresses, admins, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), admins: keysOf(admins) };
-      const views = await mapPaced(await findJettonMasters(context.store, filter, values), viewJettonMaster);
+      const order = { list: 'jetton/masters', order: contractsOrder(filter.addresses, 'asc') };
+      const rows = await readPage(order, values, context, (after) =>
+        findJettonMasters(context.store, filter, { ...values, after }),
+      );
+      const views = await mapPaced(rows, viewJettonMaster);
       const shown = views.flatMap(({ address, admin_address: admin }) => [address, admin]);
       return { jetton_masters: views, ...(await notes.notesOf(shown, context)) };
     },
@@ -65,7 +71,7 @@ function wallets(notes: AccountNotes): V3Operation {
       owners: accounts('owner_address'),
       jettons: accounts('jetton_address'),
       excludesEmpty: bool('exclude_zero_balance'),
-      ...page,
+      ...cursorPage,
       sort: sortIfGiven,
     },
     rule: {
@@ -78,7 +84,10 @@ function wallets(notes: AccountNotes): V3Operation {
     result: walletsResponse,
     handle: async ({ addresses, owners, jettons, excludesEmpty, ...values }, context) => {
       const keys = { addresses: keysOf(addresses), owners: keysOf(owners), jettons: keysOf(jettons) };
-      const rows = await findJettonWallets(context.store, { ...keys, excludesEmpty }, values);
+      const order = { list: 'jetton/wallets', order: jettonWalletOrder(keys, values) };
+      const rows = await readPage(order, values, context, (after) =>
+        findJettonWallets(context.store, { ...keys, excludesEmpty }, { ...values, after }),
+      );
       const views = await mapPaced(rows, viewJettonWallet);
       const shown = views.flatMap(({ address, owner, jetton }) => [address, owner, jetton]);
       return { jetton_wallets: views, ...(await notes.notesOf(shown, context)) };

@@ -1,6 +1,7 @@
 import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
+import { contractsOrder } from '../store/queries/first-seen.ts';
 import {
   findNftCollections,
   findNftItems,
@@ -26,7 +27,7 @@ import {
 } from './nft-views.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, accounts, bool, limitMax, page, texts } from './parameters.ts';
+import { account, accounts, bool, cursorPage, limitMax, page, texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 import { directed, keysOf, sideOf } from './token-parameters.ts';
 
@@ -45,11 +46,15 @@ function collections(notes: AccountNotes): V3Operation {
     name: 'nft/collections',
     tag: 'nfts',
     summary: 'Collections of NFTs that all filters let through.',
-    parameters: { addresses: accounts('collection_address'), owners: accounts('owner_address'), ...page },
+    parameters: { addresses: accounts('collection_address'), owners: accounts('owner_address'), ...cursorPage },
     result: collectionsResponse,
     handle: async ({ addresses, owners, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), owners: keysOf(owners) };
-      const views = await mapPaced(await findNftCollections(context.store, filter, values), viewNftCollection);
+      const order = { list: 'nft/collections', order: contractsOrder(filter.addresses, 'asc') };
+      const rows = await readPage(order, values, context, (after) =>
+        findNftCollections(context.store, filter, { ...values, after }),
+      );
+      const views = await mapPaced(rows, viewNftCollection);
       const shown = views.flatMap(({ address, owner_address: owner }) => [address, owner]);
       return { nft_collections: views, ...(await notes.notesOf(shown, context)) };
     },

@@ -138,6 +138,9 @@ describe('lists of v3', () => {
     ['jetton/burns', { limit: 1 }],
     ['nft/transfers', { limit: 1 }],
     ['blocks', { limit: 500 }],
+    ['jetton/masters', { limit: 1 }],
+    ['jetton/wallets', { limit: 2 }],
+    ['jetton/wallets', { limit: 2, sort: 'desc' }],
   ] as const)('go on behind their cursors: %s', async (operation, query) => {
     const [name] = Object.keys(await get(operation, { limit: 1 })) as [string];
     const whole = ((await get(operation, { ...query, limit: 1000 }))[name] as Json[]).slice(0, 1000);

@@ -15,7 +15,8 @@ import {
   type Direction,
   type Page,
 } from './conditions.ts';
-import type { After } from './order.ts';
+import type { Placed } from './first-seen.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts } from './token-contracts.ts';
 import type { SortedPage } from './transactions.ts';
@@ -28,8 +29,8 @@ export type JettonMasterFilter = { readonly addresses: readonly Uint8Array[]; re
 export function findJettonMasters(
   store: StoreReader,
   { addresses, admins }: JettonMasterFilter,
-  page: Page,
-): Promise<readonly JettonMasterRow[]> {
+  page: Page & After,
+): Promise<readonly Placed<JettonMasterRow>[]> {
   const contracts = { table: jettonMasters, owner: 'admin' } as const;
   return findOwnedContracts(store, contracts, { addresses, owners: admins }, page);
 }
@@ -41,7 +42,7 @@ export type JettonWalletFilter = {
   readonly excludesEmpty: boolean;
 };
 
-export type FoundJettonWallet = JettonWalletRow & {
+export type FoundJettonWallet = Placed<JettonWalletRow> & {
   /** Of the jetton's words, where its unclaimed coins are asked for; null elsewhere. */
   readonly payload_apis: unknown;
 };
@@ -53,19 +54,18 @@ export type FoundJettonWallet = JettonWalletRow & {
 export function findJettonWallets(
   store: StoreReader,
   filter: JettonWalletFilter,
-  page: Page & { readonly sort?: Direction | undefined },
+  page: WalletPage & After,
 ): Promise<readonly FoundJettonWallet[]> {
   const { addresses, jettons, excludesEmpty } = filter;
-  const { sort } = page;
   const owners = distinctKeys(filter.owners);
   const conditions = createConditions();
   if (addresses.length > 0) conditions.when(addresses, (at) => `t.address = ANY(${at}::bytea[])`);
   if (jettons.length === 1) conditions.when(jettons[0], (at) => `t.jetton = ${at}`);
   if (jettons.length > 1) conditions.when(jettons, (at) => `t.jetton = ANY(${at}::bytea[])`);
   if (excludesEmpty) conditions.and('t.balance > 0');
-  const isByAddress = addresses.length > 0 && jettons.length === 0 && owners.length === 0;
-  const first = sort === undefined ? 't.id' : `t.balance ${sort}, t.id ${sort}`;
-  const within = sort === undefined && isByAddress ? 't.address' : first;
+  const columns = jettonWalletOrder(filter, page);
+  const order = orderBy(columns, 't');
+  addAfter(conditions, columns, 't', page.after);
   const select = `${columnsOf(jettonWallets, 't')}, t.id`;
   let cut = '';
   if (addresses.length > 0 || owners.length < 2) {
@@ -74,15 +74,30 @@ export function findJettonWallets(
     cut = `SELECT ${select} FROM jetton_wallets t ${conditions.where()}`;
   } else {
     const list = { select, from: 'jetton_wallets t', key: 't.owner' };
-    cut = firstOfEach(list, conditions.place(owners), conditions, `ORDER BY ${within}`, page);
+    cut = firstOfEach(list, conditions.place(owners), conditions, order, page);
   }
-  const order = `ORDER BY ${owners.length > 1 ? 't.owner, ' : ''}${within}`;
   return store.read(
-    `SELECT ${columnsOf(jettonWallets, 't')}, CASE WHEN NOT t.mintless_is_claimed THEN (SELECT m.extra -> 'custom_payload_api_uri'
+    `SELECT ${columnsOf(jettonWallets, 't')}, t.id, CASE WHEN NOT t.mintless_is_claimed THEN (SELECT m.extra -> 'custom_payload_api_uri'
         FROM address_metadata m WHERE m.address = t.jetton AND m.type = 'jetton_masters' AND m.valid) END AS payload_apis
       FROM (SELECT * FROM (${cut}) t ${order} ${pageOf(page)}) t ${order}`,
     conditions.values,
   );
+}
+
+export type WalletPage = Page & { readonly sort?: Direction | undefined };
+
+/** v3 sheet section 4. */
+export function jettonWalletOrder(
+  { addresses, jettons, owners }: Omit<JettonWalletFilter, 'excludesEmpty'>,
+  { sort }: Pick<WalletPage, 'sort'>,
+): Order {
+  const byOwner = distinctKeys(owners).length > 1 ? [{ column: 'owner', type: 'bytea', sort: 'asc' } as const] : [];
+  if (sort !== undefined) {
+    return [...byOwner, { column: 'balance', type: 'numeric', sort }, { column: 'id', type: 'bigint', sort }];
+  }
+  const isByAddress = addresses.length > 0 && jettons.length === 0 && owners.length === 0;
+  if (isByAddress) return [{ column: 'address', type: 'bytea', sort: 'asc' }];
+  return [...byOwner, { column: 'id', type: 'bigint', sort: 'asc' }];
 }
 
 export type JettonTransferFilter = TransferWindow & {

@@ -8,6 +8,7 @@ import {
   type NftSaleRow,
 } from '../meaning-tables.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import type { Placed } from './first-seen.ts';
 import type { After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts, type ContractFilter } from './token-contracts.ts';
@@ -18,8 +19,8 @@ import { findTransfers, partyColumns, type FoundTransfer, type TransferWindow } 
 export function findNftCollections(
   store: StoreReader,
   filter: ContractFilter,
-  page: Page,
-): Promise<readonly NftCollectionRow[]> {
+  page: Page & After,
+): Promise<readonly Placed<NftCollectionRow>[]> {
   return findOwnedContracts(store, { table: nftCollections, owner: 'owner' }, filter, page);
 }
 

@@ -1,5 +1,7 @@
 import type { Columns, Row, Table } from '../columns.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import { contractsOrder, type Placed } from './first-seen.ts';
+import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** Which contracts, all of it. Empty lists ask for nothing. Accounts are keys. */
@@ -17,24 +19,26 @@ export function findOwnedContracts<C extends Columns>(
   store: StoreReader,
   { table, owner }: { readonly table: Table<C>; readonly owner: keyof C & string },
   filter: ContractFilter,
-  page: Page,
-): Promise<readonly Row<Table<C>>[]> {
+  page: Page & After,
+): Promise<readonly Placed<Row<Table<C>>>[]> {
   const conditions = createConditions();
   const owners = distinctKeys(filter.owners);
-  const columns = columnsOf(table, 't');
+  const select = `${columnsOf(table, 't')}, t.id`;
+  const columns = contractsOrder(filter.addresses, 'asc');
+  const order = orderBy(columns, 't');
+  addAfter(conditions, columns, 't', page.after);
   if (filter.addresses.length > 0) {
     conditions.when(filter.addresses, (at) => `t.address = ANY(${at}::bytea[])`);
     if (owners.length > 0) conditions.when(owners, (at) => `t.${owner} = ANY(${at}::bytea[])`);
   } else if (owners.length > 1) {
-    const list = { select: `${columns}, t.id`, from: `${table.name} t`, key: `t.${owner}` };
-    const each = firstOfEach(list, conditions.place(owners), conditions, 'ORDER BY t.id', page);
-    return store.read(`SELECT ${columns} FROM (${each}) t ORDER BY t.id ${pageOf(page)}`, conditions.values);
+    const list = { select, from: `${table.name} t`, key: `t.${owner}` };
+    const each = firstOfEach(list, conditions.place(owners), conditions, order, page);
+    return store.read(`SELECT * FROM (${each}) t ${order} ${pageOf(page)}`, conditions.values);
   } else {
     conditions.when(owners[0], (at) => `t.${owner} = ${at}`);
   }
-  const order = filter.addresses.length > 0 ? 't.address' : 't.id';
   return store.read(
-    `SELECT ${columns} FROM ${table.name} t ${conditions.where()} ORDER BY ${order} ${pageOf(page)}`,
+    `SELECT ${select} FROM ${table.name} t ${conditions.where()} ${order} ${pageOf(page)}`,
     conditions.values,
   );
 }
