@@ -19,7 +19,7 @@ import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
 import { interpretationVersion, tuningDefaults, type InterpreterTuning } from './options.ts';
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
-import { isClaimLost, type Stage } from './retrying.ts';
+import { isClaimLost, isFinal, untilUntellable, type Stage } from './retrying.ts';
 
 /** Tells what the indexed blocks mean: contracts, transfers, actions. Several processes may do so side by side. */
 export type Interpreter = {
@@ -64,7 +64,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
   const { signal } = closing;
   const progress = createInterpreterProgress(now);
   const metrics = createInterpreterMetrics(register, progress.view);
-  const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isClaimLost });
+  const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal });
   const finder = createFinder({
     worlds,
     detector,
@@ -77,15 +77,15 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     },
   });
   const claims = new Set<ClaimedBlocks>();
+  /** So many claims are of one block each: one among those before spoilt the work on all of them. */
+  let alone = 0;
 
   async function work(worker: number): Promise<void> {
     for (;;) {
-      const claimed = await retry.run(
-        'claim',
-        worker,
-        () => claimInterpretations(store, { ...tuning, version }),
-        signal,
-      );
+      const blocksMax = alone > 0 ? 1 : tuning.blocksMax;
+      const claim = { version, blocksMax, claimMs: tuning.claimMs };
+      const claimed = await retry.run('claim', worker, () => claimInterpretations(store, claim), signal);
+      alone = Math.max(0, alone - 1);
       if (claimed !== undefined) await tellClaimed(claimed);
       else if (!(await findOlder(worker))) await pause(tuning.idleMs, signal);
     }
@@ -108,10 +108,16 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     try {
       await tell(claimed);
     } catch (error) {
-      if (!isClaimLost(error)) await giveBack(claimed);
-      signal.throwIfAborted();
-      metrics.lost(claimed.seqnos.length);
-      logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
+      if (signal.aborted) {
+        await giveBack(claimed, 0);
+        throw error;
+      }
+      if (isClaimLost(error)) {
+        metrics.lost(claimed.seqnos.length);
+        logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
+      } else {
+        await putAside(claimed, error);
+      }
     } finally {
       clearInterval(heartbeat);
       claims.delete(claimed);
@@ -124,16 +130,34 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     const { meaning, counts } = await retry.run(
       'read',
       number,
-      () => interpret(seqnos, { store, finder, version }, signal),
+      untilUntellable(seqnos, () => interpret(seqnos, { store, finder, version }, signal)),
       signal,
     );
-    await retry.run('write', number, () => writeMeaning(store, claimed, meaning), signal);
+    await retry.run(
+      'write',
+      number,
+      untilUntellable(seqnos, () => writeMeaning(store, claimed, meaning)),
+      signal,
+    );
     metrics.written(seqnos.length, counts);
     progress.written(seqnos.length, counts.traces);
   }
 
-  async function giveBack(claimed: ClaimedBlocks): Promise<void> {
-    await claimed.release().catch((error: unknown) => logger.debug({ err: error }, 'a claim was not given back'));
+  /** What cannot be told must not keep the rest waiting; it is tried again later, perhaps by a newer version. */
+  async function putAside(claimed: ClaimedBlocks, error: unknown): Promise<void> {
+    const { length } = claimed.seqnos;
+    if (length === 1) {
+      metrics.putAside();
+      logger.error({ err: error, blocks: claimed.seqnos }, 'a block cannot be told: it is put aside for a while');
+    }
+    alone = length === 1 ? alone : length;
+    await giveBack(claimed, length === 1 ? tuning.asideMs : 0);
+  }
+
+  async function giveBack(claimed: ClaimedBlocks, laterMs: number): Promise<void> {
+    await claimed
+      .release(laterMs)
+      .catch((error: unknown) => logger.debug({ err: error }, 'a claim was not given back'));
   }
 
   async function watchProgress(): Promise<void> {

@@ -11,6 +11,7 @@ export type InterpreterMetrics = {
   readonly fellBack: () => void;
   readonly gaveUp: () => void;
   readonly lost: (blocks: number) => void;
+  readonly putAside: () => void;
 };
 
 export function createInterpreterMetrics(register: Registry, view: () => InterpreterProgressView): InterpreterMetrics {
@@ -45,6 +46,10 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
     'ton_interpreter_lost_blocks_total',
     'Masterchain blocks done in vain: they got further traces meanwhile, or another process had them too',
   );
+  const aside = counter(
+    'ton_interpreter_put_aside_total',
+    'Masterchain blocks that could not be told, to be tried later',
+  );
   const retries = new Counter({
     name: 'ton_interpreter_retries_total',
     help: 'Failures after which the work is tried again, by what was done',
@@ -62,5 +67,6 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
     fellBack: () => fallbacks.inc(),
     gaveUp: () => givenUp.inc(),
     lost: (count) => lost.inc(count),
+    putAside: () => aside.inc(),
   };
 }

@@ -9,6 +9,8 @@ export type InterpreterTuning = {
   readonly blocksMax: number;
   /** A worker that is not heard of for so long has lost its claim. */
   readonly claimMs: number;
+  /** A block that cannot be told is left alone for so long. */
+  readonly asideMs: number;
   /** Between two looks when there was nothing to do. */
   readonly idleMs: number;
   /** Blocks of an older version that are queued again at a time. */
@@ -21,6 +23,7 @@ export const tuningDefaults: InterpreterTuning = {
   workers: 2,
   blocksMax: 16,
   claimMs: 60_000,
+  asideMs: 300_000,
   idleMs: 250,
   againMax: 1_000,
   progressMs: 2_000,

@@ -1,9 +1,38 @@
+import { TonplaneError } from '../error.ts';
 import { StoreError } from '../store/errors.ts';
+import { InterpreterError } from './errors.ts';
 
 /** What the interpreter does: a label of metrics. */
 export type Stage = 'schema' | 'claim' | 'read' | 'detect' | 'write' | 'progress';
 
-/** True for what no further attempt changes. */
 export function isClaimLost(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'claim_lost';
+}
+
+/** True for what no further attempt changes. */
+export function isFinal(error: unknown): boolean {
+  return isClaimLost(error) || error instanceof InterpreterError;
+}
+
+/** Failures that look as if they were the blocks' own fault, in a row: a single one may be anything. */
+const OWN_FAILURES_MAX = 3;
+
+/** Work on blocks that gives up when it fails by itself again and again. */
+export function untilUntellable<T>(seqnos: readonly number[], work: () => Promise<T>): () => Promise<T> {
+  let failures = 0;
+  return async () => {
+    try {
+      return await work();
+    } catch (error) {
+      failures = isOwn(error) ? failures + 1 : 0;
+      if (failures < OWN_FAILURES_MAX) throw error;
+      throw new InterpreterError(seqnos, error);
+    }
+  };
+}
+
+/** A mistake of ours, or a value that Postgres refuses. */
+function isOwn(error: unknown): boolean {
+  if (!(error instanceof TonplaneError)) return true;
+  return !error.retryable && error.code !== 'statement_timeout' && !isClaimLost(error);
 }

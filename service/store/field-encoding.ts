@@ -27,13 +27,13 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   integer: { oid: integerOid, write: (sink, value: number) => sink.int32(value) },
   smallint: { oid: 21, write: (sink, value: number) => sink.int16(value) },
   boolean: { oid: 16, write: (sink, value: boolean) => sink.bytes(value ? trueByte : falseByte) },
-  text: { oid: textOid, write: (sink, value: string) => sink.text(value) },
+  text: { oid: textOid, write: (sink, value: string) => sink.text(withoutZeros(value)) },
   numeric: { oid: 1700, write: writeNumeric },
   jsonb: {
     oid: 3802,
     write: (sink, value: unknown) => {
       sink.bytes(jsonbVersion);
-      sink.text(JSON.stringify(value));
+      sink.text(jsonOf(value));
     },
   },
   'integer[]': {
@@ -59,6 +59,21 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
     },
   },
 };
+
+/** Texts of the chain may hold what Postgres refuses: the character zero, and in JSON halves of a pair, which stand there as escapes. */
+const refusedInJson = /\\u(?:0000|d[89a-f])/i;
+
+function withoutZeros(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text;
+}
+
+function jsonOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!refusedInJson.test(json)) return json;
+  return JSON.stringify(value, (_name, one: unknown) =>
+    typeof one === 'string' ? withoutZeros(one).toWellFormed() : one,
+  );
+}
 
 const trueByte = Uint8Array.of(1);
 const falseByte = Uint8Array.of(0);

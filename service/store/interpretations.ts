@@ -15,8 +15,8 @@ export type ClaimedBlocks = {
   finish(session: Session): Promise<void>;
   /** Holds the claim on while the work takes long. @throws StoreError `claim_lost` */
   heartbeat(): Promise<void>;
-  /** Gives them back undone. */
-  release(): Promise<void>;
+  /** Gives them back undone, to be claimed again at once or some time later. */
+  release(laterMs?: number): Promise<void>;
 };
 
 export type ClaimOptions = {
@@ -96,8 +96,9 @@ function claimedBlocks(
           durable: false,
         },
       ),
-    async release() {
-      await store.transaction((session) => set(session, 'claimed_until = NULL', []), { durable: false });
+    async release(laterMs = 0) {
+      const until = `claimed_until = now() + $3 * interval '1 millisecond'`;
+      await store.transaction((session) => set(session, until, [laterMs]), { durable: false });
     },
   };
 }

@@ -167,8 +167,8 @@ async function mergeFacts(session: Session, inserts: Inserts, seen: readonly Int
   await inserts.add(interfaceFacts, added);
 }
 
-function spanOf({ account: _, ...span }: InterfaceFactsRow): FactSpan {
-  return span;
+function spanOf({ after_lt, until_lt, facts, version }: InterfaceFactsRow): FactSpan {
+  return { after_lt, until_lt, facts, version };
 }
 
 function accountsOf(rows: readonly { readonly account: Uint8Array }[]): readonly Uint8Array[] {

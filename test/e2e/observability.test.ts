@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNetworkMetrics } from '#service/devchain/network-metrics.ts';
 import { createIndexerMetrics } from '#service/indexer/metrics.ts';
 import { createProgress } from '#service/indexer/progress.ts';
+import { createInterfacesMetrics } from '#service/interfaces/metrics.ts';
+import { createInterpreterMetrics } from '#service/interpreter/metrics.ts';
+import { createInterpreterProgress } from '#service/interpreter/progress.ts';
 import { createMetadataMetrics } from '#service/metadata/metrics.ts';
 import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
@@ -37,6 +40,8 @@ describe('what is seen of the service', () => {
       heldBytes: () => 0,
       troubles: () => 0,
     });
+    createInterpreterMetrics(own, createInterpreterProgress(() => 0).view);
+    createInterfacesMetrics(own);
     createMetadataMetrics(own, { backlog: () => undefined, held: () => 0 });
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);

@@ -37,7 +37,8 @@ const knowing = (): { worlds: LookInto['worlds']; detector: Detector } => ({
 
 describe('what the blocks mean', () => {
   test('is the same when it is told while the past is still written, in small ranges and newest first', async () => {
-    const { store, another } = await network.newStore();
+    const made = await network.newStore();
+    const { store } = made;
     const indexer = startIndexer(store, network.files, {
       network: network.zero,
       tuning: {
@@ -48,7 +49,7 @@ describe('what the blocks mean', () => {
       },
     });
     const interpreters = [3, 16].map((blocksMax) =>
-      startInterpreter(another(), { ...knowing(), tuning: { blocksMax } }),
+      startInterpreter(made.another(), { ...knowing(), tuning: { blocksMax } }),
     );
     await untilIndexed(store, network.last, 240_000);
     await untilInterpreted(store, 1, 240_000);

@@ -12,6 +12,7 @@ import {
   hash,
   int,
   ints,
+  json,
   lt,
   nullable,
   shardId,
@@ -143,6 +144,23 @@ describe('rows on their way to Postgres', () => {
       }),
       { numRuns: 40, seed: 9 },
     );
+  });
+
+  it.each(['copy', 'unnest'] as const)('arrive by %s without what Postgres refuses in text', async (carriage) => {
+    const said = defineTable('said', ['place'], { place: int, text, json });
+    const halves = ['\ud800', 'a\udfff', '\udc00\ud83d'];
+    const rows = ['a\0b', '\\u0000', 'c\\\0', ...halves].map((one, place) => ({
+      place,
+      text: one,
+      json: { in: [one], whole: '\ud83d\ude00' },
+    }));
+    const stored = await tested.store.transaction(async (session) => {
+      await session.query('CREATE TEMPORARY TABLE said (place integer, text text, json jsonb) ON COMMIT DROP');
+      await createInserts(session, carriage).add(said, rows);
+      return session.query('SELECT text, json FROM said ORDER BY place');
+    });
+    const expected = ['ab', '\\u0000', 'c\\', '\ufffd', 'a\ufffd', '\ufffd\ufffd'];
+    expect(stored).toEqual(expected.map((one) => ({ text: one, json: { in: [one], whole: '\ud83d\ude00' } })));
   });
 
   it('leave in pieces that together are one copy', () => {

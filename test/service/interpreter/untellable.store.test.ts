@@ -1,0 +1,50 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Detector } from '#service/interfaces/detector.ts';
+import { countInterpretations } from '#service/store/interpretations.ts';
+import { createRecordedIndex } from '#test/support/recorded-index.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { metric } from '../pool/network.ts';
+import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts';
+
+let made: StoreUnderTest;
+
+beforeAll(async () => {
+  made = await createRecordedIndex(import.meta.filename);
+}, 120_000);
+
+afterAll(() => made.close());
+
+describe('a block that cannot be told', () => {
+  test('holds up no other, and is told when it can be', async () => {
+    const { store } = made;
+    await store.transaction(({ query }) =>
+      query('ALTER TABLE actions ADD CONSTRAINT spoilt CHECK (trace_mc_seqno_end NOT IN (109, 500, 684))'),
+    );
+    const register = new Registry();
+    const interpreter = startInterpreter(store, { register, tuning: { asideMs: 1000 } });
+    await expect.poll(() => countInterpretations(store, 1).then(({ todo }) => todo), { timeout: 60_000 }).toBe(3);
+    expect(await metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);
+    const spoilt = await store.read('SELECT mc_seqno FROM interpretations WHERE todo ORDER BY mc_seqno');
+    expect(spoilt).toEqual([{ mc_seqno: 109 }, { mc_seqno: 500 }, { mc_seqno: 684 }]);
+    await store.transaction(({ query }) => query('ALTER TABLE actions DROP CONSTRAINT spoilt'));
+    await untilInterpreted(store);
+    await interpreter.close();
+  }, 120_000);
+});
+
+describe('an account that cannot be looked at', () => {
+  test('is passed over when the failure is its own', async () => {
+    const { store } = made;
+    const register = new Registry();
+    const detector: Detector = { detect: () => Promise.reject(new Error('nobody knows')) };
+    await store.transaction(({ query }) => query('UPDATE interpretations SET todo = true WHERE mc_seqno = 109'));
+    const interpreter = startInterpreter(store, { register, detector });
+    await untilInterpreted(store);
+    await interpreter.close();
+    expect(await metric(register, 'ton_interpreter_given_up_total')).toBeGreaterThan(0);
+    const [row] = await store.read<{ count: bigint }>('SELECT count(*) FROM actions WHERE trace_mc_seqno_end = 109');
+    expect(row!.count).toBeGreaterThan(10n);
+  }, 120_000);
+});
