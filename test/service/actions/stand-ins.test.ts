@@ -1,4 +1,4 @@
-import { Address, beginCell } from '@ton/core';
+import { Address, beginCell, Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { elector, startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
@@ -220,6 +220,45 @@ describe('liquidations at EVAA', () => {
       },
     ]);
     expect(meant[0]!.accounts.toSorted()).toEqual([raw('w3'), master, contract, borrower].toSorted());
+  });
+
+  it('are paid for with jettons too', async () => {
+    const payload = beginCell()
+      .storeUint(0x03, 32)
+      .storeAddress(Address.parse(borrower))
+      .storeAddress(network.address('w3'))
+      .storeUint(collateral, 256);
+    const transfer = open(0x0f8a7ea5)
+      .storeCoins(50n)
+      .storeAddress(Address.parse(master))
+      .storeAddress(network.address('w3'))
+      .storeBit(false)
+      .storeCoins(TON)
+      .storeBit(true)
+      .storeRef(payload)
+      .endCell();
+    const back: Step[] = [{ to: contract, body: toUser(0x311a).endCell() }, report(0x311d)];
+    const answer: Step[] = [{ to: master, body: satisfied(), sends: back }];
+    const told: Step = { to: master, body: new Cell(), sends: [{ to: contract, body: onUser, sends: answer }] };
+    const paid: Step = { to: raw('jetton_wallet_w3'), body: transfer, value: 3n * TON, sends: [told] };
+    const { meant } = await network.act('w3', [paid]);
+    expect(meant.map(({ type }) => type)).toEqual(['evaa_liquidate', 'jetton_transfer']);
+    const [liquidated, payment] = meant;
+    expect(liquidated).toMatchObject({
+      ...common(),
+      destinationSecondary: contract,
+      amount: 900n,
+      data: { evaa_liquidate_data: { fail_reason: null, debt_amount: 500n } },
+      success: true,
+    });
+    expect(payment).toMatchObject({
+      source: raw('w3'),
+      destination: master,
+      asset: raw('jetton_minter'),
+      amount: 50n,
+      parentActionId: liquidated!.actionId,
+      ancestorTypes: ['evaa_liquidate'],
+    });
   });
 
   it('fail when the master lacks what it would pay', async () => {
