@@ -1,10 +1,13 @@
 import { list, named, object } from '../contract/shape.ts';
-import { readTopBalances } from '../store/queries/accounts.ts';
+import { readTopBalances, topBalanceOrder } from '../store/queries/accounts.ts';
+import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { limitMax, page } from './parameters.ts';
+import { cursorPage, limitMax } from './parameters.ts';
 import { intString, rawAddress, viewAccountKey } from './scalars.ts';
 
 const accountBalance = named('AccountBalance', object({ account: rawAddress, balance: intString }));
+
+const listOrder = { list: 'topAccountsByBalance', order: topBalanceOrder };
 
 /** The richest accounts (v3 sheet section 7): a bare list. */
 export function topAccountOperations(): readonly V3Operation[] {
@@ -13,10 +16,12 @@ export function topAccountOperations(): readonly V3Operation[] {
       name: 'topAccountsByBalance',
       tag: 'accounts',
       summary: 'Accounts and their balances, the richest first.',
-      parameters: page,
+      parameters: cursorPage,
       result: list(accountBalance, limitMax),
-      handle: async (values, { store }) => {
-        const rows = await readTopBalances(store, values);
+      handle: async (values, context) => {
+        const rows = await readPage(listOrder, values, context, (after) =>
+          readTopBalances(context.store, { ...values, after }),
+        );
         return rows.map(({ account, balance }) => ({ account: viewAccountKey(account), balance: balance.toString() }));
       },
     }),

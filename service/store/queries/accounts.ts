@@ -1,6 +1,7 @@
 import type { LatestAccountStateRow } from '../tables.ts';
 import { createConditions, pageOf, type Page } from './conditions.ts';
 import { shortestFirst } from './dns.ts';
+import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** An account's newest indexed state with what is known of its code. */
@@ -63,10 +64,18 @@ export function readAccountNames(
 
 export type BalanceRow = Pick<LatestAccountStateRow, 'account' | 'balance'>;
 
-/** The richest accounts first; equals by address. Rides the index on balance and account. */
-export function readTopBalances(store: StoreReader, page: Page): Promise<readonly BalanceRow[]> {
+/** The richest accounts first; equals by address (v3 sheet section 4). */
+export const topBalanceOrder: Order = [
+  { column: 'balance', type: 'numeric', sort: 'desc' },
+  { column: 'account', type: 'bytea', sort: 'asc' },
+];
+
+/** Balances in the order of `topBalanceOrder`. Rides the index on both. */
+export function readTopBalances(store: StoreReader, page: Page & After): Promise<readonly BalanceRow[]> {
+  const conditions = createConditions();
+  addAfter(conditions, topBalanceOrder, 'l', page.after);
   return store.read(
-    `SELECT account, balance FROM latest_account_states ORDER BY balance DESC, account ${pageOf(page)}`,
-    [],
+    `SELECT l.account, l.balance FROM latest_account_states l ${conditions.where()} ${orderBy(topBalanceOrder, 'l')} ${pageOf(page)}`,
+    conditions.values,
   );
 }
