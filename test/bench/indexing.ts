@@ -8,8 +8,9 @@ import type { TraceRows } from '#service/store/trace-rows.ts';
 import type { Bench, BenchResult } from './bench.ts';
 import { openMainnetBlocks, openRecordedChain, type LocalSource } from './indexing/local-source.ts';
 import { openPipeline, type Pipeline } from './indexing/pipeline.ts';
+import { startTelling } from './indexing/telling.ts';
 
-const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50 };
+const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50, told: 5_000 };
 
 const WARM_UP_MS = 4_000;
 const MEASURED_MS = 12_000;
@@ -64,6 +65,31 @@ async function untilWritten(pipeline: Pipeline, blocks: number): Promise<void> {
   while (pipeline.written().blocks < blocks) await sleep(100);
 }
 
+/** Ledger, traces, transfers and actions of some seconds of writing, until nothing is left to tell; without get-methods, which lite servers and the emulator pace. */
+async function measureTelling(
+  local: LocalSource,
+): Promise<{ transactions: number; actions: number; waitShare: number }> {
+  const pipeline = await openPipeline({ local, assemble: assembleTraces });
+  const telling = startTelling(pipeline.store);
+  try {
+    const startMs = performance.now();
+    await sleep(MEASURED_MS);
+    await untilWritten(pipeline, BLOCKS_MIN);
+    await pipeline.stopWriting();
+    const writtenMs = performance.now();
+    await telling.done();
+    const seconds = (performance.now() - startMs) / 1000;
+    return {
+      transactions: pipeline.written().transactions / seconds,
+      actions: (await telling.actions()) / seconds,
+      waitShare: 1 - (writtenMs - startMs) / 1000 / seconds,
+    };
+  } finally {
+    await telling.close();
+    await pipeline.close();
+  }
+}
+
 /** Without the traces that are whole: those with open messages are what the next batch's messages are told from new ones by. */
 function withoutTraces(blocks: readonly BlockRows[]): TraceRows {
   const all = assembleTraces(blocks);
@@ -97,6 +123,7 @@ async function run(): Promise<BenchResult[]> {
   const plain = await measureWriting(dense, withoutTraces);
   const traced = await measureWriting(dense, assembleTraces);
   const sparse = await measureWriting(recorded, assembleTraces);
+  const told = await measureTelling(dense);
   const rssBytes = Math.max(plain.peakRssBytes, traced.peakRssBytes, sparse.peakRssBytes);
   return [
     { ...decoded, name: `rows of ${what}, decoded by one core` },
@@ -105,6 +132,13 @@ async function run(): Promise<BenchResult[]> {
     atLeast(`${what} into Postgres, with traces: blocks`, traced.blocks, 'masterchain blocks/s', GOALS.blocks),
     { name: 'the recorded chain into Postgres, with traces', value: sparse.blocks, unit: 'masterchain blocks/s' },
     { name: 'the same, in transactions', value: sparse.transactions, unit: 'transactions/s' },
+    atLeast(`${what} into Postgres, told to the end`, told.transactions, 'transactions/s', GOALS.told),
+    { name: 'the same, in actions', value: told.actions, unit: 'actions/s' },
+    {
+      name: 'share of that time for what was left to tell when the ledger was written',
+      value: told.waitShare,
+      unit: '',
+    },
     { name: 'CPU of a transaction with traces, indexer', value: traced.indexerCpuUs, unit: 'us' },
     { name: 'CPU of a transaction with traces, Postgres', value: traced.serverCpuUs, unit: 'us' },
     { name: 'most memory of the indexer', value: rssBytes / 2 ** 20, unit: 'MiB' },

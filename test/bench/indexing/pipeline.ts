@@ -22,6 +22,9 @@ import { renumberRows } from './renumbered-rows.ts';
 export type Pipeline = {
   /** Committed so far. */
   readonly written: () => { readonly blocks: number; readonly transactions: number };
+  readonly store: Store;
+  /** Ends the writing of the ledger; the rest stays open. */
+  stopWriting(): Promise<void>;
   /** CPU seconds of Postgres so far. */
   readonly serverCpuSeconds: () => Promise<number>;
   close(): Promise<void>;
@@ -79,12 +82,17 @@ export async function openPipeline(options: {
     }),
     claimRange: (claimMs) => claimRange(store, 'bench', claimMs),
   });
+  const stopWriting = async (): Promise<void> => {
+    closing.abort(new Error('measured'));
+    await backfill.done;
+  };
   return {
     written: () => ({ ...counts }),
+    store,
+    stopWriting,
     serverCpuSeconds: () => cpuSecondsOf(store),
     async close() {
-      closing.abort(new Error('measured'));
-      await backfill.done;
+      await stopWriting();
       await threads.close();
       await store.close();
       await server.close();
