@@ -2,12 +2,14 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { formatRawAddress } from '../decode/address.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import { connectRedis } from '../limits/redis/connection.ts';
 import { createPending, type Pending } from '../pending/pending.ts';
 import type { PendingLink } from '../pending/shared-traces.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createRedisLink } from '../pool/redis/link.ts';
+import { accountOfKey } from '../store/account-key.ts';
 import { findMasterchainEnd } from '../store/queries/blocks.ts';
 import { findTakenMessages } from '../store/queries/pending.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
@@ -43,7 +45,10 @@ export function startPending(
       worlds: live.worlds,
       detector,
       index: {
-        findTaken: (messageHashes) => findTakenMessages(reader, messageHashes),
+        findTaken: async (messageHashes) => {
+          const taken = [...(await findTakenMessages(reader, messageHashes))];
+          return new Map(taken.map(([hash, one]) => [hash, { ...one, accounts: one.accounts?.map(textOf) }]));
+        },
         lastSeqno: async () => (await findMasterchainEnd(reader, 'last'))?.seqno ?? 0,
       },
       link: redisUrl === undefined ? undefined : linkTo(redisUrl, logger),
@@ -54,6 +59,10 @@ export function startPending(
       register,
     },
   );
+}
+
+function textOf(account: Buffer): string {
+  return formatRawAddress(accountOfKey(account));
 }
 
 /** A line to the Redis that pods share. */

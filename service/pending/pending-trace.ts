@@ -1,6 +1,8 @@
 import type { ClassificationState, Classified } from '../actions/classify.ts';
 import type { Action } from '../actions/rows.ts';
 import { formatRawAddress } from '../decode/address.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ExternalMessage } from '../live/external-message.ts';
 import type { PendingState } from './account-state.ts';
@@ -57,6 +59,23 @@ export function pendingTraceOf(
     classificationState: classified?.state ?? 'unclassified',
     actions: classified?.actions ?? [],
   };
+}
+
+/**
+ * A trace without the transactions that have happened: as many of each account, and its first ones. Undefined when none is left.
+ * @param accounts `workchain:hex` of each that has happened
+ */
+export function withoutTransactions(trace: PendingTrace, accounts: readonly string[]): PendingTrace | undefined {
+  const happened = new Map<string, number>();
+  for (const account of accounts) happened.set(account, (happened.get(account) ?? 0) + 1);
+  const transactions = trace.transactions.filter(({ workchain, boc }) => {
+    const table = parseBoc(boc);
+    const account = formatRawAddress({ workchain, id: readTransaction(table, table.roots[0]!).account });
+    const count = happened.get(account) ?? 0;
+    happened.set(account, count - 1);
+    return count <= 0;
+  });
+  return transactions.length === 0 ? undefined : { ...trace, transactions };
 }
 
 /** Where a trace is found: by an account that has a transaction in it, or by one of its actions. */

@@ -11,7 +11,7 @@ import { classifyForeseen } from './foreseen-actions.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
 import { createOwnTraces } from './own-traces.ts';
-import { placeOf, pendingTraceOf } from './pending-trace.ts';
+import { placeOf, pendingTraceOf, withoutTransactions } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import { createSharedTraces } from './shared-traces.ts';
 import type { PendingLink } from './shared-traces.ts';
@@ -26,7 +26,10 @@ export type PendingFilter = {
   readonly actionAccounts?: readonly AccountId[];
   /** Of a message from outside, as sent or normalised, or of a foreseen first transaction. */
   readonly hashes?: readonly Buffer[];
-  /** What of a trace is looked for: it is left out when the index has that of the real one; default `transactions`. */
+  /**
+   * What of a trace is looked for. Of one that the index has begun with, `transactions` (as by default) are those that it does not have yet; for
+   * `actions` it stays as it is until the real ones are there.
+   */
   readonly wanted?: 'transactions' | 'actions';
 };
 
@@ -44,8 +47,13 @@ export type Pending = {
   close(): Promise<void>;
 };
 
-/** How much of a real trace is there to be read: some of its transactions, or all of them and its actions. */
-export type IndexedTrace = 'begun' | 'classified';
+/** How much of a real trace is there to be read. */
+export type IndexedTrace = {
+  /** All of its transactions, and its actions. */
+  readonly isClassified: boolean;
+  /** `workchain:hex` of each transaction that is there; undefined when there are all. */
+  readonly accounts: readonly string[] | undefined;
+};
 
 /** What pending traces are replaced by. */
 export type PendingIndex = {
@@ -218,7 +226,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       for (const [key, one] of watched) {
         const indexed = taken.get(one.message.hash.toString('hex'));
         one.isTaken = indexed !== undefined;
-        if (indexed === 'classified') await letGo(key, 'indexed');
+        if (indexed?.isClassified === true) await letGo(key, 'indexed');
         else if (!one.isTaken && one.refusedAt !== undefined && one.refusedAt <= seqno) await letGo(key, 'conflict');
       }
     } catch (error) {
@@ -278,10 +286,9 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       const traces = fresh.filter((trace) => trace !== undefined);
       if (traces.length === 0) return [];
       const taken = await index.findTaken(traces.map(({ messageHash }) => messageHash));
-      const isShown = (indexed: IndexedTrace | undefined): boolean =>
-        indexed === undefined || (indexed === 'begun' && filter.wanted === 'actions');
       return traces
-        .filter(({ messageHash }) => isShown(taken.get(messageHash.toString('hex'))))
+        .map((trace) => withoutIndexed(trace, taken.get(trace.messageHash.toString('hex')), filter.wanted))
+        .filter((trace) => trace !== undefined)
         .toSorted((a, b) => a.sentUnixMs - b.sentUnixMs);
     },
 
@@ -312,4 +319,15 @@ async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): 
     return before.equals(await world.readShardAccount(account));
   });
   return (await Promise.all(accounts)).every(Boolean);
+}
+
+/** Undefined when nothing is left that the index does not tell. */
+function withoutIndexed(
+  trace: PendingTrace,
+  indexed: IndexedTrace | undefined,
+  wanted: PendingFilter['wanted'],
+): PendingTrace | undefined {
+  if (indexed === undefined) return trace;
+  if (wanted === 'actions') return indexed.isClassified ? undefined : trace;
+  return indexed.accounts && withoutTransactions(trace, indexed.accounts);
 }

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 
 import type { Action } from '#service/actions/rows.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
-import type { Pending, PendingFilter, PendingTrace } from '#service/pending/pending.ts';
+import type { IndexedTrace, Pending, PendingFilter, PendingTrace } from '#service/pending/pending.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
 import { putAccount } from '#test/support/put-account.ts';
 import { scriptedCode, scriptedData, type Response } from '#test/support/scripted-contract.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { transfer, type TestWallet } from '#test/support/wallet.ts';
-import { startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+import { classified, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
 import { openGoodLink } from './redis-under-test.ts';
 
 const redisUrl = inject('redisUrl');
@@ -50,7 +50,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       return trace;
     }
 
-    async function indexed(hash: Buffer, how: 'begun' | 'classified'): Promise<void> {
+    async function indexed(hash: Buffer, how: IndexedTrace): Promise<void> {
       setting.index.taken.set(hash.toString('hex'), how);
       setting.index.seqno = setting.pool.head()!.block.seqno;
       await pods[0].refresh();
@@ -86,10 +86,10 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await setting.step();
       await pods[0].refresh();
       expect(await foreseen({ hashes: [hash] })).toBeDefined();
-      await indexed(hash, 'begun');
+      await indexed(hash, whole);
       expect(await pods[1].find({ hashes: [hash] })).toEqual([]);
       expect((await foreseen({ hashes: [hash] }))?.actions).toEqual(trace!.actions);
-      await indexed(hash, 'classified');
+      await indexed(hash, classified);
       expect(await foreseen({ hashes: [hash] })).toBeUndefined();
     });
 

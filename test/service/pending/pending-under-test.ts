@@ -45,6 +45,10 @@ export type PendingNetwork = {
   close(): Promise<void>;
 };
 
+/** All of a trace's transactions are there, without its actions and with them. */
+export const whole: IndexedTrace = { isClassified: false, accounts: undefined };
+export const classified: IndexedTrace = { isClassified: true, accounts: undefined };
+
 const now = (): number => performance.now();
 
 /**

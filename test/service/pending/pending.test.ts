@@ -6,7 +6,7 @@ import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readExternalMessage } from '#service/live/external-message.ts';
 import { KEPT_MS } from '#service/pending/pending.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
-import { pathOf, startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+import { classified, pathOf, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
 
 let setting: PendingNetwork;
 
@@ -58,16 +58,35 @@ describe('a message that was sent', () => {
     await pending.refresh();
     // In a block, not indexed yet: it is still shown, and not taken for a conflict.
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
-    index.taken.set(hash.toString('hex'), 'begun');
+    index.taken.set(hash.toString('hex'), whole);
     index.seqno = setting.network.head().id.seqno;
     await pending.refresh();
     // The real transactions are there to be read, their actions are not.
     expect(await pending.find({ hashes: [hash] })).toEqual([]);
     expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toHaveLength(1);
-    index.taken.set(hash.toString('hex'), 'classified');
+    index.taken.set(hash.toString('hex'), classified);
     expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toEqual([]);
     await pending.refresh();
     expect(await reasons(pending)).toEqual({ indexed: 1 });
+  });
+
+  it('keeps the transactions that are still to come when the index has begun with it', async () => {
+    const { faucet, index } = setting;
+    const pending = setting.open();
+    const other = Address.parseRaw(`0:${'8'.repeat(64)}`);
+    const messages = [transfer(receiver, VALUE), transfer(other, VALUE), transfer(receiver, 2n)];
+    const { hash } = await setting.send(pending, faucet.send(0, messages));
+    const accountsIn = async (accounts: readonly Address[]) => {
+      const texts = accounts.map((account) => account.toRawString());
+      index.taken.set(hash.toString('hex'), { isClassified: false, accounts: texts });
+      const [trace] = await pending.find({ hashes: [hash] });
+      return trace && pathOf(trace);
+    };
+    const texts = (accounts: readonly Address[]) => accounts.map((account) => account.hash.toString('hex'));
+    expect(await accountsIn([faucet.address])).toEqual(texts([receiver, other, receiver]));
+    expect(await accountsIn([faucet.address, receiver])).toEqual(texts([other, receiver]));
+    expect(await accountsIn([faucet.address, receiver, other, receiver])).toBeUndefined();
+    expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toHaveLength(1);
   });
 
   it('goes when a block takes another message in its place', async () => {

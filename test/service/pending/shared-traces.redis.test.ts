@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import { skipLoudly } from '#test/support/skips.ts';
 import { transfer } from '#test/support/wallet.ts';
-import { startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+import { classified, startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
 import { openGoodLink, openLink } from './redis-under-test.ts';
 
 const redisUrl = inject('redisUrl');
@@ -48,7 +48,7 @@ describe.skipIf(
     const one = setting.open(await openGoodLink(redisUrl!));
     const other = setting.open(await openGoodLink(redisUrl!));
     const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
-    setting.index.taken.set(hash.toString('hex'), 'classified');
+    setting.index.taken.set(hash.toString('hex'), classified);
     expect(await other.find({ hashes: [hash] })).toEqual([]);
     await one.refresh();
     expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
