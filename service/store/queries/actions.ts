@@ -3,7 +3,13 @@ import { hashKey } from '../hash-key.ts';
 import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
-import { distinctIds, readTransactionNames, readTransactionsOfMessages, type TransactionName } from './traces.ts';
+import {
+  distinctIds,
+  readTransactionNames,
+  readTransactionsOfMessages,
+  type TraceFilter,
+  type TransactionName,
+} from './traces.ts';
 import {
   messagesOfTransactionMax,
   transactionColumns,
@@ -12,23 +18,9 @@ import {
   type SortedPage,
 } from './transactions.ts';
 
-/** Which actions, all of it. Empty lists ask for nothing; windows are inclusive at both ends. */
-export type ActionFilter = {
-  /** Key of `accountKey`: one of the action's accounts. */
-  readonly account?: Uint8Array | undefined;
-  /** Of transactions that belong to it. */
-  readonly txHashes: readonly Uint8Array[];
-  /** Of messages that transactions of it took or sent, raw or normalised. */
-  readonly msgHashes: readonly Uint8Array[];
+/** Which actions, all of it: of what names and bounds traces everything counts, said of the action and of the end of its trace. Empty lists ask for nothing. */
+export type ActionFilter = TraceFilter & {
   readonly actionIds: readonly Uint8Array[];
-  readonly traceIds: readonly Uint8Array[];
-  /** Where its trace ended. */
-  readonly mcSeqno?: number | undefined;
-  /** On the end of its trace, as are the bounds in lt. */
-  readonly startUtime?: number | undefined;
-  readonly endUtime?: number | undefined;
-  readonly startLt?: bigint | undefined;
-  readonly endLt?: bigint | undefined;
   /** Exactly these; types that are supported when empty. */
   readonly types: readonly string[];
   readonly excludedTypes: readonly string[];
