@@ -49,14 +49,14 @@ export function createInterpreterProgress(now: () => number): InterpreterProgres
   };
 }
 
-/** A part of a line: `actions: 1,234 blocks behind, 61.5 blocks/s, 2m to go`; with what is done again by a newer version. */
+/** A part of a line: `actions 1,234 blocks behind (1,000 of an older version), 61.5 blocks/s, 2m to go`. */
 export function formatInterpretation(view: InterpreterProgressView): string {
   const { remainingBlocks, olderBlocks, blocksPerSecond, etaSeconds: eta } = view;
-  if (remainingBlocks === undefined) return 'actions: not begun';
-  if (remainingBlocks === 0) return 'actions: up to date';
+  if (remainingBlocks === undefined) return 'actions not begun';
+  if (remainingBlocks === 0) return 'actions up to date';
   const again = olderBlocks === undefined || olderBlocks === 0 ? '' : ` (${grouped(olderBlocks)} of an older version)`;
   const parts = [
-    `actions: ${grouped(remainingBlocks)} blocks left${again}`,
+    `actions ${grouped(remainingBlocks)} block${remainingBlocks === 1 ? '' : 's'} behind${again}`,
     `${blocksPerSecond.toFixed(1)} blocks/s`,
     ...(eta === undefined ? [] : [`${duration(eta)} to go`]),
   ];
