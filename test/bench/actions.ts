@@ -72,12 +72,15 @@ function rate(name: string, msOfOne: number, goal?: number): BenchResult {
   };
 }
 
+/** Of a trace, on average. */
+function transactions(list: readonly Known[]): string {
+  return (list.reduce((sum, { trace }) => sum + trace.transactions.length, 0) / list.length).toFixed(1);
+}
+
 async function recordedResults(): Promise<BenchResult[]> {
   const known = recordedTraceFiles().map(readRecordedTrace);
   if (known.length === 0) return [];
   const dex = known.filter(({ name }) => dexFamilies.test(name));
-  const transactions = (list: readonly Known[]): string =>
-    (list.reduce((sum, { trace }) => sum + trace.transactions.length, 0) / list.length).toFixed(1);
   return [
     rate(
       `recorded traces of exchanges and lending (${dex.length}, ${transactions(dex)} transactions each), classified and made rows`,

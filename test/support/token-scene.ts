@@ -69,16 +69,10 @@ export function stateAt(kind: string, at: number) {
   };
 }
 
-export async function startTokenScene(testFile: string): Promise<TokenScene> {
-  const v3 = await startV3UnderTest(testFile);
-  const { store } = v3.index;
-  const [row] = await store.read<RecordedTransaction>(
-    `SELECT t.hash, t.lt, t.utime, t.trace_id, t.account FROM transactions t JOIN messages m ON m.hash = t.in_msg_hash
-     WHERE m.kind = 1 AND t.workchain = 0 ORDER BY t.lt DESC LIMIT 1`,
-  );
-  const recorded = row!;
+/** Made rows of every kind, one transfer of which is of a transaction that is there. */
+function tokenRows(recorded: RecordedTransaction): Parameters<typeof insertTokens>[1] {
   const of = { tx_hash: recorded.hash, tx_lt: recorded.lt, tx_utime: recorded.utime };
-  await insertTokens(store, {
+  return {
     masters: [
       ...Object.values(tokenWords),
       masterRow(6, { address: recorded.account, admin: null, content: { symbol: 'REAL', name: 'Recorded' } }),
@@ -137,7 +131,18 @@ export async function startTokenScene(testFile: string): Promise<TokenScene> {
       ),
       metadataRow({ address: tokenWords.failed.address, type: 'jetton_masters' }, { valid: false, name: null }),
     ],
-  });
+  };
+}
+
+export async function startTokenScene(testFile: string): Promise<TokenScene> {
+  const v3 = await startV3UnderTest(testFile);
+  const { store } = v3.index;
+  const [row] = await store.read<RecordedTransaction>(
+    `SELECT t.hash, t.lt, t.utime, t.trace_id, t.account FROM transactions t JOIN messages m ON m.hash = t.in_msg_hash
+     WHERE m.kind = 1 AND t.workchain = 0 ORDER BY t.lt DESC LIMIT 1`,
+  );
+  const recorded = row!;
+  await insertTokens(store, tokenRows(recorded));
   return {
     v3,
     recorded,

@@ -142,12 +142,12 @@ describe('on-chain content', () => {
   });
 });
 
-describe('what indexers keep of a content', () => {
-  function kept(cell: Cell): Readonly<Record<string, string>> | undefined {
-    const table = parseBoc(cell.toBoc());
-    return readKeptContent({ table, cell: table.roots[0]! });
-  }
+function kept(cell: Cell): Readonly<Record<string, string>> | undefined {
+  const table = parseBoc(cell.toBoc());
+  return readKeptContent({ table, cell: table.roots[0]! });
+}
 
+describe('what indexers keep of a content', () => {
   it('is an address, or the nine known attributes', () => {
     expect(kept(offchain('https://example.org'))).toEqual({ uri: 'https://example.org' });
     const image = Buffer.from([0xff, 0x00]);
