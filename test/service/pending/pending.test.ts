@@ -20,6 +20,8 @@ const VALUE = 1_000_000_000n;
 
 const accountOf = (address: Address) => ({ workchain: address.workChain, id: address.hash });
 
+const texts = (accounts: readonly Address[]) => accounts.map((account) => account.hash.toString('hex'));
+
 describe('a message that was sent', () => {
   it('is foreseen as a whole trace, found by accounts and by every hash of it', async () => {
     const { faucet } = setting;
@@ -77,12 +79,11 @@ describe('a message that was sent', () => {
     const messages = [transfer(receiver, VALUE), transfer(other, VALUE), transfer(receiver, 2n)];
     const { hash } = await setting.send(pending, faucet.send(0, messages));
     const accountsIn = async (accounts: readonly Address[]) => {
-      const texts = accounts.map((account) => account.toRawString());
-      index.taken.set(hash.toString('hex'), { isClassified: false, accounts: texts });
+      const happened = accounts.map((account) => account.toRawString());
+      index.taken.set(hash.toString('hex'), { isClassified: false, accounts: happened });
       const [trace] = await pending.find({ hashes: [hash] });
       return trace && pathOf(trace);
     };
-    const texts = (accounts: readonly Address[]) => accounts.map((account) => account.hash.toString('hex'));
     expect(await accountsIn([faucet.address])).toEqual(texts([receiver, other, receiver]));
     expect(await accountsIn([faucet.address, receiver])).toEqual(texts([other, receiver]));
     expect(await accountsIn([faucet.address, receiver, other, receiver])).toBeUndefined();
