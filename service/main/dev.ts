@@ -209,5 +209,6 @@ Ctrl-C stops it.
 function indexedTries(key: string, base: string, address: string): string {
   return `curl -H 'X-API-Key: ${key}' ${base}/masterchainInfo
 curl -H 'X-API-Key: ${key}' '${base}/transactions?account=${address}&limit=10&sort=desc'
+curl -H 'X-API-Key: ${key}' '${base}/actions?account=${address}&limit=10'
 `;
 }
