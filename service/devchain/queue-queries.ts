@@ -20,6 +20,7 @@ import type {
 import type { ChainBlock } from './chain.ts';
 import { refusal, serverCode } from './errors.ts';
 import { visitHeaderAndState } from './header-proof.ts';
+import { readAccountDispatchQueue } from '../decode/tlb/account-dispatch-queue.ts';
 import { readMessageEnvelope } from '../decode/tlb/msg-envelope.ts';
 import type { Shown } from './proof-builder.ts';
 import { answerBoc } from './proof-builder.ts';
@@ -104,11 +105,9 @@ export function answerDispatchQueueInfo(
 
 type AccountQueue = { readonly messages: number; readonly size: bigint };
 
-/** `_ messages:(HashmapE 64 EnqueuedMsg) count:uint48 = AccountDispatchQueue`. */
 function readAccountQueue(value: CellSlice): AccountQueue {
-  const messages = value.maybeRef();
-  if (messages === undefined) throw refusal(serverCode.fatal, 'invalid account dispatch queue');
-  return { messages, size: value.uintBig(48) };
+  const { messages, count } = readAccountDispatchQueue(value);
+  return { messages, size: count };
 }
 
 /** Visits the accounts whose messages wait, until `visit` returns false. */

@@ -21,9 +21,12 @@ export function accountAt(
   return home && findShardAccount(chain.states, readShardState(chain.states, home.state).accounts, id);
 }
 
-/** True when a masterchain block's state, or a shard's that it lists, has a message on its way. */
+/** True when a masterchain block's state, or a shard's that it lists, has a message on its way, or one that waits for its turn. */
 export function hasMessagesOnTheWay(chain: Chain, top: ChainBlock): boolean {
-  return statesAt(chain, top).some(({ state }) => openBefore(chain.states, state).queue !== undefined);
+  return statesAt(chain, top).some(({ state }) => {
+    const { queue, dispatch } = openBefore(chain.states, state);
+    return queue !== undefined || dispatch !== undefined;
+  });
 }
 
 /**

@@ -23,7 +23,7 @@ export type Before = ShardState &
     readonly root: number;
     /** Root of `HashmapAug 256 ShardAccount DepthBalanceInfo`. */
     readonly accountsRoot: number | undefined;
-    /** Root of the dispatch queue, which this chain's own blocks leave as it is. */
+    /** Root of the dispatch queue. */
     readonly dispatch: number | undefined;
     /** The other half's part of the queue, right after a split. */
     readonly sibling: QueueBefore | undefined;

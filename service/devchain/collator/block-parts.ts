@@ -23,6 +23,7 @@ import type { BlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { BlockTip, CollateRequest } from './collate.ts';
 import type { FinishedDescriptors } from './descriptors.ts';
+import type { DispatchQueue } from './dispatch-queue.ts';
 import type { MasterchainState } from './masterchain-state.ts';
 import type { BlockMoney } from './money.ts';
 import { isBalanced } from './money.ts';
@@ -50,9 +51,12 @@ export type FinishedRun = {
   readonly accounts: FinishedAccounts;
   readonly descriptors: FinishedDescriptors;
   readonly queue: OutQueue;
+  readonly dispatch: DispatchQueue;
   readonly run: BlockRun;
   /** No message waits in any queue for this shard. */
   readonly tookAll: boolean;
+  /** More messages wait in the dispatch queue than a block takes. */
+  readonly isLimited: boolean;
 };
 
 /** Cells of the `InMsg` that brought fees and new currencies to their accounts. */
@@ -178,13 +182,14 @@ function headerOf(cells: CellStore, parts: BlockParts, { run }: FinishedRun, nex
 
 /** The session that makes the block: of the masterchain's state, or as the list of shards says. */
 function catchainSeqnoOf({ request, reference }: BlockParts): number {
-  const { shard, previous } = request;
+  const { shard } = request;
   if (shard.workchain === MASTERCHAIN) return reference.catchainSeqno;
   const listed = reference.shards.filter(
     ({ block }) => block.workchain === shard.workchain && shardsIntersect(block.shard, shard.shard),
   );
   const seqnos = listed.map(({ nextCatchainSeqno }) => nextCatchainSeqno);
-  return Math.max(...seqnos) + (previous.length === 2 ? 1 : 0);
+  // Of a merge that is not listed yet both halves are.
+  return Math.max(...seqnos) + (listed.length > 1 ? 1 : 0);
 }
 
 /** How other blocks and states refer to a block. */

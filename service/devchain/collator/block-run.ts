@@ -13,7 +13,9 @@ import { storeMessageEnvelope } from '#service/decode/tlb/msg-envelope.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
 import type { BlockAccounts, Execution } from './accounts.ts';
+import type { Deferral } from './deferral.ts';
 import type { Descriptors } from './descriptors.ts';
+import type { DeferredMessage, DispatchQueue } from './dispatch-queue.ts';
 import type { Work } from './executor.ts';
 import { bocText, importBoc } from './executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
@@ -32,6 +34,8 @@ export type BlockRun = {
   /** Takes a message out of a queue, this shard's own or another's, to its account or one step on; one already taken is only noted. */
   arrive(arrival: Arrival): void;
   external(message: ExternalMessage): ExternalOutcome;
+  /** Takes a message out of the dispatch queue: it comes among the new ones. */
+  emit(message: DeferredMessage): void;
   /** Delivers the first new message, or queues it; false when there is none. */
   deliverNew(): boolean;
   /** From now on new messages are queued, whoever they are for. */
@@ -69,11 +73,13 @@ export type BlockRunParts = {
   readonly accounts: BlockAccounts;
   readonly descriptors: Descriptors;
   readonly queue: OutQueue;
+  readonly dispatch: DispatchQueue;
+  readonly deferral: Deferral;
 };
 
 export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): BlockRun {
   const { shard, startLt, utime } = options;
-  const { cells, states, accounts, descriptors, queue } = parts;
+  const { cells, states, accounts, descriptors, queue, dispatch, deferral } = parts;
   const newMessages = createNewMessages();
   let [endLt, transactions, gas, burned, isFull] = [options.firstEndLt, 0, 0, 0n, false];
   let lastDelivered: BlockRun['lastDelivered'];
@@ -85,13 +91,15 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     transactions++;
     if (descr.kind === 'ordinary' && descr.compute.kind === 'vm') gas += descr.compute.gasUsed;
     endLt = later(endLt, done.endLt);
-    for (const { cell, info } of transaction.outMessages) {
+    for (const [index, { cell, info }] of transaction.outMessages.entries()) {
       const hash = cells.hash(cell);
       if (info.kind === 'externalOut') {
         descriptors.addOut(hash, { kind: 'external', message: cell, transaction: transaction.cell });
       } else if (info.kind === 'internal') {
         const own = options.withMetadata ? metadata : undefined;
-        newMessages.add({ lt: info.createdLt, hash, cell, info, transaction: transaction.cell, metadata: own });
+        const origin = { transaction: transaction.cell };
+        const { createdLt: lt, forwardFee } = info;
+        newMessages.add({ lt, hash, cell, info, origin, index, forwardFee, metadata: own });
       }
     }
     return transaction;
@@ -107,11 +115,16 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     throw new Error(`a transaction of ${shard.workchain}:${id.toString('hex')} cannot be made: ${outcome.error}`);
   }
 
+  /** The least lt of an account's transaction that comes after something. */
+  function firstLt(id: Buffer, afterLt: bigint): bigint {
+    return later(later(startLt, afterLt), deferral.emittedLt(id)) + 1n;
+  }
+
   function receive(info: InternalInfo, cell: number, afterLt: bigint): Extract<Execution, { kind: 'done' }> {
     const { id } = info.destination;
     const isBlackhole = options.blackhole?.equals(id) === true && shard.workchain === MASTERCHAIN;
     const before = isBlackhole ? accounts.balanceOf(id) : 0n;
-    const done = mustRun(id, { boc: bocText(cells, cell) }, later(startLt, afterLt) + 1n);
+    const done = mustRun(id, { boc: bocText(cells, cell) }, firstLt(id, afterLt));
     if (isBlackhole) burned += before + info.value.grams - accounts.balanceOf(id) - done.transaction.totalFees.grams;
     return done;
   }
@@ -123,19 +136,40 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     lastDelivered = { lt: message.lt, hash: Buffer.from(message.hash) };
   }
 
-  function enqueue(message: NewMessage): void {
-    const { cell, hash, lt, info, transaction, metadata } = message;
+  /** Puts a message that is not delivered here and now into the queue of the shard. */
+  function enqueue({ cell, hash, lt, info, origin, forwardFee, metadata }: NewMessage): void {
     const [source, destination] = [placeOf(info.source!), placeOf(info.destination)];
     const route = nextStep(source, destination, shard);
-    const envelope = storeMessageEnvelope(cells, {
+    const emittedLt = 'waited' in origin ? lt : undefined;
+    const outEnvelope = storeMessageEnvelope(cells, {
       ...route,
-      forwardFeeRemaining: info.forwardFee,
+      forwardFeeRemaining: forwardFee,
+      message: cell,
+      emittedLt,
+      metadata,
+    });
+    if ('waited' in origin) {
+      const inMsg: InMsg = { kind: 'deferredTransit', envelope: origin.waited, outEnvelope };
+      descriptors.addIn(inMsg);
+      descriptors.addOut(hash, { kind: 'deferredTransit', envelope: outEnvelope, imported: storeInMsg(cells, inMsg) });
+    } else {
+      descriptors.addOut(hash, { kind: 'new', envelope: outEnvelope, transaction: origin.transaction });
+    }
+    queue.add({ next: between(source, destination, route.nextBits), hash, lt, enqueuedLt: lt, envelope: outEnvelope });
+  }
+
+  /** Puts a new message behind the others of its sender. */
+  function defer({ cell, hash, lt, info, forwardFee, metadata }: NewMessage, transaction: number): void {
+    const envelope = storeMessageEnvelope(cells, {
+      currentBits: 0,
+      nextBits: 0,
+      forwardFeeRemaining: forwardFee,
       message: cell,
       emittedLt: undefined,
       metadata,
     });
-    descriptors.addOut(hash, { kind: 'new', envelope, transaction });
-    queue.add({ next: between(source, destination, route.nextBits), hash, lt, enqueuedLt: lt, envelope });
+    descriptors.addOut(hash, { kind: 'deferred', envelope, transaction });
+    dispatch.add(info.source!.id, lt, envelope);
   }
 
   function storeEnvelope(cell: number, info: InternalInfo, metadata: MessageMetadata | undefined): number {
@@ -171,9 +205,9 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
 
   return {
     tickTock(kind, ids) {
-      const lt = kind === 'tick' ? startLt + 1n : later(endLt, startLt + 1n);
+      const lt = later(endLt, startLt + 1n);
       for (const id of ids) {
-        const done = mustRun(id, kind, lt);
+        const done = mustRun(id, kind, later(lt, deferral.emittedLt(id) + 1n));
         note(done, begin(id, done.transaction.lt));
       }
     },
@@ -208,17 +242,35 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     },
     external(message) {
       const { id } = message.destination;
-      const outcome = accounts.run(id, { boc: message.text }, later(startLt, lastDelivered?.lt ?? 0n) + 1n);
+      const outcome = accounts.run(id, { boc: message.text }, firstLt(id, lastDelivered?.lt ?? 0n));
       if (outcome.kind === 'rejected') return outcome;
       const transaction = note(outcome, begin(id, outcome.transaction.lt));
       const cell = importBoc(cells, Buffer.from(message.text, 'base64'));
       descriptors.addIn({ kind: 'external', message: cell, transaction: transaction.cell });
       return { kind: 'included', transaction: cells.hash(transaction.cell), lt: transaction.lt };
     },
+    emit(deferred) {
+      const { source, envelope } = deferred;
+      dispatch.remove(deferred);
+      const lt = deferral.emit(source);
+      endLt = later(endLt, lt + 1n);
+      const cell = cells.import(states, envelope.message);
+      const { info } = readMessage(cells, cell);
+      const { metadata, forwardFeeRemaining: forwardFee } = envelope;
+      const origin = { waited: storeMessageEnvelope(cells, { ...envelope, message: cell, emittedLt: lt }) };
+      const hash = cells.hash(cell);
+      newMessages.add({ lt, hash, cell, info: info as InternalInfo, origin, index: 0, forwardFee, metadata });
+    },
     deliverNew() {
       const message = newMessages.take();
       if (message === undefined) return false;
-      const { cell, hash, info, transaction, metadata } = message;
+      const { cell, hash, info, origin, forwardFee, metadata } = message;
+      const { id: source } = info.source!;
+      if ('waited' in origin) deferral.settle(source);
+      else if (deferral.mustWait(source, message.index, queue.size)) {
+        defer(message, origin.transaction);
+        return true;
+      }
       if (isFull || !containsPlace(shard, placeOf(info.destination))) {
         enqueue(message);
         return true;
@@ -226,15 +278,15 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
       deliver(message);
       const done = receive(info, cell, message.lt);
       note(done, metadata && { ...metadata, depth: metadata.depth + 1 });
+      const transaction = done.transaction.cell;
+      if ('waited' in origin) {
+        descriptors.addIn({ kind: 'deferredFinal', envelope: origin.waited, transaction, forwardFee });
+        return true;
+      }
       const envelope = storeEnvelope(cell, info, metadata);
-      const inMsg: InMsg = {
-        kind: 'immediate',
-        envelope,
-        transaction: done.transaction.cell,
-        forwardFee: info.forwardFee,
-      };
+      const inMsg: InMsg = { kind: 'immediate', envelope, transaction, forwardFee };
       descriptors.addIn(inMsg);
-      descriptors.addOut(hash, { kind: 'immediate', envelope, transaction, reimport: storeInMsg(cells, inMsg) });
+      descriptors.addOut(hash, { kind: 'immediate', envelope, ...origin, reimport: storeInMsg(cells, inMsg) });
       return true;
     },
     fill() {

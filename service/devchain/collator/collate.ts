@@ -11,6 +11,7 @@ import type { BlockParts, SpecialMessages } from './block-parts.ts';
 import { storeWholeBlock } from './block-parts.ts';
 import type { BlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
+import { NO_TURNS, chooseTurns } from './deferral.ts';
 import type { Executor } from './executor.ts';
 import type { AccountEdit } from './edits.ts';
 import type { AccountPlace } from './missing-account.ts';
@@ -45,7 +46,10 @@ export type CollateRequest = {
   readonly randSeed: Buffer;
   /** Public key of the validator that makes the block. */
   readonly creator: Buffer;
-  /** After so many transactions new messages are queued and no more are taken from outside. */
+  /**
+   * After so many transactions new messages are queued and no more are taken from outside. With 0 no queue is looked at, as by a node that has no time
+   * left when it begins.
+   */
   readonly transactionsMax: number;
   /** Accounts of this chain that are changed by hand before all else. */
   readonly edits: readonly AccountEdit[];
@@ -86,19 +90,29 @@ export type Collated = {
 };
 
 /**
- * Makes the next block of a chain as the node's collator does: ticks, fees and new currencies to their accounts, messages out of
+ * Makes the next block of a chain as the node's collator does: messages that waited for their turn, ticks, fees and new currencies to their accounts, messages out of
  * queues, messages from outside, messages that these sent, tocks; then the new state, and the block with the update to it.
  * Throws DecodeError or Error when the state contradicts itself; the chain is then as it was.
  */
 export async function collate(request: CollateRequest, world: CollateWorld): Promise<Collated> {
   const { shard, utime } = request;
   const { states } = world;
-  const { cells, parts, listed, arrivals, accounts, descriptors, queue, run } = prepareBlock(request, world);
+  const { cells, parts, listed, arrivals, accounts, descriptors, queue, dispatch, run } = prepareBlock(request, world);
   const { startLt, money } = parts;
+  const turns = request.transactionsMax === 0 ? NO_TURNS : chooseTurns(dispatch, queue.size);
+  turns.messages.forEach((message) => run.emit(message));
   const special = runStart(run, states, parts);
   const { outcomes, tookAll } = await runMessages(run, request, arrivals, world.rest);
   runEnd(run, states, parts);
-  const finished = { accounts: accounts.finish(), descriptors: descriptors.finish(), queue, run, tookAll };
+  const finished = {
+    accounts: accounts.finish(),
+    descriptors: descriptors.finish(),
+    queue,
+    dispatch,
+    run,
+    tookAll,
+    isLimited: turns.isLimited,
+  };
   const next = storeNextState({ states, cells }, parts, finished, listed);
   await world.rest();
   const { root, header } = storeWholeBlock({ states, cells }, parts, finished, next, special);
@@ -114,7 +128,7 @@ export async function collate(request: CollateRequest, world: CollateWorld): Pro
     startLt,
     endLt: run.endLt,
     utime,
-    creator: request.creator,
+    creators: [request.creator],
     minted: money.edited.grams,
   };
   const funds = {

@@ -7,7 +7,12 @@ export type NewMessage = {
   readonly hash: Buffer;
   readonly cell: number;
   readonly info: InternalInfo;
-  readonly transaction: number;
+  /** The one that sent it; of a message that waited, which was sent in another block, its envelope instead. */
+  readonly origin: { readonly transaction: number } | { readonly waited: number };
+  /** Place among the messages of its transaction. */
+  readonly index: number;
+  /** Nanotons that the shards on the way may still take. */
+  readonly forwardFee: bigint;
   readonly metadata: MessageMetadata | undefined;
 };
 

@@ -77,7 +77,7 @@ export function storeNextState(
         accounts,
         utime,
         creator: request.creator,
-        shardCreators: request.tops.map(({ creator }) => creator),
+        shardCreators: request.tops.flatMap(({ creators }) => creators),
         created: moveCurrencies(states, cells, createdOf(cells, parts)),
       })
     : undefined;
@@ -98,14 +98,17 @@ export function storeNextState(
     outMsgQueueInfo: storeOutMsgQueueInfo(states, {
       queue: finished.queue.finish(),
       processed: processedRoot,
-      dispatch: before.dispatch,
+      dispatch: finished.dispatch.finish(),
       size: withSize ? finished.queue.size : undefined,
     }),
     beforeSplit: request.beforeSplit === true,
     accounts,
     details: storeShardStateDetails(states, {
-      overloadHistory: shift(before.overloadHistory, isHeavy(limits, load)),
-      underloadHistory: shift(before.underloadHistory, isLight(limits, load, finished.queue.size)),
+      overloadHistory: shift(before.overloadHistory, finished.isLimited || isHeavy(limits, load)),
+      underloadHistory: shift(
+        before.underloadHistory,
+        !finished.isLimited && isLight(limits, load, finished.queue.size),
+      ),
       totalBalance,
       totalValidatorFees: subtractCurrencies(states, validatorFees, moveCurrencies(states, cells, money.recovered)),
       libraries: isMasterchain

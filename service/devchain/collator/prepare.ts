@@ -11,8 +11,11 @@ import type { BlockRun } from './block-run.ts';
 import { createBlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { CollateRequest, CollateWorld } from './collate.ts';
+import { createDeferral } from './deferral.ts';
 import type { Descriptors } from './descriptors.ts';
 import { createDescriptors } from './descriptors.ts';
+import type { DispatchQueue } from './dispatch-queue.ts';
+import { openDispatchQueue } from './dispatch-queue.ts';
 import type { Gained } from './edits.ts';
 import { applyEdits } from './edits.ts';
 import { MissingAccount } from './missing-account.ts';
@@ -40,6 +43,7 @@ export type PreparedBlock = {
   readonly accounts: BlockAccounts;
   readonly descriptors: Descriptors;
   readonly queue: OutQueue;
+  readonly dispatch: DispatchQueue;
   readonly run: BlockRun;
 };
 
@@ -49,6 +53,7 @@ const LT_ALIGNMENT = 1_000_000n;
 /** Capability bits. */
 const SHORT_DEQUEUE = 32n;
 const MESSAGE_METADATA = 128n;
+const DEFER_MESSAGES = 256n;
 
 /** Opens the state before, takes in shard blocks, reckons times and money, and clears the queue of what others have taken. */
 export function prepareBlock(request: CollateRequest, world: CollateWorld): PreparedBlock {
@@ -80,6 +85,12 @@ export function prepareBlock(request: CollateRequest, world: CollateWorld): Prep
     if (world.isMissing?.(place) === true) throw new MissingAccount(place);
   });
   const queue = openOutQueue(states, cells, { root: before.queue, size: before.size });
+  const dispatch = openDispatchQueue(states, cells, before.dispatch);
+  const deferral = createDeferral(dispatch, {
+    enabled: (config.capabilities & DEFER_MESSAGES) !== 0n,
+    startLt,
+    specials: isMasterchain ? config.specials : [],
+  });
   const run = createBlockRun(
     {
       shard,
@@ -91,19 +102,21 @@ export function prepareBlock(request: CollateRequest, world: CollateWorld): Prep
       blackhole: config.burned.blackhole,
       nextFraction: config.nextFraction,
     },
-    { cells, states, accounts, descriptors, queue },
+    { cells, states, accounts, descriptors, queue, dispatch, deferral },
   );
   const endLt: ShardEndLt = (seqno, place) => {
     if (seqno >= masterchain.id.seqno) return endLtOf({ lt: reference.lt, shards: reference.shards }, place);
     return endLtOf(openMasterchainState(states, world.masterchainState(seqno)), place);
   };
   const neighbors = neighborsOf(states, shard, before, listed, masterchain, world.stateOf);
-  for (const { message, importLt } of listDelivered(states, before.queue, neighbors, endLt)) {
-    run.dequeue(message, importLt);
+  if (request.transactionsMax > 0) {
+    for (const { message, importLt } of listDelivered(states, before.queue, neighbors, endLt)) {
+      run.dequeue(message, importLt);
+    }
   }
   const parts: BlockParts = { request, config, reference, before, money, startLt, firstNew, feesRoot };
   const arrivals = listArrivals(states, shard, before.processed, neighbors, endLt);
-  return { cells, parts, listed, arrivals, accounts, descriptors, queue, run };
+  return { cells, parts, listed, arrivals, accounts, descriptors, queue, dispatch, run };
 }
 
 function nextStart(lt: bigint): bigint {

@@ -8,6 +8,7 @@ import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import { addSplitState } from '#service/decode/tlb/shard-state.ts';
 import type { Before, QueueBefore } from './before.ts';
 import { openBefore } from './before.ts';
+import { DISPATCH_SHAPE } from './dispatch-queue.ts';
 import { storeShardAccounts } from './edits.ts';
 import type { QueuedMessage } from './out-queue.ts';
 import { QUEUE_KEY_BITS, listWholeQueue } from './out-queue.ts';
@@ -15,7 +16,6 @@ import { mergeProcessed, splitProcessed } from './processed-upto.ts';
 import { containsPlace } from './routing.ts';
 
 const ACCOUNTS = { bits: 256, augmentation: depthBalanceAugmentation };
-const DISPATCH = { bits: 256, augmentation: leastLtAugmentation };
 const QUEUE = { bits: QUEUE_KEY_BITS, augmentation: leastLtAugmentation };
 
 /** What a chain stood at before its next block: the state of the block before, a half of it, or both halves' together. */
@@ -51,7 +51,7 @@ function splitState(states: CellStore, shard: ShardIdent, whole: Before): Before
     accounts: accounts.cell,
     totalBalance: accounts.balance,
     totalValidatorFees: onlyGrams((whole.totalValidatorFees.grams + (isRight ? 1n : 0n)) >> 1n),
-    dispatch: cutHashmap(states, whole.dispatch, DISPATCH, prefix, bits),
+    dispatch: cutHashmap(states, whole.dispatch, DISPATCH_SHAPE, prefix, bits),
     overloadHistory: 0n,
     underloadHistory: 0n,
     sibling: queueOf(states, whole, sibling, messages),
@@ -100,7 +100,7 @@ function mergeStates(states: CellStore, shard: ShardIdent, left: Before, right: 
     queue: updateHashmap(states, left.queue, QUEUE, messages),
     size: left.size + right.size,
     processed: mergeProcessed(left.processed, right.processed, shard),
-    dispatch: joinHashmaps(states, left.dispatch, right.dispatch, DISPATCH),
+    dispatch: joinHashmaps(states, left.dispatch, right.dispatch, DISPATCH_SHAPE),
     overloadHistory: 0n,
     underloadHistory: 0n,
   };

@@ -20,7 +20,7 @@ export type ShardTop = Pick<
   | 'fundsCreated'
 > & {
   /** Public key of the validator that made it. */
-  readonly creator: Buffer;
+  readonly creators: readonly Buffer[];
   /** Nanotons that the block made out of nothing, beside what blocks create by the configuration. */
   readonly minted: bigint;
 };

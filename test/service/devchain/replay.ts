@@ -3,7 +3,9 @@ import { blockText } from '#service/decode/block-id.ts';
 import type { Boc } from '#service/decode/boc.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
-import { applyMerkleUpdate } from '#service/decode/merkle.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { walkHashmap } from '#service/decode/hashmap.ts';
+import { applyMerkleUpdate, readMerkleUpdate } from '#service/decode/merkle.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
@@ -11,6 +13,8 @@ import { readBlockExtra } from '#service/decode/tlb/block-extra.ts';
 import { masterBlock, previousBlocks, readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { NO_CURRENCIES, addCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import { readImportFees, readInMsg } from '#service/decode/tlb/in-msg.ts';
+import { readMessageEnvelope } from '#service/decode/tlb/msg-envelope.ts';
 import { readMasterchainBlockExtra } from '#service/decode/tlb/masterchain-block-extra.ts';
 import type { ShardDescr } from '#service/decode/tlb/shard-descr.ts';
 import { listShards } from '#service/decode/tlb/shard-descr.ts';
@@ -39,12 +43,19 @@ export type Replayed = {
   readonly chain: GrowingChain;
   readonly block: ChainBlock;
   readonly made: Collated | Error;
+  /** The node had no time left when it began and looked at no queue: this no block tells, so it is tried when the block is another one without. */
+  readonly late: boolean;
   /** Executes each recorded transaction by itself, on the account as the one before left it: names those with another hash. */
   executeAlone(): string[];
 };
 
 /** What the collator is asked for, and the parts of the recorded block. */
-type Question = { readonly request: CollateRequest; readonly stateUpdate: number; readonly boc: Boc };
+type Question = {
+  readonly request: CollateRequest;
+  readonly info: number;
+  readonly stateUpdate: number;
+  readonly boc: Boc;
+};
 
 /**
  * Makes every block of a recording again: on the recorded states, from the messages from outside that it took, with its time, seed,
@@ -74,14 +85,26 @@ export async function* replay(tape: Tape): AsyncGenerator<Replayed> {
   };
   try {
     for (const recorded of tape.blocks) {
-      const { request, boc, stateUpdate } = questionOf(chain, recorded, makers);
-      const made = await collate(request, world).catch((error: Error) => error);
+      const { request, boc, stateUpdate, ...question } = questionOf(chain, recorded, makers);
+      const { newHash } = readMerkleUpdate(boc, stateUpdate);
+      const infoHash = boc.hash(question.info);
+      const isRight = (one: Collated | Error): boolean => {
+        if (one instanceof Error || !states.hashEquals(one.state, newHash)) return false;
+        const ours = parseBoc(one.bytes);
+        return ours.hashEquals(readBlock(ours, ours.roots[0]!).info, infoHash);
+      };
+      const tryOne = (one: CollateRequest): Promise<Collated | Error> =>
+        collate(one, world).catch((error: Error) => error);
+      const inTime = await tryOne(request);
+      const tooLate = isRight(inTime) ? undefined : await tryOne({ ...request, transactionsMax: 0 });
+      const late = tooLate !== undefined && isRight(tooLate);
+      const made = late ? tooLate : inTime;
       const [left, right] = request.previous.map(({ state }) => state);
       const start = right === undefined ? left! : addSplitState(states, left!, right);
       const block = chain.add(recorded, applyMerkleUpdate(states, boc, stateUpdate, start));
       makers.set(block, request.creator);
       const executeAlone = (): string[] => executeTransactions(boc, request, world);
-      yield { chain, block, made, executeAlone };
+      yield { chain, block, made, late, executeAlone };
     }
   } finally {
     executor.close();
@@ -121,30 +144,27 @@ function questionOf(chain: GrowingChain, { bytes }: TapeBlock, makers: ReadonlyM
   const previous = previousBlocks(boc, header).map((one) => tipOf(chain, one));
   const masterchain = header.masterRef === undefined ? previous[0]! : tipOf(chain, masterBlock(boc, header)!);
   const { beforeSplit, wantSplit, wantMerge, utime, workchain, shard } = header;
-  const [first = [], ...later] = wavesOf(boc, workchain, header.startLt);
-  return {
-    boc,
-    stateUpdate,
-    request: {
-      shard: { workchain, shard },
-      previous,
-      masterchain,
-      tops:
-        custom === undefined
-          ? []
-          : topsOf(chain, listShards(boc, readMasterchainBlockExtra(boc, custom).shardHashes), masterchain, makers),
-      externals: first,
-      laterExternals: later,
-      utime,
-      randSeed,
-      creator,
-      transactionsMax: Number.POSITIVE_INFINITY,
-      edits: [],
-      beforeSplit,
-      wantSplit,
-      wantMerge,
-    },
+  const [externals = [], ...laterExternals] = wavesOf(boc, workchain, header.startLt);
+  const request: CollateRequest = {
+    shard: { workchain, shard },
+    previous,
+    masterchain,
+    tops:
+      custom === undefined
+        ? []
+        : topsOf(chain, listShards(boc, readMasterchainBlockExtra(boc, custom).shardHashes), masterchain, makers),
+    externals,
+    laterExternals,
+    utime,
+    randSeed,
+    creator,
+    transactionsMax: Number.POSITIVE_INFINITY,
+    edits: [],
+    beforeSplit,
+    wantSplit,
+    wantMerge,
   };
+  return { boc, info, stateUpdate, request };
 }
 
 /**
@@ -152,9 +172,10 @@ function questionOf(chain: GrowingChain, { bytes }: TapeBlock, makers: ReadonlyM
  * last transaction decides the lt it counts to the wave of that.
  */
 function wavesOf(boc: Boc, workchain: number, startLt: bigint): readonly (readonly ExternalMessage[])[] {
+  const emitted = emittedLts(boc);
   const transactions = readBlockTransactions(boc, boc.roots[0]!).toSorted((one, other) => (one.lt < other.lt ? -1 : 1));
   const lasts = new Map<string, { readonly endLt: bigint; readonly wave: bigint }>();
-  const waves = new Map<bigint, ExternalMessage[]>();
+  const waves = new Map<bigint, ExternalMessage[]>([[startLt, []]]);
   for (const { inMessage, account, lt, outMessageCount } of transactions) {
     const key = account.toString('hex');
     const last = lasts.get(key);
@@ -166,10 +187,28 @@ function wavesOf(boc: Boc, workchain: number, startLt: bigint): readonly (readon
         destination: { workchain, id: account },
       };
       waves.set(wave, [...(waves.get(wave) ?? []), message]);
-    } else if (inMessage?.info.kind === 'internal' && inMessage.info.createdLt > wave) wave = inMessage.info.createdLt;
+    } else if (inMessage?.info.kind === 'internal') {
+      const sentLt = emitted.get(boc.hash(inMessage.cell).toString('hex')) ?? inMessage.info.createdLt;
+      if (sentLt > wave) wave = sentLt;
+    }
     lasts.set(key, { endLt: lt + BigInt(outMessageCount) + 1n, wave });
   }
   return [...waves].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, wave]) => wave);
+}
+
+/** Lts at which messages left the dispatch queue, by their hashes. */
+function emittedLts(boc: Boc): Map<string, bigint> {
+  const lts = new Map<string, bigint>();
+  const { extra } = readBlock(boc, boc.roots[0]!);
+  const descr = new CellSlice(boc, readBlockExtra(boc, extra).inMsgDescr).maybeRef();
+  const note = (hash: Buffer, value: CellSlice): void => {
+    const inMsg = readInMsg(value);
+    if (inMsg.kind !== 'deferredFinal') return;
+    const { emittedLt } = readMessageEnvelope(new CellSlice(boc, inMsg.envelope));
+    lts.set(hash.toString('hex'), emittedLt!);
+  };
+  walkHashmap(boc, descr, 256, note, { readExtra: readImportFees });
+  return lts;
 }
 
 /** The shard blocks that a masterchain block takes in: the newest of each shard, with the money of all since the last one. */
@@ -204,7 +243,7 @@ function topsOf(
         utime: header.utime,
         feesCollected: sum(flows.map(({ feesCollected }) => feesCollected)),
         fundsCreated: sum(flows.map(({ created }) => created)),
-        creator: makers.get(blocks[0]!)!,
+        creators: blocks.map((one) => makers.get(one)!),
         minted: 0n,
       };
     });
