@@ -25,11 +25,27 @@ export function classify(
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Classified {
+  const steps = classifySteps(trace, interfaces, matchers);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, so that others may run in between: the largest traces take half a second. */
+export function* classifySteps(
+  trace: EventTrace,
+  interfaces: Interfaces,
+  matchers: readonly Matcher[] = allMatchers,
+): Generator<undefined, Classified> {
   const tree = eventTree(trace);
   if (tree === undefined || trace.transactions.length > classifiedTransactionsMax) return { state: 'ok', actions: [] };
   try {
     let root = basicBlocks(tree);
-    for (const matcher of matchers) root = applyMatcher(matcher, root, { interfaces });
+    for (const matcher of matchers) {
+      root = applyMatcher(matcher, root, { interfaces });
+      yield;
+    }
     root = joinDedustDeposits(root);
     return { state: isBroken(root) ? 'broken' : 'ok', actions: tell(trace, tree, root, interfaces) };
   } catch {

@@ -1,5 +1,7 @@
-import { classify, type Classified } from '../actions/classify.ts';
+import { classifySteps, type Classified } from '../actions/classify.ts';
 import type { EventTrace } from '../actions/event.ts';
+import type { Interfaces } from '../actions/interfaces.ts';
+import { createPacer, type Pacer } from '../contract/paced.ts';
 import type { AccountFacts } from './facts.ts';
 import { interfacesOf } from './known-facts.ts';
 
@@ -15,8 +17,14 @@ const ROUNDS_MAX = 4;
 /**
  * Classifies a trace and finds out by that which accounts it has to know beside those with a transaction, until it asks for no more
  * (indexing sheet 9.8). Each account is looked up once. Rejects as `lookUp` does.
+ *
+ * @param pacer is asked between the steps: a large trace must not hold up others
  */
-export async function classifyLookingUp(trace: EventTrace, lookUp: LookUpFacts): Promise<Classified> {
+export async function classifyLookingUp(
+  trace: EventTrace,
+  lookUp: LookUpFacts,
+  pacer: Pacer = createPacer(),
+): Promise<Classified> {
   const facts = new Map<string, AccountFacts | undefined>();
   const learn = async (accounts: readonly string[]): Promise<void> => {
     const found = await lookUp(accounts);
@@ -30,10 +38,20 @@ export async function classifyLookingUp(trace: EventTrace, lookUp: LookUpFacts):
       if (!facts.has(account)) asked.add(account);
       return facts.get(account);
     });
-    const classified = classify(trace, interfaces);
+    const classified = await classifyPaced(trace, interfaces, pacer);
     const next = [...asked].slice(0, left);
     if (next.length === 0 || round === ROUNDS_MAX) return classified;
     left -= next.length;
     await learn(next);
+  }
+}
+
+async function classifyPaced(trace: EventTrace, interfaces: Interfaces, pacer: Pacer): Promise<Classified> {
+  const steps = classifySteps(trace, interfaces);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const rest = pacer.pause();
+    if (rest !== undefined) await rest;
   }
 }

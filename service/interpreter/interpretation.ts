@@ -1,5 +1,4 @@
 import { classifiedTransactionsMax, type Classified } from '../actions/classify.ts';
-import type { EventTrace } from '../actions/event.ts';
 import { createPacer, type Pacer } from '../contract/paced.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
@@ -45,7 +44,7 @@ export async function interpret(
   const told: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
     await pacer.pause();
-    told.push(await tell(row, transactions, knowledge, version));
+    told.push(await tell({ row, transactions }, knowledge, version, pacer));
   }
   const meaning: Meaning = {
     contracts: knowledge.detected.map(({ found }) => found),
@@ -104,25 +103,22 @@ function byPlace({ stored: one }: OpenTransaction, { stored: other }: OpenTransa
 }
 
 async function tell(
-  row: TraceRow,
-  transactions: readonly OpenTransaction[],
+  { row, transactions }: WholeTrace,
   knowledge: Knowledge,
   version: number,
+  pacer: Pacer,
 ): Promise<TraceMeaning> {
   const trace = eventTraceOf(row, transactions);
-  return traceMeaning(trace, await classifyWhole(row, trace, transactions, knowledge), version);
+  const classified = whatIsLeftOut(row, transactions);
+  if (classified !== undefined) return traceMeaning(trace, classified, version);
+  const lookUp = knowledge.ofTrace(trace, changesOf(transactions));
+  return traceMeaning(trace, await classifyLookingUp(trace, lookUp, pacer), version);
 }
 
-async function classifyWhole(
-  row: TraceRow,
-  trace: EventTrace,
-  transactions: readonly OpenTransaction[],
-  knowledge: Knowledge,
-): Promise<Classified> {
-  if (row.nodes > classifiedTransactionsMax) return { state: 'ok', actions: [] };
-  // Something of it cannot be read.
-  if (transactions.length !== row.nodes) return { state: 'failed', actions: [] };
-  return classifyLookingUp(trace, knowledge.ofTrace(trace, changesOf(transactions)));
+/** Of a trace that is not looked into: too large, or something of it cannot be read. */
+function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction[]): Classified | undefined {
+  if (nodes > classifiedTransactionsMax) return { state: 'ok', actions: [] };
+  return length === nodes ? undefined : { state: 'failed', actions: [] };
 }
 
 type Transfers = Pick<Meaning, 'looked' | 'jettonTransfers' | 'jettonBurns' | 'nftTransfers'>;

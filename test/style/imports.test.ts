@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
   v3: ['error', 'contract', 'decode', 'live', 'pending', 'store', 'actions'],
   http: ['error', 'limits', 'contract', 'v2', 'v3'],
   actions: ['error', 'decode'],
-  interfaces: ['error', 'actions', 'decode', 'live', 'tvm', 'store'],
+  interfaces: ['error', 'actions', 'contract', 'decode', 'live', 'tvm', 'store'],
   interpreter: ['error', 'actions', 'contract', 'decode', 'indexer', 'interfaces', 'live', 'store'],
   metadata: ['error', 'store'],
   indexer: ['error', 'decode', 'live', 'tvm', 'store'],
