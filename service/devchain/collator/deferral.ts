@@ -4,7 +4,7 @@ import type { DeferredMessage, DispatchQueue } from './dispatch-queue.ts';
 /** From this one on, messages that an account sends in a block wait for the next blocks; the first of each transaction is not counted. */
 const DEFER_FROM = 10;
 
-/** Messages in the queue of the shard from which on all but the first of each transaction wait. */
+/** Messages in the queue of the shard above which all but the first of each transaction wait, and none has its turn. */
 const QUEUE_MAX = 2048n;
 
 /** Rounds after the first, in which each account has one turn: messages in all, and of one chain of messages. */
@@ -79,9 +79,10 @@ type Account = { readonly source: Buffer; taken: number; next: DeferredMessage |
 
 /**
  * Chooses them as the node does, in three rounds, in each of which the account with the oldest message comes first: one of each account; up to ten of an
- * account; as many as the queue of the shard has room for.
+ * account; as many as the queue of the shard has room for. None while that is full.
  */
 export function chooseTurns(queue: DispatchQueue, queueSize: bigint): Turns {
+  if (queueSize > QUEUE_MAX) return NO_TURNS;
   const messages: DeferredMessage[] = [];
   function take(account: Account): DeferredMessage {
     const message = account.next!;

@@ -65,6 +65,8 @@ describe('messages that wait', () => {
     ['a queue of 300', many(0, 50, 0), 300n, [12]],
     ['a queue of 1000', many(0, 50, 0), 1000n, [11]],
     ['a queue of 1501', many(0, 50, 0), 1501n, [10]],
+    ['a queue of 2048', many(0, 50, 0), 2048n, [10]],
+    ['a queue of 2049', many(0, 50, 0), 2049n, []],
     // The initiator's twenty of the second round and ten of the third are shared by the oldest messages; who comes too late still has one.
     [
       'three accounts of one initiator',
