@@ -73,7 +73,7 @@ function rate(name: string, msOfOne: number, goal?: number): BenchResult {
 }
 
 /** Of a trace, on average. */
-function transactions(list: readonly Known[]): string {
+function meanSize(list: readonly Known[]): string {
   return (list.reduce((sum, { trace }) => sum + trace.transactions.length, 0) / list.length).toFixed(1);
 }
 
@@ -83,12 +83,12 @@ async function recordedResults(): Promise<BenchResult[]> {
   const dex = known.filter(({ name }) => dexFamilies.test(name));
   return [
     rate(
-      `recorded traces of exchanges and lending (${dex.length}, ${transactions(dex)} transactions each), classified and made rows`,
+      `recorded traces of exchanges and lending (${dex.length}, ${meanSize(dex)} transactions each), classified and made rows`,
       await msEach(dex, tellKnown, TIMES),
       GOALS.dex,
     ),
     rate(
-      `all recorded mainnet traces (${known.length}, ${transactions(known)} transactions each), the same`,
+      `all recorded mainnet traces (${known.length}, ${meanSize(known)} transactions each), the same`,
       await msEach(known, tellKnown, TIMES),
     ),
   ];
