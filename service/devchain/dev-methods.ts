@@ -152,6 +152,7 @@ export function createDevMethods({
       fields: ['address', 'code'],
       async run(fields) {
         const bag = readBag(fields, 'code');
+        await network.ensureLibraries(bag);
         return change(fields, 'code', (states) => ({ code: states.import(bag, bag.roots[0]!) }));
       },
     },
@@ -159,6 +160,7 @@ export function createDevMethods({
       fields: ['address', 'data'],
       async run(fields) {
         const bag = readBag(fields, 'data');
+        await network.ensureLibraries(bag);
         return change(fields, 'data', (states) => ({ data: states.import(bag, bag.roots[0]!) }));
       },
     },

@@ -12,8 +12,8 @@ export type DevchainErrorData = {
   kept_network_invalid: { readonly path: string };
   /** Another process runs the network of the folder. */
   network_in_use: { readonly folder: string };
-  /** The network that this one is a copy of does not answer, and an account of it is needed. */
-  fork_unreachable: { readonly account: string };
+  /** The network that this one is a copy of does not answer, and an account or library of it is needed. */
+  fork_unreachable: { readonly needed: string };
   /** What a developer asks of the network cannot be: the field says what to change. */
   bad_argument: { readonly field: string };
   /** The faucet has more to do than it may have. */
@@ -45,13 +45,13 @@ export function keptNetworkInvalid(
   return new DevchainError({ code: 'kept_network_invalid', message, data: { path }, retryable: false, cause });
 }
 
-/** An account of the forked network cannot be had. */
-export function forkUnreachable(account: string, cause: unknown): DevchainError<'fork_unreachable'> {
+/** Something of the forked network cannot be had. @param needed `account ADDRESS` or `library HASH` */
+export function forkUnreachable(needed: string, cause: unknown): DevchainError<'fork_unreachable'> {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new DevchainError({
     code: 'fork_unreachable',
-    message: `account ${account} was never read from the forked network, which does not answer now: ${reason}`,
-    data: { account },
+    message: `${needed} was never read from the forked network, which does not answer now: ${reason}`,
+    data: { needed },
     retryable: true,
     cause,
   });

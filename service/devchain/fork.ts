@@ -1,4 +1,5 @@
 import type { BlockId } from '../decode/block-id.ts';
+import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { readAccount } from '../decode/tlb/account.ts';
@@ -19,6 +20,8 @@ export type ForkSource = ForkPoint & {
   readonly readBeginning: () => Promise<ForkBeginning>;
   /** An account as `ShardAccount`, a bag of cells; with `account_none` when there is none. Rejects when the other network does not answer. */
   readonly readAccount: (place: AccountPlace) => Promise<Buffer>;
+  /** A public library's cell, as a bag of cells; undefined when there is none with this hash. Rejects when the other network does not answer. */
+  readonly readLibrary: (hash: Buffer) => Promise<Buffer | undefined>;
 };
 
 export type ForkBeginning = {
@@ -35,12 +38,19 @@ export type AskedAccount = AccountPlace & {
   readonly isThere: boolean;
 };
 
+/** What a kept fork asked the other network for. */
+export type AskedOfOrigin = {
+  readonly accounts: readonly AskedAccount[];
+  /** Hashes of libraries that the other network does not have. */
+  readonly absentLibraries: readonly Buffer[];
+};
+
 /** Accounts of a forked network, brought over when somebody first asks for them. */
 export type ForkedAccounts = {
-  /** True for an account of which, when the own chain has none, nobody knows yet whether it is there. */
+  /** True for an account that, when the own chain has none, is still to be asked for or brought over. */
   isMissing(place: AccountPlace): boolean;
   /**
-   * Reads an account, which is among the `edits` of the next block. Resolves to true when there is one to be brought over.
+   * Reads an account and the libraries that it names; it is among the `edits` of the next block. Resolves to true when there is one to be brought over.
    * @throws DevchainError `fork_unreachable`
    */
   fetch(place: AccountPlace): Promise<boolean>;
@@ -66,42 +76,48 @@ export type ForkedAccountsDependencies = {
   readonly asked: readonly AskedAccount[];
   /** Keeps that the other network has no such account. */
   readonly keepAbsent: (place: AccountPlace) => void;
+  /** Brings over what library cells of a bag name (`ForkedLibraries.fetch`). */
+  readonly fetchLibraries: (bag: Boc) => Promise<void>;
 };
 
 export function createForkedAccounts(
   source: ForkSource,
-  { chain, head, asked, keepAbsent }: ForkedAccountsDependencies,
+  { chain, head, asked, keepAbsent, fetchLibraries }: ForkedAccountsDependencies,
 ): ForkedAccounts {
   const known = new Set(asked.map(keyOf));
   const fetching = new Map<string, Promise<boolean>>();
   const landing = new Map<string, Promise<unknown>>();
-  const ready = new Set<AccountEdit>();
+  const ready = new Map<string, AccountEdit>();
   let count = asked.filter(({ isThere }) => isThere).length;
 
   async function bring(place: AccountPlace): Promise<boolean> {
     const read = await source.readAccount(place).catch((error: unknown) => {
-      throw forkUnreachable(`${place.workchain}:${place.id.toString('hex')}`, error);
+      throw forkUnreachable(`account ${place.workchain}:${place.id.toString('hex')}`, error);
     });
     const boc = parseBoc(read);
     if (known.size >= KNOWN_MAX) throw new Error('the fork knows as many accounts as it can');
     const slice = new CellSlice(boc, boc.roots[0]!);
     const account = slice.ref();
     const isThere = readAccount(boc, account) !== undefined;
-    if (!isThere) keepAbsent(place);
-    known.add(keyOf(place));
-    if (!isThere) return false;
+    if (!isThere) {
+      keepAbsent(place);
+      known.add(keyOf(place));
+      return false;
+    }
+    await fetchLibraries(boc);
     const last = { lastTransactionHash: slice.hash(), lastTransactionLt: slice.uint64() };
-    ready.add({ ...place, last, edit: (states) => states.import(boc, account) });
+    ready.set(keyOf(place), { ...place, last, edit: (states) => states.import(boc, account) });
     return true;
   }
 
   const isMissing = (place: AccountPlace): boolean => !known.has(keyOf(place));
 
-  function fetch(place: AccountPlace): Promise<boolean> {
+  async function fetch(place: AccountPlace): Promise<boolean> {
     const key = keyOf(place);
+    if (ready.has(key)) return true;
     const running = fetching.get(key) ?? bring(place).finally(() => fetching.delete(key));
     fetching.set(key, running);
-    return running;
+    return await running;
   }
 
   return {
@@ -115,10 +131,17 @@ export function createForkedAccounts(
       landing.set(key, landed);
       await landed.finally(() => landing.delete(key));
     },
-    edits: () => [...ready],
-    broughtBy: (edits) => edits.filter((edit) => ready.has(edit)),
+    edits: () => [...ready.values()],
+    broughtBy: (edits) => edits.filter((edit) => ready.get(keyOf(edit)) === edit),
     settle(edits) {
-      for (const edit of edits) if (ready.delete(edit)) count++;
+      for (const edit of edits) {
+        const key = keyOf(edit);
+        if (ready.get(key) !== edit) continue;
+        ready.delete(key);
+        // Not before: a block that was begun without the account would take it for one that is not there.
+        known.add(key);
+        count++;
+      }
     },
     get count() {
       return count;
@@ -140,6 +163,16 @@ export function accountAskedFor(request: Buffer): AccountPlace | undefined {
       return readMessageDestination(functions.sendMessage.decodeArgs(request).body);
     default:
       return undefined;
+  }
+}
+
+/** What a lite-server query brings from outside: the bag of a message. */
+export function bagSentBy(request: Buffer): Boc | undefined {
+  if (functions.functionOf(request)?.name !== 'sendMessage') return undefined;
+  try {
+    return parseBoc(functions.sendMessage.decodeArgs(request).body, { rootLevelMax: 3 });
+  } catch {
+    return undefined;
   }
 }
 

@@ -10,7 +10,7 @@ import { stateAfter } from './chain.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { keptNetworkInvalid } from './errors.ts';
 import { lockFolder } from './folder-lock.ts';
-import type { AskedAccount, ForkPoint } from './fork.ts';
+import type { AskedAccount, AskedOfOrigin, ForkPoint } from './fork.ts';
 import { openRecordFile } from './record-file.ts';
 import type { Consensus } from './signing.ts';
 import type { Slices } from './slices.ts';
@@ -45,7 +45,7 @@ export type KeptNetwork = {
   /**
    * Puts all kept blocks into a chain that has none, and rebuilds the states.
    * @param onProgress the part that is done, 0 to 1
-   * @returns accounts that the forked network was asked for
+   * @returns what the forked network was asked for
    * @throws DevchainError `kept_network_invalid`
    */
   replay(
@@ -53,11 +53,13 @@ export type KeptNetwork = {
     window: StateWindow,
     slices: Slices,
     onProgress: (done: number) => void,
-  ): Promise<readonly AskedAccount[]>;
+  ): Promise<AskedOfOrigin>;
   /** Keeps a step; it is on its way to the disk when this returns, and outlives the process. */
   append(step: KeptStep): void;
   /** Keeps that the forked network has no such account. */
   appendAbsent(place: AccountPlace): void;
+  /** Keeps that the forked network has no library with this hash. */
+  appendAbsentLibrary(hash: Buffer): void;
   close(): void;
 };
 
@@ -86,13 +88,14 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
       begin: (given) => file.append(writeOrigin(given)),
       async replay(chain, window, slices, onProgress) {
         const from = chain.lastSeqno;
-        const asked: AskedAccount[] = [];
+        const [accounts, absentLibraries]: [AskedAccount[], Buffer[]] = [[], []];
         for (const { payload, done } of records) {
-          const { absent, step } = readEntry(payload);
-          if (absent !== undefined) asked.push({ ...absent, isThere: false });
+          const { absent, absentLibrary, step } = readEntry(payload);
+          if (absent !== undefined) accounts.push({ ...absent, isThere: false });
+          if (absentLibrary !== undefined) absentLibraries.push(absentLibrary);
           if (step !== undefined) {
             addStep(path, chain, step);
-            asked.push(...(step.brought ?? []).map((place) => ({ ...place, isThere: true })));
+            accounts.push(...(step.brought ?? []).map((place) => ({ ...place, isThere: true })));
           }
           await forgetOldStates(chain, window, slices);
           forgetOldBlocks(chain, window);
@@ -104,10 +107,11 @@ export function openKeptNetwork(folder: string, { logger }: { readonly logger: L
           logger.warn(fields, 'the last block was not written to its end: what there was of it is cut off');
         }
         logger.info({ file: path, blocks: chain.lastSeqno - from }, 'the kept network is loaded');
-        return asked;
+        return { accounts, absentLibraries };
       },
       append: (step) => file.append(writeStep(step)),
       appendAbsent: (place) => file.append(writeRecord({ absent: place }, [])),
+      appendAbsentLibrary: (hash) => file.append(writeRecord({ absentLibrary: hash }, [])),
       close,
     };
   } catch (error) {
@@ -224,8 +228,8 @@ type StepFacts = {
   readonly brought?: readonly PlaceFacts[];
 };
 
-/** A record behind the first: a step, or an account that the forked network does not have. */
-type EntryFacts = StepFacts | { readonly absent: PlaceFacts };
+/** A record behind the first: a step, or an account or a library that the forked network does not have. */
+type EntryFacts = StepFacts | { readonly absent: PlaceFacts } | { readonly absentLibrary: string };
 
 function writeStep({ blocks, signatures: set, brought = [] }: KeptStep): Buffer {
   const { masterchainSeqno } = blocks[0]!;
@@ -236,10 +240,13 @@ function writeStep({ blocks, signatures: set, brought = [] }: KeptStep): Buffer 
   );
 }
 
-function readEntry(payload: Buffer): { readonly step?: KeptStep; readonly absent?: AccountPlace } {
+type Entry = { readonly step?: KeptStep; readonly absent?: AccountPlace; readonly absentLibrary?: Buffer };
+
+function readEntry(payload: Buffer): Entry {
   const { facts, take } = readRecord(payload);
   const entry = facts as EntryFacts;
   if ('absent' in entry) return { absent: readPlace(entry.absent) };
+  if ('absentLibrary' in entry) return { absentLibrary: Buffer.from(entry.absentLibrary, 'hex') };
   const { masterchainSeqno, blocks, set, brought = [] } = entry;
   return {
     step: {

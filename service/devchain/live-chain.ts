@@ -1,5 +1,6 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
+import type { CellAt } from '../decode/tlb/message-cells.ts';
 import type { GrowingChain, ChainBlock } from './chain.ts';
 import { stateOf } from './chain.ts';
 import type { ChainConfig } from './collator/chain-config.ts';
@@ -43,6 +44,8 @@ export type StepRequest = {
   readonly shardDepth: number;
   /** Accounts that are changed by hand first; asked for when the step begins. */
   readonly edits?: () => readonly AccountEdit[];
+  /** Libraries that become public by hand; asked for together with the edits. */
+  readonly libraries?: () => readonly CellAt[];
 };
 
 export type Step = {
@@ -90,7 +93,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
 
   async function make({ utime, transactionsMax, shardDepth, ...asked }: StepRequest): Promise<Step> {
     const { states } = chain;
-    const [externals, edits] = [asked.externals(), asked.edits?.() ?? []];
+    const [externals, edits, libraries] = [asked.externals(), asked.edits?.() ?? [], asked.libraries?.() ?? []];
     const masterchain = tipOf(chain.masterchainId(chain.lastSeqno));
     const reference = openMasterchainState(states, masterchain.state);
     const config = configOf(reference.config.root);
@@ -108,7 +111,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     };
     const session = sessionOf(config, { workchain: MASTERCHAIN, shard: 1n << 63n }, reference.catchainSeqno);
     const creator = session.validators[seqno % session.validators.length]!.publicKey;
-    const shared = { masterchain, creator, transactionsMax, externals: [] };
+    const shared = { masterchain, creator, transactionsMax, externals: [], libraries };
     const now = Math.max(utime, reference.utime);
     const made: Collated[] = [];
     for (const plan of planBlocks(reference.shards, now, shardDepth)) {

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
+import type { Boc } from '../decode/boc.ts';
+import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import { createChain } from './chain.ts';
@@ -10,8 +12,9 @@ import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { MissingAccount } from './collator/missing-account.ts';
-import type { AskedAccount, ForkBeginning, ForkSource } from './fork.ts';
-import { accountAskedFor, createForkedAccounts, pointOf } from './fork.ts';
+import type { AskedOfOrigin, ForkBeginning, ForkSource } from './fork.ts';
+import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork.ts';
+import { createForkedLibraries } from './forked-libraries.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
 import type { StartTimer } from './head.ts';
@@ -57,6 +60,8 @@ export type PrivateNetwork = {
   advance(seconds: number): Promise<Step>;
   /** Brings an account over from the forked network, unless that was done; makes a block when there is one. */
   ensure(place: AccountPlace): Promise<void>;
+  /** Brings the libraries over that a bag's library cells name, unless that was done; makes a block when there are any. */
+  ensureLibraries(bag: Boc): Promise<void>;
   /** Accounts that came over from the forked network. */
   readonly forkedAccounts: number;
   /** The network's clock, in Unix seconds; that of the newest block when it is ahead. */
@@ -187,12 +192,28 @@ export async function createPrivateNetwork(
   });
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
   const metrics = createNetworkMetrics(register, () => mempool.size);
-  let asked: readonly AskedAccount[] = [];
+  let asked: AskedOfOrigin = { accounts: [], absentLibraries: [] };
   if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
   else asked = await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
-  const keepAbsent = (place: AccountPlace): void => kept?.appendAbsent(place);
-  const forked = fork && createForkedAccounts(fork, { chain, head: newest, asked, keepAbsent });
+  const libraries =
+    fork &&
+    createForkedLibraries(fork, {
+      chain,
+      head: newest,
+      absent: asked.absentLibraries,
+      keepAbsent: (hash) => kept?.appendAbsentLibrary(hash),
+      logger,
+    });
+  const forked =
+    fork &&
+    createForkedAccounts(fork, {
+      chain,
+      head: newest,
+      asked: asked.accounts,
+      keepAbsent: (place) => kept?.appendAbsent(place),
+      fetchLibraries: async (bag) => await libraries?.fetch(bag),
+    });
   const live = createLiveChain(chain, {
     executor: executor!,
     signer,
@@ -223,6 +244,7 @@ export async function createPrivateNetwork(
   async function tryStep(edits: () => readonly AccountEdit[]): Promise<Step> {
     for (;;) {
       let brought: readonly AccountEdit[] = [];
+      let published: readonly CellAt[] = [];
       try {
         const made = await live.step({
           utime: utime(),
@@ -230,8 +252,10 @@ export async function createPrivateNetwork(
           transactionsMax,
           shardDepth,
           edits: () => [...(brought = forked?.edits() ?? []), ...edits()],
+          libraries: () => (published = libraries?.waiting() ?? []),
         });
         forked?.settle(brought);
+        libraries?.settle(published);
         return made;
       } catch (error) {
         if (!(error instanceof MissingAccount) || forked === undefined) throw error;
@@ -241,6 +265,11 @@ export async function createPrivateNetwork(
   }
 
   const ensure = async (place: AccountPlace): Promise<void> => await forked?.ensure(place, step);
+
+  async function ensureLibraries(bag: Boc): Promise<void> {
+    await libraries?.fetch(bag);
+    if (libraries !== undefined && libraries.waiting().length > 0) await step();
+  }
 
   const step = (edits: readonly AccountEdit[] = []): Promise<Step> => makeBlock(() => edits);
 
@@ -279,6 +308,8 @@ export async function createPrivateNetwork(
       async beforeAnswer(request: Buffer): Promise<void> {
         const place = accountAskedFor(request);
         if (place !== undefined) await ensure(place);
+        const bag = bagSentBy(request);
+        if (bag !== undefined) await ensureLibraries(bag);
       },
     }),
   };
@@ -305,6 +336,7 @@ export async function createPrivateNetwork(
       return step();
     },
     ensure,
+    ensureLibraries,
     get forkedAccounts() {
       return forked?.count ?? 0;
     },

@@ -13,6 +13,7 @@ import { createLiveAccounts } from '../live/live-accounts.ts';
 import { createLiveConfiguration } from '../live/live-configuration.ts';
 import type { PinnedBlock } from '../live/pinned-block.ts';
 import { pinBlock } from '../live/pinned-block.ts';
+import { readPublicLibrary } from '../live/public-libraries.ts';
 import { PoolError } from '../pool/errors.ts';
 import { forkConfig, otherFork, readForkOrigin } from './fork-origin.ts';
 import { startPool } from './pool.ts';
@@ -23,7 +24,7 @@ export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };
 /** The beginning of a fork: years of key blocks may have to be proved first. */
 const beginningTimeoutMs = 120_000;
 
-/** One account: a lite server that is there answers in a second, and who asks is not kept waiting for one that is away. */
+/** One account or library: a lite server that is there answers in a second, and who asks is not kept waiting for one that is away. */
 const accountTimeoutMs = 5000;
 const accountReadyMs = 1000;
 
@@ -63,10 +64,20 @@ export async function openFork(
     return (await pinBlock(pool, seqno, context(timeoutMs))).value;
   }
 
-  async function readAccount({ block }: ForkPoint, place: AccountPlace): Promise<Buffer> {
-    const { block: found } = await pin(block.seqno, accountReadyMs, accountTimeoutMs);
-    if (!sameBlock(found, block)) throw otherFork(`block ${block.seqno} of the one given is not the one it began at`);
+  /** The block that the fork began at, as the lite servers have it. */
+  async function pinBeginning({ block }: ForkPoint): Promise<PinnedBlock> {
+    const pinned = await pin(block.seqno, accountReadyMs, accountTimeoutMs);
+    if (sameBlock(pinned.block, block)) return pinned;
+    throw otherFork(`block ${block.seqno} of the one given is not the one it began at`);
+  }
+
+  async function readAccount(point: ForkPoint, place: AccountPlace): Promise<Buffer> {
+    const { block } = await pinBeginning(point);
     return (await accounts.readShardAccount(place, block.seqno, context(accountTimeoutMs))).value;
+  }
+
+  async function readLibrary(point: ForkPoint, hash: Buffer): Promise<Buffer | undefined> {
+    return (await readPublicLibrary(pool, await pinBeginning(point), hash, context(accountTimeoutMs))).value;
   }
 
   try {
@@ -84,6 +95,7 @@ export async function openFork(
         return { utime, endLt, config: configuration.value };
       },
       readAccount: (place) => readAccount(point, place),
+      readLibrary: (hash) => readLibrary(point, hash),
     };
     return { source, close };
   } catch (error) {

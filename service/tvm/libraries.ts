@@ -97,10 +97,10 @@ function rootHash(library: Buffer): string | undefined {
   }
 }
 
-/** Hashes (hex) that the library cells of a bag refer to: `library#02 hash:bits256`. Throws DecodeError. */
-export function listLibraryHashes(boc: Boc): string[] {
+/** Hashes (hex) that the library cells of a bag refer to, the first `max`: `library#02 hash:bits256`. Throws DecodeError. */
+export function listLibraryHashes(boc: Boc, max = LIBRARIES_MAX): string[] {
   const hashes: string[] = [];
-  for (let cell = 0; cell < boc.size && hashes.length < LIBRARIES_MAX; cell++) {
+  for (let cell = 0; cell < boc.size && hashes.length < max; cell++) {
     if (boc.kind(cell) !== 'library') continue;
     const start = boc.dataOffset(cell) + 1;
     hashes.push(boc.bytes.toString('hex', start, start + 32));

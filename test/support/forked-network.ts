@@ -5,11 +5,13 @@ import { Address, Cell } from '@ton/core';
 
 import { parseAddress } from '#service/decode/address.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
+import { lookupHashmap } from '#service/decode/hashmap.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { Chain } from '#service/devchain/chain.ts';
 import type { AccountEdit } from '#service/devchain/collator/edits.ts';
+import { openMasterchainState } from '#service/devchain/collator/masterchain-state.ts';
 import type { AccountPlace } from '#service/devchain/collator/missing-account.ts';
 import { loadChain } from '#service/devchain/devchain.ts';
 import type { ForkSource } from '#service/devchain/fork.ts';
@@ -77,7 +79,8 @@ function contractOf(chain: Chain, place: AccountPlace): { readonly code: Cell; r
   return { code: cellOf(state.init.code), data: cellOf(state.init.data) };
 }
 
-function forkOf(chain: Chain): ForkSource {
+/** The recorded network as of its last block. */
+export function forkOf(chain: Chain): ForkSource {
   const top = chain.masterchain(chain.lastSeqno)!;
   const { custom } = readShardState(chain.states, top.state);
   const { config } = readMasterchainStateExtra(chain.states, custom!);
@@ -91,6 +94,7 @@ function forkOf(chain: Chain): ForkSource {
         config: writeBoc(chain.states, [config.root]),
       }),
     readAccount: (place) => Promise.resolve(shardAccountOf(chain, place)),
+    readLibrary: (hash) => Promise.resolve(libraryOf(chain, hash)),
   };
 }
 
@@ -99,6 +103,14 @@ function shardAccountOf(chain: Chain, place: AccountPlace): Buffer {
   if (found === undefined) return writeShardAccount(undefined, NO_TRANSACTION);
   const { account, lastTransactionHash: hash, lastTransactionLt: lt } = found;
   return writeShardAccount({ table: chain.states, cell: account }, { hash, lt });
+}
+
+function libraryOf(chain: Chain, hash: Buffer): Buffer | undefined {
+  const { states } = chain;
+  const { libraries } = openMasterchainState(states, chain.masterchain(chain.lastSeqno)!.state);
+  const entry = lookupHashmap(states, libraries, 256, hash);
+  entry?.skip(2);
+  return entry && writeBoc(states, [entry.ref()]);
 }
 
 function broughtOver(chain: Chain, place: AccountPlace): AccountEdit | undefined {

@@ -6,6 +6,7 @@ import type { CellStore } from '#service/decode/cell-store.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { moveCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import type { CellAt } from '#service/decode/tlb/message-cells.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import type { BlockParts, SpecialMessages } from './block-parts.ts';
 import { storeWholeBlock } from './block-parts.ts';
@@ -53,6 +54,8 @@ export type CollateRequest = {
   readonly transactionsMax: number;
   /** Accounts of this chain that are changed by hand before all else. */
   readonly edits: readonly AccountEdit[];
+  /** Libraries that become public by hand, before all else: the masterchain's block has them in its state, and the blocks that it takes in run with them. */
+  readonly libraries?: readonly CellAt[];
   /** Says that the next blocks of this shard are of its halves. */
   readonly beforeSplit?: boolean;
   readonly wantSplit?: boolean;

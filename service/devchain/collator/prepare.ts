@@ -28,6 +28,7 @@ import { listArrivals, listDelivered, neighborsOf } from './neighbors.ts';
 import type { OutQueue } from './out-queue.ts';
 import { openOutQueue } from './out-queue.ts';
 import { openPrevious } from './previous.ts';
+import { addPublicLibraries } from './public-libraries.ts';
 import type { ShardEndLt } from './processed-upto.ts';
 import { newWorkchains, takeTops } from './shard-list.ts';
 
@@ -64,8 +65,10 @@ export function prepareBlock(request: CollateRequest, world: CollateWorld): Prep
   const config = world.configOf(reference.config.root);
   const opened = openPrevious(states, shard, request.previous);
   const firstNew = states.size;
-  const { before, gained } = applyEdits(states, opened, request.edits);
+  const { before: edited, gained } = applyEdits(states, opened, request.edits);
   const isMasterchain = shard.workchain === MASTERCHAIN;
+  const withAdded = (root: number | undefined) => addPublicLibraries(states, root, request.libraries ?? []);
+  const before = isMasterchain ? { ...edited, libraries: withAdded(edited.libraries) } : edited;
   const listed: readonly ListedShard[] = isMasterchain ? listShards(request, reference, config) : reference.shards;
   const feesRoot = isMasterchain ? importFees(cells, states, request, reference, listed) : undefined;
   const lastLt = isMasterchain ? listed.reduce((lt, { endLt }) => (endLt > lt ? endLt : lt), reference.lt) : before.lt;
@@ -74,7 +77,7 @@ export function prepareBlock(request: CollateRequest, world: CollateWorld): Prep
   world.executor.open({
     states,
     config: config.root,
-    libraries: reference.libraries,
+    libraries: withAdded(reference.libraries),
     utime,
     randSeed: request.randSeed,
     previousBlocks: world.previousBlocks(masterchain),

@@ -1,9 +1,11 @@
 import { BitWriter } from '#service/decode/bit-writer.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
 import { updateHashmap } from '#service/decode/hashmap-writer.ts';
 import { lookupHashmap, walkHashmap } from '#service/decode/hashmap.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
+import type { CellAt } from '#service/decode/tlb/message-cells.ts';
 
 const KEY_BITS = 256;
 
@@ -12,6 +14,9 @@ export type LibraryChange = {
   readonly before: number | undefined;
   readonly after: number | undefined;
 };
+
+/** Who publishes libraries of a forked network: nobody's account, so that they stay. */
+const NOBODY = Buffer.alloc(32);
 
 /** Root of an account's libraries; undefined when it has none. @param account cell of `Account` */
 export function librariesOf(states: CellStore, account: number | undefined): number | undefined {
@@ -32,6 +37,26 @@ export function updatePublicLibraries(
     for (const [key, library] of now) if (!old.has(key)) libraries = publish(states, libraries, key, id, library);
   }
   return libraries;
+}
+
+/** The masterchain's libraries with some that no account of this network published. */
+export function addPublicLibraries(
+  states: CellStore,
+  root: number | undefined,
+  added: readonly CellAt[],
+): number | undefined {
+  let libraries = root;
+  for (const { table, cell } of added) {
+    const hash = table.hash(cell);
+    if (hasLibrary(states, libraries, hash)) continue;
+    libraries = publish(states, libraries, hash.toString('hex'), NOBODY, states.import(table, cell));
+  }
+  return libraries;
+}
+
+/** @param root of the masterchain's libraries */
+export function hasLibrary(states: CellTable, root: number | undefined, hash: Buffer): boolean {
+  return lookupHashmap(states, root, KEY_BITS, hash) !== undefined;
 }
 
 /** `simple_lib$_ public:Bool root:^Cell`: the public ones by hash in hex; one under another hash than its own is none. */
