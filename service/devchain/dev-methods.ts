@@ -60,14 +60,16 @@ export function createDevMethods({
     throw unsettled();
   }
 
-  /** In the first block before which nothing is on its way. */
+  /** In the first block before which nothing is on its way, and nothing has come over that is not known here. */
   async function revertTo(seqno: number): Promise<number> {
     for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
       let reverted = false;
+      const { forkedAccounts } = network;
+      const originals = await network.originals(seqno);
       const accounts = await network.change(() => {
-        if (hasMessagesOnTheWay(chain, network.head())) return [];
+        if (hasMessagesOnTheWay(chain, network.head()) || network.forkedAccounts !== forkedAccounts) return [];
         reverted = true;
-        return editsBackTo(chain, network.head(), chain.masterchain(seqno)!);
+        return editsBackTo(chain, network.head(), chain.masterchain(seqno)!, originals);
       });
       if (reverted) return accounts;
     }

@@ -60,11 +60,19 @@ export type ForkedAccounts = {
   edits(): readonly AccountEdit[];
   /** Those of a block's edits that bring accounts over. */
   broughtBy(edits: readonly AccountEdit[]): readonly AccountPlace[];
-  /** A block has these. */
-  settle(edits: readonly AccountEdit[]): void;
+  /** The masterchain block `seqno`, or a shard's that it takes in, has these. */
+  settle(edits: readonly AccountEdit[], seqno: number): void;
+  /**
+   * Accounts that came over with masterchain blocks behind `seqno`, as the other network has them.
+   * @throws DevchainError `fork_unreachable` when there was no room to hold one of them, and it cannot be read again
+   */
+  originals(seqno: number): Promise<readonly OriginalAccount[]>;
   /** Accounts that were brought over. */
   readonly count: number;
 };
+
+/** An account of the other network, and the edit that puts it into a state. */
+export type OriginalAccount = Required<AccountEdit>;
 
 /** Accounts asked for in the life of a fork: some 100 bytes each. */
 const KNOWN_MAX = 1_000_000;
@@ -76,38 +84,52 @@ export type ForkedAccountsDependencies = {
   readonly asked: readonly AskedAccount[];
   /** Keeps that the other network has no such account. */
   readonly keepAbsent: (place: AccountPlace) => void;
+  /** Bytes of accounts that are held as they came over. */
+  readonly originalBytesMax: number;
   /** Brings over what library cells of a bag name (`ForkedLibraries.fetch`). */
   readonly fetchLibraries: (bag: Boc) => Promise<void>;
 };
 
 export function createForkedAccounts(
   source: ForkSource,
-  { chain, head, asked, keepAbsent, fetchLibraries }: ForkedAccountsDependencies,
+  { chain, head, asked, keepAbsent, originalBytesMax, fetchLibraries }: ForkedAccountsDependencies,
 ): ForkedAccounts {
   const known = new Set(asked.map(keyOf));
   const fetching = new Map<string, Promise<boolean>>();
   const landing = new Map<string, Promise<unknown>>();
-  const ready = new Map<string, AccountEdit>();
+  const ready = new Map<string, { readonly edit: OriginalAccount; readonly bag: Buffer }>();
+  /** By the block that brought them, in the order of these; the oldest without their bags. */
+  const brought: { readonly place: AccountPlace; readonly seqno: number; bag: Buffer | undefined }[] = [];
+  let [heldBytes, firstHeld] = [0, 0];
   let count = asked.filter(({ isThere }) => isThere).length;
 
-  async function bring(place: AccountPlace): Promise<boolean> {
-    const read = await source.readAccount(place).catch((error: unknown) => {
+  async function read(place: AccountPlace): Promise<Buffer> {
+    return await source.readAccount(place).catch((error: unknown) => {
       throw forkUnreachable(`account ${place.workchain}:${place.id.toString('hex')}`, error);
     });
-    const boc = parseBoc(read);
+  }
+
+  async function bring(place: AccountPlace): Promise<boolean> {
+    const bag = await read(place);
     if (known.size >= KNOWN_MAX) throw new Error('the fork knows as many accounts as it can');
-    const slice = new CellSlice(boc, boc.roots[0]!);
-    const account = slice.ref();
-    const isThere = readAccount(boc, account) !== undefined;
-    if (!isThere) {
+    const edit = openOriginal(place, bag);
+    if (edit === undefined) {
       keepAbsent(place);
       known.add(keyOf(place));
       return false;
     }
-    await fetchLibraries(boc);
-    const last = { lastTransactionHash: slice.hash(), lastTransactionLt: slice.uint64() };
-    ready.set(keyOf(place), { ...place, last, edit: (states) => states.import(boc, account) });
+    await fetchLibraries(parseBoc(bag));
+    ready.set(keyOf(place), { edit, bag });
     return true;
+  }
+
+  function hold(place: AccountPlace, bag: Buffer, seqno: number): void {
+    brought.push({ place, seqno, bag });
+    for (heldBytes += bag.length; heldBytes > originalBytesMax; firstHeld++) {
+      const oldest = brought[firstHeld]!;
+      heldBytes -= oldest.bag!.length;
+      oldest.bag = undefined;
+    }
   }
 
   const isMissing = (place: AccountPlace): boolean => !known.has(keyOf(place));
@@ -131,22 +153,41 @@ export function createForkedAccounts(
       landing.set(key, landed);
       await landed.finally(() => landing.delete(key));
     },
-    edits: () => [...ready.values()],
-    broughtBy: (edits) => edits.filter((edit) => ready.get(keyOf(edit)) === edit),
-    settle(edits) {
+    edits: () => [...ready.values()].map(({ edit }) => edit),
+    broughtBy: (edits) => edits.filter((edit) => ready.get(keyOf(edit))?.edit === edit),
+    settle(edits, seqno) {
       for (const edit of edits) {
         const key = keyOf(edit);
-        if (ready.get(key) !== edit) continue;
+        const one = ready.get(key);
+        if (one?.edit !== edit) continue;
         ready.delete(key);
         // Not before: a block that was begun without the account would take it for one that is not there.
         known.add(key);
         count++;
+        hold({ workchain: edit.workchain, id: edit.id }, one.bag, seqno);
       }
+    },
+    async originals(seqno) {
+      const originals: OriginalAccount[] = [];
+      for (const { place, bag } of brought.filter((one) => one.seqno > seqno)) {
+        originals.push(openOriginal(place, bag ?? (await read(place)))!);
+      }
+      return originals;
     },
     get count() {
       return count;
     },
   };
+}
+
+/** @param bag a `ShardAccount`; undefined when it has no account */
+function openOriginal(place: AccountPlace, bag: Buffer): OriginalAccount | undefined {
+  const boc = parseBoc(bag);
+  const slice = new CellSlice(boc, boc.roots[0]!);
+  const account = slice.ref();
+  if (readAccount(boc, account) === undefined) return undefined;
+  const last = { lastTransactionHash: slice.hash(), lastTransactionLt: slice.uint64() };
+  return { ...place, last, edit: (states) => states.import(boc, account) };
 }
 
 /** The account that a lite-server query asks about; undefined when it asks about none. */

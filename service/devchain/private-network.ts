@@ -12,7 +12,7 @@ import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { MissingAccount } from './collator/missing-account.ts';
-import type { AskedOfOrigin, ForkBeginning, ForkSource } from './fork.ts';
+import type { AskedOfOrigin, ForkBeginning, ForkSource, OriginalAccount } from './fork.ts';
 import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork.ts';
 import { createForkedLibraries } from './forked-libraries.ts';
 import { buildGlobalConfig } from './global-config.ts';
@@ -64,6 +64,8 @@ export type PrivateNetwork = {
   ensureLibraries(bag: Boc): Promise<void>;
   /** Accounts that came over from the forked network. */
   readonly forkedAccounts: number;
+  /** As `ForkedAccounts.originals`; none in a network that is no fork. */
+  originals(seqno: number): Promise<readonly OriginalAccount[]>;
   /** The network's clock, in Unix seconds; that of the newest block when it is ahead. */
   utime(): number;
   /**
@@ -111,6 +113,8 @@ export type PrivateNetworkOptions = {
   readonly stateCellsMax?: number;
   /** Bytes of blocks at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
   readonly blockBytesMax?: number;
+  /** Bytes of a forked network's accounts that are held as they came over, to go back to them; others are read again. Default 64 MiB, some 30,000 accounts. */
+  readonly originalBytesMax?: number;
   /** How deep the basechain is split at least and at most; default 0 and 4. */
   readonly minSplit?: number;
   readonly maxSplit?: number;
@@ -145,6 +149,7 @@ function seedOf(name: string): Buffer {
 /** Nanotons that the faucet has: as many as mainnet began with. */
 const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
 
+const DEFAULT_ORIGINAL_BYTES_MAX = 64 * 1_048_576;
 const DEFAULT_GLOBAL_ID = -217;
 const DEFAULT_TRANSACTIONS_MAX = 1000;
 const VALIDATOR_WEIGHT = 1n << 40n;
@@ -212,6 +217,7 @@ export async function createPrivateNetwork(
       head: newest,
       asked: asked.accounts,
       keepAbsent: (place) => kept?.appendAbsent(place),
+      originalBytesMax: options.originalBytesMax ?? DEFAULT_ORIGINAL_BYTES_MAX,
       fetchLibraries: async (bag) => await libraries?.fetch(bag),
     });
   const live = createLiveChain(chain, {
@@ -254,7 +260,7 @@ export async function createPrivateNetwork(
           edits: () => [...(brought = forked?.edits() ?? []), ...edits()],
           libraries: () => (published = libraries?.waiting() ?? []),
         });
-        forked?.settle(brought);
+        forked?.settle(brought, made.block.id.seqno);
         libraries?.settle(published);
         return made;
       } catch (error) {
@@ -340,6 +346,7 @@ export async function createPrivateNetwork(
     get forkedAccounts() {
       return forked?.count ?? 0;
     },
+    originals: async (seqno) => (await forked?.originals(seqno)) ?? [],
     utime: () => Math.max(utime(), newest().header.utime),
     send(body) {
       inbox.accept({ chain, tip: chain.lastSeqno, nowSeconds: Math.floor(now() / 1000) }, { body });

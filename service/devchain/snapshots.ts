@@ -32,9 +32,17 @@ export function hasMessagesOnTheWay(chain: Chain, top: ChainBlock): boolean {
 /**
  * What takes every account back to where it was after an earlier masterchain block: TON has no way back, so this is a block like
  * any other, whose state has the old accounts again.
+ * @param originals accounts that came over since from a forked network (`ForkedAccounts.originals`): they were there, though the earlier block does not
+ * have them, and become what they are there
  */
-export function editsBackTo(chain: Chain, top: ChainBlock, earlier: ChainBlock): AccountEdit[] {
-  const [now, then] = [listAccounts(chain, top), listAccounts(chain, earlier)];
+export function editsBackTo(
+  chain: Chain,
+  top: ChainBlock,
+  earlier: ChainBlock,
+  originals: readonly Required<AccountEdit>[] = [],
+): AccountEdit[] {
+  const now = listAccounts(chain, top);
+  const then = new Map([...listOriginals(chain, originals), ...listAccounts(chain, earlier)]);
   const edits: AccountEdit[] = [];
   for (const [key, { workchain, id }] of new Map([...now, ...then])) {
     const [current, old] = [now.get(key)?.account, then.get(key)?.account];
@@ -51,10 +59,23 @@ function listAccounts(chain: Chain, top: ChainBlock): Map<string, Listed> {
   const found = new Map<string, Listed>();
   for (const { workchain, state } of statesAt(chain, top)) {
     walkShardAccounts(states, readShardState(states, state).accounts, (id, account) => {
-      found.set(`${workchain}:${id.toString('latin1')}`, { workchain, id: Buffer.from(id), account });
+      found.set(keyOf(workchain, id), { workchain, id: Buffer.from(id), account });
     });
   }
   return found;
+}
+
+function listOriginals(chain: Chain, originals: readonly Required<AccountEdit>[]): Map<string, Listed> {
+  return new Map(
+    originals.map(({ workchain, id, edit, last }) => [
+      keyOf(workchain, id),
+      { workchain, id, account: { account: edit(chain.states, undefined)!, ...last } },
+    ]),
+  );
+}
+
+function keyOf(workchain: number, id: Buffer): string {
+  return `${workchain}:${id.toString('latin1')}`;
 }
 
 function isSame(one: ShardAccount, other: ShardAccount): boolean {

@@ -31,11 +31,15 @@ describe('a fork of another network', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function ask<T>(path: string, body?: object): Promise<T> {
+  async function request<T>(url: string, body?: object): Promise<T> {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(`${fork.url}${path}`, { ...init, headers: { 'x-api-key': fork.key } });
+    const response = await fetch(url, { ...init, headers: { 'x-api-key': fork.key } });
     return ((await response.json()) as { result: T }).result;
   }
+
+  const ask = <T>(path: string, body?: object): Promise<T> => request(`${fork.url}${path}`, body);
+  const dev = (method: string, params: object): Promise<{ readonly snapshot: number }> =>
+    request(`${fork.internalUrl}/dev`, { jsonrpc: '2.0', id: 1, method, params });
 
   const accounts = knownAccounts().map(({ address }) => address);
 
@@ -74,6 +78,18 @@ describe('a fork of another network', () => {
     expect(await ask(`/api/v2/getAddressBalance?address=${address}`)).toBe('0');
     await ask('/faucet', { address, amount: 2 });
     expect(await ask(`/api/v2/getAddressBalance?address=${address}`)).toBe('2000000000');
+  });
+
+  it('goes back to a snapshot with accounts that came over since, as the other network has them', async () => {
+    const { address } = knownAccounts().findLast(({ what }) => what.startsWith('wallet'))!;
+    const path = `getAddressInformation?address=${encodeURIComponent(address)}`;
+    const { balance, code, data, state } = (await origin.get(`${path}&seqno=${seqno}`)).body['result'] as Account;
+    const { snapshot } = await dev('dev_snapshot', {});
+    await ask('/faucet', { address, amount: 7 });
+    await dev('dev_setBalance', { address, balance: '1' });
+    expect(await ask(`/api/v2/${path}`)).toMatchObject({ balance: '1' });
+    await dev('dev_revert', { snapshot });
+    expect(await ask(`/api/v2/${path}`)).toMatchObject({ balance, code, data, state });
   });
 
   it('tells in the status how many accounts came over', async () => {

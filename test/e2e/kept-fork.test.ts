@@ -57,6 +57,12 @@ describe('a fork that is kept in a folder', () => {
   const read = (address: string): Promise<Account> =>
     ask(`/api/v2/getAddressInformation?address=${encodeURIComponent(address)}`);
 
+  async function dev(method: string, params: object): Promise<{ readonly snapshot: number }> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch(`${fork!.internalUrl}/dev`, { method: 'POST', body });
+    return ((await response.json()) as { result: { snapshot: number } }).result;
+  }
+
   async function forkStatus(): Promise<{ seqno: number; fork: { seqno: number; accounts: number } }> {
     const status = (await (await fetch(`${fork!.internalUrl}/status`)).json()) as { devchain: never };
     return status.devchain;
@@ -105,6 +111,21 @@ describe('a fork that is kept in a folder', () => {
     await ask('/faucet', { address: unread, amount: 1 });
     expect(await balance(unread)).toBe(1_000_000_000n);
   }, 180_000);
+
+  it('goes back to a snapshot without the other network, and stays there', async () => {
+    const address = accounts[5]!;
+    const { snapshot } = await dev('dev_snapshot', {});
+    const before = await read(address);
+    await dev('dev_setBalance', { address, balance: '1' });
+    expect(await balance(address)).toBe(1n);
+    await origin.close();
+    await dev('dev_revert', { snapshot });
+    expect(await read(address)).toMatchObject({ balance: before.balance, code: before.code, state: before.state });
+
+    await restart('SIGKILL');
+    expect(await read(address)).toMatchObject({ balance: before.balance, code: before.code, state: before.state });
+    await startOrigin(origin.liteServers[0]!.port);
+  }, 120_000);
 
   it('is not taken for a copy of another network or of another block', async () => {
     await fork!.stop();
