@@ -1,16 +1,3 @@
-import {
-  accountStates,
-  blocks,
-  codes,
-  latestAccountStates,
-  messages,
-  openEdges,
-  shardTops,
-  traceAccounts,
-  traces,
-  transactions,
-} from '../tables.ts';
-import { createTable } from './create-table.ts';
 import type { Migration } from './migration.ts';
 
 /** The ledger and the state of those who write it. Indexes stand with the queries of v3 that ride them; there is none without one. */
@@ -19,7 +6,42 @@ export const ledger: Migration = {
   name: 'ledger',
   compatibleFrom: 1,
   statements: [
-    createTable(blocks),
+    `CREATE TABLE blocks (
+      workchain integer NOT NULL,
+      shard bigint NOT NULL,
+      seqno integer NOT NULL,
+      mc_seqno integer NOT NULL,
+      root_hash bytea NOT NULL,
+      file_hash bytea NOT NULL,
+      gen_utime integer NOT NULL,
+      start_lt bigint NOT NULL,
+      end_lt bigint NOT NULL,
+      tx_count integer NOT NULL,
+      global_id integer NOT NULL,
+      version integer NOT NULL,
+      flags integer NOT NULL,
+      vert_seqno integer NOT NULL,
+      vert_seqno_incr boolean NOT NULL,
+      after_merge boolean NOT NULL,
+      before_split boolean NOT NULL,
+      after_split boolean NOT NULL,
+      want_merge boolean NOT NULL,
+      want_split boolean NOT NULL,
+      key_block boolean NOT NULL,
+      validator_list_hash_short integer NOT NULL,
+      gen_catchain_seqno integer NOT NULL,
+      min_ref_mc_seqno integer NOT NULL,
+      prev_key_block_seqno integer NOT NULL,
+      master_ref_seqno integer NOT NULL,
+      rand_seed bytea NOT NULL,
+      created_by bytea NOT NULL,
+      software_version integer,
+      prev_shard bigint NOT NULL,
+      prev_seqno integer NOT NULL,
+      prev_shard_2 bigint,
+      prev_seqno_2 integer,
+      PRIMARY KEY (workchain, shard, seqno)
+    )`,
     // Those that a masterchain block brings, and time as a window of masterchain blocks.
     'CREATE INDEX blocks_by_mc_seqno ON blocks (mc_seqno)',
     'CREATE INDEX blocks_by_gen_utime ON blocks (gen_utime, workchain, shard, seqno)',
@@ -29,9 +51,30 @@ export const ledger: Migration = {
     'CREATE INDEX blocks_by_seqno ON blocks (seqno)',
     'CREATE INDEX blocks_by_root_hash ON blocks (root_hash)',
     'CREATE INDEX blocks_by_file_hash ON blocks (file_hash)',
-    createTable(shardTops),
+    `CREATE TABLE shard_tops (
+      mc_seqno integer NOT NULL,
+      workchain integer NOT NULL,
+      shard bigint NOT NULL,
+      seqno integer NOT NULL,
+      PRIMARY KEY (mc_seqno, workchain, shard)
+    )`,
 
-    `${createTable(transactions)} PARTITION BY RANGE (lt)`,
+    `CREATE TABLE transactions (
+      hash bytea NOT NULL,
+      lt bigint NOT NULL,
+      account bytea NOT NULL,
+      utime integer NOT NULL,
+      mc_seqno integer NOT NULL,
+      workchain integer NOT NULL,
+      shard bigint NOT NULL,
+      seqno integer NOT NULL,
+      trace_id bytea NOT NULL,
+      in_msg_hash bytea,
+      in_opcode integer,
+      in_body_hash bytea,
+      boc bytea NOT NULL,
+      PRIMARY KEY (hash, lt)
+    ) PARTITION BY RANGE (lt)`,
     // Compression finds nothing in hashes and signatures.
     'ALTER TABLE transactions ALTER COLUMN boc SET STORAGE EXTERNAL',
     // Newest first, and any window of lt. A block's, a shard's and a masterchain block's transactions are a window of lt too.
@@ -49,7 +92,19 @@ export const ledger: Migration = {
     'CREATE INDEX transactions_by_in_opcode ON transactions (in_opcode, lt)',
     'CREATE INDEX transactions_by_in_body ON transactions (in_body_hash, lt)',
 
-    `${createTable(messages)} PARTITION BY RANGE (lt)`,
+    `CREATE TABLE messages (
+      hash bytea NOT NULL,
+      lt bigint NOT NULL,
+      hash_norm bytea,
+      kind smallint NOT NULL,
+      source bytea,
+      destination bytea,
+      created_lt bigint,
+      created_at integer,
+      opcode integer,
+      body_hash bytea NOT NULL,
+      PRIMARY KEY (hash, lt)
+    ) PARTITION BY RANGE (lt)`,
     'CREATE INDEX messages_by_hash_norm ON messages (hash_norm) WHERE hash_norm IS NOT NULL',
     'CREATE INDEX messages_by_source ON messages (source, created_lt)',
     'CREATE INDEX messages_by_destination ON messages (destination, created_lt)',
@@ -58,21 +113,77 @@ export const ledger: Migration = {
     'CREATE INDEX messages_by_created_lt ON messages (created_lt, hash)',
     'CREATE INDEX messages_by_created_at ON messages (created_at, hash)',
 
-    createTable(accountStates),
-    createTable(latestAccountStates),
+    `CREATE TABLE account_states (
+      hash bytea NOT NULL,
+      balance numeric NOT NULL,
+      extra_currencies jsonb,
+      status smallint NOT NULL,
+      frozen_hash bytea,
+      data_hash bytea,
+      code_hash bytea,
+      PRIMARY KEY (hash)
+    )`,
+    `CREATE TABLE latest_account_states (
+      account bytea NOT NULL,
+      hash bytea NOT NULL,
+      balance numeric NOT NULL,
+      extra_currencies jsonb,
+      status smallint NOT NULL,
+      utime integer NOT NULL,
+      last_trans_hash bytea NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      frozen_hash bytea,
+      data_hash bytea,
+      code_hash bytea,
+      data_boc bytea,
+      data_boc_hash bytea,
+      data_boc_lt bigint,
+      PRIMARY KEY (account)
+    )`,
     'ALTER TABLE latest_account_states ALTER COLUMN data_boc SET STORAGE EXTERNAL',
     'CREATE INDEX latest_account_states_by_balance ON latest_account_states (balance DESC, account)',
-    createTable(codes),
+    `CREATE TABLE codes (
+      code_hash bytea NOT NULL,
+      boc bytea NOT NULL,
+      methods integer[],
+      PRIMARY KEY (code_hash)
+    )`,
 
-    createTable(traces),
+    `CREATE TABLE traces (
+      trace_id bytea NOT NULL,
+      external_hash bytea,
+      external_hash_norm bytea,
+      mc_seqno_start integer NOT NULL,
+      mc_seqno_end integer NOT NULL,
+      start_lt bigint NOT NULL,
+      start_utime integer NOT NULL,
+      end_lt bigint NOT NULL,
+      end_utime integer NOT NULL,
+      state smallint NOT NULL,
+      pending_edges integer NOT NULL,
+      edges integer NOT NULL,
+      nodes integer NOT NULL,
+      PRIMARY KEY (trace_id)
+    )`,
     'CREATE INDEX traces_by_end_lt ON traces (end_lt, trace_id)',
     'CREATE INDEX traces_by_end_utime ON traces (end_utime, trace_id)',
     'CREATE INDEX traces_by_mc_seqno_end ON traces (mc_seqno_end)',
-    createTable(traceAccounts),
+    `CREATE TABLE trace_accounts (
+      account bytea NOT NULL,
+      trace_id bytea NOT NULL,
+      end_lt bigint NOT NULL,
+      end_utime integer NOT NULL,
+      PRIMARY KEY (account, trace_id)
+    )`,
     'CREATE INDEX trace_accounts_by_end_lt ON trace_accounts (account, end_lt, trace_id)',
     'CREATE INDEX trace_accounts_by_end_utime ON trace_accounts (account, end_utime, trace_id)',
     'CREATE INDEX trace_accounts_by_trace ON trace_accounts (trace_id)',
-    createTable(openEdges),
+    `CREATE TABLE open_edges (
+      msg_hash bytea NOT NULL,
+      trace_id bytea NOT NULL,
+      produced boolean NOT NULL,
+      PRIMARY KEY (msg_hash)
+    )`,
     'CREATE INDEX open_edges_by_trace ON open_edges (trace_id)',
 
     `CREATE TABLE indexer_state (

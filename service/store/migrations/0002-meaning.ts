@@ -1,83 +1,192 @@
-import {
-  actionAccounts,
-  actions,
-  addressMetadata,
-  dnsEntries,
-  interfaceFacts,
-  jettonBurns,
-  jettonMasters,
-  jettonTransfers,
-  jettonWallets,
-  multisigOrders,
-  multisigs,
-  nftCollections,
-  nftItems,
-  nftSales,
-  nftTransfers,
-  traceClassifications,
-  vestingContracts,
-} from '../meaning-tables.ts';
-import type { Table } from '../columns.ts';
-import { createTable } from './create-table.ts';
 import type { Migration } from './migration.ts';
 
-/** In the order in which rows were first made: lists without another order have this one. */
-const id = ['id bigint GENERATED ALWAYS AS IDENTITY UNIQUE'];
-
 /**
- * Most accounts have a handful of rows and a few have millions. Plans are made for those: a page is cut from an index in its order, instead of all
- * rows of an account being sorted because there should be few. Takes effect when statistics are gathered.
+ * Contracts, transfers, actions, and the work that makes them. Indexes stand with the queries of v3 that ride them.
+ *
+ * `id` is the order in which rows were first made: lists without another order have this one.
+ *
+ * `n_distinct`: most accounts have a handful of rows and a few have millions. Plans are made for those: a page is cut from an index in its order,
+ * instead of all rows of an account being sorted because there should be few. Takes effect when statistics are gathered.
  */
-function hasBusyKeys({ name }: Table, columns: readonly string[]): string {
-  return `ALTER TABLE ${name} ${columns.map((column) => `ALTER COLUMN ${column} SET (n_distinct = 100)`).join(', ')}`;
-}
-
-/** Contracts, transfers, actions, and the work that makes them. Indexes stand with the queries of v3 that ride them. */
 export const meaning: Migration = {
   version: 2,
   name: 'meaning',
   compatibleFrom: 2,
   statements: [
-    createTable(jettonMasters, id),
+    `CREATE TABLE jetton_masters (
+      address bytea NOT NULL,
+      total_supply numeric NOT NULL,
+      mintable boolean NOT NULL,
+      admin bytea,
+      content jsonb NOT NULL,
+      wallet_code_hash bytea NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     'CREATE INDEX jetton_masters_by_admin ON jetton_masters (admin, id)',
-    createTable(jettonWallets, id),
-    hasBusyKeys(jettonWallets, ['owner', 'jetton']),
+    `CREATE TABLE jetton_wallets (
+      address bytea NOT NULL,
+      balance numeric NOT NULL,
+      owner bytea NOT NULL,
+      jetton bytea NOT NULL,
+      mintless_is_claimed boolean,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
+    'ALTER TABLE jetton_wallets ALTER COLUMN owner SET (n_distinct = 100), ALTER COLUMN jetton SET (n_distinct = 100)',
     'CREATE INDEX jetton_wallets_by_owner ON jetton_wallets (owner, id)',
     'CREATE INDEX jetton_wallets_by_owner_jetton ON jetton_wallets (owner, jetton)',
     'CREATE INDEX jetton_wallets_by_jetton ON jetton_wallets (jetton, id)',
     'CREATE INDEX jetton_wallets_by_owner_balance ON jetton_wallets (owner, balance, id)',
     'CREATE INDEX jetton_wallets_by_jetton_balance ON jetton_wallets (jetton, balance, id)',
     'CREATE INDEX jetton_wallets_by_balance ON jetton_wallets (balance, id)',
-    createTable(nftCollections, id),
+    `CREATE TABLE nft_collections (
+      address bytea NOT NULL,
+      next_item_index numeric NOT NULL,
+      owner bytea,
+      content jsonb NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     'CREATE INDEX nft_collections_by_owner ON nft_collections (owner, id)',
-    createTable(nftItems, id),
-    hasBusyKeys(nftItems, ['owner', 'collection']),
+    `CREATE TABLE nft_items (
+      address bytea NOT NULL,
+      init boolean NOT NULL,
+      index numeric NOT NULL,
+      collection bytea,
+      owner bytea,
+      content jsonb NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
+    'ALTER TABLE nft_items ALTER COLUMN owner SET (n_distinct = 100), ALTER COLUMN collection SET (n_distinct = 100)',
     'CREATE INDEX nft_items_by_collection ON nft_items (collection, index)',
     'CREATE INDEX nft_items_by_owner ON nft_items (owner, collection, index)',
     'CREATE INDEX nft_items_by_lt ON nft_items (last_trans_lt)',
     'CREATE INDEX nft_items_by_owner_lt ON nft_items (owner, last_trans_lt)',
     'CREATE INDEX nft_items_by_collection_lt ON nft_items (collection, last_trans_lt)',
-    createTable(nftSales, id),
+    `CREATE TABLE nft_sales (
+      address bytea NOT NULL,
+      type text NOT NULL,
+      nft bytea,
+      nft_owner bytea,
+      marketplace bytea,
+      created_at integer,
+      details jsonb NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     'CREATE INDEX nft_sales_by_nft_owner ON nft_sales (nft_owner)',
-    createTable(dnsEntries),
+    `CREATE TABLE dns_entries (
+      nft_item bytea NOT NULL,
+      nft_item_owner bytea,
+      domain text NOT NULL,
+      next_resolver bytea,
+      wallet bytea,
+      site_adnl text,
+      storage_bag_id text,
+      last_trans_lt bigint NOT NULL,
+      PRIMARY KEY (nft_item)
+    )`,
     'CREATE INDEX dns_entries_by_domain ON dns_entries (domain)',
     'CREATE INDEX dns_entries_by_wallet ON dns_entries (wallet, length(domain), domain COLLATE "C", nft_item)',
     `CREATE INDEX dns_entries_of_themselves ON dns_entries (nft_item_owner, length(domain), domain COLLATE "C", nft_item)
      WHERE nft_item_owner IS NOT DISTINCT FROM wallet`,
-    createTable(multisigs, id),
+    `CREATE TABLE multisigs (
+      address bytea NOT NULL,
+      next_order_seqno numeric,
+      threshold integer NOT NULL,
+      signers bytea[] NOT NULL,
+      proposers bytea[] NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     // Written rarely: a list of what is not sorted in yet would cost every search more than it saves.
     'CREATE INDEX multisigs_by_signer ON multisigs USING gin (signers) WITH (fastupdate = off)',
     'CREATE INDEX multisigs_by_proposer ON multisigs USING gin (proposers) WITH (fastupdate = off)',
-    createTable(multisigOrders, id),
+    `CREATE TABLE multisig_orders (
+      address bytea NOT NULL,
+      multisig bytea NOT NULL,
+      order_seqno numeric,
+      threshold integer NOT NULL,
+      sent_for_execution boolean NOT NULL,
+      approvals_mask numeric NOT NULL,
+      approvals_num integer NOT NULL,
+      expiration_date bigint NOT NULL,
+      order_boc bytea NOT NULL,
+      signers bytea[] NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     'CREATE INDEX multisig_orders_by_multisig ON multisig_orders (multisig, id)',
-    createTable(vestingContracts, id),
+    `CREATE TABLE vesting_contracts (
+      address bytea NOT NULL,
+      start_time bigint NOT NULL,
+      total_duration bigint NOT NULL,
+      unlock_period bigint NOT NULL,
+      cliff_duration bigint NOT NULL,
+      total_amount numeric NOT NULL,
+      sender bytea NOT NULL,
+      owner bytea NOT NULL,
+      whitelist bytea[] NOT NULL,
+      last_trans_lt bigint NOT NULL,
+      code_hash bytea,
+      data_hash bytea,
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      PRIMARY KEY (address)
+    )`,
     'CREATE INDEX vesting_contracts_by_sender ON vesting_contracts (sender, id)',
     'CREATE INDEX vesting_contracts_by_owner ON vesting_contracts (owner, id)',
     'CREATE INDEX vesting_contracts_by_whitelisted ON vesting_contracts USING gin (whitelist) WITH (fastupdate = off)',
-    createTable(interfaceFacts),
+    `CREATE TABLE interface_facts (
+      account bytea NOT NULL,
+      after_lt bigint NOT NULL,
+      until_lt bigint NOT NULL,
+      facts jsonb NOT NULL,
+      version smallint NOT NULL,
+      PRIMARY KEY (account, after_lt)
+    )`,
 
-    createTable(jettonTransfers),
-    hasBusyKeys(jettonTransfers, ['source', 'destination', 'jetton_wallet', 'jetton_master']),
+    `CREATE TABLE jetton_transfers (
+      tx_hash bytea NOT NULL,
+      tx_lt bigint NOT NULL,
+      tx_utime integer NOT NULL,
+      tx_aborted boolean NOT NULL,
+      mc_seqno integer NOT NULL,
+      query_id numeric NOT NULL,
+      source bytea NOT NULL,
+      destination bytea,
+      jetton_wallet bytea NOT NULL,
+      jetton_master bytea NOT NULL,
+      amount numeric NOT NULL,
+      response_destination text,
+      custom_payload bytea,
+      forward_ton_amount numeric,
+      forward_payload bytea,
+      PRIMARY KEY (tx_hash, tx_lt)
+    )`,
+    'ALTER TABLE jetton_transfers ALTER COLUMN source SET (n_distinct = 100), ALTER COLUMN destination SET (n_distinct = 100), ALTER COLUMN jetton_wallet SET (n_distinct = 100), ALTER COLUMN jetton_master SET (n_distinct = 100)',
     'CREATE INDEX jetton_transfers_by_lt ON jetton_transfers (tx_lt, tx_hash)',
     'CREATE INDEX jetton_transfers_by_utime ON jetton_transfers (tx_utime, tx_lt, tx_hash)',
     'CREATE INDEX jetton_transfers_by_source ON jetton_transfers (source, tx_lt, tx_hash)',
@@ -87,8 +196,22 @@ export const meaning: Migration = {
     'CREATE INDEX jetton_transfers_by_wallet ON jetton_transfers (jetton_wallet, tx_lt, tx_hash)',
     'CREATE INDEX jetton_transfers_by_master ON jetton_transfers (jetton_master, tx_lt, tx_hash)',
     'CREATE INDEX jetton_transfers_by_master_utime ON jetton_transfers (jetton_master, tx_utime, tx_lt, tx_hash)',
-    createTable(jettonBurns),
-    hasBusyKeys(jettonBurns, ['owner', 'jetton_wallet', 'jetton_master']),
+    `CREATE TABLE jetton_burns (
+      tx_hash bytea NOT NULL,
+      tx_lt bigint NOT NULL,
+      tx_utime integer NOT NULL,
+      tx_aborted boolean NOT NULL,
+      mc_seqno integer NOT NULL,
+      query_id numeric NOT NULL,
+      owner bytea NOT NULL,
+      jetton_wallet bytea NOT NULL,
+      jetton_master bytea NOT NULL,
+      amount numeric NOT NULL,
+      response_destination text,
+      custom_payload bytea,
+      PRIMARY KEY (tx_hash, tx_lt)
+    )`,
+    'ALTER TABLE jetton_burns ALTER COLUMN owner SET (n_distinct = 100), ALTER COLUMN jetton_wallet SET (n_distinct = 100), ALTER COLUMN jetton_master SET (n_distinct = 100)',
     'CREATE INDEX jetton_burns_by_lt ON jetton_burns (tx_lt, tx_hash)',
     'CREATE INDEX jetton_burns_by_utime ON jetton_burns (tx_utime, tx_lt, tx_hash)',
     'CREATE INDEX jetton_burns_by_owner ON jetton_burns (owner, tx_lt, tx_hash)',
@@ -96,8 +219,25 @@ export const meaning: Migration = {
     'CREATE INDEX jetton_burns_by_wallet ON jetton_burns (jetton_wallet, tx_lt, tx_hash)',
     'CREATE INDEX jetton_burns_by_master ON jetton_burns (jetton_master, tx_lt, tx_hash)',
     'CREATE INDEX jetton_burns_by_master_utime ON jetton_burns (jetton_master, tx_utime, tx_lt, tx_hash)',
-    createTable(nftTransfers),
-    hasBusyKeys(nftTransfers, ['nft_item', 'nft_collection', 'old_owner', 'new_owner']),
+    `CREATE TABLE nft_transfers (
+      tx_hash bytea NOT NULL,
+      tx_lt bigint NOT NULL,
+      tx_utime integer NOT NULL,
+      tx_aborted boolean NOT NULL,
+      mc_seqno integer NOT NULL,
+      query_id numeric NOT NULL,
+      nft_item bytea NOT NULL,
+      nft_index numeric NOT NULL,
+      nft_collection bytea,
+      old_owner bytea NOT NULL,
+      new_owner bytea,
+      response_destination text,
+      custom_payload bytea,
+      forward_amount numeric,
+      forward_payload bytea,
+      PRIMARY KEY (tx_hash, tx_lt)
+    )`,
+    'ALTER TABLE nft_transfers ALTER COLUMN nft_item SET (n_distinct = 100), ALTER COLUMN nft_collection SET (n_distinct = 100), ALTER COLUMN old_owner SET (n_distinct = 100), ALTER COLUMN new_owner SET (n_distinct = 100)',
     'CREATE INDEX nft_transfers_by_lt ON nft_transfers (tx_lt, tx_hash)',
     'CREATE INDEX nft_transfers_by_utime ON nft_transfers (tx_utime, tx_lt, tx_hash)',
     'CREATE INDEX nft_transfers_by_item ON nft_transfers (nft_item, tx_lt, tx_hash)',
@@ -108,14 +248,48 @@ export const meaning: Migration = {
     'CREATE INDEX nft_transfers_by_new_owner ON nft_transfers (new_owner, tx_lt, tx_hash)',
     'CREATE INDEX nft_transfers_by_new_owner_utime ON nft_transfers (new_owner, tx_utime, tx_lt, tx_hash)',
 
-    createTable(traceClassifications),
-    createTable(actions),
+    `CREATE TABLE trace_classifications (
+      trace_id bytea NOT NULL,
+      state smallint NOT NULL,
+      version smallint NOT NULL,
+      PRIMARY KEY (trace_id)
+    )`,
+    `CREATE TABLE actions (
+      trace_id bytea NOT NULL,
+      action_id bytea NOT NULL,
+      type text NOT NULL,
+      start_lt bigint NOT NULL,
+      end_lt bigint NOT NULL,
+      start_utime integer NOT NULL,
+      end_utime integer NOT NULL,
+      trace_end_lt bigint NOT NULL,
+      trace_end_utime integer NOT NULL,
+      trace_mc_seqno_end integer NOT NULL,
+      trace_external_hash bytea,
+      trace_external_hash_norm bytea,
+      success boolean NOT NULL,
+      parent_action_id bytea,
+      ancestor_types text[] NOT NULL,
+      tx_hashes bytea[] NOT NULL,
+      accounts bytea[] NOT NULL,
+      columns jsonb NOT NULL,
+      PRIMARY KEY (trace_id, action_id)
+    )`,
     'CREATE INDEX actions_by_id ON actions (action_id)',
     'CREATE INDEX actions_by_end_lt ON actions (trace_end_lt, trace_id, end_lt, action_id)',
     'CREATE INDEX actions_by_end_utime ON actions (trace_end_utime, trace_id, end_utime, action_id)',
     'CREATE INDEX actions_by_mc_seqno ON actions (trace_mc_seqno_end)',
     'CREATE INDEX actions_by_type ON actions (type, trace_end_lt)',
-    createTable(actionAccounts),
+    `CREATE TABLE action_accounts (
+      account bytea NOT NULL,
+      trace_id bytea NOT NULL,
+      action_id bytea NOT NULL,
+      trace_end_lt bigint NOT NULL,
+      trace_end_utime integer NOT NULL,
+      end_lt bigint NOT NULL,
+      end_utime integer NOT NULL,
+      PRIMARY KEY (account, trace_id, action_id)
+    )`,
     'CREATE INDEX action_accounts_by_end_lt ON action_accounts (account, trace_end_lt, trace_id, end_lt, action_id)',
     'CREATE INDEX action_accounts_by_end_utime ON action_accounts (account, trace_end_utime, trace_id, end_utime, action_id)',
     'CREATE INDEX action_accounts_by_trace ON action_accounts (trace_id)',
@@ -134,7 +308,19 @@ export const meaning: Migration = {
     // What an older version of the classifier did is done again, newest first.
     'CREATE INDEX interpretations_done ON interpretations (version, mc_seqno DESC) WHERE NOT todo',
 
-    createTable(addressMetadata),
+    `CREATE TABLE address_metadata (
+      address bytea NOT NULL,
+      type text NOT NULL,
+      valid boolean NOT NULL,
+      name text,
+      description text,
+      symbol text,
+      image text,
+      extra jsonb NOT NULL,
+      updated_at integer NOT NULL,
+      expires_at integer NOT NULL,
+      PRIMARY KEY (address, type)
+    )`,
     // A token of which something outside of the chain is to be fetched. A claim moves `due_at` on: one that nobody ends falls due again.
     `CREATE TABLE metadata_tasks (
       address bytea NOT NULL,

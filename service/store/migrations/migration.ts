@@ -9,6 +9,6 @@ export type Migration = {
   readonly name: string;
   /** Oldest schema version whose code still works on tables after this step. */
   readonly compatibleFrom: number;
-  /** In one transaction, in the schema of the index. */
+  /** In one transaction, in the schema of the index. Written out, not made from the tables that the code believes in: those go on, and a step stays. */
   readonly statements: readonly string[];
 };
