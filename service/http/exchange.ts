@@ -29,6 +29,13 @@ export type Exchange = {
   extra(liteServers?: readonly number[], cached?: boolean): string;
 };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Absent before the first hook. Kept here, since the entries of a WeakMap outlive the collections of young objects, and their requests with them. */
+    exchange?: Exchange;
+  }
+}
+
 /** Keeps the exchanges under way. */
 export type Exchanges = {
   /** Starts one; it ends by itself when its answer was sent or its connection closed. */
@@ -63,7 +70,6 @@ export type ExchangesDependencies = {
 };
 
 export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDependencies): Exchanges {
-  const exchanges = new WeakMap<FastifyRequest, Exchange>();
   let inFlight = 0;
   let idleWaiters: (() => void)[] = [];
 
@@ -127,12 +133,11 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     begin(request, reply) {
       const bytes = (): number => Number(reply.getHeader('content-length') ?? 0);
       const exchange = note(request, { raw: reply.raw, bytes });
-      exchanges.set(request, exchange);
+      request.exchange = exchange;
       return exchange;
     },
     note,
-    of(request) {
-      const exchange = exchanges.get(request);
+    of({ exchange }) {
       if (exchange === undefined) throw new Error('the request has no exchange: its first hook did not run');
       return exchange;
     },

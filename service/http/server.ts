@@ -78,6 +78,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   // Without this fastify refuses what it cannot parse as a media type, and a body is JSON whatever the header says (v2 sheet section 1).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.decorateRequest('exchange');
 
   app.addHook('onRequest', (request, reply, done) => {
     delete request.raw.headers['content-type'];

@@ -34,7 +34,9 @@ export function createLiveGetMethods(dependencies: { worlds: ContractWorlds }): 
     async runMethod(call, seqno, context) {
       const world = await dependencies.worlds.open(seqno, context);
       const run = await world.runMethod(call);
-      const value = made.get(run.stack) ?? describeRun(run);
+      const before = made.get(run.stack);
+      if (before !== undefined) return world.answer(before);
+      const value = describeRun(run);
       made.set(run.stack, value);
       return world.answer(value);
     },
