@@ -1,11 +1,8 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ClusterError } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startLoad, type Load } from '#test/support/load.ts';
-import { createMetricsApi, type MetricsApi } from '#test/support/metrics-api.ts';
+import { startLoad } from '#test/support/load.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
 
@@ -17,79 +14,28 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
   () => {
     let cluster: TonCluster;
     let operator: OperatorUnderTest;
-    let metrics: MetricsApi;
-    let second: Awaited<ReturnType<typeof startRelay>>;
-    let load: Load;
     beforeAll(async () => {
       cluster = await startTonCluster({ nodes: 2 });
-      metrics = await createMetricsApi(cluster.client);
       operator = await startOperatorUnderTest(cluster.plane);
-      second = await startRelay(String(cluster.network.liteServer['address']));
     }, minutes);
     afterAll(async () => {
       await operator?.close();
-      await metrics?.close();
       await cluster?.stop();
-      second?.cut();
     }, 60_000);
 
     const reason = async (type: string): Promise<string | undefined> =>
       (await cluster.conditions('main'))[type]?.reason;
-    const status = async (): Promise<Record<string, unknown>> =>
-      (await cluster.client.get(`${paths.tonApis}/main`))['status'];
     const replicas = async (): Promise<unknown> =>
       (await cluster.client.get(`${paths.deployments}/main-api`))['status'].readyReplicas;
 
     it(
-      'becomes Ready with two lite servers',
-      async () => {
-        const { liteServer } = cluster.network;
-        const liteServers = [liteServer, { ...liteServer, name: 'second', address: second.address }];
-        metrics.setCpu(200);
-        const autoscaling = {
-          provider: 'HPA',
-          minReplicas: 2,
-          maxReplicas: 3,
-          targetCPUUtilization: 80,
-          scaleDownStabilization: '1s',
-        };
-        await cluster.client.create(paths.tonApis, cluster.tonApi('main', { liteServers, autoscaling }));
-        await expect.poll(() => reason('Ready'), patience).toBe('Serving');
-        await expect.poll(async () => (await status())['liteServers'], patience).toBe('2/2');
-        const url = await cluster.forwarder.url('default', 'main-api', 'http');
-        load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 2 });
-      },
-      minutes,
-    );
-
-    it(
-      'fails no request when a lite server is killed, and says in its status how many are left',
-      async () => {
-        second.cut();
-        await expect.poll(async () => (await status())['liteServers'], patience).toBe('1/2');
-        expect(await reason('Ready')).toBe('Serving');
-        expect(load.failures).toEqual([]);
-      },
-      minutes,
-    );
-
-    it(
-      'fails no request while the autoscaler adds pods and takes them away, and is not fought over',
-      async () => {
-        metrics.setCpu(400);
-        await expect.poll(replicas, patience).toBe(3);
-        metrics.setCpu(20);
-        await expect.poll(replicas, patience).toBe(2);
-        expect(load.failures).toEqual([]);
-        const writes = await operator.writes();
-        expect(writes['Deployment apply'] ?? 0).toBe(0);
-      },
-      minutes,
-    );
-
-    it(
       'lets a drain take one pod at a time, and fails no request meanwhile',
       async () => {
+        await cluster.client.create(paths.tonApis, cluster.tonApi('main'));
+        await expect.poll(() => reason('Ready'), patience).toBe('Serving');
+        await expect.poll(replicas, patience).toBe(2);
+        const url = await cluster.forwarder.url('default', 'main-api', 'http');
+        const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 2 });
         const pods = await cluster.client.list(`${paths.pods}?labelSelector=app.kubernetes.io/component=api`);
         const live = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
         const evict = (name: string): Promise<unknown> =>
@@ -104,7 +50,7 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
         await expect.poll(replicas, patience).toBe(2);
         await load.stop();
         expect(load.failures).toEqual([]);
-        expect(load.asked).toBeGreaterThan(1000);
+        expect(load.asked).toBeGreaterThan(100);
       },
       minutes,
     );
@@ -127,30 +73,3 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
     );
   },
 );
-
-/** Another way to the same lite server, which can be cut. */
-function startRelay(target: string): Promise<{ readonly address: string; cut(): void }> {
-  const [host = '', port] = target.split(':');
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((incoming) => {
-    const outgoing = connect(Number(port), host);
-    for (const socket of [incoming, outgoing]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-    }
-    incoming.on('close', () => outgoing.destroy());
-    outgoing.on('close', () => incoming.destroy());
-    incoming.pipe(outgoing).pipe(incoming);
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      resolve({
-        address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-        cut() {
-          server.close();
-          for (const socket of sockets) socket.destroy();
-        },
-      });
-    });
-  });
-}

@@ -37,23 +37,28 @@ const redisSecret = 'redis';
 
 const entry = (path: string): readonly string[] => ['node', join(projectRoot, path)];
 
-/** What stands for the images of the project: the sources. Any tag of the service is the same program. */
+/** What stands for the images of the project, from any registry: the sources. Any tag of the service is the same program. */
 export const images = [
-  { image: /^tonplane\/service:/, entrypoint: entry('service/main.ts') },
-  { image: /^tonplane\/operator:/, entrypoint: entry('operator/main.ts') },
+  { image: /(?:^|\/)tonplane\/service:/, entrypoint: entry('service/main.ts') },
+  { image: /(?:^|\/)tonplane\/operator:/, entrypoint: entry('operator/main.ts') },
   { image: /^redis:/, entrypoint: ['redis-server'], listenArgs: (address: string) => ['--bind', address] },
 ] as const;
 
-/** Starts the cluster with our resources defined. */
+/** Starts the cluster with our resources defined, or not where a chart is to do it. */
 export async function startTonCluster(
-  options: ControlPlaneOptions & { readonly nodes?: number; readonly refreshMs?: number } = {},
+  options: ControlPlaneOptions & {
+    readonly nodes?: number;
+    readonly refreshMs?: number;
+    readonly defined?: boolean;
+  } = {},
 ): Promise<TonCluster> {
+  const { defined = true } = options;
   const [cluster, network, redis] = await Promise.all([
     startCluster({ images, ...options }),
     startNetwork(),
     startRedis(),
   ]);
-  await applyDefinitions(cluster.client);
+  if (defined) await applyDefinitions(cluster.client);
   if (redis !== undefined) {
     await cluster.client.create(paths.secrets, { metadata: { name: redisSecret }, stringData: { url: redis.url } });
   }
