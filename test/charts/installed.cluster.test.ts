@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 
-import { projectRoot } from '#test/style/sources.ts';
 import { startNetwork, type NetworkProcess } from '#test/support/api-processes.ts';
 import { chartsFolder, dashboards, operatorRules, queriesOf, tonApiRules } from '#test/support/charts.ts';
+import { createAuthority } from '#test/support/certificate.ts';
 import type { ClusterObject } from '#test/support/cluster-client.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
@@ -17,6 +18,7 @@ import { onLoopback } from '#test/support/pod-network.ts';
 import { startPostgres, type PostgresServer } from '#test/support/postgres-server.ts';
 import { startPrometheus, withoutPrometheus, type ScrapeTarget } from '#test/support/prometheus.ts';
 import { metricNamesOf, metricOf } from '#test/support/promql.ts';
+import { images } from '#test/support/ton-cluster.ts';
 
 const [system, own] = ['ton-system', 'ton'];
 const patience = { timeout: 120_000, interval: 200 } as const;
@@ -24,12 +26,6 @@ const patience = { timeout: 120_000, interval: 200 } as const;
 const minutes = 240_000;
 
 const chart = (name: string): string => join(chartsFolder, name);
-const run = (entry: string): readonly string[] => ['node', join(projectRoot, entry)];
-const images = [
-  { image: /\/tonplane\/operator:/, entrypoint: run('operator/main.ts') },
-  { image: /\/tonplane\/service:/, entrypoint: run('service/main.ts') },
-  { image: /^redis:/, entrypoint: ['redis-server'], listenArgs: (address: string) => ['--bind', address] },
-];
 
 const missing =
   withoutHelm('the installed charts') || (await withoutControlPlane('the installed charts', 'controllers', 'ours'));
@@ -103,6 +99,21 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
     const { reason, message } = conditions.find(({ type }) => type === 'Ready') ?? { reason: 'Absent', message: '' };
     return reason === 'Serving' ? reason : `${reason}: ${message}`;
   };
+
+  /** A token of a new account, with a role of the cluster when one is named. */
+  async function tokenOf(name: string, role?: string): Promise<string> {
+    const accounts = `/api/v1/namespaces/${own}/serviceaccounts`;
+    await cluster.client.create(accounts, { metadata: { name } });
+    if (role !== undefined) {
+      await cluster.client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: own }],
+      });
+    }
+    const { status } = await cluster.client.create(`${accounts}/${name}/token`, { spec: { expirationSeconds: 3600 } });
+    return status.token as string;
+  }
 
   it(
     'bring up the operator in a restricted namespace, under its own account',
@@ -232,6 +243,50 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
       const after = await apiPods();
       expect(after.map(({ metadata }) => metadata.uid)).toEqual(before);
       expect(after.map((pod) => pod['status'].containerStatuses[0].restartCount)).toEqual(after.map(() => 0));
+    },
+    minutes,
+  );
+
+  it(
+    "show the operator's metrics over TLS to who may read them, and to nobody else, where values ask for it",
+    async () => {
+      const [authority, name] = [createAuthority('metrics'), 'ton-tonplane'];
+      const { certificate, key } = authority.issue({ commonName: name, hosts: [`${name}.${system}.svc`] });
+      await cluster.client.create(`/api/v1/namespaces/${system}/secrets`, {
+        metadata: { name: 'metrics-tls' },
+        type: 'kubernetes.io/tls',
+        stringData: { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate },
+      });
+      const secured = 'metrics.tls.secretName=metrics-tls,metrics.authorize=true';
+      const more = ['--namespace', system, '--wait', '--timeout', '3m', ...operatorValues, '--set', secured];
+      await helm.run('upgrade', 'ton', chart('tonplane'), ...more);
+      expect(await helm.run('test', 'ton', '--namespace', system, '--timeout', '2m')).toContain(
+        'Phase:          Succeeded',
+      );
+      const monitor = await cluster.client.get(
+        `/apis/monitoring.coreos.com/v1/namespaces/${system}/servicemonitors/${name}`,
+      );
+      const [endpoint] = monitor['spec'].endpoints as { scheme: string; tlsConfig: { serverName: string } }[];
+      expect(endpoint?.scheme).toBe('https');
+      const servername = endpoint?.tlsConfig.serverName ?? '';
+      const scraper = new Agent({ connect: { ca: authority.certificate, servername } });
+      const url = await cluster.forwarder.url(system, name, 'metrics');
+      const scrape = async (token?: string) => {
+        const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+        const at = `${url.replace('http:', 'https:')}/metrics`;
+        const { statusCode, body } = await request(at, { dispatcher: scraper, headers });
+        return { status: statusCode, text: await body.text() };
+      };
+      try {
+        const allowed = await scrape(await tokenOf('prometheus', `${name}-metrics`));
+        expect([allowed.status, allowed.text]).toEqual([200, expect.stringContaining('rest_client_requests_total{')]);
+        expect((await scrape(await tokenOf('visitor'))).status).toBe(403);
+        expect((await scrape('no.such.token')).status).toBe(401);
+        expect((await scrape()).status).toBe(401);
+        await expect(fetch(`${url}/metrics`)).rejects.toThrow('fetch failed');
+      } finally {
+        await scraper.close();
+      }
     },
     minutes,
   );
