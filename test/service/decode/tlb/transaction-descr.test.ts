@@ -1,27 +1,13 @@
-import {
-  beginCell,
-  storeSplitMergeInfo,
-  storeTransactionActionPhase,
-  storeTransactionComputePhase,
-  storeTransactionCreditPhase,
-  storeTransactionDescription,
-  storeTransactionsStoragePhase,
-} from '@ton/core';
-import type {
-  Cell,
-  SplitMergeInfo,
-  TransactionActionPhase,
-  TransactionComputePhase,
-  TransactionCreditPhase,
-  TransactionDescription,
-  TransactionStoragePhase,
-} from '@ton/core';
+import { beginCell, storeTransactionDescription, storeTransactionsStoragePhase } from '@ton/core';
+import type { Cell, TransactionDescription } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransactionDescr } from '#service/decode/tlb/transaction-descr.ts';
 import { coreDescr } from '../core-views.ts';
 import { ourDescr } from '../our-views.ts';
+import type { SplitOrMerge } from '../split-or-merge.ts';
+import { writeSplitOrMerge } from '../split-or-merge.ts';
 
 const bool = fc.boolean();
 // Up to nine bytes: with all fifteen in every amount, a description does not fit its cell.
@@ -120,38 +106,6 @@ const splitOrMerge = fc.oneof(
     ...common,
   }),
 ) as unknown as fc.Arbitrary<SplitOrMerge>;
-
-type SplitOrMerge = { type: 'split-prepare' | 'split-install' | 'merge-prepare' | 'merge-install' } & {
-  splitInfo: SplitMergeInfo;
-  storagePhase?: TransactionStoragePhase;
-  creditPhase?: TransactionCreditPhase;
-  computePhase?: TransactionComputePhase;
-  actionPhase?: TransactionActionPhase;
-  installed?: boolean;
-  aborted?: boolean;
-  destroyed?: boolean;
-};
-
-/** The four kinds, field after field as block.tlb lists them. */
-function writeSplitOrMerge(descr: SplitOrMerge, prepare: Cell): Cell {
-  const kind = ['split-prepare', 'split-install', 'merge-prepare', 'merge-install'].indexOf(descr.type);
-  const installs = descr.type === 'split-install' || descr.type === 'merge-install';
-  const optional = descr.type === 'split-prepare' || descr.type === 'merge-install';
-  const builder = beginCell()
-    .storeUint(4 + kind, 4)
-    .store(storeSplitMergeInfo(descr.splitInfo));
-  if (installs) builder.storeRef(prepare);
-  if (optional) builder.storeBit(descr.storagePhase !== undefined);
-  if (descr.storagePhase) builder.store(storeTransactionsStoragePhase(descr.storagePhase));
-  if (descr.type === 'merge-install') builder.storeBit(descr.creditPhase !== undefined);
-  if (descr.creditPhase) builder.store(storeTransactionCreditPhase(descr.creditPhase));
-  if (descr.computePhase) {
-    builder.store(storeTransactionComputePhase(descr.computePhase)).storeBit(descr.actionPhase !== undefined);
-  }
-  if (descr.actionPhase) builder.storeRef(beginCell().store(storeTransactionActionPhase(descr.actionPhase)));
-  for (const flag of [descr.installed, descr.aborted, descr.destroyed]) if (flag !== undefined) builder.storeBit(flag);
-  return builder.endCell();
-}
 
 function read(cell: Cell): object {
   const boc = parseBoc(cell.toBoc());
