@@ -13,12 +13,12 @@ const READS_MAX = 8;
 
 /**
  * Blocks from a node's archive packages (`db/archive/packages`). Only proofs of some masterchain blocks, one of a hundred, are asked of lite
- * servers; everything else follows from those by hashes.
+ * servers, and zerostates, which are in no package; everything else follows from those by hashes.
  * @throws IndexerError `archive_unusable`
  */
 export async function createArchiveSource(
   { folder }: { readonly folder: string },
-  { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock'> },
+  { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock' | 'readZeroState'> },
 ): Promise<BlockSource> {
   const archive = await openArchive(folder);
   const places = createPlaces(READS_MAX);
@@ -33,5 +33,9 @@ export async function createArchiveSource(
     readFile: (block, signal) => readFile(block, block.seqno, signal),
     lastReadable: archive.endOfGroup,
   });
-  return createShardWalk({ masterchainBlock: chunks.idOf, readFile });
+  return createShardWalk({
+    masterchainBlock: chunks.idOf,
+    readFile,
+    readZeroState: (block, signal) => files.readZeroState(block, questionContext('backfill', signal)),
+  });
 }

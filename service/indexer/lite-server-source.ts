@@ -24,6 +24,8 @@ export function createLiteServerSource(
     masterchainBlock: (seqno, signal) =>
       places.run(signal, () => files.masterchainBlock(seqno, questionContext(stream, signal))),
     readFile: (block, _, signal) => places.run(signal, () => files.readFile(block, questionContext(stream, signal))),
+    readZeroState: (block, signal) =>
+      places.run(signal, () => files.readZeroState(block, questionContext(stream, signal))),
   });
   return { read, head: () => files.head(), waitHead: files.waitHead };
 }

@@ -14,6 +14,8 @@ export type BlockFileReader = {
    * @param mcSeqno the masterchain block that brings it
    */
   readonly readFile: (block: BlockId, mcSeqno: number, signal: AbortSignal) => Promise<BlockFile>;
+  /** The file of a zerostate whose id is proved. */
+  readonly readZeroState: (block: BlockId, signal: AbortSignal) => Promise<Buffer>;
 };
 
 /**
@@ -56,12 +58,16 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
       const both = AbortSignal.any([signal, failed.signal]);
       try {
         const [masterchain, before] = await Promise.all([readMasterchain(mcSeqno, both), shardsOf(mcSeqno - 1, both)]);
-        const files = await walkBack(masterchain, before, (block) => reader.readFile(block, mcSeqno, both));
+        const { files, beginnings } = await walkBack(masterchain, before, (block) =>
+          reader.readFile(block, mcSeqno, both),
+        );
+        const zeroStates = beginnings.map(async (id) => ({ id, boc: await reader.readZeroState(id, both) }));
         return {
           mcSeqno,
           utime: masterchain.utime,
           masterchain: { id: masterchain.id, boc: masterchain.boc },
           shards: files.map(({ id, boc }) => ({ id, boc })),
+          zeroStates: await Promise.all(zeroStates),
           tops: masterchain.shards,
         };
       } catch (error) {
@@ -76,14 +82,19 @@ async function walkBack(
   masterchain: BlockFile,
   before: readonly BlockId[],
   readFile: (block: BlockId) => Promise<BlockFile>,
-): Promise<readonly BlockFile[]> {
+): Promise<{ readonly files: readonly BlockFile[]; readonly beginnings: readonly BlockId[] }> {
   const seen = new Set(before.map(nameOf));
   const files: BlockFile[] = [];
+  const beginnings = masterchain.previous.filter(({ seqno }) => seqno === 0);
 
   async function visit(block: BlockId): Promise<void> {
     const name = nameOf(block);
-    if (block.seqno === 0 || seen.has(name)) return;
+    if (seen.has(name)) return;
     seen.add(name);
+    if (block.seqno === 0) {
+      beginnings.push(block);
+      return;
+    }
     if (seen.size > before.length + BLOCKS_MAX) {
       const data = { block: blockText(masterchain.id), limit: BLOCKS_MAX };
       throw new IndexerError('chain_broken', 'The shards do not lead back to those of the block before.', data);
@@ -94,12 +105,15 @@ async function walkBack(
   }
 
   await Promise.all(masterchain.shards.map(visit));
-  return files.toSorted(({ id: a }, { id: b }) => a.workchain - b.workchain || a.seqno - b.seqno || order(a, b));
+  return {
+    files: files.toSorted(({ id: a }, { id: b }) => inOrder(a, b)),
+    beginnings: beginnings.toSorted(inOrder),
+  };
 }
 
 /** Blocks of one height by shard, so that every source gives the same order. */
-function order(a: BlockId, b: BlockId): number {
-  return a.shard < b.shard ? -1 : 1;
+function inOrder(a: BlockId, b: BlockId): number {
+  return a.workchain - b.workchain || a.seqno - b.seqno || (a.shard < b.shard ? -1 : 1);
 }
 
 function nameOf({ workchain, rootHash }: BlockId): string {

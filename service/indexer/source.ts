@@ -9,8 +9,10 @@ export type SourceBlocks = {
   /** `gen_utime` of the masterchain block, unix seconds. */
   readonly utime: number;
   readonly masterchain: SourceBlock;
-  /** Newly referred to since the masterchain block before, through splits and merges: previous before next; no zerostates. */
+  /** Newly referred to since the masterchain block before, through splits and merges: previous before next. */
   readonly shards: readonly SourceBlock[];
+  /** What the masterchain, with its first block, and new workchains begin with: states in place of blocks. */
+  readonly zeroStates: readonly SourceBlock[];
   /** The newest block of each shard as of this masterchain block. */
   readonly tops: readonly BlockId[];
 };
@@ -39,6 +41,6 @@ export type SourceHead = {
 };
 
 /** Bytes of all blocks. */
-export function bytesOf({ masterchain, shards }: SourceBlocks): number {
-  return shards.reduce((sum, { boc }) => sum + boc.length, masterchain.boc.length);
+export function bytesOf({ masterchain, shards, zeroStates }: SourceBlocks): number {
+  return [...shards, ...zeroStates].reduce((sum, { boc }) => sum + boc.length, masterchain.boc.length);
 }

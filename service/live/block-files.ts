@@ -5,12 +5,13 @@ import { readBlock } from '../decode/tlb/block.ts';
 import { readBlockExtra } from '../decode/tlb/block-extra.ts';
 import { readMasterchainBlockExtra } from '../decode/tlb/masterchain-block-extra.ts';
 import { listShards } from '../decode/tlb/shard-descr.ts';
-import { getBlock } from '../liteserver/functions.ts';
+import { getBlock, getState } from '../liteserver/functions.ts';
 import { PoolError } from '../pool/errors.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { BlockDataAnswer } from '../proof/answers.ts';
 import { checkBlockFile } from '../proof/block-data-proof.ts';
 import { proving } from '../proof/proof-cells.ts';
+import { checkZeroState } from '../proof/zero-state-proof.ts';
 import type { ReadContext } from './answer.ts';
 import type { BlockFinder } from './block-finder.ts';
 
@@ -40,6 +41,8 @@ export type LiveBlockFiles = {
    * Rejects as `Pool.query` does.
    */
   readonly readFile: (block: BlockId, context: ReadContext) => Promise<BlockFile>;
+  /** The file of a zerostate whose id is proved. Rejects as `Pool.query` does. */
+  readonly readZeroState: (block: BlockId, context: ReadContext) => Promise<Buffer>;
 };
 
 export function createLiveBlockFiles({ pool, finder }: { pool: Pool; finder: BlockFinder }): LiveBlockFiles {
@@ -64,6 +67,17 @@ export function createLiveBlockFiles({ pool, finder }: { pool: Pool; finder: Blo
       const { value } = await pool.query(getBlock, { id: block }, context, {
         shareAs: 'block file',
         check: (answer) => openBlockFile(block, answer),
+      });
+      return value;
+    },
+
+    async readZeroState(block, context) {
+      const { value } = await pool.query(getState, { id: block }, context, {
+        shareAs: 'zerostate file',
+        check(answer) {
+          checkZeroState({ block }, answer);
+          return answer.data;
+        },
       });
       return value;
     },

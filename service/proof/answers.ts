@@ -31,6 +31,9 @@ export type AllShardsInfoAnswer = { readonly id: BlockId; readonly proof: Buffer
 /** `liteServer.blockData`. */
 export type BlockDataAnswer = { readonly id: BlockId; readonly data: Buffer };
 
+/** `liteServer.blockState`. */
+export type BlockStateAnswer = { readonly id: BlockId; readonly data: Buffer };
+
 /** `liteServer.configInfo`. */
 export type ConfigInfoAnswer = {
   readonly mode: number;

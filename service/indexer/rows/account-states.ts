@@ -101,13 +101,28 @@ function addLastState(
     if (last.endStatus === STATUS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
     return;
   }
-  const row = stateRow(table, hashAfter(table, last.stateUpdate), state);
+  addLatestState(block, { state, hash: hashAfter(table, last.stateUpdate), at }, rows);
+}
+
+/** Where an account's state was read. */
+type Cells = Pick<OpenBlock, 'table' | 'writeBoc'>;
+
+/** A state of an account, and after which transaction it is so. */
+export type StateAt = {
+  readonly state: Account;
+  readonly hash: Buffer;
+  readonly at: Pick<LatestAccountStateRow, 'account' | 'utime' | 'last_trans_hash' | 'last_trans_lt'>;
+};
+
+/** The newest state of an account, whole but for what its cells do not show. */
+export function addLatestState(cells: Cells, { state, hash, at }: StateAt, rows: StateRows): void {
+  const row = stateRow(cells.table, hash, state);
   rows.accountStates.push(row);
-  rows.latest.push({ ...row, ...at, ...wholeData(block, state, row, last.lt) });
+  rows.latest.push({ ...row, ...at, ...wholeData(cells, state, row, at.last_trans_lt) });
   if (state.state.kind !== 'active') return;
   const { code, libraries } = state.state.init;
-  if (code !== undefined) rows.codes.add(block, code);
-  if (libraries !== undefined) addPublicLibraries(block, libraries, rows);
+  if (code !== undefined) rows.codes.add(cells, code);
+  if (libraries !== undefined) addPublicLibraries(cells, libraries, rows);
 }
 
 /** Pruned when the block did not change it. */
@@ -121,7 +136,7 @@ const NO_DATA: WholeData = { data_boc: null, data_boc_hash: null, data_boc_lt: n
 
 /** Data of the account when the update shows all of it. */
 function wholeData(
-  { table, writeBoc }: OpenBlock,
+  { table, writeBoc }: Cells,
   { state }: Account,
   { data_hash }: AccountStateRow,
   lt: bigint,
@@ -203,13 +218,13 @@ function oldRoot({ table, stateUpdate, info }: OpenBlock, id: Buffer): number | 
 }
 
 /** `simple_lib$_ public:Bool root:^Cell`: code that accounts elsewhere name by its hash. */
-function addPublicLibraries(block: OpenBlock, libraries: number, { codes }: StateRows): void {
+function addPublicLibraries(cells: Cells, libraries: number, { codes }: StateRows): void {
   walkHashmap(
-    block.table,
+    cells.table,
     libraries,
     256,
     (_, value) => {
-      if (value.bit()) codes.add(block, value.ref());
+      if (value.bit()) codes.add(cells, value.ref());
     },
     { skipPruned: true },
   );

@@ -7,16 +7,18 @@ type BlockPlace = Pick<BlockId, 'workchain' | 'shard' | 'seqno'>;
 export type PackedBlocks = {
   readonly mcSeqno: number;
   readonly utime: number;
-  /** The masterchain block first. */
+  /** The masterchain block first, zerostates last. */
   readonly blocks: readonly (BlockPlace & { readonly bocBytes: number })[];
+  /** How many of them are zerostates. */
+  readonly zeroStates: number;
   readonly tops: readonly BlockPlace[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
 const HASHES_BYTES = 64;
 
-export function packBlocks({ mcSeqno, utime, masterchain, shards, tops }: SourceBlocks): PackedBlocks {
-  const all = [masterchain, ...shards];
+export function packBlocks({ mcSeqno, utime, masterchain, shards, zeroStates, tops }: SourceBlocks): PackedBlocks {
+  const all = [masterchain, ...shards, ...zeroStates];
   const bytes = new Uint8Array(all.reduce((sum, { boc }) => sum + HASHES_BYTES + boc.length, 0));
   let at = 0;
   for (const { id, boc } of all) {
@@ -26,7 +28,7 @@ export function packBlocks({ mcSeqno, utime, masterchain, shards, tops }: Source
     at += HASHES_BYTES + boc.length;
   }
   const blocks = all.map(({ id, boc }) => ({ ...placeOf(id), bocBytes: boc.length }));
-  return { mcSeqno, utime, blocks, tops: tops.map(placeOf), bytes };
+  return { mcSeqno, utime, blocks, zeroStates: zeroStates.length, tops: tops.map(placeOf), bytes };
 }
 
 function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
@@ -34,7 +36,7 @@ function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
 }
 
 /** The reverse; tops have no hashes, which no row of them has either. */
-export function unpackBlocks({ mcSeqno, utime, blocks, tops, bytes }: PackedBlocks): SourceBlocks {
+export function unpackBlocks({ mcSeqno, utime, blocks, zeroStates, tops, bytes }: PackedBlocks): SourceBlocks {
   const buffer = Buffer.from(bytes.buffer);
   let at = 0;
   const take = (length: number): Buffer => buffer.subarray(at, (at += length));
@@ -42,13 +44,15 @@ export function unpackBlocks({ mcSeqno, utime, blocks, tops, bytes }: PackedBloc
     const id = { workchain, shard, seqno, rootHash: take(32), fileHash: take(32) };
     return { id, boc: take(bocBytes) };
   });
-  const [masterchain, ...shards] = all;
+  const [masterchain, ...others] = all;
+  const shards = others.length - zeroStates;
   const none = Buffer.alloc(32);
   return {
     mcSeqno,
     utime,
     masterchain: masterchain!,
-    shards,
+    shards: others.slice(0, shards),
+    zeroStates: others.slice(shards),
     tops: tops.map((place) => ({ ...place, rootHash: none, fileHash: none })),
   };
 }

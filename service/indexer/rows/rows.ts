@@ -26,6 +26,7 @@ import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
 import type { OpenBlock } from './open-block.ts';
 import { systemMessages } from './system-messages.ts';
+import { addZeroState } from './zero-state.ts';
 
 /**
  * The rows of one masterchain block and the shard blocks it brings (indexing sheet 3): a pure function of their bytes, which are those of
@@ -34,6 +35,7 @@ import { systemMessages } from './system-messages.ts';
  */
 export function rowsOf(source: SourceBlocks): BlockRows {
   const gathering = createGathering(source.mcSeqno);
+  for (const zeroState of source.zeroStates) gathering.addZeroState(zeroState);
   for (const block of [source.masterchain, ...source.shards]) gathering.add(openBlock(block));
   return gathering.finish(topRows(source));
 }
@@ -77,7 +79,11 @@ type Found = {
   readonly inMessage: number | undefined;
 };
 
-type Gathering = { add(block: OpenBlock): void; finish(tops: readonly ShardTopRow[]): BlockRows };
+type Gathering = {
+  addZeroState(state: SourceBlock): void;
+  add(block: OpenBlock): void;
+  finish(tops: readonly ShardTopRow[]): BlockRows;
+};
 
 function createGathering(mcSeqno: number): Gathering {
   const blocks: BlockRow[] = [];
@@ -136,6 +142,7 @@ function createGathering(mcSeqno: number): Gathering {
   }
 
   return {
+    addZeroState: (state) => addZeroState(state, states),
     add(block) {
       const activities = findTransactions(block);
       const before = found.length;

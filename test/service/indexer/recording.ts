@@ -1,22 +1,31 @@
 import { createSlices } from '#service/devchain/slices.ts';
-import type { TapeBlock } from '#service/devchain/tape.ts';
+import type { Tape, TapeBlock } from '#service/devchain/tape.ts';
 import { readTape } from '#service/devchain/tape.ts';
 import { createBlockFinder } from '#service/live/block-finder.ts';
 import type { LiveBlockFiles } from '#service/live/block-files.ts';
 import { createLiveBlockFiles } from '#service/live/block-files.ts';
 import type { Pool } from '#service/pool/pool.ts';
-import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
+import type { BlockSource, SourceBlock, SourceBlocks } from '#service/indexer/source.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 /** Every block of the first recorded network, in the order of the recording. */
 export async function readRecording(): Promise<readonly TapeBlock[]> {
+  return (await readFirstTape()).blocks;
+}
+
+/** What the masterchain and the basechain of the first recorded network begin with. */
+export async function readZeroStates(): Promise<readonly SourceBlock[]> {
+  const { masterchainZeroState, basechainZeroState } = await readFirstTape();
+  return [masterchainZeroState, basechainZeroState].map(({ id, bytes }) => ({ id, boc: bytes }));
+}
+
+async function readFirstTape(): Promise<Tape> {
   const [folder] = recordingDirs();
   if (folder === undefined) throw new Error('no recorded network among the fixtures');
-  const tape = await readTape(
+  return await readTape(
     folder,
     createSlices(() => performance.now()),
   );
-  return tape.blocks;
 }
 
 export function filesOver(pool: Pool): LiveBlockFiles {
@@ -49,6 +58,7 @@ export function shown(blocks: SourceBlocks) {
       id.rootHash.toString('hex'),
       boc.length,
     ]),
+    zeroStates: blocks.zeroStates.map(({ id, boc }) => [id.workchain, id.rootHash.toString('hex'), boc.length]),
     tops: blocks.tops.map(({ shard, seqno }) => [shard.toString(16), seqno]),
   };
 }

@@ -10,11 +10,12 @@ import type { TapeBlock } from '#service/devchain/tape.ts';
 import { createArchiveSource } from '#service/indexer/archive-source.ts';
 import { createLiteServerSource } from '#service/indexer/lite-server-source.ts';
 import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
+import type { ReadContext } from '#service/live/answer.ts';
 import type { LiveBlockFiles } from '#service/live/block-files.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';
 import { entriesOf, packageBytes, writeArchive, writePackage } from './packages.ts';
-import { filesOver, readAll, readRecording, shown } from './recording.ts';
+import { filesOver, readAll, readRecording, readZeroStates, shown } from './recording.ts';
 
 let blocks: readonly TapeBlock[];
 let network: Devchain;
@@ -64,6 +65,13 @@ describe('blocks of the recorded network', () => {
     expect(ofLiteServers.reduce((sum, { shards }) => sum + shards.length + 1, 0)).toBe(blocks.length);
   });
 
+  test('begin with the zerostates of both chains, which come with the first block', async () => {
+    const expected = (await readZeroStates()).map(({ id, boc }) => [id.workchain, id.rootHash.toString('hex'), boc]);
+    const [first, ...others] = ofLiteServers.map(({ zeroStates }) => zeroStates);
+    expect(first!.map(({ id, boc }) => [id.workchain, id.rootHash.toString('hex'), boc])).toEqual(expected);
+    expect(others.flat()).toEqual([]);
+  });
+
   test('are the files that their ids name', () => {
     for (const { masterchain, shards } of ofLiteServers) {
       for (const { id, boc } of [masterchain, ...shards]) {
@@ -92,8 +100,9 @@ describe('blocks of the recorded network', () => {
 
   test('from archive packages are the same, with a hundredth of the questions to lite servers', async () => {
     let proofs = 0;
-    const counted: Pick<LiveBlockFiles, 'masterchainBlock'> = {
-      masterchainBlock(seqno, context) {
+    const counted = {
+      ...files,
+      masterchainBlock(seqno: number, context: ReadContext) {
         proofs += 1;
         return files.masterchainBlock(seqno, context);
       },

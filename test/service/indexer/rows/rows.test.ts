@@ -133,5 +133,5 @@ function aloneIn(boc: Buffer): SourceBlocks {
   const root = table.roots[0]!;
   const { workchain, shard, seqno } = readBlockInfo(table, readBlock(table, root).info);
   const id = { workchain, shard, seqno, rootHash: table.hash(root), fileHash: Buffer.alloc(32) };
-  return { mcSeqno: 1, utime: 0, masterchain: { id, boc }, shards: [], tops: [] };
+  return { mcSeqno: 1, utime: 0, masterchain: { id, boc }, shards: [], zeroStates: [], tops: [] };
 }
