@@ -28,14 +28,17 @@ export function postgresBinaries(): string | undefined {
   }
   const bin = resolve(dirname(entry), '../native/bin');
   if (!existsSync(join(bin, 'postgres'))) return undefined;
-  return postgresAccount() === undefined ? bin : reachable(bin);
+  return reachable(bin);
 }
 
-/** Root's checkout may lie in a folder that only root may enter: the other account then runs a copy. */
-function reachable(bin: string): string {
+/**
+ * A folder of programs as the server's account may enter it.
+ * Root's checkout may lie in a folder that only root may enter: the other account then runs a copy of it and of what lies beside it.
+ */
+export function reachable(bin: string): string {
   const enterable = (folder: string): boolean =>
     (statSync(folder).mode & 0o001) !== 0 && (folder === dirname(folder) || enterable(dirname(folder)));
-  if (enterable(bin)) return bin;
+  if (postgresAccount() === undefined || enterable(bin)) return bin;
   const { size, mtimeMs } = statSync(join(bin, 'postgres'));
   const copy = join(tmpdir(), `tonplane-postgres-bin-${size}-${Math.floor(mtimeMs)}`);
   if (!isOurs(copy)) copyTo(dirname(bin), copy);

@@ -25,6 +25,14 @@ describe('the Postgres that tests use', () => {
     expect(Number(rows[0]?.server_version_num)).toBeGreaterThanOrEqual(150_000);
   });
 
+  it.runIf(process.env['TONPLANE_POSTGRES'] && !process.env['DATABASE_URL'])(
+    'is of the version asked for',
+    async () => {
+      const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+      expect(rows[0]?.server_version.split('.')[0]).toBe(process.env['TONPLANE_POSTGRES']);
+    },
+  );
+
   it('gives each test file a database of its own', async () => {
     const { rows } = await client.query<{ name: string; tables: string }>(
       `SELECT current_database() AS name, count(*) AS tables FROM pg_tables WHERE schemaname = 'public'`,
