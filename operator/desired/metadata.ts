@@ -55,9 +55,9 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
         spec: {
           replicas,
           selector: { matchLabels: selectorLabels(tonApi, 'metadata') },
-          strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+          strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
           revisionHistoryLimit: 5,
-          template,
+          template: references.rollout.held?.metadata ?? template,
         },
       },
     }),

@@ -26,7 +26,7 @@ export type Release = {
 };
 
 /** Children with pods, by what they are for. */
-export type Workload = 'api' | 'indexer' | 'redis';
+export type Workload = 'api' | 'indexer' | 'metadata' | 'redis';
 
 /** Templates that stay, although others are wanted: a rollout waits for its turn, is refused by policy, or goes by a canary. */
 export type Rollout = {

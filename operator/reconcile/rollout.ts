@@ -30,6 +30,7 @@ export function templateChanges(
   const workloads: Readonly<Record<string, Workload>> = {
     [`Deployment/${names.api}`]: 'api',
     [`StatefulSet/${names.indexer}`]: 'indexer',
+    [`Deployment/${names.metadata}`]: 'metadata',
     [`Deployment/${names.redis}`]: 'redis',
   };
   return wanted.flatMap(({ object }): TemplateChange[] => {

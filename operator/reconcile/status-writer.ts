@@ -14,6 +14,7 @@ const ownConditions: ReadonlySet<string> = new Set([
   'Available',
   'ConfigApplied',
   'IndexerLive',
+  'MetadataRunning',
   'Progressing',
   'Paused',
   'Stalled',

@@ -3,7 +3,7 @@ import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 import { contentHash } from '../desired/canonical.ts';
 import { hotHash } from '../desired/config-map.ts';
 import { fewestReady } from '../desired/disruption-budget.ts';
-import { childAnnotations, childNames } from '../desired/names.ts';
+import { childAnnotations, childNames, type Component } from '../desired/names.ts';
 import { diff, type Change } from '../diff/diff.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Events } from '../kubernetes/events.ts';
@@ -122,7 +122,11 @@ export function createTonApiReconciler(
     const reportOf = (pod: KubernetesObject): PodReport | undefined => seen.reports.get(pod.metadata.uid ?? '');
     if (dependencies.keyrings.note(tonApi, ready.map(reportOf))) dependencies.onKeyringAcknowledged(tonApi);
     const keyring = dependencies.keyrings.sha256(tonApi);
-    const behind = ready.filter((pod) => isBehind(reportOf(pod), observed.hotHash, keyring));
+    const behind = [
+      ...ready.filter((pod) => isBehind(reportOf(pod), observed.hotHash, keyring)),
+      // They know no keys.
+      ...observed.metadataPods.filter(isReadyPod).filter((pod) => isBehind(reportOf(pod), observed.hotHash, undefined)),
+    ];
     const indexing = tonApi.spec.indexer !== undefined && status.indexer !== 'Live';
     return { behind, live, content: contentHash([observed.hotHash, keyring]), indexing };
   }
@@ -261,7 +265,8 @@ function observedNow(
 ): Observed {
   return {
     live,
-    pods: seen.pods.filter(({ metadata }) => isApiPod(metadata.labels?.['app.kubernetes.io/component'])),
+    pods: podsOf(seen, ['api', 'api-canary']),
+    metadataPods: podsOf(seen, ['metadata']),
     says: seen.reports,
     problems: seen.problems,
     refusals: [...refusals, ...seen.problems.flatMap(asRefusal)],
@@ -296,8 +301,9 @@ function asRefusal({ reason, message }: Observation['problems'][number]): Refusa
   return reason === 'InvalidReference' ? [{ reason, message }] : [];
 }
 
-function isApiPod(component: string | undefined): boolean {
-  return component === 'api' || component === 'api-canary';
+function podsOf({ pods }: Observation, components: readonly Component[]): readonly KubernetesObject[] {
+  const wanted = new Set<string | undefined>(components);
+  return pods.filter(({ metadata }) => wanted.has(metadata.labels?.['app.kubernetes.io/component']));
 }
 
 /** Kinds that the manifest asks for and the cluster does not serve. */

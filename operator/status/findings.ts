@@ -72,14 +72,16 @@ function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefi
   return waitingReason(pod) ?? (said?.reasons === undefined ? undefined : said.reasons.join(', '));
 }
 
-/** Whether every ready pod has the hot configuration that is wanted. */
-export function configuration({ pods, says, hotHash }: Observed): Finding {
+/** Whether every ready pod, of the API and of the metadata, has the hot configuration that is wanted. */
+export function configuration({ pods, metadataPods, says, hotHash }: Observed): Finding {
   const type = 'ConfigApplied';
   const ready = pods.filter(isReadyPod);
   if (ready.length === 0) {
     return { type, status: 'Unknown', reason: 'NoReadyPods', message: 'no ready pod could say', waits: true };
   }
-  const behind = ready.filter((pod) => says.get(pod.metadata.uid ?? '')?.configHash !== hotHash);
+  const behind = [...ready, ...metadataPods.filter(isReadyPod)].filter(
+    (pod) => says.get(pod.metadata.uid ?? '')?.configHash !== hotHash,
+  );
   if (behind.length === 0) {
     return { type, status: 'True', reason: 'Applied', message: 'every ready pod has the configuration' };
   }
@@ -106,6 +108,35 @@ export function indexing({ spec }: TonApi, { indexer, migration: schema }: Obser
   }
   const message = indexer === undefined ? 'waits for the indexer to say how far it is' : 'catches up with the chain';
   return { type, status: 'False', reason: 'CatchingUp', message, waits: true };
+}
+
+/** Whether what tokens keep outside of the chain is fetched, by pods of the newest template. */
+export function fetching(
+  { spec }: TonApi,
+  { metadataPods: pods, says, migration: schema }: Observed,
+  deployment: KubernetesObject | undefined,
+): Finding {
+  const type = 'MetadataRunning';
+  if (spec.tokenMetadata === undefined) {
+    return { type, status: 'True', reason: 'NotWanted', message: 'no metadata of tokens is wanted' };
+  }
+  if (schema.state === 'notNeeded') {
+    const message = 'this release has no database, and so nowhere to put metadata';
+    return { type, status: 'False', reason: 'NotInRelease', message, waits: true };
+  }
+  const waiting = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
+  const causes = [...new Set(waiting.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined))];
+  const because = (what: string): string => [what, ...causes.slice(0, shownMax)].join('; ');
+  if (!pods.some(isReadyPod)) {
+    return schema.state === 'current'
+      ? { type, status: 'False', reason: 'NoReadyPods', message: because('no pod fetches metadata'), waits: true }
+      : { type, status: 'False', reason: 'Migrating', message: 'waits for the schema', waits: true };
+  }
+  if (deployment && exceededDeadline(deployment)) {
+    const message = because('the new pods that fetch metadata do not become ready');
+    return { type, status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };
+  }
+  return { type, status: 'True', reason: 'Running', message: 'metadata of tokens is fetched' };
 }
 
 /** Whether pods are being replaced, wait to be, or are not to be. */

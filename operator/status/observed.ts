@@ -25,6 +25,8 @@ export type Observed = {
   readonly live: readonly KubernetesObject[];
   /** Pods of the API, canaries included. */
   readonly pods: readonly KubernetesObject[];
+  /** Pods that fetch what tokens keep outside of the chain. */
+  readonly metadataPods: readonly KubernetesObject[];
   /** What pods say, by UID. */
   readonly says: ReadonlyMap<string, PodSays>;
   readonly problems: readonly ReferenceProblem[];

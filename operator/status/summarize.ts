@@ -4,7 +4,7 @@ import { childNames, selectorLabels, selectorText } from '../desired/names.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { settleConditions, type Finding } from './conditions.ts';
-import { availability, configuration, indexing, migration, progress, referencing } from './findings.ts';
+import { availability, configuration, fetching, indexing, migration, progress, referencing } from './findings.ts';
 import type { Observed } from './observed.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
@@ -14,9 +14,7 @@ import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
  */
 export function summarize(tonApi: TonApi, observed: Observed, nowMs: number): TonApiStatus {
   const { metadata, spec, status: previous } = tonApi;
-  const deployment = observed.live.find(
-    (object) => object.kind === 'Deployment' && object.metadata.name === childNames(tonApi).api,
-  );
+  const deployment = deploymentOf(observed, childNames(tonApi).api);
   const says = observed.pods.filter(isReadyPod).map((pod) => observed.says.get(pod.metadata.uid ?? ''));
   const version = unanimous(says.map((pod) => pod?.version));
   const configHash = unanimous(says.map((pod) => pod?.configHash));
@@ -57,6 +55,7 @@ function findingsOf(tonApi: TonApi, observed: Observed, deployment: KubernetesOb
     availability(observed),
     configuration(observed),
     indexing(tonApi, observed),
+    fetching(tonApi, observed, deploymentOf(observed, childNames(tonApi).metadata)),
   ];
   const paused = annotationOf(tonApi, 'paused');
   const [refusal] = observed.refusals;
@@ -81,6 +80,10 @@ function readiness(needed: readonly Finding[], observed: Observed): Finding {
   if (failing === undefined)
     return { type: 'Ready', status: 'True', reason: 'Serving', message: 'everything that is wanted is there' };
   return { ...failing, type: 'Ready', message: `${failing.type}: ${failing.message}` };
+}
+
+function deploymentOf({ live }: Observed, name: string): KubernetesObject | undefined {
+  return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
 }
 
 function messages({ refusals }: Observed): string {

@@ -331,7 +331,7 @@ export type TonApi = {
       /** Percent of the traffic on the new pods. */
       readonly weight?: number;
     };
-    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied and IndexerLive; Progressing, Paused and Stalled tell what goes on. */
+    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive and MetadataRunning; Progressing, Paused and Stalled tell what goes on. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;

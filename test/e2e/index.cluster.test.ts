@@ -56,14 +56,16 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
           surfaces: ['v2', 'v3'],
           postgres: { secretRef: { name: 'postgres' } },
           indexer: {},
+          tokenMetadata: {},
         };
         await cluster.client.create(paths.tonApis, cluster.tonApi('main', spec));
         await expect.poll(() => reason('Ready'), patience).toBe('Serving');
         expect(await reason('Migrated')).toBe('SchemaCurrent');
+        expect(await reason('MetadataRunning')).toBe('Running');
         expect(await indexer()).toBe('Live');
         const [job] = await cluster.client.list(jobs);
-        const pods = [...(await podsOf('api')), ...(await podsOf('indexer'))];
-        expect(pods).toHaveLength(2);
+        const pods = [...(await podsOf('api')), ...(await podsOf('indexer')), ...(await podsOf('metadata'))];
+        expect(pods).toHaveLength(3);
         for (const pod of pods) expect(createdAt(pod)).toBeGreaterThanOrEqual(completedAt(job as ClusterObject));
         const url = await cluster.forwarder.url('default', 'main-api', 'http');
         const [v3, v2] = await Promise.all(
@@ -88,9 +90,10 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
         const image = 'tonplane/service:0.2.0';
         await expect.poll(() => imagesOf('api'), patience).toEqual([image]);
         await expect.poll(() => imagesOf('indexer'), patience).toEqual([image]);
+        await expect.poll(() => imagesOf('metadata'), patience).toEqual([image]);
         const job = await cluster.client.get(`${jobs}/${fresh}`);
         expect(job['spec'].template.spec.containers[0].image).toBe(image);
-        for (const pod of [...(await podsOf('api')), ...(await podsOf('indexer'))]) {
+        for (const pod of [...(await podsOf('api')), ...(await podsOf('indexer')), ...(await podsOf('metadata'))]) {
           expect(createdAt(pod)).toBeGreaterThanOrEqual(completedAt(job));
         }
         await expect.poll(() => reason('Ready'), patience).toBe('Serving');

@@ -29,6 +29,7 @@ describe('the status of a TonApi', () => {
       Available: 'True/EnoughReadyPods',
       ConfigApplied: 'True/Applied',
       IndexerLive: 'True/NotWanted',
+      MetadataRunning: 'True/NotWanted',
       Progressing: 'False/RolledOut',
     });
   });
@@ -243,6 +244,57 @@ describe('the status of a TonApi', () => {
     expect(shown(status)).toMatchObject({ IndexerLive: condition });
   });
 
+  const [current, missing] = [{ state: 'current' } as const, { reason: 'ErrImagePull', message: 'no such tag' }];
+  it.each<[string, Partial<Observed>, string, RegExp]>([
+    ['no database', {}, 'False/NotInRelease', /nowhere to put metadata, since/],
+    ['a schema that is made', { migration: { state: 'running', message: '' } }, 'False/Migrating', /the schema, since/],
+    ['no pod yet', { migration: current }, 'False/NoReadyPods', /^no pod fetches metadata, since/],
+    [
+      'an image that is not there',
+      { migration: current, metadataPods: [pod('m', false, missing)] },
+      'False/NoReadyPods',
+      /no pod fetches metadata; ErrImagePull: no such tag, since/,
+    ],
+    ['a ready pod', { migration: current, metadataPods: [pod('a', true)] }, 'True/Running', /is fetched$/],
+    [
+      'new pods that never become ready',
+      {
+        migration: current,
+        metadataPods: [pod('a', true), pod('m', false, missing)],
+        live: [
+          deployment(),
+          {
+            ...deployment({
+              conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
+            }),
+            metadata: { name: 'testnet-metadata' },
+          },
+        ],
+      },
+      'False/ProgressDeadlineExceeded',
+      /the new pods that fetch metadata do not become ready; ErrImagePull: no such tag/,
+    ],
+  ])('says whether metadata is fetched, with %s', (_case, changes, expected, message) => {
+    const tonApi = sample('smallest', { tokenMetadata: { replicas: 1, concurrency: 16, concurrencyPerHost: 4 } });
+    const status = summarize(tonApi, healthy(changes), noonMs);
+    expect(shown(status)).toMatchObject({
+      MetadataRunning: expected,
+      Available: 'True/EnoughReadyPods',
+      Progressing: 'False/RolledOut',
+      ...(changes.migration?.state !== 'running' && { Ready: expected === 'True/Running' ? 'True/Serving' : expected }),
+    });
+    expect(conditionOf(status, 'MetadataRunning')?.message).toMatch(message);
+  });
+
+  it('waits for the pods of the metadata too, until they have the configuration', () => {
+    const observed = healthy({ metadataPods: [pod('m', true)] });
+    const status = summarize(sample('smallest'), observed, noonMs);
+    expect(conditionOf(status, 'ConfigApplied')).toMatchObject({
+      reason: 'Propagating',
+      message: expect.stringContaining('configuration: m, since'),
+    });
+  });
+
   it('holds to the schema of the custom resource in every case', () => {
     const rollouts: Observed['rollout'][] = [
       { hash: 'h', phase: 'frozen' },
@@ -264,6 +316,7 @@ function healthy(changes: Partial<Observed> = {}): Observed {
   return {
     live: [deployment()],
     pods: [pod('a', true), pod('b', true)],
+    metadataPods: [],
     says: new Map(
       ['a', 'b'].map((uid) => [uid, { version: '0.1.0', configHash: hash, liteServers: { usable: 3, total: 4 } }]),
     ),
