@@ -205,6 +205,18 @@ describe('damaged archive packages', () => {
     await expect(source.read(bringing, signal)).rejects.toMatchObject({ code: 'hash_mismatch' });
   });
 
+  test('that name another root hash for the bytes of a block are refused', async () => {
+    const apart = join(folder, 'renamed');
+    const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 2);
+    const renamed = some.map((block) =>
+      block.id.workchain === -1 ? block : { ...block, id: { ...block.id, rootHash: Buffer.alloc(32, 1) } },
+    );
+    writePackage(apart, 'archive.00000.pack', renamed.flatMap(entriesOf));
+    const source = await createArchiveSource({ folder: apart }, { files });
+    const bringing = some.find(({ id }) => id.workchain !== -1)!.masterchainSeqno;
+    await expect(source.read(bringing, signal)).rejects.toMatchObject({ code: 'wrong_block' });
+  });
+
   test('in a folder without any say so', async () => {
     await expect(createArchiveSource({ folder: join(folder, 'nowhere') }, { files })).rejects.toMatchObject({
       code: 'archive_unusable',
