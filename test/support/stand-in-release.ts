@@ -6,9 +6,9 @@ import { hotHashOfManifest } from '#service/config.ts';
 
 /**
  * Stands for a release of the service in tests of rollouts: it takes the service's arguments, has its probes, status page and counters, and fails every
- * n-th request (`--fail-every`, 0 for none).
+ * n-th request (`--fail-every`, 0 for none). Its migration has nothing to do, its indexer no blocks.
  */
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
   strict: false,
   options: {
@@ -19,6 +19,8 @@ const { values } = parseArgs({
     manifest: { type: 'string' },
   },
 });
+
+if (positionals.includes('migrate')) process.exit(0);
 
 const failEvery = Number(values['fail-every']);
 const counts = { 200: 0, 503: 0 };
@@ -50,7 +52,7 @@ const pages: Readonly<Record<string, () => string>> = {
     }),
 };
 
-listen(api, values.port);
+if (values.port !== undefined) listen(api, values.port);
 listen(internal, values['internal-port']);
 
 process.on('SIGTERM', () => {
