@@ -7,7 +7,7 @@ import { startControlPlane, type ControlPlane } from '#test/support/control-plan
 import { applyDefinitions } from '#test/support/crds.ts';
 import { pathOf, tonApi, tonApiPath } from '#test/support/operated.ts';
 
-import { median, quantile, type Bench, type BenchResult } from './bench.ts';
+import { median, quantile, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import { measurePods, type PodFigures } from './operator/pods.ts';
 import { startOperatorProcess, type OperatorProcess } from './operator/process.ts';
 
@@ -22,40 +22,57 @@ const waitTimeoutMs = 900_000;
 /** Writes that took effect. */
 const done = 'result="ok"';
 
-type World = { readonly plane: ControlPlane; readonly client: ClusterClient };
+type World = {
+  readonly plane: ControlPlane;
+  readonly client: ClusterClient;
+  /** Who leads; a part that ends it puts the next one here. */
+  operator: OperatorProcess;
+};
+
+/** How much of it: the targets name the full figures. */
+type Extent = {
+  readonly restSeconds: number;
+  readonly kills: number;
+  readonly frozenSeconds: number;
+  readonly many: number;
+};
+
+const full: Extent = { restSeconds: 600, kills: 20, frozenSeconds: 200, many: 1000 };
+const quick: Extent = { restSeconds: 20, kills: 3, frozenSeconds: 20, many: 100 };
+
+/** Parts on a control plane without nodes, in their order; each finds a hundred TonApis at rest. `pods` is a cluster of its own. */
+const parts: Readonly<Record<string, (world: World, extent: Extent) => Promise<BenchResult[]>>> = {
+  apply,
+  drift,
+  rest: atRest,
+  kills: restarts,
+  frozen: thawed,
+  takeover,
+  fleet,
+};
 
 export const bench: Bench = {
   about:
-    'the operator on a real control plane: times from an edit to its effect, writes at rest, memory, takeover, and what callers of real pods see, against the targets of the operator sheet 11',
+    'the operator on a real control plane: times from an edit to its effect, writes at rest, memory, takeover, and what callers of real pods see, against the targets of the operator sheet 11; --quick for less of each, --only with pods, apply, drift, rest, kills, frozen, takeover, fleet for parts',
   async run(options) {
-    const rest = options.includes('--quick') ? 20 : 600;
-    const many = options.includes('--quick') ? 100 : 1000;
+    const wanted = wantedOf(options, ['pods', ...Object.keys(parts)]);
+    const extent = options.includes('--quick') ? quick : full;
     execFileSync('npm', ['run', 'build'], { cwd: projectRoot, stdio: 'ignore' });
-    const ofPods = options.includes('--no-pods') ? [] : podResults(await measurePods(5000));
+    const ofPods = wanted.includes('pods') ? podResults(await measurePods(5000)) : [];
+    const chosen = Object.entries(parts).filter(([name]) => wanted.includes(name));
+    if (chosen.length === 0) return ofPods;
     const plane = await startControlPlane({ controllers: false });
     const client = createClusterClient({ ...plane, token: plane.adminToken });
     await applyDefinitions(client);
-    const world = { plane, client };
-    let operator = await startOperatorProcess(plane, 'first');
+    const world: World = { plane, client, operator: await startOperatorProcess(plane, 'first') };
     try {
-      await until(async () => (await operator.metric('leader_election_master_status')) === 1);
-      const results = [
-        ...(await firstHundred(world)),
-        ...(await drift(world)),
-        ...(await atRest(world, operator, rest)),
-      ];
-      results.push(...(await restarts(world, operator, rest)));
-      const thawedBy = await thawed(world, rest >= 600 ? 200 : 20);
-      operator = thawedBy.operator;
-      const handedOver = await takeover(world, operator);
-      operator = handedOver.operator;
-      results.push(...thawedBy.results, ...handedOver.results, ...(await fleet(world, operator, many)));
-      const [edit, last] = await editAtStart(world, operator, many);
-      operator = last;
-      results.push(edit, ...ofPods);
-      return results;
+      await until(async () => (await world.operator.metric('leader_election_master_status')) === 1);
+      const results: BenchResult[] = [];
+      if (!wanted.includes('apply')) await makeHundred(world);
+      for (const [, measure] of chosen) results.push(...(await measure(world, extent)));
+      return [...results, ...ofPods];
     } finally {
-      operator.signal('SIGKILL');
+      world.operator.signal('SIGKILL');
       await client.close();
       await plane.stop();
     }
@@ -74,22 +91,29 @@ function podResults(seen: PodFigures): BenchResult[] {
 }
 
 /** One after the other, a hundred TonApis: from the request to the last child. */
-async function firstHundred({ client }: World): Promise<BenchResult[]> {
+async function apply(world: World): Promise<BenchResult[]> {
   // An API server reads the schema of each kind at the first apply of one: seconds that come once in its life.
-  await client.create(tonApiPath, tonApi('warm'));
-  await until(async () => (await client.find(`${pathOf('PodDisruptionBudget')}/warm-api`)) !== undefined);
-  await client.delete(`${tonApiPath}/warm`);
-  const times: number[] = [];
-  for (let at = 0; at < 100; at += 1) {
-    const startedMs = performance.now();
-    await client.create(tonApiPath, tonApi(`one-${at}`));
-    await until(async () => (await client.find(`${pathOf('PodDisruptionBudget')}/one-${at}-api`)) !== undefined);
-    times.push((performance.now() - startedMs) / 1000);
-  }
+  await make(world, 'warm');
+  await world.client.delete(`${tonApiPath}/warm`);
+  const times = await makeHundred(world);
   return [
     figure('apply of one TonApi to its last child, p50', median(times), 's', 0.5),
     figure('apply of one TonApi to its last child, p99', quantile(times, 0.99), 's', 2),
   ];
+}
+
+async function makeHundred(world: World): Promise<number[]> {
+  const times: number[] = [];
+  for (let at = 0; at < 100; at += 1) times.push(await make(world, `one-${at}`));
+  return times;
+}
+
+/** Seconds until its last child is there. */
+async function make({ client }: World, name: string): Promise<number> {
+  const startedMs = performance.now();
+  await client.create(tonApiPath, tonApi(name));
+  await until(async () => (await client.find(`${pathOf('PodDisruptionBudget')}/${name}-api`)) !== undefined);
+  return (performance.now() - startedMs) / 1000;
 }
 
 async function drift({ client }: World): Promise<BenchResult[]> {
@@ -104,7 +128,7 @@ async function drift({ client }: World): Promise<BenchResult[]> {
   return [figure('foreign edit until it is undone, the longest of 50', Math.max(...times), 's', 2)];
 }
 
-async function atRest({ client }: World, operator: OperatorProcess, seconds: number): Promise<BenchResult[]> {
+async function atRest({ client, operator }: World, { restSeconds: seconds }: Extent): Promise<BenchResult[]> {
   await quiet(operator);
   const [writes, cpu] = [await operator.metric('ton_operator_writes_total', done), operator.cpuSeconds()];
   await sleep(seconds * 1000);
@@ -122,10 +146,10 @@ async function atRest({ client }: World, operator: OperatorProcess, seconds: num
 }
 
 /** The API server ends and comes back; then an edit must take effect and nothing else be written. */
-async function restarts({ plane, client }: World, operator: OperatorProcess, rest: number): Promise<BenchResult[]> {
+async function restarts({ plane, client, operator }: World, { kills: rounds }: Extent): Promise<BenchResult[]> {
+  await quiet(operator);
   const times: number[] = [];
   const before = await operator.metric('ton_operator_writes_total', done);
-  const rounds = rest >= 600 ? 20 : 3;
   for (let round = 0; round < rounds; round += 1) {
     await plane.restartApiServer();
     const startedMs = performance.now();
@@ -147,10 +171,8 @@ async function restarts({ plane, client }: World, operator: OperatorProcess, res
  * The API server says nothing for so long, its connections open all the while. A leader that cannot renew its Lease ends, as it must; the standby goes on
  * through it, and then an edit must take effect.
  */
-async function thawed(
-  { plane, client }: World,
-  seconds: number,
-): Promise<{ results: BenchResult[]; operator: OperatorProcess }> {
+async function thawed(world: World, { frozenSeconds: seconds }: Extent): Promise<BenchResult[]> {
+  const { plane, client } = world;
   const standby = await startOperatorProcess(plane, 'standby');
   const thaw = plane.freezeApiServer();
   await sleep(seconds * 1000);
@@ -162,13 +184,16 @@ async function thawed(
     return (await client.get(path))['spec'].replicas === 44;
   });
   const name = `API server frozen for ${seconds} s: until it has converged`;
-  return { results: [figure(name, (performance.now() - startedMs) / 1000, 's', 10)], operator: standby };
+  const converged = (performance.now() - startedMs) / 1000;
+  // The leader ends by itself, unless the freeze was shorter than its Lease.
+  world.operator.signal('SIGTERM');
+  world.operator = standby;
+  return [figure(name, converged, 's', 10)];
 }
 
-async function takeover(
-  { plane, client }: World,
-  first: OperatorProcess,
-): Promise<{ results: BenchResult[]; operator: OperatorProcess }> {
+async function takeover(world: World): Promise<BenchResult[]> {
+  const { plane, client, operator: first } = world;
+  await until(async () => (await first.metric('leader_election_master_status')) === 1);
   const path = `${pathOf('Deployment')}/one-1-api`;
   const edited = async (replicas: number): Promise<void> => {
     await client.merge(`${tonApiPath}/one-1`, { spec: { replicas } });
@@ -185,22 +210,17 @@ async function takeover(
   await edited(22);
   const crashed = (performance.now() - startedMs) / 1000;
   await quiet(third);
-  return {
-    results: [
-      figure('leader ends by SIGTERM: until the next one writes', ordered, 's', 3),
-      figure('leader is killed: until the next one writes', crashed, 's', 18),
-      figure(
-        'writes of the new leader beyond that of the edit',
-        (await third.metric('ton_operator_writes_total', done)) - 2,
-        'writes',
-        0,
-      ),
-    ],
-    operator: third,
-  };
+  world.operator = third;
+  const written = await third.metric('ton_operator_writes_total', done);
+  return [
+    figure('leader ends by SIGTERM: until the next one writes', ordered, 's', 3),
+    figure('leader is killed: until the next one writes', crashed, 's', 18),
+    figure('writes of the new leader beyond that of the edit', written - 2, 'writes', 0),
+  ];
 }
 
-async function fleet({ client }: World, operator: OperatorProcess, count: number): Promise<BenchResult[]> {
+async function fleet(world: World, { many: count }: Extent): Promise<BenchResult[]> {
+  const { client, operator } = world;
   const startedMs = performance.now();
   const names = Array.from({ length: count }, (_, at) => `fleet-${at}`);
   const waiting = [...names];
@@ -223,15 +243,13 @@ async function fleet({ client }: World, operator: OperatorProcess, count: number
     figure(`${count} TonApis of ${childrenEach} children: until all are made`, all, 's', 120),
     figure(`resident memory with ${count + 100} TonApis`, operator.rssMb(), 'MB', 220),
     figure(`CPU at rest with ${count + 100} TonApis`, ((operator.cpuSeconds() - cpu) / 20) * 100, '%', 2),
+    await editAtStart(world, count),
   ];
 }
 
 /** A new leader has everything to look at: an edit made in that moment is not to wait for it. */
-async function editAtStart(
-  { plane, client }: World,
-  before: OperatorProcess,
-  count: number,
-): Promise<[BenchResult, OperatorProcess]> {
+async function editAtStart(world: World, count: number): Promise<BenchResult> {
+  const { plane, client, operator: before } = world;
   const next = await startOperatorProcess(plane, 'last');
   before.signal('SIGTERM');
   await until(async () => (await next.metric('leader_election_master_status')) === 1);
@@ -239,18 +257,21 @@ async function editAtStart(
   await client.merge(`${tonApiPath}/one-2`, { spec: { replicas: 33 } });
   await until(async () => (await client.get(`${pathOf('Deployment')}/one-2-api`))['spec'].replicas === 33);
   const seconds = (performance.now() - startedMs) / 1000;
-  return [figure(`an edit while a new leader looks at ${count + 100} TonApis`, seconds, 's', 2), next];
+  world.operator = next;
+  return figure(`an edit while a new leader looks at ${count + 100} TonApis`, seconds, 's', 2);
 }
 
 /** Writes have stood still for a while. */
 async function quiet(operator: OperatorProcess): Promise<void> {
+  const deadline = Date.now() + waitTimeoutMs;
   let last = -1;
-  for (;;) {
+  while (Date.now() < deadline) {
     const now = await operator.metric('ton_operator_writes_total', done);
     if (now === last) return;
     last = now;
     await sleep(3000);
   }
+  throw new Error('writes never stood still');
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
