@@ -1,20 +1,23 @@
+import { createAttachment } from '../attachment.ts';
+
 /**
  * Views that were made with `showOnce`, with their JSON once it was asked for. What was made is kept with the value that it shows and
  * no longer, so the caches' own bounds hold it.
  */
-const texts = new WeakMap<object, { json: string | undefined }>();
+const texts = createAttachment<object, { json: string | undefined }>();
 
 /** Shows each value once: a value that a cache gives again is shown as before, without the work. */
 export function showOnce<A extends object, C extends readonly unknown[], B>(
   view: (value: A, ...context: C) => B,
 ): (value: A, ...context: C) => B {
-  const shown = new WeakMap<A, { readonly view: B }>();
+  const shown = createAttachment<A, { readonly view: B }>();
   return (value, ...context) => {
-    const before = shown.get(value);
+    const before = shown.of(value);
     if (before !== undefined) return before.view;
     const made = { view: view(value, ...context) };
-    shown.set(value, made);
-    if (typeof made.view === 'object' && made.view !== null) texts.set(made.view, { json: undefined });
+    shown.attach(value, made);
+    const { view: result } = made;
+    if (typeof result === 'object' && result !== null && !isShown(result)) texts.attach(result, { json: undefined });
     return made.view;
   };
 }
@@ -22,12 +25,12 @@ export function showOnce<A extends object, C extends readonly unknown[], B>(
 /** The JSON of a result; what `showOnce` made, alone or in a list, is written once. */
 export function writeResult(result: unknown): string {
   if (typeof result !== 'object' || result === null) return JSON.stringify(result);
-  const text = texts.get(result);
+  const text = texts.of(result);
   if (text !== undefined) return (text.json ??= JSON.stringify(result));
   const isListOfShown = Array.isArray(result) && result.length > 0 && result.every(isShown);
   return isListOfShown ? `[${result.map(writeResult).join(',')}]` : JSON.stringify(result);
 }
 
 function isShown(item: unknown): boolean {
-  return typeof item === 'object' && item !== null && texts.has(item);
+  return typeof item === 'object' && item !== null && texts.of(item) !== undefined;
 }

@@ -1,3 +1,4 @@
+import { createAttachment } from '../attachment.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { ContractWorlds, MethodCall, MethodRun } from './contract-world.ts';
@@ -28,16 +29,16 @@ export type LiveGetMethods = {
 
 export function createLiveGetMethods(dependencies: { worlds: ContractWorlds }): LiveGetMethods {
   /** By the stack of a run, which is kept with it: the same run gives the same value, so that what is made of it can be kept too. */
-  const made = new WeakMap<readonly StackEntry[], LiveMethodRun>();
+  const made = createAttachment<readonly StackEntry[], LiveMethodRun>();
 
   return {
     async runMethod(call, seqno, context) {
       const world = await dependencies.worlds.open(seqno, context);
       const run = await world.runMethod(call);
-      const before = made.get(run.stack);
+      const before = made.of(run.stack);
       if (before !== undefined) return world.answer(before);
       const value = describeRun(run);
-      made.set(run.stack, value);
+      made.attach(run.stack, value);
       return world.answer(value);
     },
   };

@@ -1,3 +1,4 @@
+import { createAttachment } from '../attachment.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';
@@ -15,13 +16,14 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
   const reader = createAccountReader({ trust }, { pool });
   const suspended = createSuspendedAccounts({ pool });
   /** Of the views that the pool still holds: the same view gives the same account, so that what is made of it can be kept with it. */
-  const made = new WeakMap<AccountView, { readonly list: SuspendedList; readonly value: LiveAccount }>();
+  const made = createAttachment<AccountView, { list: SuspendedList; value: LiveAccount }>();
 
   function withSuspension(view: AccountView, list: SuspendedList): LiveAccount {
-    const before = made.get(view);
+    const before = made.of(view);
     if (before !== undefined && before.list === list) return before.value;
     const value = { ...view, suspended: isSuspended(list, view.account, view.shardUtime) };
-    made.set(view, { list, value });
+    if (before === undefined) made.attach(view, { list, value });
+    else Object.assign(before, { list, value });
     return value;
   }
 
