@@ -31,11 +31,17 @@ export const transactionKinds = {
   mergeInstall: 'merge_install',
 } as const satisfies Record<TransactionDescr['kind'], string>;
 
-/** A transaction as classification sees it. The table stays open for as long as bodies are read. Throws DecodeError. */
+/**
+ * A transaction as classification sees it. The table stays open for as long as bodies and hashes are read: hashes take most of the time, and few are
+ * asked for. Throws DecodeError.
+ */
 export function eventTransaction({ table, transaction, workchain, mcSeqno }: ReadTransaction): EventTransaction {
   const { descr, inMessage } = transaction;
+  let hash: string | undefined;
   return {
-    hash: hashText(table, transaction.cell),
+    get hash() {
+      return (hash ??= hashText(table, transaction.cell));
+    },
     account: formatRawAddress({ workchain, id: transaction.account }, 'upper'),
     lt: transaction.lt,
     utime: transaction.utime,
@@ -61,8 +67,11 @@ function computed(descr: TransactionDescr): Pick<EventTransaction, 'skippedReaso
 
 function eventMessage(table: CellTable, message: Message): EventMessage {
   const { cell, body, init } = message;
+  let hash: string | undefined;
   return {
-    hash: hashText(table, cell),
+    get hash() {
+      return (hash ??= hashText(table, cell));
+    },
     ...messageInfo(table, message),
     opcode: readOpcode(table, body) ?? null,
     body: table.kind(body.cell) === 'ordinary' ? openBody(table, body) : undefined,

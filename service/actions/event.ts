@@ -79,7 +79,7 @@ export function eventTree(trace: EventTrace): EventNode | undefined {
   if (root === undefined) return undefined;
   const consumers = new Map<string, EventTransaction>();
   for (const transaction of trace.transactions) {
-    if (transaction.inMessage !== null) consumers.set(transaction.inMessage.hash, transaction);
+    if (transaction.inMessage !== null) consumers.set(placeOf(transaction.inMessage), transaction);
   }
   const first: EventNode = {
     message: root.inMessage ?? undefined,
@@ -92,7 +92,7 @@ export function eventTree(trace: EventTrace): EventNode | undefined {
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (isLog(node)) continue;
     for (const message of node.transaction.outMessages) {
-      const transaction = message.destination === null ? node.transaction : consumers.get(message.hash);
+      const transaction = message.destination === null ? node.transaction : consumers.get(placeOf(message));
       if (transaction === undefined) continue;
       const child: EventNode = { message, transaction, parent: node, children: [] };
       node.children.push(child);
@@ -100,6 +100,11 @@ export function eventTree(trace: EventTrace): EventNode | undefined {
     }
   }
   return first;
+}
+
+/** Says which message it is: an account sends one at a logical time. Those from outside have no sender in the trace. */
+function placeOf({ source, createdLt }: EventMessage): string {
+  return `${createdLt} ${source}`;
 }
 
 /** Logical time of a node: of the message, or of the transaction that one from outside or the chain itself began. */

@@ -203,16 +203,25 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Mea
 async function replaceActions(session: Session, inserts: Inserts, meaning: Meaning): Promise<void> {
   const { traces } = meaning;
   if (traces.length === 0) return;
-  const ids = [
-    encodeArray(
-      hash,
-      traces.map(({ trace_id }) => trace_id),
-    ),
-  ];
-  for (const { name } of [actionAccounts, actions, traceClassifications]) {
-    await session.query(`DELETE FROM ${name} WHERE trace_id = ANY ($1::bytea[])`, ids);
+  const ids = encodeIds(traces);
+  // Only a trace that was classified before has actions, and most were not.
+  const known = await session.query<Pick<TraceClassificationRow, 'trace_id'>>(
+    `DELETE FROM ${traceClassifications.name} WHERE trace_id = ANY ($1::bytea[]) RETURNING trace_id`,
+    [ids],
+  );
+  if (known.length > 0) {
+    for (const { name } of [actionAccounts, actions]) {
+      await session.query(`DELETE FROM ${name} WHERE trace_id = ANY ($1::bytea[])`, [encodeIds(known)]);
+    }
   }
   await inserts.add(traceClassifications, traces);
   await inserts.add(actions, meaning.actions);
   await inserts.add(actionAccounts, meaning.actionAccounts);
+}
+
+function encodeIds(traces: readonly Pick<TraceClassificationRow, 'trace_id'>[]): Buffer {
+  return encodeArray(
+    hash,
+    traces.map(({ trace_id }) => trace_id),
+  );
 }
