@@ -6,6 +6,7 @@ import {
   findNftCollections,
   findNftItems,
   findNftTransfers,
+  nftItemsOrder,
   readNftCollections,
   readNftSales,
   type FoundNftItem,
@@ -27,7 +28,7 @@ import {
 } from './nft-views.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, accounts, bool, cursorPage, limitMax, page, texts } from './parameters.ts';
+import { account, accounts, bool, cursorPage, limitMax, texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 import { directed, keysOf, sideOf } from './token-parameters.ts';
 
@@ -75,13 +76,17 @@ function items(notes: AccountNotes): V3Operation {
       indexes: texts('index'),
       includesOnSale: bool('include_on_sale'),
       newestFirst: bool('sort_by_last_transaction_lt'),
-      ...page,
+      ...cursorPage,
     },
     rule: { schema: {}, check: checkItems },
     result: itemsResponse,
     handle: async ({ addresses, owners, collections: of, indexes, ...values }, context) => {
       const keys = { addresses: keysOf(addresses), owners: keysOf(owners), collections: keysOf(of) };
-      const rows = await findNftItems(context.store, { ...values, ...keys, indexes: indexes.map(BigInt) }, values);
+      const filter = { ...values, ...keys, indexes: indexes.map(BigInt) };
+      const order = { list: 'nft/items', order: nftItemsOrder(filter) };
+      const rows = await readPage(order, values, context, (after) =>
+        findNftItems(context.store, filter, { ...values, after }),
+      );
       const views = await viewItems(context.store, rows);
       return { nft_items: views, ...(await notes.notesOf(views.flatMap(addressesOfItem), context)) };
     },

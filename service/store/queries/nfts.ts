@@ -8,8 +8,8 @@ import {
   type NftSaleRow,
 } from '../meaning-tables.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
-import type { Placed } from './first-seen.ts';
-import type { After } from './order.ts';
+import { contractsOrder, type Placed } from './first-seen.ts';
+import { addAfter, orderBy, type After, type Order, type OrderKey } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts, type ContractFilter } from './token-contracts.ts';
 import type { SortedPage } from './transactions.ts';
@@ -47,7 +47,7 @@ export type NftItemFilter = {
 };
 
 /** An item with the sale or auction that holds it. */
-export type FoundNftItem = NftItemRow & {
+export type FoundNftItem = Placed<NftItemRow> & {
   /** `type` of the sale; null when none holds it. */
   readonly sale_type: string | null;
   /** Its seller. */
@@ -66,7 +66,7 @@ const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
 export async function findNftItems(
   store: StoreReader,
   filter: NftItemFilter,
-  page: Page,
+  page: Page & After,
 ): Promise<readonly FoundNftItem[]> {
   const { addresses, collections, indexes, includesOnSale } = filter;
   const owners = distinctKeys(filter.owners);
@@ -75,7 +75,9 @@ export async function findNftItems(
   if (collections.length === 1) conditions.when(collections[0], (at) => `t.collection = ${at}`);
   if (collections.length > 1) conditions.when(collections, (at) => `t.collection = ANY(${at}::bytea[])`);
   if (indexes.length > 0) conditions.when(indexes, (at) => `t.index = ANY(${at}::numeric[])`);
-  const { within, across } = orderOf(filter, owners.length);
+  const order = nftItemsOrder(filter);
+  const across = orderBy(order, 't');
+  addAfter(conditions, order, 't', page.after, { holder: 'a.key' });
   let cut = '';
   if (owners.length === 0) {
     cut = `SELECT ${itemColumns} FROM nft_items t ${conditions.where()}`;
@@ -86,30 +88,43 @@ export async function findNftItems(
     const sold = { select, from: `nft_sales s JOIN nft_items t ON ${held}`, key: 's.nft_owner' };
     const lists = includesOnSale ? [{ ...direct, also: kept }, sold] : [direct];
     const at = conditions.place(owners);
-    cut = lists.map((list) => `(${firstOfEach(list, at, conditions, `ORDER BY ${within}`, page)})`).join(' UNION ALL ');
+    const within = orderBy(
+      order.filter((key) => key !== holder),
+      't',
+    );
+    cut = lists.map((list) => `(${firstOfEach(list, at, conditions, within, page)})`).join(' UNION ALL ');
   }
+  const shown = owners.length === 0 ? itemColumns : `${itemColumns}, t.holder`;
   return store.read(
-    `SELECT ${columnsOf(nftItems, 't')}, s.type AS sale_type, s.nft_owner AS sale_owner
-      FROM (SELECT * FROM (${cut}) t ORDER BY ${across} ${pageOf(page)}) t LEFT JOIN nft_sales s ON ${held} ORDER BY ${across}`,
+    `SELECT ${shown}, s.type AS sale_type, s.nft_owner AS sale_owner
+      FROM (SELECT * FROM (${cut}) t ${across} ${pageOf(page)}) t LEFT JOIN nft_sales s ON ${held} ${across}`,
     conditions.values,
   );
 }
 
-type Order = { readonly within: string; readonly across: string };
+const byIndex: Order = [
+  { column: 'collection', type: 'bytea', sort: 'asc', nullable: true },
+  { column: 'index', type: 'numeric', sort: 'asc' },
+  { column: 'id', type: 'bigint', sort: 'asc' },
+];
 
-const byIndex = 't.collection, t.index, t.id';
-
-/** Within the list of an owner, and across owners. */
-function orderOf({ addresses, collections, newestFirst }: NftItemFilter, owners: number): Order {
-  if (owners > 1 && collections.length !== 1 && !newestFirst) {
-    return { within: byIndex, across: `t.holder, ${byIndex}` };
+/** Of items: what is asked for decides it. */
+export function nftItemsOrder(filter: NftItemFilter): Order {
+  const { addresses, collections, newestFirst } = filter;
+  const owners = distinctKeys(filter.owners).length;
+  if (newestFirst) {
+    return [
+      { column: 'last_trans_lt', type: 'bigint', sort: 'desc' },
+      { column: 'id', type: 'bigint', sort: 'desc' },
+    ];
   }
-  let order = 't.id';
-  if (newestFirst) order = 't.last_trans_lt DESC, t.id DESC';
-  else if (owners > 0 || collections.length === 1) order = byIndex;
-  else if (addresses.length > 0 && collections.length === 0) order = 't.address';
-  return { within: order, across: order };
+  if (owners > 1 && collections.length !== 1) return [holder, ...byIndex];
+  if (owners > 0 || collections.length === 1) return byIndex;
+  return contractsOrder(collections.length === 0 ? addresses : [], 'asc');
 }
+
+/** The owner in whose list an item is: of one on sale its seller. */
+const holder: OrderKey = { column: 'holder', type: 'bytea', sort: 'asc' };
 
 /** The sales among some accounts, in no order. Rides the primary key. @param keys of accounts */
 export function readNftSales(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly NftSaleRow[]> {

@@ -29,13 +29,24 @@ export function positionOf(order: Order, row: object): Position {
   return order.map(({ column }) => (row as Readonly<Record<string, PositionValue>>)[column] ?? null);
 }
 
-/** Only rows behind a place, in a form that an index on the order's columns bounds. Nothing when there is no place. */
-export function addAfter(conditions: Conditions, order: Order, alias: string, after: Position | undefined): void {
+/**
+ * Only rows behind a place, in a form that an index on the order's columns bounds. Nothing when there is no place.
+ *
+ * @param alias of the table that has the columns
+ * @param elsewhere expressions of columns that the table has not
+ */
+export function addAfter(
+  conditions: Conditions,
+  order: Order,
+  alias: string,
+  after: Position | undefined,
+  elsewhere: Readonly<Record<string, string>> = {},
+): void {
   if (after === undefined) return;
   const keys = order.map(({ column, type, ...key }, index) => {
     const value = after[index] ?? null;
     const at = value === null ? 'NULL' : `${conditions.place(value)}::${type}`;
-    return { ...key, name: `${alias}.${column}`, at, isNull: value === null };
+    return { ...key, name: elsewhere[column] ?? `${alias}.${column}`, at, isNull: value === null };
   });
   if (keys.every(({ nullable, sort }) => nullable !== true && sort === keys[0]?.sort)) {
     const names = keys.map(({ name }) => name).join(', ');

@@ -6,9 +6,11 @@ import {
   findNftCollections,
   findNftItems,
   findNftTransfers,
+  nftItemsOrder,
   readNftSales,
   type NftItemFilter,
 } from '#service/store/queries/nfts.ts';
+import { positionOf, type Position } from '#service/store/queries/order.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createTokenStore, drawTokens } from '#test/support/token-rows.ts';
@@ -35,6 +37,9 @@ beforeAll(async () => {
   reader = { read: (sql, values) => made.store.read(sql, values) };
 }, 120_000);
 afterAll(() => made.close());
+
+/** Rows of one list that are read page by page. */
+const PAGED_MAX = 30;
 
 const owners = fewOf('owner', 7);
 const same = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
@@ -119,6 +124,27 @@ describe('NFT items', () => {
     );
     expect(counts.some).toBeGreaterThan(200);
     expect(counts.sold).toBeGreaterThan(20);
+  });
+
+  it('go on behind any of them', async () => {
+    let behindSome = 0;
+    await fc.assert(
+      fc.asyncProperty(filters, fc.integer({ min: 1, max: 7 }), async (filter, limit) => {
+        const wanted = addressesOf(expectedItems(filter));
+        const order = nftItemsOrder(filter);
+        const seen: unknown[] = [];
+        for (let after: Position | undefined; seen.length < Math.min(wanted.length, PAGED_MAX);) {
+          const rows = await findNftItems(reader, filter, { limit, offset: 0, after });
+          expect(rows.length).toBe(Math.min(limit, wanted.length - seen.length));
+          seen.push(...addressesOf(rows));
+          behindSome += after === undefined ? 0 : 1;
+          after = positionOf(order, rows.at(-1)!);
+        }
+        expect(seen).toEqual(wanted.slice(0, seen.length));
+      }),
+      { seed: 22, numRuns: 300 },
+    );
+    expect(behindSome).toBeGreaterThan(300);
   });
 });
 
