@@ -1,4 +1,4 @@
-import { createAttachment } from '../attachment.ts';
+import { createAttachment } from '../live/attachment.ts';
 
 /**
  * Views that were made with `showOnce`, with their JSON once it was asked for. What was made is kept with the value that it shows and

@@ -1,4 +1,4 @@
-import { createAttachment } from '../attachment.ts';
+import { createAttachment } from './attachment.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { ContractWorlds, MethodCall, MethodRun } from './contract-world.ts';

@@ -1,4 +1,4 @@
-import { createAttachment } from '../attachment.ts';
+import { createAttachment } from './attachment.ts';
 import type { Pool } from '../pool/pool.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';

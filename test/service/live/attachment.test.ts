@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createAttachment } from '#service/attachment.ts';
+import { createAttachment } from '#service/live/attachment.ts';
 
 it('keeps a value with an object, and another one for others who keep something with it', () => {
   const [one, other] = [createAttachment<object, number>(), createAttachment<object, string>()];
