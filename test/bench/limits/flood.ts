@@ -9,8 +9,8 @@ const [url = '', key = '', rate = '0'] = process.argv.slice(2);
 const { hostname, port, pathname } = new URL(url);
 const text = `GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${key}\r\n\r\n`;
 
-/** Enough that none is awaited: a refusal may be held back for 100 ms. */
-const connectionsMax = 256;
+/** Enough that none is awaited: a refusal may be held back for a second, which is as many as `RATE`. */
+const connectionsMax = 2048;
 
 const state = { on: false, refused: 0, asked: 0, startedMs: 0 };
 const free: Socket[] = [];
