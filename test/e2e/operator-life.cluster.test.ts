@@ -56,6 +56,21 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
     );
 
     it(
+      'says that its image cannot be had, and runs once another is asked for',
+      async () => {
+        const image = { repository: 'nowhere.example/none', tag: '1' };
+        await cluster.client.create(paths.tonApis, cluster.tonApi('imageless', { image, replicas: 1 }));
+        const available = async () => (await cluster.conditions('imageless'))['Available'];
+        await expect.poll(async () => (await available())?.message, patience).toContain('nowhere.example/none:1');
+        expect(await available()).toMatchObject({ status: 'False', reason: 'NoReadyPods' });
+        expect(await reason('Ready')).toBe('Serving');
+        await cluster.client.merge(`${paths.tonApis}/imageless`, { spec: { image: null } });
+        await expect.poll(async () => (await cluster.conditions('imageless'))['Ready']?.reason, patience).toBe('Serving');
+      },
+      minutes,
+    );
+
+    it(
       'says that no lite server can be reached, and why its pods are not ready, until one can',
       async () => {
         const { liteServer } = cluster.network;
