@@ -65,7 +65,9 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
         expect(await available()).toMatchObject({ status: 'False', reason: 'NoReadyPods' });
         expect(await reason('Ready')).toBe('Serving');
         await cluster.client.merge(`${paths.tonApis}/imageless`, { spec: { image: null } });
-        await expect.poll(async () => (await cluster.conditions('imageless'))['Ready']?.reason, patience).toBe('Serving');
+        await expect
+          .poll(async () => (await cluster.conditions('imageless'))['Ready']?.reason, patience)
+          .toBe('Serving');
       },
       minutes,
     );
