@@ -105,7 +105,7 @@ describe.skipIf(missing)('the story of an API', () => {
       spec: { apiRef: { name: 'main' }, ...spec },
     });
   /** What happens while callers ask, of whom none may notice. */
-  const unnoticed = async (happening: () => Promise<void>, askedMin = 100): Promise<void> => {
+  const unnoticed = async (happening: () => Promise<void>, askedMin = 1000): Promise<void> => {
     const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 4 });
     try {
       await happening();
