@@ -26,7 +26,7 @@ export async function runFund(args: readonly string[]): Promise<string> {
   const { address, amount, api, data } = readArguments(args);
   const url = new URL('/faucet', api);
   const key = readKey(data);
-  let answer: { ok?: boolean; error?: string; result?: { message_hash: string; seqno: number } };
+  let answer: { ok?: boolean; code?: number; error?: string; result?: { message_hash: string; seqno: number } };
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -37,6 +37,12 @@ export async function runFund(args: readonly string[]): Promise<string> {
     answer = (await response.json()) as typeof answer;
   } catch (cause) {
     throw failed('network_unreachable', `--api: expected a private network that runs at ${api}`, cause);
+  }
+  if (answer.code === 401 && key !== undefined) {
+    throw failed(
+      'fund_refused',
+      `--data: expected the folder of the network at ${api}, got ${data}, whose key is another's`,
+    );
   }
   if (answer.result === undefined) throw failed('fund_refused', answer.error ?? 'the answer is not understood');
   return `${amount} TON sent to ${address} in block ${answer.result.seqno}, message ${answer.result.message_hash}\n`;

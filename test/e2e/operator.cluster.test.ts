@@ -60,7 +60,7 @@ describe.skipIf(missing)('the story of an API', () => {
     helm?.close();
     await metrics?.close();
     await cluster?.stop();
-    second?.cut();
+    await second?.close();
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 

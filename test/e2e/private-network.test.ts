@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import { Address, beginCell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { makeKey } from '#service/limits/keys.ts';
+import { keyFileName } from '#service/main/dev-key.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
 const projectRoot = resolve(import.meta.dirname, '../..');
@@ -66,9 +71,11 @@ function firstLine(bodyBytes: number): Promise<string> {
 
 const ask = (body: string): Promise<Response> => fetch(`${service.internalUrl}/dev`, { method: 'POST', body });
 
-/** The command, run to its end. */
+/** The command, run to its end, in a folder without a network of its own. */
 const runFund = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [join(projectRoot, 'service/main.ts'), 'dev', 'fund', ...args]);
+  promisify(execFile)(process.execPath, [join(projectRoot, 'service/main.ts'), 'dev', 'fund', ...args], {
+    cwd: tmpdir(),
+  });
 
 describe('the faucet', () => {
   it('answers when the money is there for the next read, in every form of address', async () => {
@@ -143,6 +150,15 @@ describe('the faucet', () => {
       code: 1,
       stderr: expect.stringContaining('expected a private network that runs at http://127.0.0.1:1') as string,
     });
+    const data = mkdtempSync(join(tmpdir(), 'another-network-'));
+    writeFileSync(join(data, keyFileName), makeKey(randomBytes).key);
+    await expect(runFund(one, '1', '--api', service.url, '--data', data)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `--data: expected the folder of the network at ${service.url}, got ${data}`,
+      ) as string,
+    });
+    rmSync(data, { recursive: true });
   });
 });
 

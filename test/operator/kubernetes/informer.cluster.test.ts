@@ -1,6 +1,3 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
-
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -12,9 +9,10 @@ import { systemClock } from '#operator/kubernetes/clock.ts';
 import { createClientMetrics, createWatchMetrics } from '#operator/kubernetes/metrics.ts';
 import { resources } from '#operator/kubernetes/resources.ts';
 import { createWatched, type Watched } from '#operator/kubernetes/watched.ts';
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import { ClusterError, createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { startTcpRelay, type TcpRelay } from '#test/support/tcp-relay.ts';
 
 const objects = 100;
 const changesEach = 100;
@@ -23,56 +21,12 @@ const path = '/api/v1/namespaces/default/configmaps';
 
 const nameOf = (at: number): string => `counted-${at}`;
 
-/** A relay to the API server that can be cut: what went through it ends, and nobody gets in. */
-type Relay = { readonly port: number; cut(): void; mend(): void; close(): Promise<void> };
-
-async function startRelay(target: number): Promise<Relay> {
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server: Server = createServer((near) => {
-    if (isCut) {
-      near.destroy();
-      return;
-    }
-    const far = connect(target, '127.0.0.1');
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        other.destroy();
-        sockets.delete(one);
-      });
-    }
-    near.pipe(far).pipe(near);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const drop = (): void => sockets.forEach((socket) => socket.destroy());
-  return {
-    port: (server.address() as AddressInfo).port,
-    cut() {
-      isCut = true;
-      drop();
-    },
-    mend() {
-      isCut = false;
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        drop();
-      }),
-  };
-}
-
 describe.skipIf(await withoutControlPlane('an informer on an API server that forgets', 'ours'))(
   'an informer on an API server that keeps 4 s of history',
   () => {
     let plane: ControlPlane;
     let writer: ClusterClient;
-    let relay: Relay;
+    let relay: TcpRelay;
     let watched: Watched;
     const register = new Registry();
     const seen = new Map<string, number>();
@@ -82,11 +36,11 @@ describe.skipIf(await withoutControlPlane('an informer on an API server that for
       const apiServerFlags = ['--watch-cache=false', '--etcd-compaction-interval=4s'];
       plane = await startControlPlane({ controllers: false, apiServerFlags });
       writer = createClusterClient({ ...plane, token: plane.adminToken });
-      relay = await startRelay(Number(new URL(plane.server).port));
+      relay = await startTcpRelay(new URL(plane.server).host);
       const dispatcher = new Agent({ connect: { ca: plane.authority } });
       const headers = { authorization: `Bearer ${plane.adminToken}` };
       const credentials = {
-        server: `https://127.0.0.1:${relay.port}`,
+        server: `https://${relay.address}`,
         namespace: undefined,
         current: async () => ({ dispatcher, headers }),
         reload: () => undefined,
@@ -137,16 +91,33 @@ describe.skipIf(await withoutControlPlane('an informer on an API server that for
       }
     }
 
+    /** What was the newest version at its call: at the end of each interval the server forgets what was there at its beginning. */
+    async function untilForgotten(): Promise<void> {
+      const { metadata } = await writer.get(`${path}?limit=1`);
+      const asOf = `${path}?limit=1&resourceVersionMatch=Exact&resourceVersion=${metadata['resourceVersion']}`;
+      const statusOf = (): Promise<number> =>
+        writer.get(asOf).then(
+          () => 200,
+          (error: unknown) => (error instanceof ClusterError ? error.status : 0),
+        );
+      await expect.poll(statusOf, { timeout: 60_000, interval: 500 }).toBe(410);
+    }
+
+    /** It comes back some seconds after the first cut is mended; before that a second one would be none. */
+    async function untilBack(): Promise<void> {
+      await expect.poll(() => restarts('expired'), { timeout: 60_000 }).toBeGreaterThanOrEqual(1);
+    }
+
     it(`misses none of ${objects * changesEach} changes over a kill, and over cuts that outlast the history`, async () => {
       for (let at = 0; at < objects; at++) {
         const metadata = { name: nameOf(at), labels: { counted: 'yes' } };
         await writer.create(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { count: '0' } });
       }
       for (let count = 1; count <= changesEach; count++) {
+        if (count === 60) await untilBack();
         if (count === 20 || count === 60) relay.cut();
         if (count === 40 || count === 80) {
-          // At the end of each interval what was there at its beginning is forgotten; the third one is to be sure.
-          await new Promise((resolve) => setTimeout(resolve, 13_000));
+          await untilForgotten();
           relay.mend();
         }
         if (count === 50) await plane.restartApiServer();
