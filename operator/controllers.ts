@@ -59,6 +59,13 @@ export type ControllersDependencies = {
 /** One look at a resource, all its requests included. */
 const workTimeoutMs = 60_000;
 
+/**
+ * Without events pods of a TonApi are asked for their lite servers and versions, and everything else is looked at, this often. A thousand TonApis take
+ * half of the CPU that the operator may use at rest (operator sheet 11).
+ */
+const tonApiLookMs = 180_000;
+const tonApiKeyLookMs = 1_800_000;
+
 /** What runs at the end may finish within this. */
 const closeGraceMs = 20_000;
 
@@ -98,13 +105,14 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
     return deployment !== undefined && isReplacing(deployment);
   }
 
-  const queueOf = (name: string, process: Parameters<typeof createQueue>[1]['process']): Queue =>
+  const queueOf = (name: string, lookMs: number, process: Parameters<typeof createQueue>[1]['process']): Queue =>
     createQueue(
-      { name, concurrency: options.concurrency, workTimeoutMs },
+      { name, concurrency: options.concurrency, workTimeoutMs, lookMs },
       { process, clock, random, logger, metrics: queueMetrics },
     );
   const tonApis = queueOf(
     'tonapi',
+    tonApiLookMs,
     createTonApiReconciler({
       ...shared,
       release,
@@ -121,6 +129,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
   );
   const tonApiKeys = queueOf(
     'tonapikey',
+    tonApiKeyLookMs,
     createTonApiKeyReconciler({ ...shared, revocations: createRevocations({ client, logger }), randomBytes }),
   );
   const addKeysOf = (tonApi: ObjectKey): void => {

@@ -11,10 +11,9 @@ export function contentHash(value: unknown): string {
 }
 
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]));
+  if (Array.isArray(value)) return value.map(sorted);
+  const fields: Record<string, unknown> = {};
+  for (const name of Object.keys(value).toSorted()) fields[name] = sorted((value as Record<string, unknown>)[name]);
+  return fields;
 }

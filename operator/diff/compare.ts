@@ -26,32 +26,45 @@ const amounts = /\.(requests|limits)\.[^.]+$|\.(sizeLimit|averageValue)$/;
 /**
  * Fields of `desired` that `live` has otherwise or not at all. Fields that only `live` has are not ours: defaults of the API server, and what others set.
  */
-export function compareFields(desired: unknown, live: unknown, path = ''): FieldChange[] {
-  if (isFields(desired)) {
-    if (!isFields(live)) return isEmpty(desired) && live === undefined ? [] : [{ path, before: live, after: desired }];
-    return Object.entries(desired).flatMap(([name, value]) =>
-      value === undefined ? [] : compareFields(value, live[name], below(path, name)),
-    );
-  }
-  if (Array.isArray(desired)) {
-    if (!Array.isArray(live))
-      return isEmpty(desired) && live === undefined ? [] : [{ path, before: live, after: desired }];
-    return compareLists(desired, live, path);
-  }
-  return isSame(desired, live, path) ? [] : [{ path, before: live, after: desired }];
+export function compareFields(desired: unknown, live: unknown): FieldChange[] {
+  const changes: FieldChange[] = [];
+  compare(desired, live, '', changes);
+  return changes;
 }
 
-function compareLists(desired: readonly unknown[], live: readonly unknown[], path: string): FieldChange[] {
-  const keys = keysOf(path);
-  if (keys === undefined) {
-    if (desired.length !== live.length) return [{ path, before: live, after: desired }];
-    return desired.flatMap((value, index) => compareFields(value, live[index], `${path}[${index}]`));
+/** Adds what differs at the path and below it. */
+function compare(desired: unknown, live: unknown, path: string, changes: FieldChange[]): void {
+  if (isFields(desired) && isFields(live)) {
+    for (const name of Object.keys(desired)) {
+      if (desired[name] !== undefined) compare(desired[name], live[name], below(path, name), changes);
+    }
+  } else if (Array.isArray(desired) && Array.isArray(live)) {
+    compareLists(desired, live, path, changes);
+  } else if (typeof desired === 'object' && desired !== null) {
+    if (live !== undefined || !isEmpty(desired)) changes.push({ path, before: live, after: desired });
+  } else if (!isSame(desired, live, path)) {
+    changes.push({ path, before: live, after: desired });
   }
-  const found = new Map(live.map((element) => [keyText(element, keys), element]));
-  return desired.flatMap((element) => {
-    const key = keyText(element, keys);
-    return compareFields(element, found.get(key), `${path}[${key}]`);
-  });
+}
+
+function compareLists(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  path: string,
+  changes: FieldChange[],
+): void {
+  const keys = keysOf(path);
+  if (keys !== undefined) {
+    const found = new Map(live.map((element) => [keyText(element, keys), element]));
+    for (const element of desired) {
+      const key = keyText(element, keys);
+      compare(element, found.get(key), `${path}[${key}]`, changes);
+    }
+  } else if (desired.length === live.length) {
+    desired.forEach((value, index) => compare(value, live[index], `${path}[${index}]`, changes));
+  } else {
+    changes.push({ path, before: live, after: desired });
+  }
 }
 
 /** Paths of the fields that have no fields below them, named as `compareFields` names them; a list that is replaced as a whole is one. */

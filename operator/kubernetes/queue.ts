@@ -36,6 +36,8 @@ export type QueueOptions = {
   readonly concurrency: number;
   /** Time of one look at a key. */
   readonly workTimeoutMs: number;
+  /** Everything is looked at this often, give or take a fifth, whatever the events say. */
+  readonly lookMs: number;
 };
 
 export type Work = {
@@ -58,8 +60,7 @@ export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 /** What no retry helps is looked at again now and then all the same. */
 const terminalLookMs = 600_000;
 
-/** Everything is looked at this often, whatever the events say. */
-const lookMs = 1_800_000;
+/** Looks that nothing asks for are spread: keys of one start would all come at once for ever. */
 const lookJitter = 0.2;
 
 /** Retries of all keys together: many that fail at once must not flood the API server. */
@@ -173,7 +174,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
       addAfter(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
       return 'error';
     }
-    addAfter(key, outcome.lookAgainMs ?? jittered(lookMs));
+    addAfter(key, outcome.lookAgainMs ?? jittered(options.lookMs));
     return outcome.lookAgainMs === undefined ? 'success' : 'requeue_after';
   }
 

@@ -58,9 +58,6 @@ const refusedMs = 15_000;
 /** An index that is not up to date is asked for again this soon. */
 const indexingMs = 10_000;
 
-/** Pods are asked for their lite servers and versions this often when nothing happens. */
-const calmMs = 60_000;
-
 /** What telling the status found out. */
 type Told = {
   /** Pods that have not taken over the configuration. */
@@ -93,14 +90,13 @@ export function createTonApiReconciler(
       rollouts.leave(keyOf(tonApi));
     if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: refusedMs };
     const soonest = [
-      calmMs,
       seen.lookAgainMs,
       decision.lookAgainMs,
       acted.lookAgainMs,
       after.behind.length > 0 ? propagatingMs : undefined,
       after.indexing ? indexingMs : undefined,
     ].filter((ms) => ms !== undefined);
-    return { type: 'done', lookAgainMs: Math.min(...soonest) };
+    return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
 
   /** The status from what is there after the work; and what pods are behind the configuration. */

@@ -15,7 +15,7 @@ function setup(process: (key: string) => Promise<Outcome> = async () => done, co
   const register = new Registry();
   const seen: { key: string; atMs: number }[] = [];
   const queue = createQueue(
-    { name: 'tonapi', concurrency, workTimeoutMs: 60_000 },
+    { name: 'tonapi', concurrency, workTimeoutMs: 60_000, lookMs: 1_800_000 },
     {
       process(key, { signal }) {
         seen.push({ key, atMs: clock.now() });
