@@ -7,6 +7,7 @@ export type GoneReason = 'indexed' | 'conflict' | 'expired' | 'displaced';
 export type PendingMetrics = {
   emulated(outcome: EmulationOutcome): void;
   gone(reason: GoneReason): void;
+  takenOver(): void;
 };
 
 export function createPendingMetrics(register: Registry, watched: () => number): PendingMetrics {
@@ -23,10 +24,15 @@ export function createPendingMetrics(register: Registry, watched: () => number):
     labelNames: ['reason'],
     registers,
   });
+  const takenOver = new Counter({
+    name: 'ton_pending_taken_over_total',
+    help: 'Foreseen traces taken over from a process that was not heard of any more',
+    registers,
+  });
   register.registerMetric(
     new Gauge({
       name: 'ton_pending_messages',
-      help: 'Messages sent through this process that are watched until they are indexed',
+      help: 'Messages that this process watches until they are indexed',
       registers: [],
       collect() {
         this.set(watched());
@@ -36,5 +42,6 @@ export function createPendingMetrics(register: Registry, watched: () => number):
   return {
     emulated: (outcome) => emulations.inc({ outcome }),
     gone: (reason) => gone.inc({ reason }),
+    takenOver: () => takenOver.inc(),
   };
 }

@@ -12,6 +12,8 @@ import type { Foreseen } from './emulation.ts';
 export type PendingTrace = {
   /** Normalised hash of the message from outside (TEP-467), 32 bytes. */
   readonly key: Buffer;
+  /** The message, as it was sent: whoever has the trace can run it again. */
+  readonly message: Buffer;
   /** Of the message as it was sent. */
   readonly messageHash: Buffer;
   /** Foreseen hash of the first transaction: what comes has another lt, and so another hash. */
@@ -48,6 +50,7 @@ export function pendingTraceOf(
   const [first] = transactions;
   return {
     key: message.normalizedHash,
+    message: message.boc,
     messageHash: message.hash,
     rootHash: first!.table.hash(first!.transaction.cell),
     sentUnixMs,
@@ -90,10 +93,11 @@ export function placesOf({ accounts, actions }: PendingTrace): readonly string[]
 }
 
 /** The form of `writeTrace`: pods of two releases do not read each other's. */
-export const TRACE_FORM = 2;
+export const TRACE_FORM = 3;
 
 type Written = {
   readonly key: string;
+  readonly message: string;
   readonly messageHash: string;
   readonly rootHash: string;
   readonly sentUnixMs: number;
@@ -125,6 +129,7 @@ export function writeTrace(trace: PendingTrace): string {
   const written: Written = {
     ...trace,
     key: base64(trace.key),
+    message: base64(trace.message),
     messageHash: base64(trace.messageHash),
     rootHash: base64(trace.rootHash),
     transactions: trace.transactions.map(({ workchain, boc }) => [workchain, base64(boc)]),
@@ -146,6 +151,7 @@ export function readTrace(text: string): PendingTrace {
   return {
     ...written,
     key: bytes(written.key),
+    message: bytes(written.message),
     messageHash: bytes(written.messageHash),
     rootHash: bytes(written.rootHash),
     transactions: written.transactions.map(([workchain, boc]) => ({ workchain, boc: bytes(boc) })),

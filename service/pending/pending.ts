@@ -4,6 +4,7 @@ import type { Detector } from '../interfaces/detector.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ReadContext } from '../live/answer.ts';
 import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
+import { readExternalMessage } from '../live/external-message.ts';
 import type { ExternalMessage } from '../live/external-message.ts';
 import { emulateTrace } from './emulation.ts';
 import type { Foreseen } from './emulation.ts';
@@ -14,7 +15,9 @@ import { createOwnTraces } from './own-traces.ts';
 import { placeOf, pendingTraceOf, withoutTransactions } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import { createSharedTraces } from './shared-traces.ts';
-import type { PendingLink } from './shared-traces.ts';
+import type { PendingLink, SharedTraces } from './shared-traces.ts';
+import { createWatchLeases, LEASE_MS } from './watch-leases.ts';
+import type { WatchLeases } from './watch-leases.ts';
 
 export type { PendingState } from './account-state.ts';
 export type { PendingTrace } from './pending-trace.ts';
@@ -39,7 +42,10 @@ export type Pending = {
   note(message: ExternalMessage, sender: Pick<ReadContext, 'access'>): void;
   /** Oldest first, without those whose real one is there to be read instead. Rejects as the index does. */
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
-  /** Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Never rejects. */
+  /**
+   * Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Takes over what other pods
+   * have foreseen and are not there to run again. Never rejects.
+   */
   refresh(): Promise<void>;
   /** Goes on over another Redis, or the same one under another password. */
   setLink(next: PendingLink): void;
@@ -103,8 +109,17 @@ const RUN_MS = 5_000;
 /** Traces of one answer. */
 const FOUND_MAX = 100;
 
+/** Pods say what they hold, and look for what nobody does, this often. */
+const HOLD_EVERY_MS = LEASE_MS / 5;
+
+/** Traces taken over in one look: a pod that has watched all that it may is replaced in half a minute by one other. */
+const TAKEN_AT_ONCE = 16;
+
 /** Name under which the pool and the TVM give turns. */
 const CALLER = 'pending traces';
+
+/** What pods share. */
+type Shared = SharedTraces & { readonly leases: WatchLeases };
 
 type Watched = {
   readonly message: ExternalMessage;
@@ -120,12 +135,16 @@ type Watched = {
   refusedAt: number | undefined;
 };
 
+function watchedFrom(message: ExternalMessage, sender: Watched['sender'], sentUnixMs: number): Watched {
+  return { message, sender, sentUnixMs, seqno: 0, read: undefined, isTaken: false, refusedAt: undefined };
+}
+
 export function createPending(options: PendingOptions, dependencies: PendingDependencies): Pending {
   const { worlds, index, detector, headSeqno, now, unixMs, logger } = dependencies;
   const watched = new Map<string, Watched>();
   const own = createOwnTraces();
   let { link } = dependencies;
-  let shared = link && createSharedTraces({ scope: options.scope, keptMs: KEPT_MS }, link);
+  let shared = link && shareOver(link);
   const metrics = createPendingMetrics(dependencies.register, () => watched.size);
   const ending = new AbortController();
   const running = new Set<Promise<void>>();
@@ -133,7 +152,13 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   const due = new Set<string>();
   let runs = 0;
   let refreshing: Promise<void> | undefined;
+  let heldUnixMs = 0;
   let closed = false;
+
+  function shareOver(line: PendingLink): Shared {
+    const sharing = { scope: options.scope, keptMs: KEPT_MS };
+    return { ...createSharedTraces(sharing, line), leases: createWatchLeases(sharing, line) };
+  }
 
   function track(work: Promise<void>): Promise<void> {
     const tracked = work.finally(() => running.delete(tracked));
@@ -161,7 +186,9 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     metrics.gone(reason);
     const trace = own.get(key);
     own.drop(key);
-    if (trace !== undefined) await shared?.drop(trace);
+    if (trace === undefined) return;
+    await shared?.drop(trace);
+    await shared?.leases.drop([key]);
   }
 
   /** Runs a message where the head is newer than its last run and an account of it has changed. */
@@ -203,12 +230,42 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     const trace = pendingTraceOf(one, foreseen, classified);
     own.put(trace);
     await shared?.put(trace, before);
+    if (before === undefined) await shared?.leases.hold([key], unixMs());
+  }
+
+  /** What is foreseen here, and so is in Redis. */
+  function foreseenHere(): string[] {
+    return [...watched.keys()].filter((key) => own.get(key) !== undefined);
+  }
+
+  /** Pods whose clocks or lines went wrong for a while may watch the same trace: they foresee the same. */
+  async function holdAndTakeOver(sharing: Shared): Promise<void> {
+    if (Math.abs(unixMs() - heldUnixMs) < HOLD_EVERY_MS) return;
+    heldUnixMs = unixMs();
+    const { leases } = sharing;
+    await leases.hold(foreseenHere(), unixMs());
+    const room = Math.min(TAKEN_AT_ONCE, WATCHED_MAX - watched.size);
+    if (room <= 0) return;
+    for (const key of await leases.takeOver(room, unixMs())) {
+      if (watched.has(key)) continue;
+      const trace = await sharing.get(key);
+      if (trace === undefined || unixMs() - trace.sentUnixMs >= KEPT_MS) {
+        if (trace !== undefined) await sharing.drop(trace);
+        await leases.drop([key]);
+        continue;
+      }
+      own.put(trace);
+      watched.set(key, watchedFrom(readExternalMessage(trace.message), {}, trace.sentUnixMs));
+      metrics.takenOver();
+      logger.info({ key }, 'a foreseen trace is taken over');
+    }
   }
 
   async function refreshAll(): Promise<void> {
     for (const [key, { sentUnixMs }] of watched) {
       if (unixMs() - sentUnixMs >= KEPT_MS) await letGo(key, 'expired');
     }
+    if (shared !== undefined) await holdAndTakeOver(shared);
     if (watched.size === 0) return;
     await settleIndexed();
     const seqno = headSeqno();
@@ -265,16 +322,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       const [oldest] = watched.keys();
       if (watched.size >= WATCHED_MAX && oldest !== undefined) void track(letGo(oldest, 'displaced'));
       const sender = access === undefined ? {} : { access };
-      const one: Watched = {
-        message,
-        sender,
-        sentUnixMs: unixMs(),
-        seqno: 0,
-        read: undefined,
-        isTaken: false,
-        refusedAt: undefined,
-      };
-      watched.set(key, one);
+      watched.set(key, watchedFrom(message, sender, unixMs()));
       due.add(key);
       pump();
     },
@@ -297,7 +345,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     setLink(next) {
       link?.close();
       link = next;
-      shared = createSharedTraces({ scope: options.scope, keptMs: KEPT_MS }, next);
+      shared = shareOver(next);
     },
 
     async close() {
@@ -306,6 +354,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       clearInterval(ticker);
       await refreshing;
       while (running.size > 0) await Promise.all(running);
+      await shared?.leases.leave(foreseenHere());
       watched.clear();
       link?.close();
     },

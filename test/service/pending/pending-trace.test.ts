@@ -36,6 +36,7 @@ const action: Action = {
 
 const trace: PendingTrace = {
   key: hash(1),
+  message: Buffer.from('b5ee9c720101', 'hex'),
   messageHash: hash(2),
   rootHash: hash(3),
   sentUnixMs: 1_790_000_000_123,

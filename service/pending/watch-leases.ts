@@ -1,0 +1,63 @@
+import type { PendingLink } from './shared-traces.ts';
+import { TRACE_FORM } from './pending-trace.ts';
+
+/** Who runs foreseen traces again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
+export type WatchLeases = {
+  /** Holds traces for `LEASE_MS` from now on. @param keys of traces that are in Redis */
+  hold(keys: readonly string[], unixMs: number): Promise<void>;
+  /** Takes traces whose pod has not been heard of in time, `max` at most: no two pods get the same. */
+  takeOver(max: number, unixMs: number): Promise<readonly string[]>;
+  /** Leaves traces to whoever looks next. */
+  leave(keys: readonly string[]): Promise<void>;
+  /** Nobody is to run them any more. */
+  drop(keys: readonly string[]): Promise<void>;
+};
+
+/** A pod that says nothing for so long is gone: it says so five times in this. */
+export const LEASE_MS = 10_000;
+
+/** As of shared traces: nothing waits for a Redis that is not well. */
+const ANSWER_MS = 200;
+
+/** KEYS[1] the leases, ARGV: 1 time, 2 time until which they are held then, 3 most to take. Answers what is taken. */
+const takeScript = `
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, key in ipairs(found) do redis.call('ZADD', KEYS[1], ARGV[2], key) end
+return found
+`;
+
+export type WatchLeasesOptions = {
+  /** As of shared traces. */
+  readonly scope: string;
+  /** They are forgotten when nobody holds any for this long. */
+  readonly keptMs: number;
+};
+
+export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, link: PendingLink): WatchLeases {
+  const name = `ton:pending:${TRACE_FORM}:${scope}:leases`;
+
+  return {
+    async hold(keys, unixMs) {
+      if (keys.length === 0) return;
+      const untilMs = String(unixMs + LEASE_MS);
+      const pairs = keys.flatMap((key) => [untilMs, key]);
+      await link.ask(async (client) => {
+        await client.zadd(name, ...pairs);
+        return client.pexpire(name, keptMs);
+      }, ANSWER_MS);
+    },
+    async takeOver(max, unixMs) {
+      const take = [String(unixMs), String(unixMs + LEASE_MS), String(max)];
+      const found = await link.ask((client) => client.eval(takeScript, 1, name, ...take), ANSWER_MS);
+      return Array.isArray(found) ? found.map(String) : [];
+    },
+    async leave(keys) {
+      if (keys.length === 0) return;
+      const pairs = keys.flatMap((key) => ['0', key]);
+      await link.ask((client) => client.zadd(name, 'XX', ...pairs), ANSWER_MS);
+    },
+    async drop(keys) {
+      if (keys.length > 0) await link.ask((client) => client.zrem(name, ...keys), ANSWER_MS);
+    },
+  };
+}

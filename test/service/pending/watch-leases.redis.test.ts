@@ -1,0 +1,145 @@
+import { Address } from '@ton/core';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import { readExternalMessage } from '#service/live/external-message.ts';
+import type { ExternalMessage } from '#service/live/external-message.ts';
+import { KEPT_MS } from '#service/pending/pending.ts';
+import { LEASE_MS } from '#service/pending/watch-leases.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { testWallet, transfer } from '#test/support/wallet.ts';
+import { classified, startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
+import { openGoodLink, openLink } from './redis-under-test.ts';
+
+const redisUrl = inject('redisUrl');
+
+const receiver = Address.parseRaw(`0:${'6'.repeat(64)}`);
+const VALUE = 1_000_000_000n;
+
+type Pod = ReturnType<PendingNetwork['open']>;
+
+describe.skipIf(
+  skipLoudly(redisUrl === undefined, { what: 'pods that take over pending traces', why: 'there is no Redis' }),
+)('a foreseen trace whose pod is gone', () => {
+  let setting: PendingNetwork;
+  let client: Redis;
+
+  beforeEach(async () => {
+    setting = await startPendingNetwork();
+    client = new Redis(redisUrl!);
+  });
+  afterEach(async () => {
+    await setting.close();
+    client.disconnect();
+  });
+
+  const openPod = async (): Promise<Pod> => setting.open(await openGoodLink(redisUrl!));
+
+  /** A lite server has it and no block takes it: the wallet's money may change before. */
+  async function foresee(pod: Pod): Promise<ExternalMessage> {
+    const other = testWallet(Buffer.alloc(32, 9));
+    setting.network.send(setting.faucet.send(0, [transfer(other.address, VALUE)]));
+    await setting.step();
+    await setting.step();
+    const message = readExternalMessage(other.send(0, [transfer(receiver, VALUE / 2n)], { deploy: true }));
+    pod.note(message, {});
+    await pod.refresh();
+    return message;
+  }
+
+  async function giveTheWalletMore(): Promise<void> {
+    const other = testWallet(Buffer.alloc(32, 9));
+    setting.network.send(setting.faucet.send(1, [transfer(other.address, 3n * VALUE)]));
+    await setting.step();
+    await setting.step();
+  }
+
+  it('is run again by another pod, and seen as it is foreseen then', async () => {
+    const gone = await openPod();
+    const other = await openPod();
+    const message = await foresee(gone);
+    await giveTheWalletMore();
+    setting.clock.unixMs += LEASE_MS;
+    await other.refresh();
+    expect(await takenOver(other)).toBe(1);
+    expect(await countOf(other, 'ton_pending_messages')).toBe(1);
+    expect(await mostMoney(other, message)).toBeGreaterThan(3n * VALUE);
+    const third = await openPod();
+    expect(await mostMoney(third, message)).toBeGreaterThan(3n * VALUE);
+  });
+
+  it('is taken by one of the pods that look for it', async () => {
+    const gone = await openPod();
+    await foresee(gone);
+    const pods = await Promise.all([openPod(), openPod(), openPod()]);
+    setting.clock.unixMs += LEASE_MS;
+    await Promise.all(pods.map((pod) => pod.refresh()));
+    const counts = await Promise.all(pods.map(takenOver));
+    expect(counts.toSorted((a, b) => a - b)).toEqual([0, 0, 1]);
+  });
+
+  it('is left alone while its pod says that it is there', async () => {
+    const one = await openPod();
+    const other = await openPod();
+    await foresee(one);
+    setting.clock.unixMs += LEASE_MS - 1;
+    await one.refresh();
+    setting.clock.unixMs += LEASE_MS - 1;
+    await other.refresh();
+    expect(await takenOver(other)).toBe(0);
+  });
+
+  it('is taken at once when its pod ends in order', async () => {
+    const ended = await openPod();
+    const other = await openPod();
+    await foresee(ended);
+    await ended.close();
+    await other.refresh();
+    expect(await takenOver(other)).toBe(1);
+  });
+
+  it('goes with what it was replaced by, and nothing of it is kept', async () => {
+    const gone = await openPod();
+    const other = await openPod();
+    const { hash } = await foresee(gone);
+    setting.clock.unixMs += LEASE_MS;
+    await other.refresh();
+    setting.index.taken.set(hash.toString('hex'), classified);
+    await other.refresh();
+    expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
+  });
+
+  it('is not run again when it is too old, and nothing of it is kept', async () => {
+    const gone = await openPod();
+    const other = await openPod();
+    await foresee(gone);
+    setting.clock.unixMs += KEPT_MS;
+    await other.refresh();
+    expect(await takenOver(other)).toBe(0);
+    expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
+  });
+
+  it('is nobody else’s while Redis is away', async () => {
+    const pod = setting.open(openLink('redis://127.0.0.1:1'));
+    const message = await foresee(pod);
+    await giveTheWalletMore();
+    setting.clock.unixMs += LEASE_MS;
+    await pod.refresh();
+    expect(await takenOver(pod)).toBe(0);
+    expect(await mostMoney(pod, message)).toBeGreaterThan(3n * VALUE);
+  });
+});
+
+async function countOf(pod: Pod, name: string): Promise<number> {
+  const values = (await pod.register.getSingleMetric(name)?.get())?.values ?? [];
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+function takenOver(pod: Pod): Promise<number> {
+  return countOf(pod, 'ton_pending_taken_over_total');
+}
+
+async function mostMoney(pod: Pod, message: ExternalMessage): Promise<bigint> {
+  const [trace] = await pod.find({ hashes: [message.hash] });
+  return trace!.states.reduce((most, { balance }) => (balance > most ? balance : most), 0n);
+}
