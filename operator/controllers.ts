@@ -60,10 +60,10 @@ export type ControllersDependencies = {
 const workTimeoutMs = 60_000;
 
 /**
- * Without events pods of a TonApi are asked for their lite servers and versions, and everything else is looked at, this often. A thousand TonApis take
- * half of the CPU that the operator may use at rest (operator sheet 11).
+ * Without events pods of a TonApi are asked for their lite servers and versions, and everything else is looked at, this often: a thousand TonApis take half
+ * of the CPU that the operator may use at rest (operator sheet 11) with it.
  */
-const tonApiLookMs = 180_000;
+const tonApiLookMs = 300_000;
 const tonApiKeyLookMs = 1_800_000;
 
 /** What runs at the end may finish within this. */

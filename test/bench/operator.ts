@@ -39,7 +39,7 @@ type Extent = {
   readonly manyRestSeconds: number;
 };
 
-const full: Extent = { restSeconds: 600, kills: 20, frozenSeconds: 200, many: 1000, manyRestSeconds: 240 };
+const full: Extent = { restSeconds: 600, kills: 20, frozenSeconds: 200, many: 1000, manyRestSeconds: 360 };
 const quick: Extent = { restSeconds: 20, kills: 3, frozenSeconds: 20, many: 100, manyRestSeconds: 20 };
 
 /** Parts on a control plane without nodes, in their order; each finds a hundred TonApis at rest. `pods` is a cluster of its own. */
