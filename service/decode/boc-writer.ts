@@ -26,6 +26,11 @@ export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cache
  * Throws DecodeError `too_big` when the tree is deeper than 1024 cells.
  */
 export function writeBoc(table: CellTable, roots: readonly number[], options: BocOptions = {}): Buffer {
+  const [root] = roots;
+  // Most bodies of messages: nothing to look for, and nothing to put in order.
+  if (root !== undefined && roots.length === 1 && table.refCount(root) === 0 && options.hashes !== true) {
+    return serialize(table, { entries: [entryOf(root)], roots: [0] }, [0], options);
+  }
   const bag = collect(table, roots);
   weigh(bag);
   const order = options.depthFirst === true ? arrangeDepthFirst(bag) : arrange(bag);
@@ -50,17 +55,18 @@ type Entry = {
 
 type Bag = { readonly entries: Entry[]; readonly roots: number[] };
 
+function entryOf(cell: number, refs: number[] = [], weight = 1): Entry {
+  return { cell, refs, weight, shared: false, state: 'new', place: 0 };
+}
+
 /** All cells below the roots in post-order, each hash once. Recursion is as deep as the tree, which is bounded. */
 function collect(table: CellTable, roots: readonly number[]): Bag {
   const entries: Entry[] = [];
   const byHash = new Map<string, number>();
-  const byCell = new Map<number, number>();
   const visit = (cell: number, depth: number): number => {
-    let known = byCell.get(cell);
-    const hash = known === undefined ? table.hash(cell).toString('latin1') : '';
-    known ??= byHash.get(hash);
+    const hash = table.hash(cell).toString('latin1');
+    const known = byHash.get(hash);
     if (known !== undefined) {
-      byCell.set(cell, known);
       entries[known]!.shared = true;
       return known;
     }
@@ -74,9 +80,8 @@ function collect(table: CellTable, roots: readonly number[]): Bag {
       weight += entries[child]!.weight;
     }
     const index = entries.length;
-    entries.push({ cell, refs, weight: Math.min(WEIGHT_MAX, weight), shared: false, state: 'new', place: -1 });
+    entries.push(entryOf(cell, refs, Math.min(WEIGHT_MAX, weight)));
     byHash.set(hash, index);
-    byCell.set(cell, index);
     return index;
   };
   return { entries, roots: roots.map((root) => visit(root, 0)) };
@@ -89,7 +94,8 @@ function collect(table: CellTable, roots: readonly number[]): Bag {
 function weigh({ entries }: Bag): void {
   for (let index = entries.length - 1; index >= 0; index--) shareWeight(entries, entries[index]!.refs);
   for (const entry of entries) {
-    const sum = entry.refs.reduce((total, child) => total + entries[child]!.weight, 1);
+    let sum = 1;
+    for (const child of entry.refs) sum += entries[child]!.weight;
     entry.weight = sum <= entry.weight ? sum : 0;
   }
 }
@@ -97,12 +103,13 @@ function weigh({ entries }: Bag): void {
 function shareWeight(entries: readonly Entry[], refs: readonly number[]): void {
   const count = refs.length;
   let left = PART_CELLS_MAX - 1;
-  const heavy: Entry[] = [];
-  refs.forEach((child, position) => {
-    const entry = entries[child]!;
+  let heavy: Entry[] | undefined;
+  for (let position = 0; position < count; position++) {
+    const entry = entries[refs[position]!]!;
     if (entry.weight <= Math.floor((PART_CELLS_MAX - 1 + position) / count)) left -= entry.weight;
-    else heavy.push(entry);
-  });
+    else (heavy ??= []).push(entry);
+  }
+  if (heavy === undefined) return;
   for (const entry of heavy) entry.weight = Math.min(entry.weight, Math.floor(left++ / heavy.length));
 }
 
@@ -113,7 +120,7 @@ function arrangeDepthFirst({ entries, roots }: Bag): number[] {
     const entry = entries[index]!;
     if (entry.state === 'allocated') return;
     entry.state = 'allocated';
-    for (const child of entry.refs.toReversed()) visit(child);
+    for (let position = entry.refs.length - 1; position >= 0; position--) visit(entry.refs[position]!);
     entry.place = order.length;
     order.push(index);
   };
@@ -135,7 +142,8 @@ function arrange({ entries, roots }: Bag): number[] {
   const previsit = (index: number): void => {
     const entry = entries[index]!;
     if (entry.state !== 'new') return;
-    for (const child of entry.refs.toReversed()) {
+    for (let position = entry.refs.length - 1; position >= 0; position--) {
+      const child = entry.refs[position]!;
       if (entries[child]!.weight === 0) visit(child);
       else previsit(child);
     }
@@ -145,9 +153,8 @@ function arrange({ entries, roots }: Bag): number[] {
     const entry = entries[index]!;
     if (entry.state === 'visited' || entry.state === 'allocated') return;
     if (entry.weight === 0) previsit(index);
-    const children = entry.refs.toReversed();
-    children.forEach(visit);
-    children.forEach(allocate);
+    for (let position = entry.refs.length - 1; position >= 0; position--) visit(entry.refs[position]!);
+    for (let position = entry.refs.length - 1; position >= 0; position--) allocate(entry.refs[position]!);
     entry.state = 'visited';
   };
   for (const root of roots) {
@@ -172,7 +179,8 @@ function serialize(table: CellTable, bag: Bag, order: readonly number[], options
     const hashes = storesHashes(entry, options) ? 34 * (maskCount(table.levelMask(entry.cell)) + 1) : 0;
     return 2 + hashes + ((table.bitLength(entry.cell) + 7) >> 3) + entry.refs.length * refBytes;
   };
-  const dataBytes = order.reduce((total, index) => total + cellBytes(entries[index]!), 0);
+  let dataBytes = 0;
+  for (const index of order) dataBytes += cellBytes(entries[index]!);
   const offsetBytes = bytesFor(options.cacheBits === true ? dataBytes * 2 : dataBytes);
   const head = 6 + refBytes * (3 + roots.length) + offsetBytes;
   const indexBytes = options.index === true ? count * offsetBytes : 0;

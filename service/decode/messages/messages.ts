@@ -128,6 +128,6 @@ function settle(value: ReadValue, nested: number, budget: Budget): DecodedValue 
     return inside ?? bocText(value, budget);
   }
   const settled: DecodedObject = {};
-  for (const [name, inner] of Object.entries(value)) settled[name] = settle(inner, nested, budget);
+  for (const name of Object.keys(value)) settled[name] = settle(value[name]!, nested, budget);
   return settled;
 }
