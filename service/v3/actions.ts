@@ -16,7 +16,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import type { TransactionView } from './transaction-views.ts';
-import { addressesOf, viewTransactions } from './transactions.ts';
+import { addressesOf, openTransactions, viewTransactions } from './shown-transactions.ts';
 
 export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
 
@@ -83,6 +83,7 @@ async function readTransactions(
 ): Promise<ReadonlyMap<string, TransactionView>> {
   const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
   if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const views = await viewTransactions(store, await findTransactionsOfActions(store, rows));
+  const opened = await openTransactions(await findTransactionsOfActions(store, rows));
+  const views = await viewTransactions(store, opened);
   return new Map(views.map((view) => [view.hash, view]));
 }

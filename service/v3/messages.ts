@@ -1,8 +1,9 @@
-import { createPacer } from '../contract/paced.ts';
+import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { parseBoc } from '../decode/boc.ts';
-import { createCellStore, type CellStore } from '../decode/cell-store.ts';
+import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
+import { addressText } from '../decode/messages/addresses.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { findMessages, messageOrder, type FoundMessage } from '../store/queries/messages.ts';
@@ -43,49 +44,71 @@ export function messageOperations(notes: AccountNotes): readonly V3Operation[] {
         const rows = await readPage(order, values, context, (after) =>
           findMessages(context.store, { ...values, hashes: given }, { ...values, after }),
         );
-        const messages = await viewMessages(rows);
-        const addresses = messages.flatMap(({ source, destination }) => [source, destination]);
-        return { messages, ...(await notes.notesOf(addresses, context)) };
+        const found = await openMessages(rows);
+        const [messages, told] = await Promise.all([
+          viewMessages(found),
+          notes.notesOf(
+            found.flatMap(({ content }) => endsOf(content)),
+            context,
+          ),
+        ]);
+        return { messages, ...told };
       },
     }),
   ];
 }
 
-/** Messages out of the transactions that hold them, in the order given. */
-async function viewMessages(rows: readonly FoundMessage[]): Promise<readonly MessageView[]> {
-  const pacer = createPacer();
+/** A message within the transaction that holds it. */
+type OpenedMessage = {
+  readonly table: CellTable;
+  readonly content: Message;
+  readonly softwareVersion: number | null;
+  readonly transactions: Pick<MessageView, 'in_msg_tx_hash' | 'out_msg_tx_hash'>;
+};
+
+/** Messages out of the transactions that hold them, in the order given; those that none holds are left out. */
+async function openMessages(rows: readonly FoundMessage[]): Promise<readonly OpenedMessage[]> {
+  const opened = await mapPaced(rows, openFound);
+  return opened.filter((one) => one !== undefined);
+}
+
+async function viewMessages(opened: readonly OpenedMessage[]): Promise<readonly MessageView[]> {
   const store = createCellStore();
-  const shown: MessageView[] = [];
-  for (const row of rows) {
-    await pacer.pause();
-    const view = viewFound(row, store);
-    if (view !== undefined) shown.push(view);
-  }
-  return shown;
+  return mapPaced(opened, ({ table, content, softwareVersion, transactions }) => ({
+    ...viewMessage(table, content, softwareVersion, store),
+    ...transactions,
+  }));
+}
+
+/** As the message's view names them; null outside. */
+function endsOf({ info }: Message): readonly (string | null)[] {
+  return [
+    info.kind === 'externalIn' ? null : addressText(info.source),
+    info.kind === 'externalOut' ? null : addressText(info.destination),
+  ];
 }
 
 /** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
-function viewFound(row: FoundMessage, store: CellStore): MessageView | undefined {
+function openFound(row: FoundMessage): OpenedMessage | undefined {
   const sent = findWithin(row.producer_boc, row.hash);
   const taken = findWithin(row.consumer_boc, row.hash);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
-  const version = taken === undefined ? row.producer_version : row.consumer_version;
   return {
-    ...viewMessage(holder.table, holder.found, version, store),
-    ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
-    ...(row.producer_hash !== null && sent !== undefined && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
+    ...holder,
+    softwareVersion: taken === undefined ? row.producer_version : row.consumer_version,
+    transactions: {
+      ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
+      ...(row.producer_hash !== null && sent !== undefined && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
+    },
   };
 }
 
-function findWithin(
-  boc: Buffer | null,
-  name: Uint8Array,
-): { readonly table: CellTable; readonly found: Message } | undefined {
+function findWithin(boc: Buffer | null, name: Uint8Array): Pick<OpenedMessage, 'table' | 'content'> | undefined {
   if (boc === null) return undefined;
   const table = parseBoc(boc);
   const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
   const all = inMessage === undefined ? outMessages : [inMessage, ...outMessages];
-  const found = all.find(({ cell }) => table.hash(cell).equals(name));
-  return found && { table, found };
+  const content = all.find(({ cell }) => table.hashEquals(cell, name));
+  return content && { table, content };
 }

@@ -45,6 +45,7 @@ function openForeseen(
   return {
     table,
     transaction: readTransaction(table, table.roots[0]!),
+    hash: table.hash(table.roots[0]!),
     workchain: foreseen.workchain,
     shard: 0n,
     seqno: 0,

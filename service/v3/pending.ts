@@ -14,7 +14,7 @@ import { account, accounts, bool, hashes } from './parameters.ts';
 import { actionsOfPending, viewPending, viewPendingTrace } from './pending-views.ts';
 import { trace } from './trace-views.ts';
 import { transaction } from './transaction-views.ts';
-import { addressesOf } from './transactions.ts';
+import { addressesOf } from './shown-transactions.ts';
 
 const pendingTransactionsResponse = named(
   'PendingTransactionsResponse',

@@ -6,6 +6,7 @@ import { hashKey } from '../store/hash-key.ts';
 import { findActionsOfTraces } from '../store/queries/actions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findTraces, findTransactionsOfTraces, readClassifications, traceOrder } from '../store/queries/traces.ts';
+import type { FoundTransaction } from '../store/queries/transactions.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import type { ActionNetwork } from './action-derived.ts';
@@ -15,10 +16,9 @@ import { readPage } from './cursor.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
-import { viewBytes } from './scalars.ts';
+import { viewAccountKey, viewBytes } from './scalars.ts';
+import { openTransactions, viewTransactions } from './shown-transactions.ts';
 import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
-import type { TransactionView } from './transaction-views.ts';
-import { viewTransactions } from './transactions.ts';
 
 /** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
 const TRANSACTIONS_OF_TRACE_MAX = 4000;
@@ -68,10 +68,18 @@ export type TraceOperationsDependencies = {
 export function traceOperations({ notes, network }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
     const rows = await readList(values, context);
-    const { shown, meant, meanings } = await readMeanings(rows, values, { withActions, network }, context);
-    const traces = await viewTraces(rows, meanings, context.store);
-    const ofActions = addressesOfActions(meant, shown);
-    return { traces, ...(await notes.notesOf([...accountsOf(traces), ...ofActions], context)) };
+    const [{ shown, meant, meanings }, contents] = await Promise.all([
+      readMeanings(rows, values, { withActions, network }, context),
+      readContents(rows, context.store),
+    ]);
+    const accounts = rows.flatMap(
+      (row) => contents.get(hashKey(row.trace_id))?.map((one) => viewAccountKey(one.account)) ?? [],
+    );
+    const [traces, told] = await Promise.all([
+      viewTraces(rows, meanings, contents, context.store),
+      notes.notesOf([...accounts, ...addressesOfActions(meant, shown)], context),
+    ]);
+    return { traces, ...told };
   };
   return [
     defineV3Operation({
@@ -140,19 +148,29 @@ async function readMeanings(
   return { meanings: new Map(ids.map((id) => [hashKey(id), meaningOf(id)])), meant, shown };
 }
 
+/** Transactions of those traces that are shown whole, by the keys of their ids, each list by lt and account. */
+type Contents = ReadonlyMap<string, readonly FoundTransaction[]>;
+
+async function readContents(rows: readonly TraceRow[], store: StoreReader): Promise<Contents> {
+  const withheld = withholdLarge(rows);
+  const found = await findTransactionsOfTraces(
+    store,
+    rows.filter((row) => !withheld.has(row)),
+  );
+  return Map.groupBy(found, (one) => hashKey(one.trace_id));
+}
+
 async function viewTraces(
   rows: readonly TraceRow[],
   meanings: Meanings['meanings'],
+  contents: Contents,
   store: StoreReader,
 ): Promise<TraceView[]> {
   const withheld = withholdLarge(rows);
-  const whole = rows.filter((row) => !withheld.has(row));
-  const contents = Map.groupBy(
-    await viewTransactions(store, await findTransactionsOfTraces(store, whole)),
-    (view: TransactionView) => view.trace_id,
-  );
+  const opened = await openTransactions([...contents.values()].flat());
+  const views = Map.groupBy(await viewTransactions(store, opened), (view) => view.trace_id);
   return rows.map((row) => {
-    const content = withheld.get(row) ?? contents.get(viewBytes(row.trace_id)) ?? [];
+    const content = withheld.get(row) ?? views.get(viewBytes(row.trace_id)) ?? [];
     return viewTrace(row, content, meanings.get(hashKey(row.trace_id))!);
   });
 }
@@ -167,10 +185,4 @@ export function withholdLarge(rows: readonly TraceRow[]): ReadonlyMap<TraceRow, 
     else left -= row.nodes;
   }
   return withheld;
-}
-
-function* accountsOf(traces: readonly TraceView[]): Generator<string> {
-  for (const { transactions = {} } of traces) {
-    for (const { account: shown } of Object.values(transactions)) yield shown;
-  }
 }

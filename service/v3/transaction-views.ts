@@ -77,6 +77,7 @@ export type TransactionView = Infer<typeof transaction>;
 export type ShownTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
+  readonly hash: Uint8Array;
   readonly workchain: number;
   /** 64 bits, signed or not. */
   readonly shard: bigint;
@@ -112,7 +113,7 @@ export async function viewTransaction(
   const { oldHash, newHash } = read.stateUpdate;
   return {
     account: formatRawAddress({ workchain, id: read.account }, 'upper'),
-    hash: viewBytes(table.hash(read.cell)),
+    hash: viewBytes(shown.hash),
     lt: read.lt.toString(),
     now: read.utime,
     mc_block_seqno: shown.mcSeqno,

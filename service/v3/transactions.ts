@@ -1,16 +1,11 @@
 import { list, named, object, type Infer } from '../contract/shape.ts';
-import { createPacer } from '../contract/paced.ts';
-import { parseBoc } from '../decode/boc.ts';
-import { createCellStore } from '../decode/cell-store.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { Message } from '../decode/tlb/message.ts';
-import { readTransaction } from '../decode/tlb/transaction.ts';
 import { findTransactionsByMessage } from '../store/queries/message-transactions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import {
   findConsumers,
   findProducer,
-  findStates,
   findTransactions,
   findTransactionsByHash,
   transactionOrder,
@@ -20,7 +15,7 @@ import {
 } from '../store/queries/transactions.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
 import { readPage, type CursorValues } from './cursor.ts';
-import { notIndexed, V3Error } from './errors.ts';
+import { notIndexed } from './errors.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { readAccount } from './parameter-values.ts';
@@ -38,14 +33,8 @@ import {
   word,
 } from './parameters.ts';
 import { required } from './required-parameters.ts';
-import { viewBytes } from './scalars.ts';
-import {
-  transaction,
-  viewTransaction,
-  type ShownTransaction,
-  type StatesByHash,
-  type TransactionView,
-} from './transaction-views.ts';
+import { accountsOf, openTransaction, openTransactions, viewTransactions } from './shown-transactions.ts';
+import { transaction } from './transaction-views.ts';
 
 const transactionsResponse = named(
   'TransactionsResponse',
@@ -60,8 +49,12 @@ export const direction = word('direction', ['in', 'out'], 'direction should be o
 /** The operations about transactions (v3 sheet section 7). */
 export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
-    const transactions = await viewTransactions(context.store, rows);
-    return { transactions, address_book: await books.bookOf(addressesOf(transactions), context) };
+    const opened = await openTransactions(rows);
+    const [transactions, book] = await Promise.all([
+      viewTransactions(context.store, opened),
+      books.bookOf(accountsOf(opened), context),
+    ]);
+    return { transactions, address_book: book };
   };
 
   return [
@@ -198,65 +191,4 @@ async function findSenders(
     const { table, transaction: read } = openTransaction(row);
     return read.outMessages.some(({ cell }) => table.hash(cell).equals(messageHash));
   });
-}
-
-/** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
-const messagesMax = 30_000;
-
-/** Indexed transactions as answers show them, in the order given. */
-export async function viewTransactions(
-  reader: StoreReader,
-  rows: readonly FoundTransaction[],
-): Promise<readonly TransactionView[]> {
-  const pacer = createPacer();
-  const opened: ShownTransaction[] = [];
-  let messages = 0;
-  for (const row of rows) {
-    await pacer.pause();
-    const one = openTransaction(row);
-    messages += one.transaction.outMessages.length + 1;
-    if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-    opened.push(one);
-  }
-  const states = await readStates(reader, opened);
-  const store = createCellStore();
-  const shown: TransactionView[] = [];
-  for (const one of opened) {
-    await pacer.pause();
-    shown.push(await viewTransaction(one, states, pacer, store));
-  }
-  return shown;
-}
-
-/** @throws DecodeError the stored cell is no transaction */
-function openTransaction(row: FoundTransaction): ShownTransaction {
-  const table = parseBoc(row.boc);
-  return {
-    table,
-    transaction: readTransaction(table, table.roots[0]!),
-    workchain: row.workchain,
-    shard: row.shard,
-    seqno: row.seqno,
-    mcSeqno: row.mc_seqno,
-    traceId: row.trace_id,
-    softwareVersion: row.software_version,
-    emulated: false,
-    finality: 'finalized',
-  };
-}
-
-async function readStates(store: StoreReader, shown: readonly ShownTransaction[]): Promise<StatesByHash> {
-  if (shown.length === 0) return new Map();
-  const all = shown.flatMap(({ transaction: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
-  const distinct = [...new Map(all.map((one) => [viewBytes(one), one])).values()];
-  return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
-}
-
-/** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */
-export function* addressesOf(transactions: readonly TransactionView[]): Generator<string | null> {
-  for (const { account, in_msg, out_msgs } of transactions) {
-    yield account;
-    if (in_msg !== null) yield in_msg.source;
-    for (const { destination } of out_msgs) yield destination;
-  }
 }

@@ -1,0 +1,97 @@
+import { createPacer } from '../contract/paced.ts';
+import { formatRawAddress } from '../decode/address.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import { findStates, type FoundTransaction } from '../store/queries/transactions.ts';
+import { V3Error } from './errors.ts';
+import { viewBytes } from './scalars.ts';
+import {
+  viewTransaction,
+  type ShownTransaction,
+  type StatesByHash,
+  type TransactionView,
+} from './transaction-views.ts';
+
+/** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
+const messagesMax = 30_000;
+
+/**
+ * Indexed transactions, ready to be shown, in the order given.
+ * @throws V3Error 413 they have too many messages
+ */
+export async function openTransactions(rows: readonly FoundTransaction[]): Promise<readonly ShownTransaction[]> {
+  const pacer = createPacer();
+  const opened: ShownTransaction[] = [];
+  let messages = 0;
+  for (const row of rows) {
+    await pacer.pause();
+    const one = openTransaction(row);
+    messages += one.transaction.outMessages.length + 1;
+    if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+    opened.push(one);
+  }
+  return opened;
+}
+
+/** Transactions as answers show them, in the order given. */
+export async function viewTransactions(
+  reader: StoreReader,
+  opened: readonly ShownTransaction[],
+): Promise<readonly TransactionView[]> {
+  const states = await readStates(reader, opened);
+  const pacer = createPacer();
+  const store = createCellStore();
+  const shown: TransactionView[] = [];
+  for (const one of opened) {
+    await pacer.pause();
+    shown.push(await viewTransaction(one, states, pacer, store));
+  }
+  return shown;
+}
+
+/** @throws DecodeError the stored cell is no transaction */
+export function openTransaction(row: FoundTransaction): ShownTransaction {
+  const table = parseBoc(row.boc);
+  return {
+    table,
+    transaction: readTransaction(table, table.roots[0]!),
+    hash: row.hash,
+    workchain: row.workchain,
+    shard: row.shard,
+    seqno: row.seqno,
+    mcSeqno: row.mc_seqno,
+    traceId: row.trace_id,
+    softwareVersion: row.software_version,
+    emulated: false,
+    finality: 'finalized',
+  };
+}
+
+async function readStates(store: StoreReader, shown: readonly ShownTransaction[]): Promise<StatesByHash> {
+  if (shown.length === 0) return new Map();
+  const all = shown.flatMap(({ transaction: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
+  const distinct = [...new Map(all.map((one) => [viewBytes(one), one])).values()];
+  return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
+}
+
+/** Accounts of transactions and both ends of their messages, as `addressesOf` names them of what is shown of them. */
+export function* accountsOf(opened: readonly ShownTransaction[]): Generator<string> {
+  for (const { workchain, transaction } of opened) {
+    yield formatRawAddress({ workchain, id: transaction.account }, 'upper');
+    const { inMessage, outMessages } = transaction;
+    if (inMessage !== undefined && inMessage.info.kind !== 'externalIn') yield addressText(inMessage.info.source);
+    for (const { info } of outMessages) if (info.kind !== 'externalOut') yield addressText(info.destination);
+  }
+}
+
+/** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */
+export function* addressesOf(transactions: readonly TransactionView[]): Generator<string | null> {
+  for (const { account, in_msg, out_msgs } of transactions) {
+    yield account;
+    if (in_msg !== null) yield in_msg.source;
+    for (const { destination } of out_msgs) yield destination;
+  }
+}
