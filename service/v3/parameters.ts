@@ -19,30 +19,45 @@ import {
 
 const text: JsonSchema = { type: 'string' };
 
+/** What is taken, as documents say it; of friendly addresses the checksum is not in it. */
+const forms = {
+  hash: '(0x)?[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=',
+  account: '-?[0-9]{1,10}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48}',
+  bits: '(0[xX])?[0-9a-fA-F]{1,32}|[+-][0-9]{1,31}',
+} as const;
+
+/** A text of this form, or none. */
+const textOf = (form: string): JsonSchema => ({ ...text, pattern: `^(${form})?$` });
+
+/** Such texts, separated by commas. */
+const textsOf = (form: string): JsonSchema => ({ ...text, pattern: `^,*((${form})(,+(${form}))*,*)?$` });
+
 /** Most rows of one answer (v3 sheet section 4). */
 export const limitMax = 1000;
 
 export type Sort = 'asc' | 'desc';
 
-export const hash = (name: string): OptionalParameter<Buffer> => scalar(name, readHash, text);
+export const hash = (name: string): OptionalParameter<Buffer> => scalar(name, readHash, textOf(forms.hash));
 
 /** Repeatable, or separated by commas. */
-export const hashes = (name: string): DefaultedParameter<readonly Buffer[]> => list(name, readHash);
+export const hashes = (name: string): DefaultedParameter<readonly Buffer[]> =>
+  list(name, readHash, textsOf(forms.hash));
 
-export const account = (name: string): OptionalParameter<Account> => scalar(name, readAccount, text);
+export const account = (name: string): OptionalParameter<Account> => scalar(name, readAccount, textOf(forms.account));
 
 /** Repeatable, or separated by commas. */
-export const accounts = (name: string): DefaultedParameter<readonly Account[]> => list(name, readAccount);
+export const accounts = (name: string): DefaultedParameter<readonly Account[]> =>
+  list(name, readAccount, textsOf(forms.account));
 
 /** An address, or `null` for the side of a message that is outside the blockchain. */
 export const nullableAccount = (name: string): OptionalParameter<Account | 'null'> =>
-  scalar(name, readNullableAccount, text);
+  scalar(name, readNullableAccount, textOf(`${forms.account}|null`));
 
 /** Unsigned 64 bits. */
-export const shard = (name: string): OptionalParameter<bigint> => scalar(name, readShard, text);
+export const shard = (name: string): OptionalParameter<bigint> => scalar(name, readShard, textOf(forms.bits));
 
 /** The first 32 bits of a body, as signed. */
-export const opcode = (name: string): OptionalParameter<number> => scalar(name, readOpcode, text);
+export const opcode = (name: string): OptionalParameter<number> => scalar(name, readOpcode, textOf(forms.bits));
 
 /** Unix seconds. */
 export const utime = (name: string): OptionalParameter<number> =>
@@ -50,7 +65,7 @@ export const utime = (name: string): OptionalParameter<number> =>
 
 /** A logical time below 2^63. */
 export const lt = (name: string): OptionalParameter<bigint> =>
-  scalar(name, readLt, { type: 'integer', format: 'int64' });
+  scalar(name, readLt, { type: 'integer', format: 'int64', minimum: 0 });
 
 export const int32 = (name: string): OptionalParameter<number> =>
   scalar(name, readInt32, { type: 'integer', format: 'int32' });
@@ -60,7 +75,7 @@ export const bool = (name: string, fallback = false): DefaultedParameter<boolean
 
 /** Texts as they stand, repeatable and not split; what they mean is the operation's business. */
 export const texts = (name: string): DefaultedParameter<readonly string[]> => ({
-  ...list(name, (value) => value),
+  ...list(name, (value) => value, text),
   parse: (raw) => given(raw).filter((value) => value !== ''),
 });
 
@@ -145,7 +160,11 @@ function scalar<T>(
 }
 
 /** A value that does not parse is looked at again as several, separated by commas; an empty one is none. */
-function list<T>(name: string, read: (value: string) => T | undefined): DefaultedParameter<readonly T[]> {
+function list<T>(
+  name: string,
+  read: (value: string) => T | undefined,
+  item: JsonSchema,
+): DefaultedParameter<readonly T[]> {
   const readAll = (value: string, index: number): T[] => {
     if (value === '') return [];
     const whole = read(value);
@@ -163,7 +182,7 @@ function list<T>(name: string, read: (value: string) => T | undefined): Defaulte
       repeats: true,
       parse: (raw) => given(raw).flatMap(readAll),
       check: () => undefined,
-      input: { name, schema: text },
+      input: { name, schema: item },
     },
     [],
   );

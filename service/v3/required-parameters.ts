@@ -1,8 +1,8 @@
-import type { DefaultedParameter, OptionalParameter, RequiredParameter } from '../contract/parameter.ts';
+import type { DefaultedParameter, OptionalParameter, Parameter, RequiredParameter } from '../contract/parameter.ts';
 
 /** A parameter that must be given. @param missing what to tell the caller otherwise */
 export function required<T>(parameter: OptionalParameter<T>, missing: string): RequiredParameter<T> {
-  return { ...parameter, missing };
+  return { ...parameter, missing, input: notEmpty(parameter.input) };
 }
 
 /** A list that must have something in it; values that are empty are nothing. @param missing as of `required` */
@@ -11,5 +11,11 @@ export function requiredList<T>(
   missing: string,
 ): RequiredParameter<readonly T[]> {
   const { fallback: none, ...list } = parameter;
-  return { ...list, missing, check: (values) => (values.length === none.length ? missing : list.check(values)) };
+  const input = notEmpty(list.input);
+  return { ...list, input, missing, check: (values) => (values.length === none.length ? missing : list.check(values)) };
+}
+
+/** What is empty is not given. */
+function notEmpty<I extends Parameter<unknown>['input']>(input: I): I {
+  return { ...input, schema: { ...input.schema, minLength: 1 } };
 }

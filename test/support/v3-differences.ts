@@ -34,6 +34,10 @@ export const knownV3Differences: readonly KnownDifference[] = [
     why: 'code and data of states are never sent with transactions (v3 sheet 6.5)',
   },
   {
+    at: / parameters \w+ schema (items )?(pattern|minLength|minimum): /,
+    why: 'the document says which texts are taken, and that what is required is not empty',
+  },
+  {
     at: / parameters ((exclude|only)_externals|check_whitelist|include_(accounts|transactions)) schema default: /,
     why: 'a flag that is left out is false',
   },

@@ -20,6 +20,7 @@ import {
   windows,
   word,
 } from '#service/v3/parameters.ts';
+import { required, requiredList } from '#service/v3/required-parameters.ts';
 
 const seed = 20_261_121;
 
@@ -52,6 +53,10 @@ function formsOf(bytes: Buffer): string[] {
     `${bytes.toString('base64url')}=`,
   ];
 }
+
+/** Whether the document takes a value. */
+const isIn = ({ input }: Parameter<unknown>, value: string): boolean =>
+  new RegExp(String(input.schema['pattern'])).test(value);
 
 describe('a hash', () => {
   it('is the same in each of its forms', () => {
@@ -201,6 +206,56 @@ describe('a list', () => {
 
   it('of texts is not split', () => {
     expect(read({ x: texts('x') }, 'x=a,b&x=c')).toEqual({ x: ['a,b', 'c'] });
+  });
+});
+
+describe('the document', () => {
+  it('takes every form of a hash and of an address, alone and in lists', () => {
+    fc.assert(
+      fc.property(bytes32, fc.integer({ min: -128, max: 127 }), fc.boolean(), (id, workchain, urlSafe) => {
+        const ofHash = formsOf(id);
+        const ofAddress = [formatRawAddress({ workchain, id }), formatFriendlyAddress({ workchain, id }, { urlSafe })];
+        expect(ofHash.filter((form) => !isIn(hash('x'), form))).toEqual([]);
+        expect([...ofAddress, 'null'].filter((form) => !isIn(nullableAccount('x'), form))).toEqual([]);
+        expect(isIn(hashes('x'), ofHash.join(','))).toBe(true);
+        expect(isIn(hashes('x'), ofHash.join(''))).toBe(false);
+        expect(isIn(accounts('x'), `,${ofAddress.join(',')},`)).toBe(true);
+      }),
+      { seed },
+    );
+  });
+
+  it('takes no text that is refused, checksums aside', () => {
+    const kinds = [hash('x'), hashes('x'), account('x'), accounts('x'), nullableAccount('x')];
+    const hostile = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-fA-Fx:=+/_,-]{40,70}$/));
+    fc.assert(
+      fc.property(hostile, fc.constantFrom(...kinds), (value, kind) => {
+        const isRefused = String(readOne(kind, value)).startsWith('failed to decode');
+        const mayBeFriendly = value.split(',').some((part) => part.length === 48);
+        expect(isIn(kind, value) && !mayBeFriendly).toBe(!isRefused && !mayBeFriendly);
+      }),
+      { seed, numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    '8000000000000000',
+    '0x8000000000000000',
+    '0X2',
+    '-9223372036854775808',
+    '+5',
+    '10',
+    '0x178d4519',
+    '-1',
+    '',
+  ])('takes %s for bits', (value) => {
+    expect([shard('x'), opcode('x')].map((kind) => isIn(kind, value))).toEqual([true, true]);
+  });
+
+  it('wants something where something is required', () => {
+    const needed = [required(account('x'), 'x is required'), requiredList(accounts('x'), 'x is required')];
+    for (const { input } of needed) expect(input.schema).toMatchObject({ minLength: 1 });
+    expect(account('x').input.schema).not.toHaveProperty('minLength');
   });
 });
 
