@@ -1,9 +1,10 @@
 import { ledger } from './0001-ledger.ts';
 import { meaning } from './0002-meaning.ts';
+import { messagesInOrder } from './0003-messages-in-order.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
-export const migrations: readonly Migration[] = [ledger, meaning];
+export const migrations: readonly Migration[] = [ledger, meaning, messagesInOrder];
 
 /** Version of the schema that this code reads and writes. */
 export const schemaVersion = migrations.length;
