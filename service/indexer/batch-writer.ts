@@ -20,7 +20,7 @@ export type BatchWriter = {
 
 export type BatchWriterDependencies = {
   /** One for each stream. */
-  readonly writers: Readonly<Record<Stream, Writer>>;
+  readonly writers: Readonly<Record<Stream, Pick<Writer, 'write'>>>;
   readonly retry: Retry;
   readonly onWritten: (stream: Stream, blocks: number, transactions: number) => void;
 };

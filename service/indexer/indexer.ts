@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { LiveBlockFiles } from '../live/block-files.ts';
-import { claimIndex, readProgress } from '../store/indexer-state.ts';
+import { claimIndex, lacksZeroStates, readProgress } from '../store/indexer-state.ts';
 import type { IndexProgress } from '../store/indexer-state.ts';
 import { acquireHeadLease, type HeadLease } from '../store/lease.ts';
 import { checkSchema } from '../store/migrate.ts';
@@ -31,6 +31,7 @@ import { createProgress } from './progress.ts';
 import type { Trouble } from './retry.ts';
 import { createRetry, pause } from './retry.ts';
 import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
+import { addZeroStates, createZeroStateReader } from './zero-states.ts';
 
 /** Writes the network's blocks into Postgres: new ones as they come, and the past. */
 export type Indexer = {
@@ -89,9 +90,10 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     troubles: () => retry.troubles().length,
   });
   const retry = createRetry({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });
+  const headWriter = createWriter({ carriage: 'unnest', assemble: dependencies.assemble }, store);
   const writer = createBatchWriter({
     writers: {
-      head: createWriter({ carriage: 'unnest', assemble: dependencies.assemble }, store),
+      head: headWriter,
       backfill: createWriter({ carriage: 'copy', assemble: dependencies.assemble }, store),
     },
     retry,
@@ -187,7 +189,14 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
       });
       return backfill.done;
     });
-    await Promise.all([head.done, past, gaps.done, watchProgress()]);
+    const zeroStates = addZeroStates({
+      isMissing: () => retry.run('progress', 1, () => lacksZeroStates(store), signal),
+      read: createZeroStateReader({ files, toRows }),
+      write: (rows) => headWriter.writeZeroStates(rows),
+      signal,
+      logger,
+    });
+    await Promise.all([head.done, past, gaps.done, watchProgress(), zeroStates]);
   }
 
   const done = run().catch((error: unknown) => {

@@ -2,8 +2,9 @@ import { classifiedTransactionsMax, type Classified } from '../actions/classify.
 import { createPacer, type Pacer } from '../contract/paced.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
-import type { Detected } from '../interfaces/detector.ts';
+import type { ChangedAccount, Detected } from '../interfaces/detector.ts';
 import { hashKey } from '../store/hash-key.ts';
+import { ZEROSTATES_SEQNO } from '../store/interpretations.ts';
 import { readBlockTransactions, readCompleteTraces, readEarlierTransactions } from '../store/interpreted-rows.ts';
 import type { StoredTransaction } from '../store/interpreted-rows.ts';
 import type { Meaning } from '../store/meaning-writer.ts';
@@ -14,6 +15,9 @@ import { changesOf } from './changed-accounts.ts';
 import { createKnowledge, type Knowledge, type KnowledgeDependencies } from './knowledge.ts';
 import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
 import { mayTransfer, transferOf } from './transfers.ts';
+
+/** Of the masterchain block after the zerostates. */
+const FIRST_SEQNO = 1;
 
 /** What was done: for metrics. */
 export type InterpretedCounts = { readonly transactions: number; readonly traces: number; readonly actions: number };
@@ -26,16 +30,22 @@ type LedgerRows = {
   readonly earlier: readonly StoredTransaction[];
 };
 
+export type InterpretationDependencies = KnowledgeDependencies & {
+  /** Accounts with code that were there before the first block, and that it has not changed. */
+  readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
+};
+
 /**
  * What masterchain blocks mean: what the accounts are that changed in them, what those were asked for, and the actions of the traces that ended there.
  * The result depends on nothing but the chain. Rejects with StoreError and with the signal's reason.
  */
 export async function interpret(
   seqnos: readonly number[],
-  dependencies: KnowledgeDependencies,
+  dependencies: InterpretationDependencies,
   signal: AbortSignal,
 ): Promise<Interpretation> {
   const { store, version } = dependencies;
+  const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
   const pacer = createPacer();
   const own = await openAll(rows.transactions, pacer);
@@ -47,7 +57,7 @@ export async function interpret(
     told.push(await tell({ row, transactions }, knowledge, version, pacer));
   }
   const meaning: Meaning = {
-    contracts: knowledge.detected.map(({ found }) => found),
+    contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
     facts: knowledge.facts,
     ...(await transfersOf(own, knowledge)),
     traces: told.map(({ trace }) => trace),
@@ -56,6 +66,16 @@ export async function interpret(
   };
   const counts = { transactions: own.length, traces: told.length, actions: meaning.actions.length };
   return { meaning, counts };
+}
+
+/** What the accounts of the zerostates are: as of the first block, at which they can be asked. Transactions say what becomes of them. */
+async function detectBeginning(
+  { finder, readBeginning }: Pick<InterpretationDependencies, 'finder' | 'readBeginning'>,
+  signal: AbortSignal,
+): Promise<readonly Detected[]> {
+  const accounts = await readBeginning(signal);
+  const found = await Promise.all(accounts.map((account) => finder.detect(FIRST_SEQNO, account, signal)));
+  return found.filter((one) => one !== undefined);
 }
 
 function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]): Promise<LedgerRows> {

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 
 import { formatRawAddress } from '../decode/address.ts';
 import { createRetry, pause, type Trouble } from '../indexer/retry.ts';
-import type { Detector } from '../interfaces/detector.ts';
+import type { ChangedAccount, Detector } from '../interfaces/detector.ts';
 import type { ContractWorlds } from '../live/contract-world.ts';
 import {
   claimInterpretations,
@@ -46,6 +46,8 @@ export type InterpreterDependencies = {
   readonly store: Store;
   readonly worlds: Pick<ContractWorlds, 'open'>;
   readonly detector: Detector;
+  /** Accounts with code that were there before the first block, and that it has not changed. Rejects as lite servers do. */
+  readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
   readonly logger: Logger;
   readonly register: Registry;
   /** Milliseconds of `performance.now()`. */
@@ -57,7 +59,7 @@ export type InterpreterDependencies = {
 
 /** Begins at once, and goes on through everything that fails, until it is closed. */
 export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
-  const { store, worlds, detector, logger, register, now, unixMs, random } = dependencies;
+  const { store, worlds, detector, readBeginning, logger, register, now, unixMs, random } = dependencies;
   const { version = interpretationVersion } = options;
   const tuning = { ...tuningDefaults, ...options.tuning };
   const closing = new AbortController();
@@ -130,7 +132,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     const { meaning, counts } = await retry.run(
       'read',
       number,
-      untilUntellable(seqnos, () => interpret(seqnos, { store, finder, version }, signal)),
+      untilUntellable(seqnos, () => interpret(seqnos, { store, finder, version, readBeginning }, signal)),
       signal,
     );
     await retry.run(

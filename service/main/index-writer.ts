@@ -7,6 +7,7 @@ import type { ServiceConfig } from '../config.ts';
 import { createIndexer, type IndexerStatus } from '../indexer/indexer.ts';
 import { formatProgress } from '../indexer/progress.ts';
 import { createRowThreads } from '../indexer/rows/threads.ts';
+import { createZeroStateReader } from '../indexer/zero-states.ts';
 import { assembleTraces } from '../indexer/traces/assembly.ts';
 import { createBlockFinder } from '../live/block-finder.ts';
 import { createLiveBlockFiles } from '../live/block-files.ts';
@@ -14,6 +15,7 @@ import type { Pool } from '../pool/pool.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import { createInterpreter, type InterpreterStatus } from '../interpreter/interpreter.ts';
 import { formatInterpretation } from '../interpreter/progress.ts';
+import { beginningOf } from '../interpreter/zero-states.ts';
 import type { ContractWorlds } from '../live/contract-world.ts';
 import type { Store } from '../store/store.ts';
 import type { IndexStatus } from './status.ts';
@@ -48,6 +50,8 @@ export function startIndexWriter(
   const workers = Math.min(threadsMax, availableParallelism());
   const threads = createRowThreads({ workers, workerUrl: workerUrl('indexer/rows/rows-worker.ts') }, { logger });
   const shared = { logger, register, now: () => performance.now(), unixMs: Date.now, random: Math.random };
+  const files = createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) });
+  const toRows: ReturnType<typeof createRowThreads>['toRows'] = (blocks, signal) => threads.toRows(blocks, signal);
   const indexer = createIndexer(
     {
       startSeqno: wanted?.startSeqno ?? 1,
@@ -58,13 +62,15 @@ export function startIndexWriter(
     },
     {
       store,
-      files: createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) }),
-      toRows: (blocks, signal) => threads.toRows(blocks, signal),
+      files,
+      toRows,
       assemble: assembleTraces,
       ...shared,
     },
   );
-  const interpreter = createInterpreter({}, { store, worlds, detector, ...shared });
+  const readZeroStates = createZeroStateReader({ files, toRows });
+  const readBeginning = async (signal: AbortSignal) => beginningOf(await readZeroStates(signal));
+  const interpreter = createInterpreter({}, { store, worlds, detector, readBeginning, ...shared });
   return {
     status() {
       const status = indexer.status();

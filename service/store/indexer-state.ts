@@ -1,4 +1,5 @@
 import { StoreError } from './errors.ts';
+import { ZEROSTATES_SEQNO } from './interpretations.ts';
 import type { Store } from './store.ts';
 
 /** Root and file hash of a network's zero state. */
@@ -65,6 +66,17 @@ function refuseOtherStart(found: StateRow, { startSeqno }: IndexIdentity): void 
       expected: startSeqno,
     });
   }
+}
+
+/** True for an index that has the first masterchain block, and not the accounts of the zerostates that come with it. */
+export async function lacksZeroStates(store: Store): Promise<boolean> {
+  const [row] = await store.transaction(({ query }) =>
+    query<{ lacks: boolean }>(
+      `SELECT EXISTS (SELECT FROM blocks WHERE workchain = -1 AND shard = ${-(2n ** 63n)} AND seqno = 1)
+         AND NOT EXISTS (SELECT FROM interpretations WHERE mc_seqno = ${ZEROSTATES_SEQNO}) AS lacks`,
+    ),
+  );
+  return row?.lacks ?? false;
 }
 
 /** How far the index is. */

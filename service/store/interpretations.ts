@@ -27,6 +27,9 @@ export type ClaimOptions = {
   readonly claimMs: number;
 };
 
+/** Stands for the zerostates among masterchain blocks: it is queued when their accounts are written. */
+export const ZEROSTATES_SEQNO = 0;
+
 /** Queues masterchain blocks, in the transaction that writes them or brings traces that end in them; whoever is at work on one begins again. */
 export async function queueInterpretations({ query }: Session, seqnos: Iterable<number>): Promise<void> {
   const all = [...new Set(seqnos)];

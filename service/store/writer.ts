@@ -2,7 +2,7 @@ import { accountKey } from './account-key.ts';
 import { StoreError } from './errors.ts';
 import { hashKey } from './hash-key.ts';
 import { createInserts, insertFrom, type Carriage, type Inserts } from './insert.ts';
-import { queueInterpretations } from './interpretations.ts';
+import { queueInterpretations, ZEROSTATES_SEQNO } from './interpretations.ts';
 import { newestStates } from './newest-states.ts';
 import { createPartitions } from './partitions.ts';
 import type { Session, Store } from './store.ts';
@@ -41,6 +41,11 @@ export type Writer = {
    * @returns seqnos of the masterchain blocks that were not there
    */
   write(rows: readonly BlockRows[], turn: WriteTurn): Promise<readonly number[]>;
+  /**
+   * Writes the states of the first masterchain block again, which the index has without those of the zerostates; newer states stay. Nobody's turn: twice
+   * is as once.
+   */
+  writeZeroStates(first: BlockRows): Promise<void>;
 };
 
 /** Two writers meet where their ranges do: more meetings than this in a row are no chance. */
@@ -68,16 +73,28 @@ export function createWriter({ carriage, assemble }: WriterOptions, store: Store
       if (rows.length === 0) return [];
       await partitions.ensure(ltsOf(rows));
       const traces = assemble(rows);
-      for (let tries = 1; ; tries++) {
-        try {
-          return await writeOnce(rows, traces, turn);
-        } catch (error) {
-          const isConflict = error instanceof StoreError && error.code === 'write_conflict';
-          if (!isConflict || tries === triesMax) throw error;
-        }
-      }
+      return untilAlone(() => writeOnce(rows, traces, turn));
     },
+    writeZeroStates: (first) =>
+      untilAlone(() =>
+        store.transaction(async (session) => {
+          await writeStates(createInserts(session, carriage), [first]);
+          await queueInterpretations(session, [ZEROSTATES_SEQNO]);
+        }),
+      ),
   };
+}
+
+/** Again after a meeting with another writer. */
+async function untilAlone<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      const isConflict = error instanceof StoreError && error.code === 'write_conflict';
+      if (!isConflict || tries === triesMax) throw error;
+    }
+  }
 }
 
 function* ltsOf(rows: readonly BlockRows[]): Generator<bigint> {
@@ -117,6 +134,14 @@ async function writeRows(
   const { own, shared } = splitMessages(rows, traces);
   await inserts.add(messages, own);
   await inserts.addMissing(messages, shared);
+  await writeStates(inserts, rows);
+  const completed = await joinTraces(session, inserts, hinted);
+  const seqnos = rows.map(({ mcSeqno }) => mcSeqno);
+  const zeroStates = seqnos.includes(1) ? [ZEROSTATES_SEQNO] : [];
+  await queueInterpretations(session, [...zeroStates, ...seqnos, ...completed]);
+}
+
+async function writeStates(inserts: Inserts, rows: readonly BlockRows[]): Promise<void> {
   await inserts.addMissing(
     accountStates,
     rows.flatMap((one) => one.accountStates),
@@ -126,8 +151,6 @@ async function writeRows(
     rows.flatMap((one) => one.codes),
   );
   await inserts.run(latestAccountStates, newestStates(rows.flatMap((one) => one.latestAccountStates)), mergeLatest);
-  const completed = await joinTraces(session, inserts, hinted);
-  await queueInterpretations(session, [...rows.map(({ mcSeqno }) => mcSeqno), ...completed]);
 }
 
 /**

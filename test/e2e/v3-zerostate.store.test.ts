@@ -1,8 +1,13 @@
+import { Address } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { formatRawAddress } from '#service/decode/address.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import { jettonMinter } from '#service/devchain/demo/tokens.ts';
 import { CONFIG_ID } from '#service/devchain/zerostate/genesis-config.ts';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
+import type { GenesisAccount } from '#service/devchain/zerostate/zerostate.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { validatorKey } from '#service/devchain/signing.ts';
 import { migrate } from '#service/store/migrate.ts';
@@ -21,6 +26,18 @@ const balance = 6_000_000_000_000_000_000n;
 const untouched = genesisWallet(validatorKey(seed).publicKey, balance);
 const address = formatRawAddress({ workchain: 0, id: untouched.id }, 'upper');
 
+const minter = jettonMinter(new Address(0, untouched.id));
+const minterAddress = formatRawAddress({ workchain: 0, id: minter.address.hash }, 'upper');
+
+function genesisMinter(): GenesisAccount {
+  const store = createCellStore();
+  const [code, data] = [minter.init.code!, minter.init.data!].map((cell) => {
+    const boc = parseBoc(cell.toBoc());
+    return store.import(boc, boc.roots[0]!);
+  }) as [number, number];
+  return { id: minter.address.hash, balance: 1_000_000_000n, store, code, data };
+}
+
 describe('an account that is there from the beginning, and that no transaction has touched', () => {
   let network: PrivateNetwork;
   let index: StoreUnderTest;
@@ -37,7 +54,7 @@ describe('an account that is there from the beginning, and that no transaction h
   }
 
   beforeAll(async () => {
-    network = await startPrivateNetwork({ accounts: [untouched] });
+    network = await startPrivateNetwork({ accounts: [untouched, genesisMinter()] });
     index = await createStoreUnderTest(import.meta.filename);
     await migrate(index.store);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
@@ -74,6 +91,15 @@ describe('an account that is there from the beginning, and that no transaction h
     expect(top).toEqual([{ account: address, balance: String(balance) }]);
   });
 
+  it('is told as the contract that it is', async () => {
+    const masters = () => ask<{ jetton_masters: Json[] }>('jetton/masters', `address=${minterAddress}`);
+    await expect.poll(masters, { timeout: 30_000 }).toMatchObject({
+      jetton_masters: [{ address: minterAddress, admin_address: address, total_supply: '0', last_transaction_lt: '0' }],
+    });
+    const book = await ask<Record<string, Json>>('addressBook', `address=${minterAddress}`);
+    expect(Object.values(book)).toMatchObject([{ interfaces: ['jetton_master'] }]);
+  });
+
   it('is there in the masterchain too, where blocks change it', async () => {
     const config = formatRawAddress({ workchain: -1, id: CONFIG_ID }, 'upper');
     const { accounts } = await ask<{ accounts: Json[] }>('accountStates', `address=${config}`);
@@ -92,5 +118,25 @@ describe('an account that is there from the beginning, and that no transaction h
     expect(transactions).toMatchObject([
       { account_state_before: { balance: String(balance) }, account_state_after: { balance: String(left) } },
     ]);
+  });
+
+  it('is added to an index that was begun without it, and changes nothing that is newer', async () => {
+    const states = () =>
+      index.store.read('SELECT account, hash, last_trans_lt FROM latest_account_states ORDER BY account');
+    const masters = () => index.store.read('SELECT * FROM jetton_masters');
+    const before = { states: await states(), masters: await masters() };
+    await api.api.close();
+    await index.store.transaction(async ({ query }) => {
+      await query('DELETE FROM interpretations WHERE mc_seqno = 0');
+      await query('DELETE FROM latest_account_states WHERE last_trans_lt = 0');
+      await query('DELETE FROM jetton_masters');
+    });
+    expect(await states()).not.toEqual(before.states);
+    api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
+    await expect.poll(masters, { timeout: 30_000 }).toMatchObject([{ last_trans_lt: 0n }]);
+    await untilIndexed(index.store, network.head().id.seqno);
+    expect(await states()).toEqual(before.states);
+    const { accounts } = await ask<{ accounts: Json[] }>('accountStates', `address=${minterAddress}`);
+    expect(accounts).toMatchObject([{ address: minterAddress, status: 'active', last_transaction_lt: '0' }]);
   });
 });

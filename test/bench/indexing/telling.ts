@@ -31,6 +31,7 @@ export function startTelling(store: Store): Telling {
       store,
       worlds: { open: () => Promise.resolve(emptyWorld) },
       detector,
+      readBeginning: () => Promise.resolve([]),
       logger: pino({ level: 'warn' }, process.stderr),
       register,
       now: () => performance.now(),

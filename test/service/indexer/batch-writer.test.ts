@@ -20,7 +20,7 @@ const signal = new AbortController().signal;
 /** A writer over a store that fails in these ways first. */
 function failing(...failures: StoreError[]) {
   const written: string[] = [];
-  const writer: Writer = {
+  const writer: Pick<Writer, 'write'> = {
     write(rows) {
       const failure = failures.shift();
       return failure === undefined ? Promise.resolve(rows.map(({ mcSeqno }) => mcSeqno)) : Promise.reject(failure);

@@ -32,6 +32,7 @@ export function startInterpreter(store: Store, settings: InterpreterSettings = {
       store,
       worlds: worlds ?? nowhere,
       detector: detector ?? ignorant,
+      readBeginning: () => Promise.resolve([]),
       logger: pino({ level: process.env['INTERPRETER_LOG'] ?? 'silent' }),
       register: register ?? new Registry(),
       now: () => performance.now(),
