@@ -19,7 +19,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 
 /** Raise with every change of what this code makes of the same manifest: an operator with another number rolls pods out one TonApi after the other. */
-export const templateRevision = 2;
+export const templateRevision = 3;
 
 /** Where the service listens in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;

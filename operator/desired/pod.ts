@@ -14,6 +14,8 @@ export type PodParts = {
   readonly args: readonly string[];
   readonly resources: ContainerResources;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  /** Options of Node in place of the image's own, which are those of the API. */
+  readonly nodeOptions?: string;
   /** Probes and lifecycle of the container. */
   readonly extra?: Readonly<Record<string, unknown>>;
 };
@@ -32,6 +34,7 @@ export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Reco
       fieldEnv('POD_NAME', 'metadata.name'),
       fieldEnv('POD_IP', 'status.podIP'),
       fieldEnv('NODE_NAME', 'spec.nodeName'),
+      ...(parts.nodeOptions === undefined ? [] : [{ name: 'NODE_OPTIONS', value: parts.nodeOptions }]),
     ],
     ...(parts.ports && { ports: parts.ports.map((port) => ({ ...port, protocol: 'TCP' })) }),
     resources: parts.resources,

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename, join } from 'node:path';
@@ -22,6 +23,8 @@ export type BenchResult = {
 export type Bench = {
   /** One sentence: what is measured, and against what. */
   readonly about: string;
+  /** Options of Node that what is measured runs with, where they are others than those of `npm run bench`: it is run in a process of its own then. */
+  readonly nodeOptions?: readonly string[];
   /** @param options what follows the name on the command line */
   run(options: readonly string[]): Promise<BenchResult[]>;
 };
@@ -31,7 +34,12 @@ export type BenchReport = {
   readonly bench: string;
   readonly date: string;
   readonly commit: string;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly node: string;
+    readonly nodeOptions: readonly string[];
+  };
   readonly results: readonly BenchResult[];
 };
 
@@ -104,6 +112,13 @@ function formatLine(result: BenchResult): string {
   return `  ${result.name}: ${formatNumber(result.value)} ${result.unit}${baseline}${ratio}${goal}`;
 }
 
+/** The same bench in a process with further options, which win over those before them; gives its exit code. */
+async function runAgain(nodeOptions: readonly string[], args: readonly string[]): Promise<number> {
+  const words = [...process.execArgv, ...nodeOptions, import.meta.filename, ...args];
+  const [code] = (await once(spawn(process.execPath, words, { stdio: 'inherit' }), 'exit')) as [number | null];
+  return code ?? 2;
+}
+
 async function main(args: readonly string[]): Promise<void> {
   const [name, ...options] = args;
   const known = benchNames();
@@ -115,19 +130,30 @@ async function main(args: readonly string[]): Promise<void> {
     return;
   }
   const { bench } = (await import(join(import.meta.dirname, `${files[name] ?? name}.ts`))) as { bench: Bench };
+  if (bench.nodeOptions?.some((option) => !process.execArgv.includes(option)) === true) {
+    process.exitCode = await runAgain(bench.nodeOptions, args);
+    return;
+  }
   const report: BenchReport = {
     bench: name,
     date: new Date().toISOString(),
     commit: commitHash(),
-    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: cpus().length,
+      node: process.version,
+      nodeOptions: process.execArgv,
+    },
     results: await bench.run(options),
   };
   if (options.includes('--json')) {
     process.stdout.write(`${JSON.stringify(report)}\n`);
     return;
   }
-  const { cpu, cores, node } = report.machine;
-  process.stdout.write(`${name}: ${bench.about}\n${report.date}, ${report.commit}, ${cores} x ${cpu}, node ${node}\n`);
+  const { cpu, cores, node, nodeOptions } = report.machine;
+  process.stdout.write(
+    `${name}: ${bench.about}\n${report.date}, ${report.commit}, ${cores} x ${cpu}, node ${node} ${nodeOptions.join(' ')}\n`,
+  );
   for (const result of report.results) process.stdout.write(`${formatLine(result)}\n`);
 }
 

@@ -98,7 +98,7 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
     return {
       program: first === 'node' ? process.execPath : first,
       args: [...words, ...(program?.listenArgs?.(onLoopback(address)) ?? [])],
-      environment: { ...base(spec), ...program?.environment, ...environment },
+      environment: nodeOptionsJoined(base(spec), { ...program?.environment, ...environment }),
       folder,
       log: logPath,
     };
@@ -253,4 +253,13 @@ function localPaths(spec: ContainerSpec, folderOf: (volume: string) => string): 
     }
     return text;
   };
+}
+
+/** A container's options of Node stand beside ours, which its network needs. */
+function nodeOptionsJoined(
+  ours: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const options = [ours['NODE_OPTIONS'], given['NODE_OPTIONS']].filter((one) => one !== undefined);
+  return { ...ours, ...given, NODE_OPTIONS: options.join(' ') };
 }

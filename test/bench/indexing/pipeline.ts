@@ -23,8 +23,6 @@ export type Pipeline = {
   /** Committed so far. */
   readonly written: () => { readonly blocks: number; readonly transactions: number };
   readonly store: Store;
-  /** Ends the writing of the ledger; the rest stays open. */
-  stopWriting(): Promise<void>;
   /** CPU seconds of Postgres so far. */
   readonly serverCpuSeconds: () => Promise<number>;
   close(): Promise<void>;
@@ -44,6 +42,8 @@ const blocksMax = 200_000;
 export async function openPipeline(options: {
   readonly local: LocalSource;
   readonly assemble: WriterOptions['assemble'];
+  /** Masterchain blocks that there are; more than anybody waits for when it is left out. */
+  readonly blocks?: number;
 }): Promise<Pipeline> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error('no Postgres for this platform');
@@ -54,7 +54,7 @@ export async function openPipeline(options: {
   const logger = pino({ level: 'warn' }, process.stderr);
   const threads = createRowThreads({ workers: 1 }, { logger });
   await migrate(store);
-  await store.transaction((session) => addRanges(session, 1, blocksMax));
+  await store.transaction((session) => addRanges(session, 1, options.blocks ?? blocksMax));
 
   const counts = { blocks: 0, transactions: 0 };
   const retry = createRetry({
@@ -82,17 +82,13 @@ export async function openPipeline(options: {
     }),
     claimRange: (claimMs) => claimRange(store, 'bench', claimMs),
   });
-  const stopWriting = async (): Promise<void> => {
-    closing.abort(new Error('measured'));
-    await backfill.done;
-  };
   return {
     written: () => ({ ...counts }),
     store,
-    stopWriting,
     serverCpuSeconds: () => cpuSecondsOf(store),
     async close() {
-      await stopWriting();
+      closing.abort(new Error('measured'));
+      await backfill.done;
       await threads.close();
       await store.close();
       await server.close();

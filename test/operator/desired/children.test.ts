@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { latencyEdgesSeconds } from '#operator/desired/alert-rules.ts';
 import { build } from '#operator/desired/build.ts';
-import { migrationKey } from '#operator/desired/indexer.ts';
+import { indexerNodeOptions, migrationKey } from '#operator/desired/indexer.ts';
 import { configProblems } from '#operator/desired/config-map.ts';
 import { fewestReady } from '#operator/desired/disruption-budget.ts';
 import { publicUrl } from '#operator/desired/exposure.ts';
@@ -364,6 +364,15 @@ describe('a release without a schema', () => {
     expect(JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'))).toContain(
       '/etc/tonplane/postgres-replica/uri',
     );
+  });
+
+  it('gives the indexer alone other options of Node than the image has', () => {
+    const objects = build(sample('full'), references(), { ...release, schemaVersion: 3 }).map(({ object }) => object);
+    const withOptions = objects.filter((object) => JSON.stringify(object).includes('NODE_OPTIONS'));
+    expect(withOptions.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([
+      'StatefulSet/private-indexer',
+    ]);
+    expect(JSON.stringify(withOptions)).toContain(`{"name":"NODE_OPTIONS","value":"${indexerNodeOptions}"}`);
   });
 });
 
