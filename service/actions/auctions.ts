@@ -63,6 +63,7 @@ const bid: Matcher = {
         data: transferValues({ nft_item_index: found.index, marketplace: found.kind }),
       },
       data: found,
+      failed: root.failed,
       accounts: found.item === null ? [] : [found.item],
     };
   },

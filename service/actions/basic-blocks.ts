@@ -124,7 +124,7 @@ function commentOf(message: EventMessage): { readonly comment: string | null; re
   const bytes = tryRead(() => {
     const slice = openBody(message);
     slice.skip(32);
-    return readSnake(slice);
+    return slice.remainingBits === 0 ? undefined : readSnake(slice);
   });
   if (bytes === undefined) return { comment: null, encrypted };
   return { comment: encrypted ? bytes.toString('base64') : escapedText(bytes), encrypted };

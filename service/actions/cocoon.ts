@@ -1,6 +1,5 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
-import { addressText } from '../decode/messages/addresses.ts';
-import { readMessageAddress } from '../decode/tlb/message-address.ts';
+import { formatRawAddress } from '../decode/address.ts';
 import type { Block } from './block.ts';
 import { address, body, coins, maybeRef, peek, ref, uint, uint256, uint32, uint64 } from './body.ts';
 import type { ActionColumns, ActionData } from './columns.ts';
@@ -24,16 +23,23 @@ const clientRequest = as('request', call(0x65448ff4));
 const workerRequestBody = body({ queryId: uint64, owner: address, state: uint(2), tokens: uint64 });
 const clientRequestBody = body({ queryId: uint64, owner: address, state: ref, payload: maybeRef });
 
-/** As indexers read it, from the message itself: the numbers of a signed order stand where the one who sent it put them. */
-const orderBody = body({ queryId: uint64, newTokens: uint64, expected: anyAddress });
+/**
+ * As indexers read it, from the message itself: the numbers of a signed order stand where the one who sent it put its address, and so the address is
+ * whatever bits follow them.
+ */
+const orderBody = body({ queryId: uint64, newTokens: uint64, expected: anyBits });
+const numbersBody = body({ queryId: uint64, newTokens: uint64 });
 
-/** An address outside the chain is told by its bits. */
-function anyAddress(slice: CellSlice): string | null {
-  const found = readMessageAddress(slice);
-  if (found === undefined) return null;
-  if (found.kind === 'internal') return addressText(found);
-  const digits = Math.ceil(found.bitLength / 4);
-  return `${found.bitLength};${found.bits.toString('hex').slice(0, digits)}`;
+/** Bits as an address: one outside the chain by its length and number; every other by workchain and id, with no eye to its kind. */
+function anyBits(slice: CellSlice): string | null {
+  const kind = slice.uint(2);
+  if (kind === 0) return null;
+  if (kind === 1) {
+    const bits = slice.uint(9);
+    return `${bits};${slice.uintBig(bits).toString(16)}`;
+  }
+  slice.skip(1);
+  return formatRawAddress({ workchain: slice.int(8), id: slice.hash() }, 'upper');
 }
 
 type Said = { readonly columns: ActionColumns; readonly failed?: boolean };
@@ -74,7 +80,7 @@ const workerPayout = operation(
   followedBy(call(0xa040ad28, lastPayoutOpcode), followedByAll(workerRequest, payout, maybe(excesses))),
   (root, found) => {
     const { message, opcode, source, destination } = innerCall(root);
-    const { queryId, newTokens } = orderBody(message);
+    const { queryId, newTokens } = numbersBody(message);
     const request = innerCall(found.one('request')!);
     const { state, tokens } = workerRequestBody(request.message);
     return {

@@ -1,7 +1,21 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf } from './basic-blocks.ts';
 import { byStart, type Block } from './block.ts';
-import { body, coins, ref, uint64, type FieldReader } from './body.ts';
+import {
+  address,
+  bit,
+  body,
+  coins,
+  fields,
+  maybeRef,
+  peek,
+  ref,
+  rest,
+  uint32,
+  uint64,
+  type FieldReader,
+} from './body.ts';
+import type { Interfaces } from './interfaces.ts';
 import { withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
@@ -32,7 +46,10 @@ export const dedustAsset: FieldReader<string | null> = (slice: CellSlice) => {
 };
 
 export const payoutBody = body({ queryId: uint64, proof: ref, amount: coins });
-const nativeSwapBody = body({ queryId: uint64, amount: coins });
+const nativeSwapBody = body({ queryId: uint64, amount: coins, steps: rest });
+const jettonSwapPayload = fields({ opcode: uint32, steps: rest });
+/** `step#_ pool_addr:MsgAddressInt kind:SwapKind limit:Coins next:(Maybe ^SwapStep)` (DeDust's own description of its messages). */
+const swapStep = fields({ pool: address, isGivenOut: bit, limit: coins, next: maybeRef });
 const eventBody = body({ assetIn: dedustAsset, assetOut: dedustAsset, amountIn: coins, amountOut: coins });
 
 const jettonTransfer = built(jettonTransferType);
@@ -48,7 +65,7 @@ const swap: Matcher = {
     as('in', first(jettonTransfer, call(0xea06185d))),
     followedByAll(call(0x61ee542d), first(payout, repeat(step, payout)), event),
   ),
-  build(_root, found) {
+  build(_root, found, { interfaces }) {
     const from = found.one('in')!;
     const transfer = jettonTransferOf(from);
     if (transfer !== undefined && payloadOpcode(transfer.forwardPayload) !== JETTON_SWAP) return undefined;
@@ -66,13 +83,42 @@ const swap: Matcher = {
       amountOut,
     }));
     const result = { ...outgoing, ...(last !== undefined && { asset: last.assetOut, amount: last.amountOut }) };
+    const columns = swapColumns({ dex: 'dedust', sender: incoming.source, incoming, outgoing: result, legs });
+    const wanted = wantedAsset(stepsOf(from), incoming.asset, interfaces);
     return {
       type: 'jetton_swap',
-      columns: swapColumns({ dex: 'dedust', sender: incoming.source, incoming, outgoing: result, legs }),
+      // Of a swap that failed on its way what came back is another asset.
+      columns: wanted === undefined ? columns : { ...columns, asset2: wanted },
       failed: events.length < found.all('step').length + 1,
     };
   },
 };
+
+/** The list of pools that an order to swap carries; undefined when it cannot be read. */
+function stepsOf(from: Block): CellSlice | undefined {
+  const transfer = jettonTransferOf(from);
+  if (transfer === undefined) return nativeSwapBody(innerCall(from).message).steps;
+  return transfer.forwardPayload === null ? undefined : peek(transfer.forwardPayload, jettonSwapPayload)?.steps;
+}
+
+/** What `asset` becomes after all steps; null for TON, undefined when a pool on the way is not known or does not have the asset. */
+function wantedAsset(
+  steps: CellSlice | undefined,
+  asset: string | null,
+  interfaces: Interfaces,
+): string | null | undefined {
+  let wanted = asset;
+  for (let at = steps ?? null; at !== null;) {
+    const ordered = peek(at, swapStep);
+    const assets = ordered && interfaces.dedustPool(ordered.pool)?.assets;
+    if (ordered === undefined || assets === undefined || !assets.includes(wanted)) return undefined;
+    const other = assets.find((one) => one !== wanted);
+    if (other === undefined) return undefined;
+    wanted = other;
+    at = ordered.next;
+  }
+  return steps === undefined ? undefined : wanted;
+}
 
 function incomingOf(block: Block): SwapSide {
   const transfer = jettonTransferOf(block);

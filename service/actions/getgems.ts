@@ -6,7 +6,7 @@ import { innerCall } from './jettons.ts';
 import { readAuctionTerms, readSaleTerms } from './listing-terms.ts';
 import type { Matcher } from './matcher.ts';
 import { listingData, nftPurchaseOf, nftTransferOf, nftTransferType, transferValues, type NftTransfer } from './nft.ts';
-import { as, built, call, followedByAll, type Context } from './pattern.ts';
+import { as, built, call, followedBy, followedByAll, type Context } from './pattern.ts';
 
 // Sales and auctions of items at Getgems, but for the bids (auctions.ts).
 
@@ -60,36 +60,30 @@ function listing(
   if (sale !== undefined) {
     if (!isOf(sale.nft, sale.nftOwner)) return undefined;
     const terms = readSaleTerms(message, sale.codeHash);
-    const data = {
-      ...transferValues({ marketplace_address: terms.marketplace }),
-      ...listingData({
-        ...common,
-        full_price: terms.fullPrice,
-        marketplace_fee: terms.fee,
-        marketplace_fee_address: terms.feeAddress,
-        royalty_amount: terms.royalty,
-        royalty_address: terms.royaltyAddress,
-      }),
-    };
-    return { type: 'nft_put_on_sale', columns: { ...columns, data } };
+    const data = listingData({
+      ...common,
+      full_price: terms.fullPrice,
+      marketplace_fee: terms.fee,
+      marketplace_fee_address: terms.feeAddress,
+      royalty_amount: terms.royalty,
+      royalty_address: terms.royaltyAddress,
+    });
+    return { type: 'nft_put_on_sale', columns: { ...columns, destinationSecondary: terms.marketplace, data } };
   }
   const auction = interfaces.nftAuction(contract);
   if (auction === undefined || !isOf(auction.nft, auction.nftOwner)) return undefined;
   const terms = readAuctionTerms(message, auction.codeHash);
-  const data = {
-    ...transferValues({ marketplace_address: auction.marketplace }),
-    ...listingData({
-      ...common,
-      mp_fee_factor: BigInt(terms.feeFactor),
-      mp_fee_base: BigInt(terms.feeBase),
-      marketplace_fee_address: terms.feeAddress,
-      royalty_fee_base: BigInt(terms.royaltyBase),
-      royalty_address: terms.royaltyAddress,
-      max_bid: terms.maxBid,
-      min_bid: terms.minBid,
-    }),
-  };
-  return { type: 'nft_put_on_auction', columns: { ...columns, data } };
+  const data = listingData({
+    ...common,
+    mp_fee_factor: BigInt(terms.feeFactor),
+    mp_fee_base: BigInt(terms.feeBase),
+    marketplace_fee_address: terms.feeAddress,
+    royalty_fee_base: BigInt(terms.royaltyBase),
+    royalty_address: terms.royaltyAddress,
+    max_bid: terms.maxBid,
+    min_bid: terms.minBid,
+  });
+  return { type: 'nft_put_on_auction', columns: { ...columns, destinationSecondary: auction.marketplace, data } };
 }
 
 /** An item goes to the market, which deploys a contract that sells it and passes the item on to it. */
@@ -122,19 +116,20 @@ type Contract = { readonly nft: string | null; readonly marketplace: string | nu
 const saleAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftSale(account);
 const auctionAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftAuction(account);
 
-/** An order, and what became of the item, which stays an action of its own. */
+/** An order around what became of the item. */
 function order(
   orders: readonly Orders[],
   contractAt: typeof saleAt,
   outcomeOf: (block: Block) => NftTransfer | undefined,
   typeOf: (block: Block) => string,
 ): Matcher {
-  const outcomeAfter = ({ next }: Block): NftTransfer | undefined =>
-    next.map(outcomeOf).find((one) => one !== undefined);
   return {
-    pattern: { test: (block) => orders.some((one) => isOneOf(block, one)) && outcomeAfter(block) !== undefined },
-    build(root, _found, context) {
-      const { item, info, newOwner } = outcomeAfter(root)!;
+    pattern: followedBy(
+      { test: (block) => orders.some((one) => isOneOf(block, one)) },
+      as('outcome', { test: (block) => outcomeOf(block) !== undefined }),
+    ),
+    build(root, found, context) {
+      const { item, info, newOwner } = outcomeOf(found.one('outcome')!)!;
       const destination = messageOf(root)?.destination ?? '';
       const contract = contractAt(destination, context);
       if (contract?.nft !== item) return undefined;

@@ -24,13 +24,13 @@ import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 const requestUpdate = call(0xf5c5baa3);
 const updateRewards = call(0xae9307ce);
-/** Referrers are told one after the other. */
+/** Referrers are told one after the other; each may answer, and the next be told then. */
 const referrer: Pattern = followedBy(
   call(0x55c35b40),
   maybe(
     first(
       lazy(() => referrer),
-      call(0x076ee4e0),
+      followedBy(call(0x076ee4e0), maybe(lazy(() => referrer))),
     ),
   ),
 );

@@ -300,8 +300,10 @@ const purchase: Matcher = {
   pattern: built(nftTransferType, (block) => nftTransferOf(block)!.sale?.marketplace === 'getgems'),
   build(root) {
     const { info, sale, values } = nftTransferOf(root)!;
-    const payer = root.parts.some(endsAuction) ? root : (root.previous ?? root);
-    const paid = [...root.next, ...payer.next].find(
+    // Whoever told the contract to end is not a part of the transfer, and so neither is what follows that order.
+    const { previous } = root;
+    const after = previous !== undefined && endsAuction(previous) ? [...root.next, ...previous.next] : root.next;
+    const paid = after.find(
       (next) => tonTransferOf(next) !== undefined && next.columns.destination === sale!.realOwner,
     );
     const { comment = null, encrypted = null } = (paid && tonTransferOf(paid)) ?? {};

@@ -1,10 +1,18 @@
 import type { Block } from './block.ts';
-import { address, body, coins, fields, inRef, maybeRef, uint32, uint64 } from './body.ts';
+import { callOf } from './basic-blocks.ts';
+import { address, body, coins, fields, inRef, maybeRef, payload, tryRead, uint32, uint64 } from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from './pattern.ts';
 import { legsOf, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
-import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, proxyTonMasters } from './jettons.ts';
+import {
+  innerCall,
+  jettonTransferOf,
+  jettonTransferType,
+  notifyOpcode,
+  payloadOpcode,
+  proxyTonMasters,
+} from './jettons.ts';
 
 // STON.fi, version 2: a swap may go over the pools of several routers.
 
@@ -39,6 +47,20 @@ export const proxyTransfer: Pattern = {
   takesExcesses: true,
 };
 
+const proxyTonPayload = body({ queryId: uint64, amount: coins, refund: address, payload });
+
+/** Of a transfer of proxy TON to another router, which is to go on with it: what goes out of the exchange may begin something else there. */
+const proxyToPool: Pattern = {
+  ...call(proxyTonOpcode),
+  test(block) {
+    const found = callOf(block);
+    if (found?.opcode !== proxyTonOpcode) return false;
+    if (found.message.destination !== jettonTransferOf(block.previous)?.receiver) return false;
+    const carried = tryRead(() => proxyTonPayload(found.message).payload) ?? null;
+    return payloadOpcode(carried) === swapOpcode;
+  },
+};
+
 /** Where a pool's payout goes: to the next pool, or out. */
 const payout: Pattern = as(
   'payout',
@@ -48,7 +70,7 @@ const payout: Pattern = as(
       first(
         followedBy(
           as('out', proxyTransfer),
-          maybe(followedBy(call(proxyTonOpcode), followedBy(call(notifyOpcode), maybe(lazy(() => peerSwap))))),
+          maybe(followedBy(proxyToPool, followedBy(call(notifyOpcode), maybe(lazy(() => peerSwap))))),
         ),
         followedBy(as('out', built(jettonTransferType)), maybe(lazy(() => peerSwap))),
         lazy(() => peerSwap),

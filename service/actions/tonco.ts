@@ -1,5 +1,20 @@
 import type { Block } from './block.ts';
-import { address, bigUint, body, coins, fields, inRef, int, maybeRef, tryRead, uint, uint32, uint64 } from './body.ts';
+import {
+  address,
+  bigUint,
+  bit,
+  body,
+  coins,
+  fields,
+  inRef,
+  int,
+  maybeAddress,
+  maybeRef,
+  tryRead,
+  uint,
+  uint32,
+  uint64,
+} from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import { depositData, withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
@@ -17,7 +32,7 @@ import {
   type Pattern,
 } from './pattern.ts';
 import { legsOf, swapColumns } from './swap.ts';
-import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode } from './jettons.ts';
+import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, transferOpcode } from './jettons.ts';
 import { assetOfWallet, incomingOf, outgoingOf, proxyTonOpcode, proxyTransfer } from './stonfi-v2.ts';
 
 // TONCO: pools whose shares are items with a range of prices.
@@ -69,7 +84,8 @@ const payout: Pattern = as(
           as('out', jettonTransfer),
           lazy(() => peerSwap),
         ),
-        followedBy(as('out', proxyTransfer), call(proxyTonOpcode)),
+        // To a proxy wallet that is not known.
+        followedBy(as('out', call(transferOpcode)), call(proxyTonOpcode)),
         as('out', jettonTransfer),
       ),
     ),
@@ -232,17 +248,33 @@ const createBody = body({
   minters,
 });
 
+const initBody = body({
+  queryId: uint64,
+  fromAdmin: bit,
+  hasAdmin: bit,
+  admin: maybeAddress,
+  hasController: bit,
+  controller: maybeAddress,
+  setsSpacing: bit,
+  spacing: int(24),
+  setsPrice: bit,
+  price: bigUint(160),
+  setsActive: bit,
+  isActive: bit,
+});
+
 const deployPool: Matcher = {
   pattern: followedBy(call(0x2e3034ef), as('init', followedBy(call(0x441c39ed), maybe(call(0xd53276db))))),
   build(root, found) {
     const { message, source, destination: router } = innerCall(root);
     const order = createBody(message);
+    const init = innerCall(found.one('init')!);
     return {
       type: 'tonco_deploy_pool',
       columns: {
         source,
-        destination: innerCall(found.one('init')!).destination,
-        destinationSecondary: router,
+        destination: router,
+        destinationSecondary: init.destination,
         data: {
           tonco_deploy_pool_data: {
             jetton0_router_wallet: order.wallet0,
@@ -254,7 +286,7 @@ const deployPool: Matcher = {
             protocol_fee: order.protocolFee.toString(),
             lp_fee_base: order.feeBase.toString(),
             lp_fee_current: order.feeCurrent.toString(),
-            pool_active: true,
+            pool_active: initBody(init.message).isActive,
           },
         },
       },

@@ -61,8 +61,8 @@ describe('an item put on sale', () => {
     const actions = itemActions(owner, [putUp(data)], { sale: { codeHash } });
     const [action, ...within] = actions;
     expect(action).toMatchObject({ type: 'nft_put_on_sale', source: owner, sourceSecondary: market, success: true });
-    expect(action).toMatchObject({ destination: contract, asset: items, assetSecondary: item });
-    expect(action?.data['nft_transfer_data']).toMatchObject(marketplace);
+    expect(action).toMatchObject({ destination: contract, destinationSecondary: market });
+    expect(action).toMatchObject({ asset: items, assetSecondary: item });
     expect(action?.data['nft_listing_data']).toMatchObject({ ...terms, nft_item_index: 7n, marketplace: 'getgems' });
     expect(within).toMatchObject([{ type: 'nft_transfer' }, { type: 'nft_transfer' }]);
     expect(within.map(({ parentActionId }) => parentActionId)).toEqual([action?.actionId, action?.actionId]);
@@ -119,7 +119,7 @@ describe('an item put up for auction', () => {
   ])('has the terms of the contract: version %s', (_version, codeHash, data) => {
     const [action] = itemActions(owner, [putUp(data)], { auction: { codeHash } });
     expect(action).toMatchObject({ type: 'nft_put_on_auction', source: owner, destination: contract });
-    expect(action?.data['nft_transfer_data']).toMatchObject(marketplace);
+    expect(action).toMatchObject({ sourceSecondary: market, destinationSecondary: market });
     expect(action?.data['nft_listing_data']).toMatchObject({
       mp_fee_factor: 5n,
       mp_fee_base: 100n,
@@ -156,6 +156,23 @@ describe('a sale', () => {
   });
 });
 
+const purchaseIn = (steps: readonly Step[]) =>
+  itemActions(buyer, steps, { sale: {} }).find(({ type }) => type === 'nft_purchase')?.data['nft_transfer_data'];
+
+describe('a purchase', () => {
+  const payout: Step = { to: owner, body: comment('Profit'), value: 9n };
+  const bought: Step = { to: contract, body: comment(''), sends: [payout, itemTransfer(buyer)] };
+  it('tells what the seller got of the price', () => {
+    expect(purchaseIn([bought])).toMatchObject({ price: 10n, real_prev_owner: owner, payout_amount: 9n });
+  });
+
+  it('is not paid for by what the buyer sends the seller besides', () => {
+    const gift: Step = { to: owner, body: comment('hello'), value: 5n };
+    expect(purchaseIn([gift, bought])).toMatchObject({ payout_amount: 9n, payout_comment: 'Profit' });
+    expect(purchaseIn([gift, { ...bought, sends: [itemTransfer(buyer)] }])).toMatchObject({ payout_amount: null });
+  });
+});
+
 const order = (body: Cell, to: string): Step => ({ to: contract, body, sends: [itemTransfer(to)] });
 
 describe('an order about an item', () => {
@@ -171,14 +188,16 @@ describe('an order about an item', () => {
     expect(actions[0]).toMatchObject({ source: owner, destination: contract, asset: items, assetSecondary: item });
     expect(actions[0]?.accounts).toContain(item);
     expect(actions[0]?.data['nft_transfer_data']).toMatchObject(marketplace);
-    expect(actions[1]?.parentActionId).toBeNull();
+    expect(actions[1]).toMatchObject({ parentActionId: actions[0]?.actionId, ancestorTypes: [type] });
   });
 
-  it('ends an auction beside the purchase', () => {
+  it('ends an auction around the purchase', () => {
     const actions = itemActions(market, [order(comment('finish'), buyer)], { auction: {} });
-    const [first, second] = actions.filter(({ parentActionId }) => parentActionId === null);
-    expect(first).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });
-    expect(second).toMatchObject({ type: 'nft_purchase', destination: buyer });
+    const [finished, purchase, transfer] = actions;
+    expect(finished).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });
+    expect(purchase).toMatchObject({ type: 'nft_purchase', destination: buyer, parentActionId: finished?.actionId });
+    expect(transfer).toMatchObject({ type: 'nft_transfer', parentActionId: purchase?.actionId });
+    expect(transfer?.ancestorTypes.toSorted()).toEqual(['nft_finish_auction', 'nft_purchase']);
   });
 
   it('says nothing of what is not for sale there', () => {

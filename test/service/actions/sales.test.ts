@@ -161,10 +161,10 @@ describe('an item is put up', () => {
       source: owner,
       sourceSecondary: market,
       destination: sale.account,
+      destinationSecondary: market,
       asset: raw('nft_collection'),
       assetSecondary: item,
       data: {
-        nft_transfer_data: { marketplace_address: market },
         nft_listing_data: {
           nft_item_index: 2n,
           marketplace: 'getgems',
@@ -192,6 +192,7 @@ describe('an item is put up', () => {
       source: owner,
       sourceSecondary: market,
       destination: auction.account,
+      destinationSecondary: market,
       asset: raw('nft_collection'),
       assetSecondary: item,
       data: {

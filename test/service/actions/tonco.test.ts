@@ -1,0 +1,149 @@
+import { Address, beginCell, type Builder, type Cell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+
+import { classify } from '#service/actions/classify.ts';
+import {
+  accounts,
+  bareBody,
+  eventTrace,
+  jettonTransfer,
+  knownWallets,
+  open,
+  type Step,
+} from '#test/support/event-traces.ts';
+
+const [user, userWallet, router, routerWallet, proxyWallet, pool, admin, jetton, otherJetton] = accounts(9);
+
+const proxyTon = '0:949C4C66760C002800E2FA3D8A3CA4E1C90A9373B53AE7472033483BF14CD95E';
+const jettonWallets = {
+  [userWallet]: { owner: user, jetton },
+  [routerWallet]: { owner: router, jetton },
+};
+const at = (account: string): Address => Address.parse(account);
+
+function actionsOf(step: Step, wallets = jettonWallets) {
+  return classify(eventTrace(user, [step]), knownWallets(wallets)).actions;
+}
+
+/** Fees of a pool. */
+const terms = (builder: Builder): Builder => builder.storeUint(1, 16).storeUint(30, 16).storeUint(25, 16);
+
+describe('a new pool of TONCO', () => {
+  const content = beginCell().endCell();
+  const init = (isActive: boolean): Cell =>
+    terms(
+      open(0x441c39ed)
+        .storeBit(true)
+        .storeBit(true)
+        .storeAddress(at(admin))
+        .storeBit(false)
+        .storeAddress(null)
+        .storeBit(true)
+        .storeInt(60, 24)
+        .storeBit(true)
+        .storeUint(1n << 96n, 160)
+        .storeBit(true)
+        .storeBit(isActive),
+    ).endCell();
+  const order = (): Builder =>
+    open(0x2e3034ef)
+      .storeAddress(at(routerWallet))
+      .storeAddress(at(proxyWallet))
+      .storeInt(60, 24)
+      .storeUint(1n << 96n, 160);
+  const minters = beginCell().storeAddress(at(jetton)).storeAddress(at(otherJetton)).storeAddress(null);
+  const create = (isActive: boolean): Step => ({
+    to: router,
+    body: terms(order()).storeRef(content).storeRef(content).storeRef(minters).endCell(),
+    sends: [{ to: pool, body: init(isActive) }],
+  });
+
+  it.each([true, false])('is told by its router, with the pool beside it, active or not: %s', (isActive) => {
+    expect(actionsOf(create(isActive)).find(({ type }) => type === 'tonco_deploy_pool')).toMatchObject({
+      source: user,
+      destination: router,
+      destinationSecondary: pool,
+      data: {
+        tonco_deploy_pool_data: {
+          jetton0_router_wallet: routerWallet,
+          jetton1_router_wallet: proxyWallet,
+          jetton0_minter: jetton,
+          jetton1_minter: otherJetton,
+          tick_spacing: '60',
+          initial_price_x96: 1n << 96n,
+          protocol_fee: '1',
+          lp_fee_base: '30',
+          lp_fee_current: '25',
+          pool_active: isActive,
+        },
+      },
+      success: true,
+    });
+  });
+
+  it('is none when the pool was told something else', () => {
+    const step = { ...create(true), sends: [{ to: pool, body: bareBody(0x441c39ed) }] };
+    expect(actionsOf(step).map(({ type }) => type)).not.toContain('tonco_deploy_pool');
+  });
+});
+
+const proxyCalls = (actions: ReturnType<typeof actionsOf>) => actions.filter(({ opcode }) => opcode === 0x01f3835d);
+
+describe('a swap at TONCO for TON', () => {
+  const swapBody = open(0xa7fb58f8)
+    .storeAddress(at(user))
+    .storeAddress(at(routerWallet))
+    .storeRef(beginCell().storeCoins(100).storeUint(0, 160).storeCoins(40))
+    .endCell();
+  const payTo = open(0xa1daa96d)
+    .storeAddress(at(user))
+    .storeAddress(at(user))
+    .storeUint(200, 32)
+    .storeUint(0, 64)
+    .storeMaybeRef(
+      beginCell().storeCoins(0).storeAddress(at(routerWallet)).storeCoins(45).storeAddress(at(proxyWallet)).endCell(),
+    )
+    .endCell();
+  const paidOut = open(0x0f8a7ea5)
+    .storeCoins(45)
+    .storeAddress(at(user))
+    .storeAddress(at(user))
+    .storeBit(false)
+    .storeCoins(0)
+    .storeBit(false)
+    .endCell();
+  const ton = open(0x01f3835d).storeCoins(45).storeAddress(at(user)).storeBit(false).endCell();
+  const paid: Step = { to: proxyWallet, body: paidOut, sends: [{ to: user, body: ton, value: 45n }] };
+  const swap = jettonTransfer({
+    wallet: userWallet,
+    to: { wallet: routerWallet, owner: router },
+    from: user,
+    amount: 100n,
+    sends: [{ to: pool, body: swapBody, sends: [{ to: router, body: payTo, sends: [paid] }] }],
+  });
+  const told = {
+    type: 'jetton_swap',
+    asset: jetton,
+    asset2: null,
+    data: {
+      jetton_swap_data: {
+        dex: 'tonco',
+        dex_outgoing_transfer: { amount: 45n, asset: null, destination: user },
+        min_out_amount: 45n,
+      },
+    },
+    success: true,
+  };
+
+  it('ends with the transfer of proxy TON; the TON itself is a call beside it', () => {
+    const actions = actionsOf(swap, { ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } });
+    expect(actions[0]).toMatchObject(told);
+    expect(proxyCalls(actions)).toHaveLength(1);
+  });
+
+  it('has the TON in it where the proxy is not known', () => {
+    const actions = actionsOf(swap);
+    expect(actions[0]).toMatchObject(told);
+    expect(proxyCalls(actions)).toEqual([]);
+  });
+});
