@@ -3,11 +3,12 @@ import type { RecordedTrace } from './recorded-traces.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What the peer leaves out and is filled in here (v3 sheet section 16), by type and field: the column of its own row that has it. */
-const putRight: readonly (readonly [type: string, field: string, column: string])[] = [
+const putRight: readonly (readonly [type: string, field: string, column: string, provider?: string])[] = [
   ['coffee_create_pool', 'pool_creator_contract', 'destination_secondary'],
   ['coffee_create_pool_creator', 'provided_asset', 'asset'],
   ['evaa_supply', 'sender_jetton_wallet', 'source_secondary'],
-  ['stake_withdrawal_request', 'tokens_burnt', 'amount'],
+  // Of other stakings the peer tells nothing, and rightly so.
+  ['stake_withdrawal_request', 'tokens_burnt', 'amount', 'liquid_staking'],
 ];
 
 /** The actions of a recorded trace as v3 shows them, with the peer's defects put right; sets in one order. */
@@ -18,8 +19,9 @@ export function expectedActions({ expected }: RecordedTrace): readonly Fields[] 
 
 function correct(action: Fields, row: Fields): Fields {
   const details = { ...(action['details'] as Fields) };
-  for (const [type, field, column] of putRight) {
-    if (action['type'] === type && details[field] === null) details[field] = row[column] ?? null;
+  for (const [type, field, column, provider] of putRight) {
+    const isOther = provider !== undefined && details['provider'] !== provider;
+    if (action['type'] === type && details[field] === null && !isOther) details[field] = row[column] ?? null;
   }
   return { ...action, details };
 }

@@ -18,6 +18,8 @@ export type RecordedTrace = {
     readonly action_rows: readonly Row[];
     readonly api_actions: readonly Row[];
     readonly visible: Readonly<Record<string, readonly string[]>>;
+    readonly trace_tree: Row;
+    readonly transactions_order: readonly string[];
   };
   readonly cases: readonly Row[];
 };
@@ -28,9 +30,12 @@ type Row = Readonly<Record<string, any>>;
 
 /** Files of recorded traces that are here; none without the fixtures. */
 export function recordedTraceFiles(): readonly string[] {
-  return fixtureFiles(/\.json$/).filter((path) =>
-    readFileSync(path, 'utf8').slice(0, 80).includes('v3-trace-fixture/1'),
-  );
+  return fixtureFiles(/\.json$/).filter((path) => isRecordedTrace(readFileSync(path, 'utf8')));
+}
+
+/** By what the file says of itself, wherever in it: neither its name nor the order of its fields is a part of the form. */
+function isRecordedTrace(text: string): boolean {
+  return text.includes('v3-trace-fixture/1') && (JSON.parse(text) as Row)['format'] === 'v3-trace-fixture/1';
 }
 
 export function readRecordedTrace(path: string): RecordedTrace {

@@ -30,7 +30,7 @@ function asJson(view: ActionView): Fields {
 
 function compared(recorded: RecordedTrace, actions: readonly Fields[]) {
   return isGhost(recorded)
-    ? actions.map(({ action_id: _unknown, ...rest }) => rest)
+    ? new Set(actions.map(({ action_id: _unknown, ...rest }) => rest))
     : new Map(actions.map((one) => [one['action_id'], one]));
 }
 

@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { growTree, type TraceNode, type TreeTransaction } from '#service/v3/trace-tree.ts';
+import { readRecordedTrace, recordedTraceFiles, type RecordedTrace } from '#test/support/recorded-traces.ts';
+import { skipLoudly } from '#test/support/skips.ts';
 
 function transaction(hash: string, took: string | null, sent: readonly string[] = []): TreeTransaction {
   return { hash, in_msg: took === null ? null : { hash: took }, out_msgs: sent.map((message) => ({ hash: message })) };
@@ -76,5 +78,34 @@ describe('the tree of a trace', () => {
       }),
       { seed: 7 },
     );
+  });
+});
+
+type RecordedNode = Omit<TraceNode, 'children'> & { readonly children: readonly RecordedNode[] | null };
+
+/** The peer has no list where messages went nowhere but to the outside (v3 sheet 16). */
+function withLists({ children, ...node }: RecordedNode): TraceNode {
+  return { ...node, children: (children ?? []).map(withLists) };
+}
+
+const grown = ({ trace }: RecordedTrace) =>
+  growTree(
+    trace.transactions.map(({ hash, inMessage, outMessages }) => ({
+      hash,
+      in_msg: inMessage,
+      out_msgs: outMessages,
+    })),
+    trace.traceId,
+  );
+
+const files = recordedTraceFiles();
+
+describe.skipIf(
+  skipLoudly(files.length === 0, { what: 'trees of recorded traces', why: 'mainnet-traces is not among the fixtures' }),
+)('the tree of a recorded trace', () => {
+  test.each(files.map((file) => [readRecordedTrace(file)]))('is as it was recorded: $name', (recorded) => {
+    const { trace, expected } = recorded;
+    expect(grown(recorded)).toEqual({ root: withLists(expected.trace_tree as RecordedNode), whole: true });
+    expect(trace.transactions.map(({ hash }) => hash)).toEqual(expected.transactions_order);
   });
 });
