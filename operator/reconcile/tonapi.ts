@@ -16,6 +16,7 @@ import { conditionOf } from '../status/conditions.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
 import { indexState, isReadyPod } from '../status/pods.ts';
 import { summarize } from '../status/summarize.ts';
+import { acknowledgementOf, type Acknowledgement } from './acknowledgement.ts';
 import { act, type Acted } from './act.ts';
 import { decide, type DecideDependencies, type Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
@@ -49,9 +50,6 @@ export type TonApiDependencies = ObserveDependencies &
     readonly tracer: Tracer;
   };
 
-/** Pods that have not taken over the configuration are asked again this soon. */
-const propagatingMs = 1000;
-
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
 const refusedMs = 15_000;
 
@@ -60,8 +58,7 @@ const indexingMs = 10_000;
 
 /** What telling the status found out. */
 type Told = {
-  /** Pods that have not taken over the configuration. */
-  readonly behind: readonly KubernetesObject[];
+  readonly acknowledgement: Acknowledgement;
   readonly live: readonly KubernetesObject[];
   /** Hash of what they are to take over. */
   readonly content: string;
@@ -85,7 +82,7 @@ export function createTonApiReconciler(
     const acted = await carryOut(tonApi, changes, dependencies, bounds);
     trace.getActiveSpan()?.setAttribute('ton.writes', acted.writes);
     const after = await spanning(tracer, 'status', () => tell(tonApi, seen, decision, acted, bounds));
-    await dependencies.nudge.pods(after.behind, after.content, bounds);
+    await dependencies.nudge.pods(after.acknowledgement.behind, after.content, bounds);
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
     if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: refusedMs };
@@ -93,7 +90,7 @@ export function createTonApiReconciler(
       seen.lookAgainMs,
       decision.lookAgainMs,
       acted.lookAgainMs,
-      after.behind.length > 0 ? propagatingMs : undefined,
+      after.acknowledgement.lookAgainMs,
       after.indexing ? indexingMs : undefined,
     ].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
@@ -118,13 +115,10 @@ export function createTonApiReconciler(
     const reportOf = (pod: KubernetesObject): PodReport | undefined => seen.reports.get(pod.metadata.uid ?? '');
     if (dependencies.keyrings.note(tonApi, ready.map(reportOf))) dependencies.onKeyringAcknowledged(tonApi);
     const keyring = dependencies.keyrings.sha256(tonApi);
-    const behind = [
-      ...ready.filter((pod) => isBehind(reportOf(pod), observed.hotHash, keyring)),
-      // They know no keys.
-      ...observed.metadataPods.filter(isReadyPod).filter((pod) => isBehind(reportOf(pod), observed.hotHash, undefined)),
-    ];
+    const wanted = { hotHash: observed.hotHash, keyringSha256: keyring };
+    const acknowledgement = acknowledgementOf(observed, seen.reports, wanted);
     const indexing = tonApi.spec.indexer !== undefined && status.indexer !== 'Live';
-    return { behind, live, content: contentHash([observed.hotHash, keyring]), indexing };
+    return { acknowledgement, live, content: contentHash([observed.hotHash, keyring]), indexing };
   }
 
   function note(tonApi: TonApi, status: TonApiStatus, live: readonly KubernetesObject[]): void {
@@ -284,12 +278,6 @@ function liveHash(tonApi: TonApi, live: readonly KubernetesObject[]): string {
   const { config } = childNames(tonApi);
   const found = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
   return found?.metadata.annotations?.[childAnnotations.configHash] ?? '';
-}
-
-/** A pod that says it has another configuration or keyring than what is stored. One that says nothing may be of a release that cannot. */
-function isBehind(report: PodReport | undefined, wantedHash: string, keyring: string | undefined): boolean {
-  if (report === undefined) return false;
-  return report.configHash !== wantedHash || (keyring !== undefined && report.keyringSha256 !== keyring);
 }
 
 /** What no retry mends, as a refusal: a person must act. */
