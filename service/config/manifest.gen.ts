@@ -243,7 +243,7 @@ export type TonApi = {
       }[];
       /** Share of failed requests above which a Canary is rolled back, as 0.01. */
       readonly maxErrorRatio?: string;
-      /** Seconds a pod has to finish its requests before it ends. */
+      /** Seconds for which a pod that ends still serves callers who have not learned of it; requests under way then have requestTimeout to finish. */
       readonly drainSeconds: number;
     };
     /** Who may issue keys for this API. */

@@ -5,7 +5,7 @@ export type HttpOptions = {
   readonly port: number;
   /** Upper bound of one request from its headers to its answer. */
   readonly requestTimeoutMs: number;
-  /** How long requests in flight may take to finish at shutdown, then they are cut. */
+  /** How long requests in flight may take to finish at shutdown, from when no new ones are waited for; then they are cut. */
   readonly drainMs: number;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed. */
   readonly trustedProxies: number;
@@ -25,6 +25,8 @@ export type HttpBounds = {
   readonly receiveTimeoutMs: number;
   readonly connectionsCheckMs: number;
   readonly keepAliveTimeoutMs: number;
+  readonly lateMsMax: number;
+  readonly quietMs: number;
   readonly batchMax: number;
 };
 
@@ -49,6 +51,10 @@ export const defaultBounds: HttpBounds = {
   connectionsCheckMs: 5000,
   /** Longer than the 60 s that proxies in front keep an idle connection, so that it is they who close it. */
   keepAliveTimeoutMs: 75_000,
+  /** At shutdown new requests are served for at most so long: none, for a process that nobody balances over. */
+  lateMsMax: 0,
+  /** Within that, they are over when none came for so long: a connection that was idle for it is closed without a request on its way. */
+  quietMs: 1000,
   /** Calls in one JSON-RPC batch: what a page of a wallet needs; each costs a token of the limit. */
   batchMax: 100,
 };

@@ -31,7 +31,10 @@ export type HttpServer = {
   status(): HttpServerStatus;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed from now on. */
   setTrustedProxies(count: number): void;
-  /** No new connections, requests in flight get `drainMs` to finish, then they are cut. Resolves when every connection is closed. */
+  /**
+   * Connections are served until none has asked for a while (`quietMs`, at most `lateMsMax`) and closed with their answers; then there are no new ones, and
+   * requests in flight get `drainMs` to finish before they are cut. Resolves when every connection is closed.
+   */
   close(): Promise<void>;
 };
 
@@ -138,6 +141,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     setTrustedProxies: calls.setTrustedProxies,
     async close() {
       draining = true;
+      await quietWithin(app.server, options);
       const closed = app.close();
       await idleWithin(exchanges, options.drainMs);
       calls.cut();
@@ -217,6 +221,23 @@ function refuseAtOnce(
   const { method } = request;
   const message = path === rpcPath ? `method ${method} is not supported` : `unsupported http method: ${method}`;
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
+}
+
+/**
+ * Waits until no request has come for a while. Whoever balances over the pods may learn late that this one ends, and a request may be on its way on an
+ * idle connection: closed at once, it would be lost. Each is told by its answer to come no more.
+ */
+async function quietWithin(server: Server, { quietMs, lateMsMax }: ResolvedHttpOptions): Promise<void> {
+  if (lateMsMax === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const quiet = setTimeout(resolve, Math.min(quietMs, lateMsMax));
+  const late = setTimeout(resolve, lateMsMax);
+  const onRequest = (): void => void quiet.refresh();
+  server.on('request', onRequest);
+  await promise;
+  server.off('request', onRequest);
+  clearTimeout(quiet);
+  clearTimeout(late);
 }
 
 /** Waits for the end of every request, at most `waitMs`. */

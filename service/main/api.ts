@@ -43,7 +43,7 @@ export type ApiOptions = ConfigurationSource &
   LedgerOptions & {
     /** Keys besides those of the keyring file. */
     readonly keys?: readonly KeyRow[];
-    /** Requests in flight have this long at shutdown; default: the configuration's `drainSeconds`. */
+    /** Requests in flight have this long at shutdown, and none is waited for; default: as long as the configuration gives a pod. */
     readonly drainMs?: number;
     /** Operations of the public listener besides those of the contracts. */
     readonly posts?: ReadonlyMap<string, PostHandler>;
@@ -156,10 +156,16 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     host: config.listen.host,
     port: config.listen.port,
     requestTimeoutMs: config.requestTimeoutMs,
-    drainMs: options.drainMs ?? config.drainSeconds * 1000,
+    ...drainOf(config, options),
     trustedProxies: config.trustedProxies,
     rest: config.surfaces.includes('v2'),
   };
+}
+
+/** A pod is given both in its grace period: time for requests that still come, and for the last of them to finish. */
+function drainOf(config: ServiceConfig, { drainMs }: ApiOptions): Pick<HttpOptions, 'drainMs' | 'lateMsMax'> {
+  if (drainMs !== undefined) return { drainMs };
+  return { lateMsMax: config.drainSeconds * 1000, drainMs: config.requestTimeoutMs };
 }
 
 async function countRequests(register: Registry): Promise<number> {

@@ -60,7 +60,7 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
-  it('serves a manifest over lite servers that are named in it', async () => {
+  it('serves a manifest over lite servers that are named in it, to its end also those who have not learned of it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
     const file = join(folder, 'tonapi.yaml');
     const config = (await (await fetch(`${service.internalUrl}/global.config.json`)).json()) as GlobalConfig;
@@ -68,8 +68,15 @@ describe.each([
     const second = await startService(['--manifest', file]);
     const status = (await (await fetch(`${second.internalUrl}/status`)).json()) as Record<string, unknown>;
     expect(status).toMatchObject({ name: 'private', network: 'custom', trust: 'verified', ready: true });
-    expect(await seqnoOf(await fetch(`${second.url}/api/v2/getMasterchainInfo`))).toBeGreaterThan(0);
-    expect((await second.stop('SIGTERM')).code).toBe(0);
+    const ask = (): Promise<Response> => fetch(`${second.url}/api/v2/getMasterchainInfo`);
+    expect(await seqnoOf(await ask())).toBeGreaterThan(0);
+    const stopped = second.stop('SIGTERM');
+    const isReady = async (): Promise<boolean> => (await ask()).ok && (await fetch(`${second.internalUrl}/readyz`)).ok;
+    await expect.poll(isReady).toBe(false);
+    // Whoever balances over pods learns of it a moment later.
+    const late = await ask();
+    expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
+    expect((await stopped).code).toBe(0);
     rmSync(folder, { recursive: true });
   });
 

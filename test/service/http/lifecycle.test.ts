@@ -37,6 +37,7 @@ function gated() {
 }
 
 const path = '/api/v2/getMasterchainInfo';
+const rawGet = `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
 describe('a deadline', () => {
   it('ends a request with 504, though the part below never answers', async () => {
@@ -167,6 +168,46 @@ describe('closing', () => {
     await listener.close();
     expect(performance.now() - started).toBeLessThan(1500);
     expect((await reply).status).toBe(504);
+  });
+
+  it('answers a request that is on its way on an idle connection, and tells its caller to come no more', async () => {
+    const listener = await startListener({ options: { lateMsMax: 5000, quietMs: 200 } });
+    const socket = createConnection(listener.port, '127.0.0.1').setEncoding('utf8');
+    let received = '';
+    socket.on('data', (text: string) => (received += text));
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    socket.write(rawGet);
+    await expect.poll(() => received).toContain('"ok":true');
+    const closed = listener.close();
+    socket.write(rawGet);
+    await ended;
+    await closed;
+    const [, first, second] = received.split('HTTP/1.1 200 OK');
+    expect(first).toMatch(/connection: keep-alive/i);
+    expect(second).toMatch(/connection: close/i);
+    socket.destroy();
+  });
+
+  it('serves callers who have not learned of it, until none comes any more', async () => {
+    const listener = await startListener({ options: { lateMsMax: 5000, quietMs: 200 } });
+    const closed = listener.close();
+    expect(listener.server.status().draining).toBe(true);
+    const { status, headers } = await request(listener.url + path);
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+    await expect(fetch(`${listener.url}/healthcheck`)).rejects.toThrow('fetch failed');
+  });
+
+  it('waits for such callers no longer than it may, however many come', async () => {
+    const listener = await startListener({ options: { lateMsMax: 300, quietMs: 200 } });
+    const closed = listener.close();
+    const statuses: number[] = [];
+    const asking = async (): Promise<void> => {
+      for (;;) statuses.push((await fetch(`${listener.url}/healthcheck`)).status);
+    };
+    await expect(asking()).rejects.toThrow('fetch failed');
+    await closed;
+    expect(statuses[0]).toBe(200);
   });
 
   it('takes no time when only idle connections are open', async () => {
