@@ -8,7 +8,9 @@ import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
+import { generateMeaning } from './v3/generated-meaning.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
+import { meaningRequestsOf } from './v3/meaning-requests.ts';
 import { requestsOf, type Requests } from './v3/requests.ts';
 import { tokenRequestsOf } from './v3/token-requests.ts';
 
@@ -37,7 +39,10 @@ async function measure(call: Caller, { name, query }: Requests, turns: number): 
   ];
 }
 
-/** `--rows N` transactions, `--wallets N` of jettons, `--items N` of NFTs, `--data FOLDER` to keep and use again, `--only TEXT` of a request's name, `--turns N`. */
+/**
+ * `--rows N` transactions, `--wallets N` of jettons, `--items N` of NFTs, `--turns N`; `--data FOLDER` to keep and use again, `--until PART` of the index: the
+ * last that is made and asked, `--only PATTERN` of requests' names.
+ */
 async function run(options: readonly string[]): Promise<BenchResult[]> {
   const given = (name: string): string | undefined =>
     options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
@@ -49,6 +54,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     wallets: Number(given('--wallets') ?? WALLETS),
     items: Number(given('--items') ?? ITEMS),
   };
+  const wanted = new RegExp(given('--only') ?? '');
   const folder = given('--data') ?? join(tmpdir(), `tonplane-bench-v3-${rows}`);
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error('no Postgres for this platform');
@@ -56,11 +62,19 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   const server = await startEmbeddedPostgres({ bin, folder, settings });
   const store = openStore(server.url);
   try {
-    await ensureIndex(store, counts);
-    const call = createCaller(store);
+    const until = Object.keys(parts).indexOf(given('--until') ?? 'meaning');
+    if (until < 0) throw new Error(`--until takes one of ${Object.keys(parts).join(', ')}`);
+    const chosen = Object.entries(parts).slice(0, until + 1);
+    await ensureIndex(store, counts, chosen);
+    const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
+    const call = createCaller(
+      store,
+      templates.map(({ boc }) => boc),
+    );
     const results: BenchResult[] = [];
-    for (const requests of [...(await requestsOf(store, rows)), ...(await tokenRequestsOf(store, counts))]) {
-      if (requests.name.includes(given('--only') ?? '')) results.push(...(await measure(call, requests, turns)));
+    for (const [, { requests }] of chosen) {
+      const asked = (await requests(store, counts)).filter(({ name }) => wanted.test(name));
+      for (const one of asked) results.push(...(await measure(call, one, turns)));
     }
     return results;
   } finally {
@@ -73,14 +87,42 @@ function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Made once in a folder; what was left half made is made again. */
-async function ensureIndex(store: Store, counts: TokenCounts): Promise<void> {
-  const [found] = await store.read<{ done: boolean }>("SELECT to_regclass('public.generated') IS NOT NULL AS done");
-  if (found?.done === true) return;
-  await store.transaction(({ query }) => query(`DROP SCHEMA IF EXISTS ${store.schema} CASCADE`));
-  await generateIndex(store, counts.transactions, tell);
-  await generateTokens(store, counts, tell);
-  await store.transaction(({ query }) => query('CREATE TABLE public.generated ()'));
+type Part = {
+  readonly make: (store: Store, counts: TokenCounts) => Promise<void>;
+  readonly requests: (store: Store, counts: TokenCounts) => Promise<readonly Requests[]>;
+};
+
+/** Parts of the index, each on those before it. */
+const parts: Readonly<Record<string, Part>> = {
+  ledger: {
+    make: (store, { transactions }) => generateIndex(store, transactions, tell),
+    requests: (store, { transactions }) => requestsOf(store, transactions),
+  },
+  tokens: { make: (store, counts) => generateTokens(store, counts, tell), requests: tokenRequestsOf },
+  meaning: { make: (store, counts) => generateMeaning(store, counts, tell), requests: meaningRequestsOf },
+};
+
+/** Each part is made once in a folder; where one was left half made all are made again. */
+async function ensureIndex(
+  store: Store,
+  counts: TokenCounts,
+  chosen: readonly (readonly [name: string, part: Part])[],
+): Promise<void> {
+  await store.transaction(({ query }) =>
+    query('CREATE TABLE IF NOT EXISTS public.made (part text PRIMARY KEY, whole boolean NOT NULL)'),
+  );
+  const made = await store.read<{ part: string; whole: boolean }>('SELECT part, whole FROM public.made');
+  const isHalf = made.some(({ whole }) => !whole);
+  if (isHalf || made.length === 0) {
+    await store.transaction(({ query }) => query(`DROP SCHEMA IF EXISTS ${store.schema} CASCADE`));
+    await store.transaction(({ query }) => query('DELETE FROM public.made'));
+  }
+  const there = isHalf ? [] : made.map(({ part }) => part);
+  for (const [name, { make }] of chosen.filter(([part]) => !there.includes(part))) {
+    await store.transaction(({ query }) => query('INSERT INTO public.made VALUES ($1, false)', [name]));
+    await make(store, counts);
+    await store.transaction(({ query }) => query('UPDATE public.made SET whole = true WHERE part = $1', [name]));
+  }
 }
 
 export const bench: Bench = {

@@ -1,11 +1,16 @@
 import type { ParameterSource } from '#service/contract/parameter.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
 import { createAccountNotes } from '#service/v3/account-notes.ts';
 import { createAddressBooks } from '#service/v3/address-book.ts';
+import { actionOperations } from '#service/v3/actions.ts';
 import { blockOperations } from '#service/v3/blocks.ts';
+import { dnsOperations } from '#service/v3/dns-records.ts';
 import { jettonOperations } from '#service/v3/jettons.ts';
 import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
+import { multisigOperations } from '#service/v3/multisigs.ts';
 import { nftOperations } from '#service/v3/nfts.ts';
 import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
@@ -15,8 +20,9 @@ import { createV3 } from '#service/v3/v3.ts';
 /** Answers a request as JSON text. @param query as in a URL */
 export type Caller = (operation: string, query: string) => Promise<string>;
 
-/** The operations that the index alone answers. */
-export function createCaller(store: Store): Caller {
+/** The operations that the index alone answers. @param templates bags of transactions that stand for all */
+export function createCaller(given: Store, templates: readonly Buffer[]): Caller {
+  const store = findingMessages(given, templates);
   const addressBooks = createAddressBooks({ testOnly: false });
   const tokenMetadata = createTokenMetadata({});
   const notes = createAccountNotes(addressBooks, tokenMetadata);
@@ -31,6 +37,9 @@ export function createCaller(store: Store): Caller {
       ...jettonOperations(notes),
       ...nftOperations(notes),
       ...traceOperations({ notes, network: { testOnly: false } }),
+      ...actionOperations({ notes, network: { testOnly: false } }),
+      ...dnsOperations(addressBooks),
+      ...multisigOperations(addressBooks),
     ],
     { store, nowMs: () => performance.now() },
   );
@@ -46,6 +55,32 @@ export function createCaller(store: Store): Caller {
     });
     return JSON.stringify(answer.value);
   };
+}
+
+type FoundBags = { hash: Buffer; readonly consumer_boc?: Buffer | null; readonly producer_boc?: Buffer | null };
+
+/** A generated message is in none of the bags that stand for its transactions: one that is in there is told in its place. */
+function findingMessages(store: Store, templates: readonly Buffer[]): Pick<Store, 'read'> {
+  const ends = new Map(templates.map((boc) => [boc.toString('latin1'), messagesIn(boc)]));
+  const messageOf = ({ consumer_boc: consumer, producer_boc: producer }: FoundBags): Buffer | undefined => {
+    if (consumer) return ends.get(consumer.toString('latin1'))?.at(0);
+    return producer ? ends.get(producer.toString('latin1'))?.at(-1) : undefined;
+  };
+  return {
+    async read<R extends object>(...query: Parameters<Store['read']>): Promise<R[]> {
+      const rows = await store.read<R>(...query);
+      if (rows[0] === undefined || !('consumer_boc' in rows[0])) return rows;
+      for (const row of rows as unknown as FoundBags[]) row.hash = messageOf(row) ?? row.hash;
+      return rows;
+    },
+  };
+}
+
+/** Hashes of the message that a transaction took, and of those that it sent. */
+function messagesIn(boc: Buffer): readonly Buffer[] {
+  const table = parseBoc(boc);
+  const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
+  return [...(inMessage === undefined ? [] : [inMessage]), ...outMessages].map(({ cell }) => table.hash(cell));
 }
 
 function sourceOf(query: URLSearchParams): ParameterSource {

@@ -3,8 +3,7 @@ import { createPartitions } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import type { Table } from '#service/store/columns.ts';
 import { blocks } from '#service/store/tables.ts';
-import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
-import { rowsOf } from '#service/indexer/rows/rows.ts';
+import { loadTemplates } from './templates.ts';
 
 // An index of any size, made inside Postgres from its row numbers alone: the same for the same size. Statistically like mainnet: one account has
 // some percent of all transactions and most have a few (log-uniform), traces have five transactions, half a dozen opcodes are most of all.
@@ -54,7 +53,7 @@ export async function generateIndex(store: Store, transactions: number, tell: (t
   const lts = Array.from({ length: transactions / 1000 }, (_, n) => firstLt + BigInt(n * 1000) * ltsOfTransaction);
   await createPartitions(store).ensure(lts);
   const indexes = await dropIndexes(store);
-  await loadTemplates(store);
+  await loadTemplates(store, codesOfContracts, codeOf);
   const fill = (what: string, count: number, statement: Filling['statement']): Promise<void> =>
     fillTable(store, { what, count, statement }, tell);
   await fill('transactions', transactions, (numbers) => transactionRows(numbers, account));
@@ -108,33 +107,29 @@ async function buildIndexes(store: Store, statements: readonly string[], tell: (
   await vacuum(store);
 }
 
-/** Built at the end, which takes a fraction of the time; those of constraints stay. @param tables all when absent */
+/** Built at the end, which takes a fraction of the time. @param tables all when absent */
 async function dropIndexes(store: Store, tables?: readonly string[]): Promise<string[]> {
   return store.transaction(async ({ query }) => {
-    const found = await query<{ name: string; statement: string }>(
-      `SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS statement FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-       WHERE c.relnamespace = '${store.schema}'::regnamespace AND NOT c.relispartition
-         AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid) AND ($1::text[] IS NULL OR c.relname = ANY($1::text[]))`,
+    const ofTables = `c.relnamespace = '${store.schema}'::regnamespace AND NOT c.relispartition AND ($1::text[] IS NULL OR c.relname = ANY($1::text[]))`;
+    const keys = await query<Dropped>(
+      `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.oid::regclass, k.conname) AS drop,
+         format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.oid::regclass, k.conname, pg_get_constraintdef(k.oid)) AS build
+       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE k.contype IN ('p', 'u') AND ${ofTables}`,
       [tables ?? null],
     );
-    for (const { name } of found) await query(`DROP INDEX ${name}`);
-    return found.map(({ statement }) => statement.replace(' ON ONLY ', ' ON '));
+    const indexes = await query<Dropped>(
+      `SELECT format('DROP INDEX %s', i.indexrelid::regclass) AS drop, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS build
+       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+       WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid) AND ${ofTables}`,
+      [tables ?? null],
+    );
+    for (const { drop } of [...keys, ...indexes]) await query(drop);
+    return [...keys, ...indexes].map(({ build }) => build);
   });
 }
 
-/** Bags of recorded transactions stand for all. */
-async function loadTemplates(store: Store): Promise<void> {
-  const rows = (await recordedBlocks()).slice(300, 700).map(rowsOf);
-  const bocs = rows.flatMap((one) => one.transactions.filter((row) => row.workchain === 0).map(({ boc }) => boc));
-  await store.transaction(async ({ query }) => {
-    await query('CREATE UNLOGGED TABLE templates (place integer PRIMARY KEY, boc bytea NOT NULL)');
-    await query(
-      'INSERT INTO templates SELECT place - 1, boc FROM unnest($1::bytea[]) WITH ORDINALITY AS given (boc, place)',
-      [bocs],
-    );
-    await query(`CREATE FUNCTION template_count() RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT ${bocs.length}'`);
-  });
-}
+/** Statements that take an index away and make it again. */
+type Dropped = { readonly drop: string; readonly build: string };
 
 /** What no query looks for. */
 const restOfBlock = zerosOf(blocks, [
