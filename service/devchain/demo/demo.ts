@@ -51,7 +51,9 @@ export async function createDemo(network: Network): Promise<Demo> {
   const { globalId, utime } = readShardState(chain.states, head().state);
   const wallets = new Map(VERSIONS.map((version) => [version, createDemoWallet(version, globalId)]));
   const [owner, friend, third] = (['v4r2', 'v3r2', 'v5r1'] as const).map((version) => wallets.get(version)!);
-  const things = planThings(owner!, friend!, utime);
+  // Their terms are in the addresses of vesting wallets: those of a network that goes on are as old as it is.
+  const began = readShardState(chain.states, chain.zeroStates[0]!.state).utime;
+  const things = planThings(owner!, friend!, { began, utime });
   const demo = addressesOf([...wallets.values()], things);
   const { minter } = things;
   if (accountAt(chain, head(), { workchain: 0, id: minter.address.hash }) !== undefined) return demo;
@@ -114,8 +116,13 @@ type Things = {
   readonly names: ReturnType<typeof createNames>;
 };
 
-function planThings(owner: DemoWallet, friend: DemoWallet, utime: number): Things {
-  const terms = { sender: owner.address, owner: friend.address, startsAt: utime, amount: VESTED_AMOUNT };
+/** @param times of the network's beginning and of its head, unix seconds */
+function planThings(
+  owner: DemoWallet,
+  friend: DemoWallet,
+  { began, utime }: { readonly began: number; readonly utime: number },
+): Things {
+  const terms = { sender: owner.address, owner: friend.address, startsAt: began, amount: VESTED_AMOUNT };
   return {
     minter: jettonMinter(owner.address),
     collection: nftCollection(owner.address),
