@@ -2,7 +2,7 @@ import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { walkHashmap } from '../decode/hashmap.ts';
 import type { Block } from './block.ts';
-import { address, body, coins, fields, peek, tryRead, uint32, uint64 } from './body.ts';
+import { address, body, coins, fields, maybeRef, peek, tryRead, uint, uint32, uint64 } from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
 import {
@@ -37,6 +37,15 @@ const referrer: Pattern = followedBy(
 const referrers = maybe(referrer);
 const jettonTransfer = built(jettonTransferType);
 
+const receiveBody = body({
+  queryId: uint64,
+  least: coins,
+  most: coins,
+  commission: uint(16),
+  fee: coins,
+  whitelist: maybeRef,
+  received: coins,
+});
 const periodPayload = fields({ opcode: uint32, period: uint32 });
 
 const stake: Matcher = {
@@ -56,6 +65,8 @@ const stake: Matcher = {
   ),
   build(root, found) {
     const { sender, senderWallet, receiver, jetton, amount, forwardPayload } = jettonTransferOf(root)!;
+    const received = found.one('received')!;
+    const isCancelled = found.one('cancelled') !== undefined;
     const period = forwardPayload === null ? undefined : peek(forwardPayload, periodPayload)?.period;
     return {
       type: 'jvault_stake',
@@ -68,15 +79,19 @@ const stake: Matcher = {
         data: {
           jvault_stake_data: {
             period: period === undefined ? null : BigInt(period),
-            minted_stake_jettons: null,
-            stake_wallet: innerCall(found.one('received')!).destination,
+            minted_stake_jettons: isCancelled ? null : mintedBy(received),
+            stake_wallet: innerCall(received).destination,
           },
         },
       },
-      failed: found.one('cancelled') !== undefined,
+      failed: isCancelled,
     };
   },
 };
+
+/** What the stake wallet is told that it has now; it is the wallet of the stake's own jetton. */
+const mintedBy = (received: Block): bigint | null =>
+  tryRead(() => receiveBody(innerCall(received).message).received) ?? null;
 
 const amountBody = body({ queryId: uint64, amount: coins });
 

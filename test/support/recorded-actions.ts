@@ -2,14 +2,52 @@ import type { RecordedTrace } from './recorded-traces.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the peer leaves out and is filled in here (v3 sheet section 16), by type and field: the column of its own row that has it. */
-const putRight: readonly (readonly [type: string, field: string, column: string, provider?: string])[] = [
-  ['coffee_create_pool', 'pool_creator_contract', 'destination_secondary'],
-  ['coffee_create_pool_creator', 'provided_asset', 'asset'],
-  ['evaa_supply', 'sender_jetton_wallet', 'source_secondary'],
-  // Of other stakings the peer tells nothing, and rightly so.
-  ['stake_withdrawal_request', 'tokens_burnt', 'amount', 'liquid_staking'],
+/** What a recorded row says of itself. */
+type Read = (row: Fields) => unknown;
+
+const column =
+  (name: string): Read =>
+  (row) =>
+    row[name] ?? null;
+
+const valueIn = (row: Fields, group: string, name: string): unknown => (row[group] as Fields | undefined)?.[name];
+
+/** What waited for its other half comes back for no shares; the other exchanges have no such thing. */
+const isRefund: Read = (row) => {
+  const valueOf = (name: string): unknown => valueIn(row, 'dex_withdraw_liquidity_data', name) ?? null;
+  return valueOf('dex') === 'stonfi_v2' && valueOf('lp_tokens_burnt') === null ? true : null;
+};
+
+/** One for each jetton that is staked. */
+const mintedStake: Read = (row) => (row['success'] === true ? row['amount'] : null);
+
+const ofLiquidStaking: Read = (row) =>
+  valueIn(row, 'staking_data', 'provider') === 'liquid_staking' ? row['amount'] : null;
+
+/** What the peer leaves out and is filled in here (v3 sheet section 16), by type and field of details. */
+const filledDetails: readonly (readonly [type: string, field: string, value: Read])[] = [
+  ['coffee_create_pool', 'pool_creator_contract', column('destination_secondary')],
+  ['coffee_create_pool_creator', 'provided_asset', column('asset')],
+  ['dex_withdraw_liquidity', 'is_refund', isRefund],
+  ['evaa_supply', 'sender_jetton_wallet', column('source_secondary')],
+  ['jvault_stake', 'minted_stake_jettons', mintedStake],
+  // Of other stakings nothing is told there (the sheet's list of details).
+  ['stake_withdrawal_request', 'tokens_burnt', ofLiquidStaking],
 ];
+
+/** The same of rows, where a row has no other place for it. */
+const filledRows: readonly (readonly [type: string, group: string, field: string, value: Read])[] = [
+  ['dex_withdraw_liquidity', 'dex_withdraw_liquidity_data', 'is_refund', isRefund],
+  ['jvault_stake', 'jvault_stake_data', 'minted_stake_jettons', mintedStake],
+];
+
+/** A row as it was recorded, with what the peer leaves out. */
+export function filledRow(row: Fields): Fields {
+  const groups = filledRows
+    .filter(([type]) => type === row['type'])
+    .map(([, group, field, value]) => [group, { ...(row[group] as Fields), [field]: value(row) }]);
+  return { ...row, ...Object.fromEntries(groups) };
+}
 
 /** The actions of a recorded trace as v3 shows them, with the peer's defects put right; sets in one order. */
 export function expectedActions({ expected }: RecordedTrace): readonly Fields[] {
@@ -19,9 +57,8 @@ export function expectedActions({ expected }: RecordedTrace): readonly Fields[] 
 
 function correct(action: Fields, row: Fields): Fields {
   const details = { ...(action['details'] as Fields) };
-  for (const [type, field, column, provider] of putRight) {
-    const isOther = provider !== undefined && details['provider'] !== provider;
-    if (action['type'] === type && details[field] === null && !isOther) details[field] = row[column] ?? null;
+  for (const [type, field, value] of filledDetails) {
+    if (action['type'] === type && details[field] === null) details[field] = value(row);
   }
   return { ...action, details };
 }

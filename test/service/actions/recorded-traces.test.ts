@@ -4,6 +4,7 @@ import { classify } from '#service/actions/classify.ts';
 import type { EventTrace } from '#service/actions/event.ts';
 import type { Matcher } from '#service/actions/matcher.ts';
 import type { Action } from '#service/actions/rows.ts';
+import { filledRow } from '#test/support/recorded-actions.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
@@ -66,7 +67,7 @@ function without(row: Row, names: readonly string[]): Row {
 
 /** The same of a recorded row; what the trace says of every row alike is left out. */
 function recorded(row: Row): Row {
-  const rest = without(row, ofTheTrace);
+  const rest = without(filledRow(row), ofTheTrace);
   return {
     ...rest,
     tx_hashes: (row['tx_hashes'] as string[]).toSorted(),
