@@ -14,6 +14,8 @@ import type { EventMessage, EventTransaction } from './event.ts';
 export type ReadTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
+  /** Of the transaction, where it is known: it takes most of the hashes of a trace to compute. */
+  readonly hash?: Buffer;
   /** Of the account. */
   readonly workchain: number;
   /** The masterchain block that brought it. */
@@ -35,12 +37,18 @@ export const transactionKinds = {
  * A transaction as classification sees it. The table stays open for as long as bodies and hashes are read: hashes take most of the time, and few are
  * asked for. Throws DecodeError.
  */
-export function eventTransaction({ table, transaction, workchain, mcSeqno }: ReadTransaction): EventTransaction {
+export function eventTransaction({
+  table,
+  transaction,
+  hash: known,
+  workchain,
+  mcSeqno,
+}: ReadTransaction): EventTransaction {
   const { descr, inMessage } = transaction;
   let hash: string | undefined;
   return {
     get hash() {
-      return (hash ??= hashText(table, transaction.cell));
+      return (hash ??= (known ?? table.hash(transaction.cell)).toString('base64'));
     },
     account: formatRawAddress({ workchain, id: transaction.account }, 'upper'),
     lt: transaction.lt,

@@ -20,10 +20,10 @@ export type OpenTransaction = {
 export function openTransaction(stored: StoredTransaction): OpenTransaction {
   const table = parseBoc(stored.boc);
   const transaction = readTransaction(table, table.roots[0]!);
-  const { workchain, mc_seqno: mcSeqno } = stored;
+  const { hash, workchain, mc_seqno: mcSeqno } = stored;
   return {
     stored,
-    event: eventTransaction({ table, transaction, workchain, mcSeqno }),
+    event: eventTransaction({ table, transaction, hash: asBuffer(hash), workchain, mcSeqno }),
     prevLt: transaction.prevLt,
     stateBefore: transaction.stateUpdate.oldHash,
     stateAfter: transaction.stateUpdate.newHash,
@@ -44,5 +44,10 @@ export function eventTraceOf(row: TraceRow, transactions: readonly OpenTransacti
 }
 
 function textOf(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('base64');
+  return asBuffer(hash).toString('base64');
+}
+
+/** The same bytes. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -87,7 +87,8 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
       }
       await mergeFacts(session, inserts, meaning.facts);
       await replaceTransfers(session, inserts, meaning);
-      await replaceActions(session, inserts, meaning);
+      // By far the most rows. Nobody else writes them meanwhile, so their order is free.
+      await replaceActions(session, createInserts(session, 'copy'), meaning);
     },
     // Lost with the crash of Postgres that loses the end of the claim: then it is done again.
     { durable: false },
