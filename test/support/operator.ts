@@ -95,7 +95,8 @@ export async function startOperatorUnderTest(
   };
 }
 
-function writeKubeconfig({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>, token: string): string {
+/** A kubeconfig file for the one whose token it is. */
+export function writeKubeconfig({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>, token: string): string {
   const users = kubeconfig.users.map(({ name }) => ({ name, user: { token } }));
   const file = join(mkdtempSync(join(tmpdir(), 'tonplane-operator-')), 'kubeconfig');
   writeFileSync(file, stringify({ ...kubeconfig, users }), { mode: 0o600 });

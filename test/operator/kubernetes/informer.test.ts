@@ -121,6 +121,22 @@ describe('an informer', () => {
     expect(lists()).toHaveLength(1);
   });
 
+  it('takes what comes twice, or after something newer of the same object, for nothing', async () => {
+    api.play(
+      list(5, configMap('a', 4)),
+      watch([
+        event('MODIFIED', configMap('a', 8)),
+        event('MODIFIED', configMap('a', 6)),
+        event('MODIFIED', configMap('a', 8)),
+        event('ADDED', configMap('a', 4)),
+        event('ADDED', configMap('b', 9)),
+      ]),
+    );
+    const found = start();
+    await expect.poll(() => events).toEqual(['added a@4', 'updated a@8', 'added b@9']);
+    expect(found.get('ns/a')?.metadata.resourceVersion).toBe('8');
+  });
+
   it('lists anew when the version is forgotten, in the stream or at once, and tells what has gone meanwhile', async () => {
     api.play(
       list(5, configMap('a', 1), configMap('b', 2)),
