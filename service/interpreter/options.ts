@@ -3,7 +3,7 @@ export const interpretationVersion = 1;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {
-  /** Claims in work at a time: while one is written, the accounts of the other are looked at. */
+  /** Claims in work at a time: one is read, the accounts of one are looked at, one is written. A fourth only waits for the third. */
   readonly workers: number;
   /** Masterchain blocks of one claim, and of one transaction: some thousand transactions on the main network. */
   readonly blocksMax: number;
@@ -20,7 +20,7 @@ export type InterpreterTuning = {
 };
 
 export const tuningDefaults: InterpreterTuning = {
-  workers: 2,
+  workers: 3,
   blocksMax: 16,
   claimMs: 60_000,
   asideMs: 300_000,
