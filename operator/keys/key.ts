@@ -138,7 +138,7 @@ function statusOf(
     problem === undefined
       ? { type: 'ReferencesResolved', status: 'True', reason: 'Resolved', message: 'the TonApi and its plan are there' }
       : { type: 'ReferencesResolved', status: 'False', ...problem, waits: true },
-    ...(taken === undefined ? [] : [{ type: 'Stalled', status: 'True', reason: 'NameTaken', message: taken } as const]),
+    ...(taken === undefined ? [] : [{ ...notReady('NameTaken', taken), type: 'Stalled', status: 'True' } as const]),
   ];
   return {
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),

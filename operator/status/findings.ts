@@ -160,6 +160,7 @@ function rolling({ rollout, pods }: Observed, deployment: KubernetesObject | und
         status: 'False',
         reason: 'UpgradeHeld',
         message: 'keeps the pods of an older operator until the resource is edited, as upgradePolicy OnChange says',
+        waits: true,
       };
     case 'canary': {
       const message = `canary at step ${rollout.step + 1} with ${rollout.weight} % of the traffic: ${rollout.why}`;

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { settleConditions, type Finding } from './conditions.ts';
 import { availability, configuration, fetching, indexing, migration, progress, referencing } from './findings.ts';
-import type { Observed } from './observed.ts';
+import type { Observed, Refusal } from './observed.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
 /**
@@ -66,16 +66,13 @@ function findingsOf(tonApi: TonApi, observed: Observed, deployment: KubernetesOb
     ...(paused === undefined
       ? []
       : [{ type: 'Paused', status: 'True', reason: 'PausedByAnnotation', message: paused } as const]),
-    ...(refusal === undefined
-      ? []
-      : [{ type: 'Stalled', status: 'True', reason: refusal.reason, message: messages(observed) } as const]),
+    ...(refusal === undefined ? [] : [{ type: 'Stalled', status: 'True', ...refused(refusal, observed) } as const]),
   ];
 }
 
 function readiness(needed: readonly Finding[], observed: Observed): Finding {
   const [refusal] = observed.refusals;
-  if (refusal !== undefined)
-    return { type: 'Ready', status: 'False', reason: refusal.reason, message: messages(observed) };
+  if (refusal !== undefined) return { type: 'Ready', status: 'False', ...refused(refusal, observed) };
   const failing = needed.find(({ status }) => status !== 'True');
   if (failing === undefined)
     return { type: 'Ready', status: 'True', reason: 'Serving', message: 'everything that is wanted is there' };
@@ -86,8 +83,9 @@ function deploymentOf({ live }: Observed, name: string): KubernetesObject | unde
   return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
 }
 
-function messages({ refusals }: Observed): string {
-  return refusals.map(({ message }) => message).join('; ');
+/** Waits for a person. */
+function refused({ reason }: Refusal, { refusals }: Observed): Pick<Finding, 'reason' | 'message' | 'waits'> {
+  return { reason, message: refusals.map(({ message }) => message).join('; '), waits: true };
 }
 
 function countOf(deployment: KubernetesObject | undefined, field: string): number {

@@ -79,6 +79,8 @@ describe('what a key refers to', () => {
     const decision = decideKey(input({ secret }));
     expect(decision.secret).toBeUndefined();
     expect(conditions(decision)).toMatchObject({ Ready: 'False/NameTaken', Stalled: 'True/NameTaken' });
+    const messages = decision.status?.conditions?.map(({ message }) => message) ?? [];
+    expect(messages.at(-1)).toMatch(/, since 2026-11-21T12:00:00Z$/);
   });
 });
 

@@ -91,7 +91,7 @@ describe('the status of a TonApi', () => {
       'a name that is taken',
       { refusals: [{ reason: 'NameTaken', message: 'Service x belongs to Widget w' }] },
       { Stalled: 'True/NameTaken', Ready: 'False/NameTaken' },
-      /belongs to Widget w/,
+      /belongs to Widget w, since/,
     ],
   ])('names what is wrong with %s', (_case, changes, expected, message) => {
     const status = summarize(sample('smallest'), healthy(changes), noonMs);
@@ -110,7 +110,7 @@ describe('the status of a TonApi', () => {
       'a person, when an upgrade is held',
       { hash: 'h', phase: 'frozen' },
       'False/UpgradeHeld',
-      /until the resource is edited/,
+      /until the resource is edited.*, since/,
     ],
     [
       'requests to a canary',
