@@ -6,8 +6,7 @@ import type { Account } from '#service/decode/tlb/account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { extraCurrenciesById, NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
-import { findShardAccount, walkShardAccounts } from '#service/decode/tlb/shard-account.ts';
-import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
+import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { readShardState, readSplitState } from '#service/decode/tlb/shard-state.ts';
 import type { AccountStateRow, LatestAccountStateRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
@@ -44,35 +43,20 @@ export type StateRows = {
  * the ones before it status and balance; and what a first transaction began with, when the account was there before.
  */
 export function addStates(block: OpenBlock, activities: readonly AccountActivity[], rows: StateRows): void {
-  if (activities.length === 0) return;
-  const { table } = block;
-  const after = changedAccounts(table, table.ref(block.stateUpdate, 1));
-  let next = 0;
   let touchesNothing = false;
   for (const activity of activities) {
-    while (next < after.length && Buffer.compare(after[next]!.id, activity.id) < 0) next++;
-    const found = after[next]?.id.equals(activity.id) === true ? after[next]!.account : undefined;
-    addLastState(block, activity, found, rows);
+    const after = stateAfter(block, activity);
+    addLastState(block, activity, after, rows);
     const { transactions } = activity;
     const first = transactions[0]!;
     if (transactions.length > 1 || (first.prevLt === 0n && first.originalStatus !== STATUS.nonexist)) {
-      addStatesBefore(block, activity, found, rows);
+      addStatesBefore(block, activity, after, rows);
     }
     touchesNothing ||= transactions.some(
       ({ originalStatus, endStatus }) => originalStatus === STATUS.nonexist || endStatus === STATUS.nonexist,
     );
   }
   if (touchesNothing) rows.accountStates.push(NO_ACCOUNT);
-}
-
-type ChangedAccount = { readonly id: Buffer; readonly account: ShardAccount };
-
-/** The accounts that the new side of a Merkle update shows, by id. */
-function changedAccounts(table: CellTable, stateRoot: number): ChangedAccount[] {
-  const changed: ChangedAccount[] = [];
-  const { accounts } = readShardState(table, stateRoot);
-  walkShardAccounts(table, accounts, (id, account) => void changed.push({ id, account }), { skipPruned: true });
-  return changed;
 }
 
 function hashAfter(table: CellTable, stateUpdate: number): Buffer {
@@ -87,16 +71,20 @@ function hashBefore(table: CellTable, stateUpdate: number): Buffer {
   return slice.hash();
 }
 
+/** Undefined when the account is gone. */
+function stateAfter({ table }: OpenBlock, { after }: AccountActivity): Account | undefined {
+  return after === undefined ? undefined : readAccountIn(table, after.account);
+}
+
 function addLastState(
   block: OpenBlock,
   { account, transactions }: AccountActivity,
-  found: ShardAccount | undefined,
+  state: Account | undefined,
   rows: StateRows,
 ): void {
   const { table } = block;
   const last = transactions.at(-1)!;
-  const at = { account, utime: last.utime, last_trans_hash: table.hash(last.cell), last_trans_lt: last.lt };
-  const state = found === undefined ? undefined : readAccountIn(table, found.account);
+  const at = { account, utime: last.utime, last_trans_hash: last.hash, last_trans_lt: last.lt };
   if (state === undefined) {
     if (last.endStatus === STATUS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
     return;
@@ -172,7 +160,7 @@ function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Reado
 function addStatesBefore(
   block: OpenBlock,
   { id, transactions }: AccountActivity,
-  found: ShardAccount | undefined,
+  after: Account | undefined,
   rows: StateRows,
 ): void {
   const { table } = block;
@@ -183,13 +171,20 @@ function addStatesBefore(
     rows.accountStates.push(stateRow(table, hashBefore(table, first.stateUpdate), before));
   }
   if (transactions.length === 1) return;
-  const after = found === undefined ? undefined : readAccountIn(table, found.account);
   const ends = { before: wasNothing ? NO_CURRENCIES : before?.balance, after: after?.balance };
   statesBetween(block, transactions, ends).forEach((balance, index) => {
     const { stateUpdate, endStatus } = transactions[index]!;
     if (endStatus === STATUS.nonexist) return;
     const hash = hashAfter(table, stateUpdate);
-    rows.accountStates.push({ ...NO_ACCOUNT, ...balance, hash, status: endStatus });
+    rows.accountStates.push({
+      hash,
+      balance: balance.balance,
+      extra_currencies: balance.extra_currencies,
+      status: endStatus,
+      frozen_hash: null,
+      data_hash: null,
+      code_hash: null,
+    });
   });
 }
 

@@ -2,12 +2,15 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { walkHashmap } from '#service/decode/hashmap.ts';
 import { walkAccountBlocks, walkAccountTransactions } from '#service/decode/tlb/account-blocks.ts';
+import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { accountKey } from '#service/store/account-key.ts';
+import { changedAccounts } from './changed-accounts.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /** Of a transaction what rows need; the rest is in its BoC. */
 export type FoundTransaction = {
   readonly cell: number;
+  readonly hash: Buffer;
   readonly lt: bigint;
   /** 0 for an account's first. */
   readonly prevLt: bigint;
@@ -28,29 +31,66 @@ export type AccountActivity = {
   /** The account as columns hold it. */
   readonly account: Buffer;
   readonly transactions: readonly FoundTransaction[];
+  /** What the shard's state has of the account afterwards; undefined when it is gone. */
+  readonly after: ShardAccount | undefined;
 };
 
 /** All transactions of a block, by account and lt. */
-export function findTransactions({ id, table, extra }: OpenBlock): AccountActivity[] {
-  const activities: AccountActivity[] = [];
-  walkAccountBlocks(table, extra.accountBlocks, (block) => {
-    const transactions: FoundTransaction[] = [];
-    walkAccountTransactions(block, (_, cell) => {
-      transactions.push(findTransaction(table, cell));
+export function findTransactions(block: OpenBlock): AccountActivity[] {
+  const { id, table, extra } = block;
+  const places: { readonly id: Buffer; readonly read: readonly ReadTransaction[] }[] = [];
+  walkAccountBlocks(table, extra.accountBlocks, (accountBlock) => {
+    const read: ReadTransaction[] = [];
+    walkAccountTransactions(accountBlock, (_, cell) => {
+      read.push(readTransaction(table, cell, read.length > 0));
     });
-    const account = accountKey({ workchain: id.workchain, id: block.account });
-    activities.push({ id: block.account, account, transactions });
+    places.push({ id: accountBlock.account, read });
   });
-  return activities;
+  if (places.length === 0) return [];
+  const changed = changedAccounts(block);
+  let next = 0;
+  return places.map((place) => {
+    while (next < changed.length && Buffer.compare(changed[next]!.id, place.id) < 0) next++;
+    const after = changed[next]?.id.equals(place.id) === true ? changed[next]!.account : undefined;
+    const account = accountKey({ workchain: id.workchain, id: place.id });
+    return { id: place.id, account, transactions: withHashes(table, place.read, after), after };
+  });
 }
 
-/** As `readTransaction` of decode, without copies of what nobody asks for. */
-function findTransaction(table: CellTable, cell: number): FoundTransaction {
+type ReadTransaction = Omit<FoundTransaction, 'hash'> & { readonly prevHash: Buffer | undefined };
+
+/**
+ * The block tells the hash of a transaction where something links to it: the account's next transaction, or its new state. Validators refuse
+ * a block whose links are wrong (the node's validate-query.cpp), so only the last transaction of an account that is gone has to be hashed.
+ */
+function withHashes(
+  table: CellTable,
+  read: readonly ReadTransaction[],
+  after: ShardAccount | undefined,
+): FoundTransaction[] {
+  return read.map((one, index) => {
+    const { cell, lt, prevLt, utime, originalStatus, endStatus, inMessage, outMessages, stateUpdate } = one;
+    const next = read[index + 1];
+    const linked =
+      next === undefined
+        ? after?.lastTransactionLt === lt && after.lastTransactionHash
+        : next.prevLt === lt && next.prevHash;
+    const hash = linked || table.hash(cell);
+    return { cell, hash, lt, prevLt, utime, originalStatus, endStatus, inMessage, outMessages, stateUpdate };
+  });
+}
+
+/**
+ * As `readTransaction` of decode, without copies of what nobody asks for.
+ * @param isLater whether the account's transaction before it is of this block too
+ */
+function readTransaction(table: CellTable, cell: number, isLater: boolean): ReadTransaction {
   const slice = new CellSlice(table, cell);
   slice.expectTag(4, 7, 'Transaction');
   slice.skip(256);
   const lt = slice.uint64();
-  slice.skip(256);
+  const prevHash = isLater ? slice.hash() : undefined;
+  if (!isLater) slice.skip(256);
   const prevLt = slice.uint64();
   const utime = slice.uint(32) | 0;
   slice.skip(15);
@@ -61,7 +101,8 @@ function findTransaction(table: CellTable, cell: number): FoundTransaction {
   const outMessages = listOutMessages(table, messages);
   slice.skipVarUint(16);
   slice.maybeRef();
-  return { cell, lt, prevLt, utime, originalStatus, endStatus, inMessage, outMessages, stateUpdate: slice.ref() };
+  const stateUpdate = slice.ref();
+  return { cell, prevHash, lt, prevLt, utime, originalStatus, endStatus, inMessage, outMessages, stateUpdate };
 }
 
 const NO_MESSAGES: readonly number[] = [];

@@ -72,11 +72,12 @@ type OpenTransactionRow = Omit<TransactionRow, 'trace_id'>;
 
 /** A transaction before it is known which messages were sent in these blocks. */
 type Found = {
-  readonly row: Omit<OpenTransactionRow, 'in_opcode' | 'in_body_hash'> & { readonly in_msg_hash: Buffer | null };
+  readonly account: Buffer;
+  readonly transaction: FoundTransaction;
+  /** Internal messages. */
   readonly sent: readonly Uint8Array[];
   readonly logs: number;
   readonly block: OpenBlock;
-  readonly inMessage: number | undefined;
 };
 
 type Gathering = {
@@ -94,31 +95,17 @@ function createGathering(mcSeqno: number): Gathering {
   const sentBySystem = new Set<string>();
   const states: StateRows = { accountStates: [], latest: [], codes: createCodeRows() };
 
-  function addTransaction(block: OpenBlock, account: Buffer, one: FoundTransaction): void {
-    const { table, id } = block;
+  function addTransaction(block: OpenBlock, account: Buffer, transaction: FoundTransaction): void {
     const sent: Uint8Array[] = [];
     let logs = 0;
-    for (const cell of one.outMessages) {
-      const { row } = addMessage(block, cell, table.hash(cell), one.lt);
+    for (const cell of transaction.outMessages) {
+      const { row } = addMessage(block, cell, block.table.hash(cell), transaction.lt);
       if (row.kind === MESSAGE_KINDS.externalOut) logs += 1;
       if (row.kind !== MESSAGE_KINDS.internal) continue;
       sent.push(row.hash);
       sentHere.set(hashKey(row.hash), row);
     }
-    const { inMessage } = one;
-    const row = {
-      hash: table.hash(one.cell),
-      lt: one.lt,
-      account,
-      utime: one.utime,
-      mc_seqno: mcSeqno,
-      workchain: id.workchain,
-      shard: block.signedShard,
-      seqno: id.seqno,
-      in_msg_hash: inMessage === undefined ? null : table.hash(inMessage),
-      boc: block.writeBoc(one.cell),
-    };
-    found.push({ row, sent, logs, block, inMessage });
+    found.push({ account, transaction, sent, logs, block });
   }
 
   function addMessage(block: OpenBlock, cell: number, hash: Buffer, lt: bigint): ReadMessage {
@@ -128,17 +115,24 @@ function createGathering(mcSeqno: number): Gathering {
     return read;
   }
 
-  function settle({ row, sent, logs, block, inMessage }: Found): Settled {
-    const links = { externalHashNorm: null, sent, logs };
-    const hash = row.in_msg_hash;
-    if (inMessage === undefined || hash === null) return settled(row, undefined, { cause: 'none', ...links });
-    const here = sentHere.get(hashKey(hash));
-    if (here !== undefined) return settled(row, here, { cause: 'internal', ...links });
-    const read = addMessage(block, inMessage, hash, row.lt);
-    if (read.normalizedHash !== null) {
-      return settled(row, read.row, { ...links, cause: 'external', externalHashNorm: read.normalizedHash });
-    }
-    return settled(row, read.row, { ...links, cause: sentBySystem.has(hashKey(hash)) ? 'system' : 'internal' });
+  function settle(one: Found): Settled {
+    const { block, transaction, sent, logs } = one;
+    const { inMessage, lt } = transaction;
+    const linked = (cause: TransactionLinks['cause'], externalHashNorm: Buffer | null = null): TransactionLinks => ({
+      cause,
+      externalHashNorm,
+      sent,
+      logs,
+    });
+    if (inMessage === undefined) return { row: transactionRow(one, mcSeqno, undefined), links: linked('none') };
+    const hash = block.table.hash(inMessage);
+    const key = hashKey(hash);
+    const here = sentHere.get(key);
+    if (here !== undefined) return { row: transactionRow(one, mcSeqno, here), links: linked('internal') };
+    const { row: taken, normalizedHash } = addMessage(block, inMessage, hash, lt);
+    const row = transactionRow(one, mcSeqno, taken);
+    if (normalizedHash !== null) return { row, links: linked('external', normalizedHash) };
+    return { row, links: linked(sentBySystem.has(key) ? 'system' : 'internal') };
   }
 
   return {
@@ -174,12 +168,30 @@ function createGathering(mcSeqno: number): Gathering {
 type Settled = { readonly row: OpenTransactionRow; readonly links: TransactionLinks };
 
 /** @param taken the inbound message */
-function settled(row: Found['row'], taken: MessageRow | undefined, links: TransactionLinks): Settled {
-  return { row: { ...row, in_opcode: taken?.opcode ?? null, in_body_hash: taken?.body_hash ?? null }, links };
+function transactionRow(
+  { account, transaction, block }: Found,
+  mcSeqno: number,
+  taken: MessageRow | undefined,
+): OpenTransactionRow {
+  return {
+    hash: transaction.hash,
+    lt: transaction.lt,
+    account,
+    utime: transaction.utime,
+    mc_seqno: mcSeqno,
+    workchain: block.id.workchain,
+    shard: block.signedShard,
+    seqno: block.id.seqno,
+    in_msg_hash: taken?.hash ?? null,
+    boc: block.writeBoc(transaction.cell),
+    in_opcode: taken?.opcode ?? null,
+    in_body_hash: taken?.body_hash ?? null,
+  };
 }
 
 /** By lt, workchain, account (indexing sheet 4). */
-function inOrder({ row: one }: Found, { row: other }: Found): number {
-  if (one.lt !== other.lt) return one.lt < other.lt ? -1 : 1;
+function inOrder(one: Found, other: Found): number {
+  const [lt, otherLt] = [one.transaction.lt, other.transaction.lt];
+  if (lt !== otherLt) return lt < otherLt ? -1 : 1;
   return Buffer.compare(one.account, other.account);
 }

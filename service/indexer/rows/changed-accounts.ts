@@ -1,0 +1,14 @@
+import { walkShardAccounts } from '#service/decode/tlb/shard-account.ts';
+import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import type { OpenBlock } from './open-block.ts';
+
+export type ChangedAccount = { readonly id: Buffer; readonly account: ShardAccount };
+
+/** The accounts that the new side of the Merkle update of the shard's state shows, by id. */
+export function changedAccounts({ table, stateUpdate }: OpenBlock): ChangedAccount[] {
+  const changed: ChangedAccount[] = [];
+  const { accounts } = readShardState(table, table.ref(stateUpdate, 1));
+  walkShardAccounts(table, accounts, (id, account) => void changed.push({ id, account }), { skipPruned: true });
+  return changed;
+}
