@@ -143,10 +143,12 @@ describe.skipIf(
 });
 
 describe('bodies of recorded blocks', () => {
-  it('decode, whatever they are', () => {
+  it('decode, whatever they are', ({ skip }) => {
     let messages = 0;
     const names = new Map<string, number>();
-    for (const { bytes } of [...recordedBlockFiles(), ...tapeBlocks()]) {
+    const blocks = [...recordedBlockFiles(), ...tapeBlocks()];
+    skip(skipLoudly(blocks.length === 0, { what: 'bodies of recorded blocks', why: 'no block is among the fixtures' }));
+    for (const { bytes } of blocks) {
       const boc = parseBoc(bytes);
       for (const { inMessage, outMessages } of readBlockTransactions(boc, boc.roots[0]!)) {
         for (const message of [...(inMessage === undefined ? [] : [inMessage]), ...outMessages]) {
