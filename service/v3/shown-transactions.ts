@@ -1,4 +1,4 @@
-import { createPacer } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -78,13 +78,15 @@ async function readStates(store: StoreReader, shown: readonly ShownTransaction[]
 }
 
 /** Accounts of transactions and both ends of their messages, as `addressesOf` names them of what is shown of them. */
-export function* accountsOf(opened: readonly ShownTransaction[]): Generator<string> {
-  for (const { workchain, transaction } of opened) {
-    yield formatRawAddress({ workchain, id: transaction.account }, 'upper');
-    const { inMessage, outMessages } = transaction;
-    if (inMessage !== undefined && inMessage.info.kind !== 'externalIn') yield addressText(inMessage.info.source);
-    for (const { info } of outMessages) if (info.kind !== 'externalOut') yield addressText(info.destination);
-  }
+export async function accountsOf(opened: readonly ShownTransaction[]): Promise<readonly string[]> {
+  return (await mapPaced(opened, (one) => [...accountsOfOne(one)])).flat();
+}
+
+function* accountsOfOne({ workchain, transaction }: ShownTransaction): Generator<string> {
+  yield formatRawAddress({ workchain, id: transaction.account }, 'upper');
+  const { inMessage, outMessages } = transaction;
+  if (inMessage !== undefined && inMessage.info.kind !== 'externalIn') yield addressText(inMessage.info.source);
+  for (const { info } of outMessages) if (info.kind !== 'externalOut') yield addressText(info.destination);
 }
 
 /** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */

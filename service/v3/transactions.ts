@@ -50,9 +50,10 @@ export const direction = word('direction', ['in', 'out'], 'direction should be o
 export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
     const opened = await openTransactions(rows);
+    const accountsOfAnswer = await accountsOf(opened);
     const [transactions, book] = await Promise.all([
       viewTransactions(context.store, opened),
-      books.bookOf(accountsOf(opened), context),
+      books.bookOf(accountsOfAnswer, context),
     ]);
     return { transactions, address_book: book };
   };
