@@ -62,8 +62,6 @@ export type Withdrawal = {
   readonly first: WithdrawnAsset;
   readonly second: WithdrawnAsset;
   readonly burnt?: bigint | null;
-  /** It brings back what waited for the other half of a deposit. */
-  readonly isRefund?: true;
   readonly nftIndex?: bigint | null;
   readonly nftAddress?: string | null;
   readonly tickLower?: number | null;
@@ -89,7 +87,6 @@ export function withdrawalData({ dex, first, second, ...rest }: Withdrawal): Act
       burned_nft_address: rest.nftAddress ?? null,
       tick_lower: decimal(rest.tickLower),
       tick_upper: decimal(rest.tickUpper),
-      is_refund: rest.isRefund ?? null,
     },
   };
 }

@@ -134,13 +134,7 @@ const withdraw: Matcher = {
         sourceSecondary: burn?.wallet ?? null,
         destination: innerCall(root).source,
         asset: burn?.jetton ?? null,
-        data: withdrawalData({
-          dex: DEX,
-          first: one,
-          second: other,
-          burnt: burn?.amount ?? null,
-          ...(refund !== undefined && { isRefund: true }),
-        }),
+        data: withdrawalData({ dex: DEX, first: one, second: other, burnt: burn?.amount ?? null }),
       },
       also: payouts.flatMap((payout) => [payout, ...transfersOf(payout).flatMap((paid) => [paid, ...proxyOf(paid)])]),
     };

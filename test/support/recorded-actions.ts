@@ -10,25 +10,16 @@ const column =
   (row) =>
     row[name] ?? null;
 
-const valueIn = (row: Fields, group: string, name: string): unknown => (row[group] as Fields | undefined)?.[name];
-
-/** What waited for its other half comes back for no shares; the other exchanges have no such thing. */
-const isRefund: Read = (row) => {
-  const valueOf = (name: string): unknown => valueIn(row, 'dex_withdraw_liquidity_data', name) ?? null;
-  return valueOf('dex') === 'stonfi_v2' && valueOf('lp_tokens_burnt') === null ? true : null;
-};
-
 /** One for each jetton that is staked. */
 const mintedStake: Read = (row) => (row['success'] === true ? row['amount'] : null);
 
 const ofLiquidStaking: Read = (row) =>
-  valueIn(row, 'staking_data', 'provider') === 'liquid_staking' ? row['amount'] : null;
+  (row['staking_data'] as Fields | undefined)?.['provider'] === 'liquid_staking' ? row['amount'] : null;
 
 /** What the peer leaves out and is filled in here (v3 sheet section 16), by type and field of details. */
 const filledDetails: readonly (readonly [type: string, field: string, value: Read])[] = [
   ['coffee_create_pool', 'pool_creator_contract', column('destination_secondary')],
   ['coffee_create_pool_creator', 'provided_asset', column('asset')],
-  ['dex_withdraw_liquidity', 'is_refund', isRefund],
   ['evaa_supply', 'sender_jetton_wallet', column('source_secondary')],
   ['jvault_stake', 'minted_stake_jettons', mintedStake],
   // Of other stakings nothing is told there (the sheet's list of details).
@@ -37,7 +28,6 @@ const filledDetails: readonly (readonly [type: string, field: string, value: Rea
 
 /** The same of rows, where a row has no other place for it. */
 const filledRows: readonly (readonly [type: string, group: string, field: string, value: Read])[] = [
-  ['dex_withdraw_liquidity', 'dex_withdraw_liquidity_data', 'is_refund', isRefund],
   ['jvault_stake', 'jvault_stake_data', 'minted_stake_jettons', mintedStake],
 ];
 

@@ -185,7 +185,6 @@ describe('a withdrawal from a pool of STON.fi', () => {
             dex_jetton_wallet_2: proxyWallet,
             dex_wallet_2: router,
             lp_tokens_burnt: 70n,
-            is_refund: null,
           },
         },
       },
@@ -201,7 +200,7 @@ describe('a withdrawal from a pool of STON.fi', () => {
         sourceSecondary: null,
         destination: pool,
         asset: null,
-        data: { dex_withdraw_liquidity_data: { amount1: 40n, amount2: null, lp_tokens_burnt: null, is_refund: true } },
+        data: { dex_withdraw_liquidity_data: { amount1: 40n, amount2: null, lp_tokens_burnt: null } },
       },
     ]);
   });
