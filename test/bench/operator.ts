@@ -11,8 +11,9 @@ import { median, quantile, wantedOf, type Bench, type BenchResult } from './benc
 import { measurePods, type PodFigures } from './operator/pods.ts';
 import { startOperatorProcess, type OperatorProcess } from './operator/process.ts';
 
-/** Children of the smallest TonApi, Redis included. */
-const childrenEach = 9;
+/** Of each TonApi of the fleet: those of the smallest, Redis included, and an autoscaler. */
+const childrenEach = 10;
+const autoscaling = { maxReplicas: 4, targetCPUUtilization: 70 };
 
 /** How often the world is asked whether it is as it should be: the error of every time below. */
 const pollMs = 5;
@@ -228,7 +229,7 @@ async function fleet(world: World, { many: count, manyRestSeconds: seconds }: Ex
   const waiting = [...names];
   const create = async (): Promise<void> => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      await client.create(tonApiPath, tonApi(name));
+      await client.create(tonApiPath, tonApi(name, { autoscaling }));
     }
   };
   await Promise.all(Array.from({ length: 8 }, create));

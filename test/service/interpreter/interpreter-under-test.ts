@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 
 import type { Detector } from '#service/interfaces/detector.ts';
 import { createInterpreter, type Interpreter, type InterpreterOptions } from '#service/interpreter/interpreter.ts';
-import type { InterpreterTuning } from '#service/interpreter/options.ts';
+import { interpretationVersion, type InterpreterTuning } from '#service/interpreter/options.ts';
 import type { ContractWorlds } from '#service/live/contract-world.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
@@ -46,7 +46,11 @@ export function startInterpreter(store: Store, settings: InterpreterSettings = {
 const LOOK_MS = 20;
 
 /** Waits until nothing is left to do; a look that fails is followed by another. */
-export async function untilInterpreted(store: Store, version = 1, timeoutMs = 60_000): Promise<void> {
+export async function untilInterpreted(
+  store: Store,
+  version = interpretationVersion,
+  timeoutMs = 60_000,
+): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
     const left = await countInterpretations(store, version).catch(() => undefined);

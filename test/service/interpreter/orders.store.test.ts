@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Detector } from '#service/interfaces/detector.ts';
+import { interpretationVersion } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -52,12 +53,14 @@ describe('what the blocks mean', () => {
       startInterpreter(made.another(), { ...knowing(), tuning: { blocksMax } }),
     );
     await untilIndexed(store, network.last, 240_000);
-    await untilInterpreted(store, 1, 240_000);
+    await untilInterpreted(store, interpretationVersion, 240_000);
     await Promise.all([indexer, ...interpreters].map((one) => one.close()));
     expect(await tableHashes(store)).toEqual(await tableHashes(told.store));
     expect(await meaningHashes(store)).toEqual(inOrder);
   }, 360_000);
 });
+
+const newer = interpretationVersion + 1;
 
 const versions = (store: Store): Promise<{ version: number; count: bigint }[]> =>
   store.read('SELECT version, count(*) FROM trace_classifications GROUP BY version ORDER BY version');
@@ -68,28 +71,28 @@ describe('a newer version of the interpreter', () => {
     const before = await meaningHashes(store);
     const traces = (await versions(store))[0]!.count;
     const tuning = { againMax: 40, blocksMax: 8 };
-    const first = startInterpreter(store, { ...knowing(), version: 2, tuning });
+    const first = startInterpreter(store, { ...knowing(), version: newer, tuning });
     await expect.poll(async () => (await versions(store)).length, { timeout: 60_000 }).toBe(2);
     await first.close();
-    const left = await countInterpretations(store, 2);
+    const left = await countInterpretations(store, newer);
     expect(left.todo + left.older).toBeGreaterThan(0);
     // Nothing is missing in between.
     expect(await meaningHashes(store)).toEqual(before);
     expect((await versions(store)).reduce((sum, { count }) => sum + count, 0n)).toBe(traces);
 
-    const second = startInterpreter(store, { ...knowing(), version: 2, tuning });
-    await untilInterpreted(store, 2, 240_000);
+    const second = startInterpreter(store, { ...knowing(), version: newer, tuning });
+    await untilInterpreted(store, newer, 240_000);
     expect(second.status()).toMatchObject({ olderBlocks: 0 });
     await second.close();
-    expect(await versions(store)).toEqual([{ version: 2, count: traces }]);
+    expect(await versions(store)).toEqual([{ version: newer, count: traces }]);
     expect(await meaningHashes(store)).toEqual(before);
   }, 360_000);
 
   test('replaces what is told otherwise now', async () => {
     const { store } = told;
     const unknowing: Detector = { detect: () => Promise.resolve(undefined) };
-    const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: unknowing, version: 3 });
-    await untilInterpreted(store, 3, 240_000);
+    const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: unknowing, version: newer + 1 });
+    await untilInterpreted(store, newer + 1, 240_000);
     await interpreter.close();
     const [counts] = await store.read(
       `SELECT (SELECT count(*) FROM jetton_transfers) + (SELECT count(*) FROM nft_transfers) AS transfers,

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Detector } from '#service/interfaces/detector.ts';
+import { interpretationVersion } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -24,7 +25,9 @@ describe('a block that cannot be told', () => {
     );
     const register = new Registry();
     const interpreter = startInterpreter(store, { register, tuning: { asideMs: 1000 } });
-    await expect.poll(() => countInterpretations(store, 1).then(({ todo }) => todo), { timeout: 60_000 }).toBe(3);
+    await expect
+      .poll(() => countInterpretations(store, interpretationVersion).then(({ todo }) => todo), { timeout: 60_000 })
+      .toBe(3);
     expect(await metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);
     const spoilt = await store.read('SELECT mc_seqno FROM interpretations WHERE todo ORDER BY mc_seqno');
     expect(spoilt).toEqual([{ mc_seqno: 109 }, { mc_seqno: 500 }, { mc_seqno: 684 }]);
