@@ -174,7 +174,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
       addAfter(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
       return 'error';
     }
-    addAfter(key, outcome.lookAgainMs ?? jittered(options.lookMs));
+    addAfter(key, Math.min(outcome.lookAgainMs ?? Infinity, jittered(options.lookMs)));
     return outcome.lookAgainMs === undefined ? 'success' : 'requeue_after';
   }
 

@@ -148,6 +148,14 @@ describe('a queue', () => {
     expect(seen.filter(({ key }) => key === 'a/soon')).toHaveLength(361);
   });
 
+  it('looks at everything every half hour also where the work asks for a later look', async () => {
+    const { queue, clock, seen } = setup(async () => ({ type: 'done', lookAgainMs: 30 * 86_400_000 }));
+    queue.start();
+    queue.add('a/x', 'live');
+    await clock.advance(3_600_000);
+    expect(seen.map(({ atMs }) => atMs)).toEqual([0, 1_800_000, 3_600_000]);
+  });
+
   it('lets a flood of failures through at twenty a second once a hundred have passed', async () => {
     const failed = new Set<string>();
     const { queue, clock, seen } = setup(async (key) => {
