@@ -28,7 +28,8 @@ describe('a block that cannot be told', () => {
     await expect
       .poll(() => countInterpretations(store, interpretationVersion).then(({ todo }) => todo), { timeout: 60_000 })
       .toBe(3);
-    expect(await metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);
+    // The last of the three may be under way still: it is put aside a moment after the others are told.
+    await expect.poll(() => metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);
     const spoilt = await store.read('SELECT mc_seqno FROM interpretations WHERE todo ORDER BY mc_seqno');
     expect(spoilt).toEqual([{ mc_seqno: 109 }, { mc_seqno: 500 }, { mc_seqno: 684 }]);
     await store.transaction(({ query }) => query('ALTER TABLE actions DROP CONSTRAINT spoilt'));
