@@ -19,6 +19,7 @@ export type HttpBounds = {
   readonly bodiesBytesMax: number;
   readonly urlBytesMax: number;
   readonly headerBytesMax: number;
+  readonly v3HeaderBytesMax: number;
   readonly inFlightMax: number;
   readonly connectionsMax: number;
   readonly headersTimeoutMs: number;
@@ -39,6 +40,8 @@ export const defaultBounds: HttpBounds = {
   urlBytesMax: 8192,
   /** v2 sheet section 1. */
   headerBytesMax: 65_536,
+  /** With the URL: 1,000 raw addresses, escaped, under the longest name of a list are 90 kB; the peer's 1 MiB would be 10 GB on all connections. */
+  v3HeaderBytesMax: 131_072,
   /** 30,000 requests a second of 100 ms each are 3,000; beyond this the process is behind and says so at once. */
   inFlightMax: 4096,
   /** About 10 kB a connection: 100 MB; more are dropped by the listener before a byte is read. */

@@ -189,7 +189,7 @@ function createListener(
       querystringParser: (text) => new URLSearchParams(text) as unknown as Record<string, unknown>,
     },
     http: {
-      maxHeaderSize: options.headerBytesMax,
+      maxHeaderSize: Math.max(options.headerBytesMax, options.v3HeaderBytesMax),
       headersTimeout: options.headersTimeoutMs,
       connectionsCheckingInterval: options.connectionsCheckMs,
       // Node would answer a request without Host by itself, without a body.
@@ -212,8 +212,11 @@ function refuseAtOnce(
   routes: RouteTable,
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
-  // Lists of 1,000 addresses are in queries of v3: of those the bound on all headers is the bound.
-  if (request.url.length > options.urlBytesMax && !isV3(request.url)) return new HttpError('url_too_long');
+  // Lists of 1,000 addresses are in queries of v3: of those the listener's own bound on all headers is the bound.
+  if (!isV3(request.url)) {
+    if (headerBytesOf(request) > options.headerBytesMax) return new HttpError('headers_too_large');
+    if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
+  }
   if (!request.is404) return undefined;
   const path = pathOf(request.url);
   const allow = routes.get(path);
@@ -221,6 +224,13 @@ function refuseAtOnce(
   const { method } = request;
   const message = path === rpcPath ? `method ${method} is not supported` : `unsupported http method: ${method}`;
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
+}
+
+/** Of the URL, and of the names and values of headers. */
+function headerBytesOf({ url, raw }: FastifyRequest): number {
+  let bytes = url.length;
+  for (const text of raw.rawHeaders) bytes += text.length;
+  return bytes;
 }
 
 /**

@@ -60,6 +60,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['body_slow', [408, 'request body took too long']],
   ['body_cut', [400, 'request body ended early']],
   ['url_too_long', [414, 'request URL too long']],
+  ['headers_too_large', [431, 'request headers too large']],
   ['bad_url', [400, 'malformed request URL']],
   ['not_found', [404, 'Not Found']],
   ['wrong_method', [405, ownMessage]],

@@ -56,8 +56,8 @@ describe('bytes that are no HTTP request', () => {
     ['a chunk size of noise', post('Transfer-Encoding: chunked', 'zz\r\nx\r\n0\r\n\r\n'), 400],
     ['a header with a control character', 'GET / HTTP/1.1\r\nHost: x\r\nA: \u0001\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400],
-    ['headers beyond 64 KiB', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(66_000)}\r\n\r\n`, 431],
-    ['a URL beyond 64 KiB', `GET /${'x'.repeat(66_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['headers beyond 128 KiB', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(132_000)}\r\n\r\n`, 431],
+    ['a URL beyond 128 KiB', `GET /${'x'.repeat(132_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 417],
     ['headers that never end', 'GET / HTTP/1.1\r\nHost: x\r\n', 408],
@@ -99,6 +99,8 @@ describe('requests at the edge of the protocol', () => {
   });
 
   it.each([
+    ['headers beyond 64 KiB', get('/', `A: ${'x'.repeat(66_000)}\r\n`), 431, 'request headers too large'],
+    ['a URL beyond 64 KiB', get(`/${'x'.repeat(66_000)}`), 431, 'request headers too large'],
     ['a URL of 8193 bytes', get(`/healthcheck?${'x'.repeat(8193 - 13)}`), 414, 'request URL too long'],
     ['a bad escape', get('/api/v2/%zz'), 400, 'malformed request URL'],
     ['half a character', get('/api/v2/%c3'), 400, 'malformed request URL'],
