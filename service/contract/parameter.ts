@@ -106,11 +106,11 @@ function readParameter(parameter: Parameter<unknown>, source: ParameterSource): 
   return parameter.fallback;
 }
 
-/** Query text. @param wins which value of a name counts where the name does not repeat */
-export function querySource(query: URLSearchParams, wins: 'first' | 'last' = 'first'): ParameterSource {
+/** Query text; the first value of a name counts where the name does not repeat. */
+export function querySource(query: URLSearchParams): ParameterSource {
   return {
     kind: 'query',
-    get: (name) => (wins === 'first' ? (query.get(name) ?? undefined) : query.getAll(name).at(-1)),
+    get: (name) => query.get(name) ?? undefined,
     getAll: (name) => (query.has(name) ? query.getAll(name) : undefined),
   };
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/operation.ts';
-import { querySource } from '../contract/parameter.ts';
 import { nextCursorHeader } from '../v3/cursor.ts';
 import type { V3Request } from '../v3/operation.ts';
+import { v3QuerySource } from '../v3/query-source.ts';
 import { readSettings } from '../v3/settings.ts';
 import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
@@ -17,7 +17,7 @@ export async function answerV3(
 ): Promise<Answer> {
   const { request, query } = call;
   await call.admission.charge(operation.name);
-  const source = request.method === 'POST' ? await readBodySource(call, bodies) : querySource(query, 'last');
+  const source = request.method === 'POST' ? await readBodySource(call, bodies) : v3QuerySource(query);
   const settings = readSettings((name) => [request.headers[name]].flat()[0], query);
   let nextCursor: string | undefined;
   const onNextPage = (cursor: string): void => {

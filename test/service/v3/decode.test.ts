@@ -1,10 +1,11 @@
 import { beginCell } from '@ton/core';
 import type { Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
-import { bodySource, querySource } from '#service/contract/parameter.ts';
+import { bodySource } from '#service/contract/parameter.ts';
 import type { ParameterSource } from '#service/contract/parameter.ts';
 import { decodeOperations } from '#service/v3/decode.ts';
 import type { V3Context } from '#service/v3/operation.ts';
+import { v3QuerySource } from '#service/v3/query-source.ts';
 
 const [operation] = decodeOperations();
 
@@ -15,7 +16,7 @@ async function run(source: ParameterSource): Promise<unknown> {
   return (await operation!.run(source, noContext)).value;
 }
 
-const get = (query: string): Promise<unknown> => run(querySource(new URLSearchParams(query), 'last'));
+const get = (query: string): Promise<unknown> => run(v3QuerySource(new URLSearchParams(query)));
 const post = (body: Record<string, unknown>): Promise<unknown> => run(bodySource(body));
 
 function base64(cell: Cell): string {

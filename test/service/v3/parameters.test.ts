@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { querySource, readParameters, type Parameter, type Parameters } from '#service/contract/parameter.ts';
+import { readParameters, type Parameter, type Parameters } from '#service/contract/parameter.ts';
 import { crc16, formatFriendlyAddress, formatRawAddress } from '#service/decode/address.ts';
 import {
   account,
@@ -20,6 +20,7 @@ import {
   windows,
   word,
 } from '#service/v3/parameters.ts';
+import { v3QuerySource } from '#service/v3/query-source.ts';
 import { required, requiredList } from '#service/v3/required-parameters.ts';
 
 const seed = 20_261_121;
@@ -27,7 +28,7 @@ const seed = 20_261_121;
 /** What a query says of parameters, or the text that refuses it. */
 function read(parameters: Parameters, query: string): unknown {
   try {
-    return readParameters(parameters, querySource(new URLSearchParams(query), 'last'));
+    return readParameters(parameters, v3QuerySource(new URLSearchParams(query)));
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,0 +1,20 @@
+import type { ParameterSource } from '../contract/parameter.ts';
+
+/**
+ * Values of a query by their names as v3 takes them: in any case, and with `[]` behind them or not, as many clients write lists. Of a scalar that is
+ * given twice the last wins (v3 sheet section 2).
+ */
+export function v3QuerySource(query: URLSearchParams): ParameterSource {
+  const byName = new Map<string, string[]>();
+  for (const [written, value] of query) {
+    const name = written.replace(/\[\]$/, '').toLowerCase();
+    const values = byName.get(name);
+    if (values === undefined) byName.set(name, [value]);
+    else values.push(value);
+  }
+  return {
+    kind: 'query',
+    get: (name) => byName.get(name)?.at(-1),
+    getAll: (name) => byName.get(name),
+  };
+}
