@@ -51,7 +51,7 @@ export function readOpcode(text: string): number | undefined {
 
 /** Unix seconds; what comes behind the point is cut. Beyond 2^53 all times are the same. */
 export function readUtime(text: string): number | undefined {
-  if (text.length > digitsMax || !/^\d+(?:\.\d*)?(?:[eE][+-]?\d{1,2})?$/.test(text)) return undefined;
+  if (text.length > digitsMax || !/^\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?$/.test(text)) return undefined;
   return Math.min(Math.trunc(Number(text)), Number.MAX_SAFE_INTEGER);
 }
 
