@@ -74,3 +74,15 @@ export function mustClose(message: IncomingMessage): boolean {
   if (message.headers['transfer-encoding'] !== undefined) return true;
   return Number(message.headers['content-length'] ?? 0) > discardBytesMax;
 }
+
+/**
+ * Resolves when a caller whose connection ends with its answer has sent the body that it began, as far as that may be thrown away; at once for all others.
+ * Answered before, it would be told by a reset. The listener's bound on receiving a request is the bound of this, too.
+ */
+export async function runOut(message: IncomingMessage): Promise<void> {
+  const isLast = message.httpVersion === '1.0' || /\bclose\b/i.test(message.headers.connection ?? '');
+  if (!isLast || message.complete || message.destroyed || mustClose(message)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  message.once('end', resolve).once('close', resolve).resume();
+  await promise;
+}

@@ -147,6 +147,15 @@ describe('requests at the edge of the protocol', () => {
     expect(statuses).toEqual(['200', '413', '200']);
   });
 
+  it('are told so when they end with their answer, and still send a big body', async () => {
+    const body = 'x'.repeat(8_000_000);
+    for (let turn = 0; turn < 10; turn++) {
+      const head = `Content-Length: ${body.length}\r\nConnection: close`;
+      const reply = parseRaw(await rawExchange(listener.port, post(head, body)));
+      expect([reply.status, reply.headers.get('connection')]).toEqual([413, 'close']);
+    }
+  });
+
   it('lose their connection when a refused body is too big to let run out', async () => {
     const reply = parseRaw(await rawExchange(listener.port, post('Content-Length: 99000000', 'x'.repeat(1000))));
     expect(factsOf(reply)).toEqual(failure(413));
