@@ -22,6 +22,8 @@ export default defineConfig({
     // A bound on a test that hangs, wide enough for a machine that does much else: no test asserts time by it.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As wide: the default of a second is one that a busy machine misses.
+    expect: { poll: { timeout: 30_000 } },
     pool: 'threads',
     reporters: ['default', './test/support/skip-reporter.ts'],
     projects: [

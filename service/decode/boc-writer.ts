@@ -62,10 +62,10 @@ function entryOf(cell: number, refs: number[] = [], weight = 1): Entry {
 /** All cells below the roots in post-order, each hash once. Recursion is as deep as the tree, which is bounded. */
 function collect(table: CellTable, roots: readonly number[]): Bag {
   const entries: Entry[] = [];
-  const byHash = new Map<string, number>();
+  const byPrefix = new Map<number, number[]>();
   const visit = (cell: number, depth: number): number => {
-    const hash = table.hash(cell).toString('latin1');
-    const known = byHash.get(hash);
+    const alike = byPrefix.get(table.hashPrefix(cell));
+    const known = alike?.find((index) => isSame(table, entries[index]!.cell, cell));
     if (known !== undefined) {
       entries[known]!.shared = true;
       return known;
@@ -81,10 +81,18 @@ function collect(table: CellTable, roots: readonly number[]): Bag {
     }
     const index = entries.length;
     entries.push(entryOf(cell, refs, Math.min(WEIGHT_MAX, weight)));
-    byHash.set(hash, index);
+    const prefix = table.hashPrefix(cell);
+    const others = byPrefix.get(prefix);
+    if (others === undefined) byPrefix.set(prefix, [index]);
+    else others.push(index);
     return index;
   };
   return { entries, roots: roots.map((root) => visit(root, 0)) };
+}
+
+/** Two indexes of one table may be cells of one hash. */
+function isSame(table: CellTable, one: number, other: number): boolean {
+  return one === other || table.hashEquals(one, table.hash(other));
 }
 
 /**

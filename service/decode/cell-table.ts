@@ -22,6 +22,8 @@ export interface CellTable {
   depth(cell: number, level?: number): number;
   /** True when both hashes of level `level` (default 3) are equal; makes no copy. */
   hashEquals(cell: number, hash: Uint8Array, level?: number): boolean;
+  /** First 32 bits of a hash of level `level` (default 3): the key of tables over cells; makes no copy. */
+  hashPrefix(cell: number, level?: number): number;
   /** Cell data lives here. */
   readonly bytes: Buffer;
   /** Byte offset of the cell's data in `bytes`; bits start at the high bit. */

@@ -108,7 +108,6 @@ export class FlatCells implements CellTable {
       copyHash(this.bytes, this.#offset[cell]! + 2, copy, 0);
       return copy;
     }
-    // First the place: finding it may make room for hashes elsewhere.
     const at = this.#hashAt(cell, level);
     copyHash(this.#hashes, at, copy, 0);
     return copy;
@@ -121,7 +120,8 @@ export class FlatCells implements CellTable {
 
   /** First 32 bits of a hash: the key of hash tables over cells. */
   hashPrefix(cell: number, level = 3): number {
-    return this.#hashes.readUInt32BE(this.#hashAt(cell, level));
+    const at = this.#hashAt(cell, level);
+    return this.#hashes.readUInt32BE(at);
   }
 
   /** Sets a cell's own shape. `stored`: `bytes` hold its hashes and depths right before `offset`. */
@@ -200,6 +200,7 @@ export class FlatCells implements CellTable {
     return mask === 0 ? slot : slot + maskCount(maskBelow(mask, level));
   }
 
+  /** To be called before `#hashes` is: to find the place may make room for hashes elsewhere. */
   #hashAt(cell: number, level: number): number {
     if (this.#hashed[cell] === 0) this.ensureHash(cell);
     return this.#slotAt(cell, level) * 32;

@@ -80,4 +80,8 @@ export class VisitedCells implements CellTable {
   hashEquals(cell: number, hash: Uint8Array, level?: number): boolean {
     return this.source.hashEquals(cell, hash, level);
   }
+
+  hashPrefix(cell: number, level?: number): number {
+    return this.source.hashPrefix(cell, level);
+  }
 }

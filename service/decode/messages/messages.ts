@@ -55,11 +55,16 @@ export function decodedOpcode(opcode: number): string | undefined {
  * @returns undefined when nothing fits
  */
 export function decodeBody(body: CellSlice): DecodedBody | undefined {
+  const { stackTraceLimit } = Error;
+  // Most errors in here say that one of several constructors does not fit: their stacks, which nobody sees, cost more than reading.
+  Error.stackTraceLimit = 0;
   try {
     return decodeSlice(body, 0, newBudget());
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
