@@ -1,4 +1,3 @@
-import type { ParameterSource } from '#service/contract/parameter.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
@@ -12,6 +11,7 @@ import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
 import { multisigOperations } from '#service/v3/multisigs.ts';
 import { nftOperations } from '#service/v3/nfts.ts';
+import { v3QuerySource } from '#service/v3/query-source.ts';
 import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
 import { transactionOperations } from '#service/v3/transactions.ts';
@@ -47,7 +47,7 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
   return async (name, query) => {
     const operation = operations.find((one) => one.name === name);
     if (operation === undefined) throw new Error(`there is no operation ${name}`);
-    const answer = await operation.run(sourceOf(new URLSearchParams(query)), {
+    const answer = await operation.run(v3QuerySource(new URLSearchParams(query)), {
       deadlineMs: performance.now() + 10_000,
       signal,
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
@@ -81,12 +81,4 @@ function messagesIn(boc: Buffer): readonly Buffer[] {
   const table = parseBoc(boc);
   const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
   return [...(inMessage === undefined ? [] : [inMessage]), ...outMessages].map(({ cell }) => table.hash(cell));
-}
-
-function sourceOf(query: URLSearchParams): ParameterSource {
-  return {
-    kind: 'query',
-    get: (name) => query.getAll(name).at(-1),
-    getAll: (name) => (query.has(name) ? query.getAll(name) : undefined),
-  };
 }

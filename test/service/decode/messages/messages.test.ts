@@ -16,7 +16,35 @@ function decode(cell: Cell): unknown {
 const BODIES_EACH = 20;
 const TRIES_EACH = 400;
 
+/** A body whose table fails as only a defect does. */
+function defective(): CellSlice {
+  const boc = parseBoc(beginCell().storeUint(0, 64).endCell().toBoc());
+  const body = new CellSlice(boc, boc.roots[0]!);
+  boc.kind = kindOfDefect;
+  return body;
+}
+
+function kindOfDefect(): never {
+  throw new TypeError('a defect');
+}
+
+function stackOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as Error).stack;
+  }
+}
+
 describe('decodeBody', () => {
+  it('tells a defect with its stack, and leaves the stacks of others alone', () => {
+    const { stackTraceLimit } = Error;
+    expect(stackOf(() => decodeBody(defective()))).toMatch(/a defect\n.*kindOfDefect/);
+    expect(decode(beginCell().storeUint(0xffff_fffe, 32).endCell())).toBeUndefined();
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+  });
+
   it.each(bodyConstructors.map((source, at) => ({ source, at, name: `${source.name} (${at})` })))(
     'shows what was written as $name',
     ({ source, at }) => {
