@@ -78,9 +78,11 @@ export function mustClose(message: IncomingMessage): boolean {
 /**
  * Resolves when a caller whose connection ends with its answer has sent the body that it began, as far as that may be thrown away; at once for all others.
  * Answered before, it would be told by a reset. The listener's bound on receiving a request is the bound of this, too.
+ *
+ * @param closes whether the answer ends the connection whatever the caller asked for
  */
-export async function runOut(message: IncomingMessage): Promise<void> {
-  const isLast = message.httpVersion === '1.0' || /\bclose\b/i.test(message.headers.connection ?? '');
+export async function runOut(message: IncomingMessage, closes: boolean): Promise<void> {
+  const isLast = closes || message.httpVersion === '1.0' || /\bclose\b/i.test(message.headers.connection ?? '');
   if (!isLast || message.complete || message.destroyed || mustClose(message)) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   message.once('end', resolve).once('close', resolve).resume();

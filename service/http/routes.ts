@@ -4,7 +4,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/operation.ts';
 import type { V3 } from '../v3/v3.ts';
-import { createBodyReader, runOut } from './body.ts';
+import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './gate.ts';
@@ -59,8 +59,6 @@ export function declareRoutes(
       exchange.operation = label;
       const answer = await calls.around(request, reply, work);
       exchange.errorCode = answer.errorCode;
-      // Of one that came too slowly nobody waits for the rest.
-      if (!request.raw.complete && answer.status !== 408) await runOut(request.raw);
       return send(reply, answer);
     };
   };

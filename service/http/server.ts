@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client';
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3 } from '../v3/v3.ts';
+import { runOut } from './body.ts';
 import { createCalls } from './calls.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
@@ -103,7 +104,9 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isV3(request.url)) reply.header('server-timing', `app;dur=${exchanges.of(request).elapsedMs().toFixed(3)}ms`);
     if (draining) reply.header('connection', 'close');
-    done(null, payload);
+    // Of a body that came too slowly nobody waits for the rest.
+    if (request.raw.complete || reply.statusCode === 408) done(null, payload);
+    else void runOut(request.raw, draining).then(() => done(null, payload));
   });
 
   app.setErrorHandler((error, request, reply) => {

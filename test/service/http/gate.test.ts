@@ -74,6 +74,16 @@ describe('a caller who goes on and on', () => {
     expect(replies.filter(({ status }) => status === 429).length).toBe(many - 1);
   });
 
+  it('is told, not reset, when it ends with the answer and still sends a big body', async () => {
+    await press(many);
+    const path = '/api/v2/getMasterchainInfo';
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key.key}\r\ncontent-length: 8000000\r\nconnection: close\r\n\r\n`;
+    for (let turn = 0; turn < 5; turn++) {
+      const reply = parseRaw(await rawExchange(listener.port, head + 'x'.repeat(8_000_000)));
+      expect([reply.status, reply.headers.get('connection')]).toEqual([429, 'close']);
+    }
+  });
+
   it('is told as ever of paths that are not there, and of methods that are wrong', async () => {
     await press(many);
     expect((await ask({}, 'nowhere')).status).toBe(404);

@@ -147,12 +147,16 @@ describe('requests at the edge of the protocol', () => {
     expect(statuses).toEqual(['200', '413', '200']);
   });
 
-  it('are told so when they end with their answer, and still send a big body', async () => {
+  it.each([
+    ['to an operation', '/api/v2/jsonRPC', 413],
+    ['to a path that does not exist', '/nowhere', 404],
+    ['to a page', '/healthcheck', 405],
+  ])('are told so when they end with their answer, and still send a big body %s', async (_name, path, status) => {
     const body = 'x'.repeat(8_000_000);
     for (let turn = 0; turn < 10; turn++) {
-      const head = `Content-Length: ${body.length}\r\nConnection: close`;
-      const reply = parseRaw(await rawExchange(listener.port, post(head, body)));
-      expect([reply.status, reply.headers.get('connection')]).toEqual([413, 'close']);
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+      const reply = parseRaw(await rawExchange(listener.port, head + body));
+      expect([reply.status, reply.headers.get('connection')]).toEqual([status, 'close']);
     }
   });
 
