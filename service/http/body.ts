@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream';
 
 import { HttpError } from './errors.ts';
 
@@ -76,15 +77,13 @@ export function mustClose(message: IncomingMessage): boolean {
 }
 
 /**
- * Resolves when a caller whose connection ends with its answer has sent the body that it began, as far as that may be thrown away; at once for all others.
+ * Answers a caller whose connection ends with the answer when it has sent the body that it began, as far as that may be thrown away; all others at once.
  * Answered before, it would be told by a reset. The listener's bound on receiving a request is the bound of this, too.
  *
  * @param closes whether the answer ends the connection whatever the caller asked for
  */
-export async function runOut(message: IncomingMessage, closes: boolean): Promise<void> {
+export function answerRunOut(message: IncomingMessage, closes: boolean, answer: () => void): void {
   const isLast = closes || message.httpVersion === '1.0' || /\bclose\b/i.test(message.headers.connection ?? '');
-  if (!isLast || message.complete || message.destroyed || mustClose(message)) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  message.once('end', resolve).once('close', resolve).resume();
-  await promise;
+  if (!isLast || message.complete || message.destroyed || mustClose(message)) answer();
+  else finished(message.resume(), () => answer());
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { LimitCaller, LimitRequest, Refused } from '../limits/limits.ts';
 import { quotaHeaders } from './admission.ts';
-import { mustClose, runOut } from './body.ts';
+import { answerRunOut, mustClose } from './body.ts';
 import { HttpError } from './errors.ts';
 import type { Exchanges } from './exchange.ts';
 import { jsonType } from './headers.ts';
@@ -90,8 +90,7 @@ export function createGate(dependencies: GateDependencies): Gate {
       if (found === undefined) return false;
       const tell = answer(message, response, route, found.refused);
       const send = (): void => {
-        if (message.complete) tell();
-        else void runOut(message, isDraining()).then(() => response.destroyed || tell());
+        answerRunOut(message, isDraining(), () => response.destroyed || tell());
       };
       const end = pacing.hold(found.name, () => {
         if (!response.destroyed) send();

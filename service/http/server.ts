@@ -9,7 +9,7 @@ import type { Registry } from 'prom-client';
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3 } from '../v3/v3.ts';
-import { runOut } from './body.ts';
+import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
@@ -106,7 +106,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     if (draining) reply.header('connection', 'close');
     // Of a body that came too slowly nobody waits for the rest.
     if (request.raw.complete || reply.statusCode === 408) done(null, payload);
-    else void runOut(request.raw, draining).then(() => done(null, payload));
+    else answerRunOut(request.raw, draining, () => done(null, payload));
   });
 
   app.setErrorHandler((error, request, reply) => {
