@@ -22,9 +22,7 @@ export type PodParts = {
 
 /** A pod's `spec` that passes the `restricted` Pod Security level, for every role of the service. */
 export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Record<string, unknown> {
-  const { image, podTemplate = {} } = tonApi.spec;
-  const { nodeSelector, tolerations, affinity, priorityClassName, serviceAccountName } = podTemplate;
-  const { pullSecrets } = image ?? {};
+  const { image, podTemplate } = tonApi.spec;
   const container = {
     name: parts.container,
     image: imageOf(tonApi, release),
@@ -43,12 +41,21 @@ export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Reco
     ...parts.extra,
   };
   return {
-    serviceAccountName: serviceAccountName ?? childNames(tonApi).serviceAccount,
+    serviceAccountName: podTemplate?.serviceAccountName ?? childNames(tonApi).serviceAccount,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     securityContext: podSecurity,
     containers: [container],
     volumes: parts.mounts.volumes,
+    ...podPlacement(tonApi),
+  };
+}
+
+/** Fields of a pod's `spec` that say where it may run and how its image is had, as the manifest asks. */
+export function podPlacement({ spec }: TonApi): Record<string, unknown> {
+  const { nodeSelector, tolerations, affinity, priorityClassName } = spec.podTemplate ?? {};
+  const pullSecrets = spec.image?.pullSecrets;
+  return {
     ...(pullSecrets && { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations }),

@@ -2,7 +2,7 @@ import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
 import { redisPort } from './mounts.ts';
 import { childLabels, childNames, selectorLabels } from './names.ts';
-import { containerSecurity, podSecurity } from './pod.ts';
+import { containerSecurity, podPlacement, podSecurity } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
 /** Buckets of a million callers are some 200 MB; a trial has far fewer. */
@@ -18,9 +18,13 @@ const containerMemory = '128Mi';
 export function buildRedis(tonApi: TonApi, { rollout }: References, release: Release): DesiredObject[] {
   if (!tonApi.spec.rateLimits.redis.embedded) return [];
   const selector = selectorLabels(tonApi, 'redis');
+  const { podTemplate } = tonApi.spec;
   const template = {
-    metadata: { labels: childLabels(tonApi, 'redis', redisVersion(release)) },
-    spec: podSpec(release),
+    metadata: {
+      labels: { ...podTemplate?.labels, ...childLabels(tonApi, 'redis', redisVersion(release)) },
+      ...(podTemplate?.annotations && { annotations: podTemplate.annotations }),
+    },
+    spec: podSpec(tonApi, release),
   };
   const shared = { stage: 'config', component: 'redis', name: childNames(tonApi).redis } as const;
   return [
@@ -53,7 +57,7 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
   ];
 }
 
-function podSpec({ redisImage }: Release): Record<string, unknown> {
+function podSpec(tonApi: TonApi, { redisImage }: Release): Record<string, unknown> {
   const settings = {
     port: redisPort,
     // Who may connect is said by the NetworkPolicy; there is no password to keep.
@@ -84,10 +88,11 @@ function podSpec({ redisImage }: Release): Record<string, unknown> {
       },
     ],
     volumes: [{ name: 'data', emptyDir: { sizeLimit: '64Mi' } }],
+    ...podPlacement(tonApi),
   };
 }
 
-/** The tag of its image, for the version label; its template changes with the image alone, not with our releases. */
+/** The tag of its image, for the version label; its template changes with the image and `podTemplate` alone, not with our releases. */
 function redisVersion({ redisImage }: Release): string {
   return redisImage.slice(redisImage.lastIndexOf(':') + 1);
 }

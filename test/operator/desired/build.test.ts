@@ -290,6 +290,27 @@ describe('pods', () => {
     },
   );
 
+  it('of every kind run where the manifest says, from an image that it may pull, with its labels and annotations', () => {
+    const { rateLimits } = sample('smallest').spec;
+    const affinity = { nodeAffinity: {} };
+    const tolerations = [{ key: 'apis', operator: 'Exists' }];
+    const placed = { nodeSelector: { disk: 'fast' }, tolerations, affinity, priorityClassName: 'high' };
+    const [labels, annotations] = [{ team: 'x' }, { 'example.com/mesh': 'off' }];
+    const image = { pullPolicy: 'IfNotPresent', pullSecrets: ['registry'] } as const;
+    const podTemplate = { ...placed, labels, annotations };
+    const templates = build(sample('full', { rateLimits, image, podTemplate }), all, withSchema)
+      .map(({ object }) => object)
+      .filter(({ kind, spec }) => kind !== 'Job' && spec?.['template'] !== undefined);
+    const names = templates.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+    expect(new Set(names)).toEqual(new Set(['api', 'api-canary', 'indexer', 'metadata', 'redis']));
+    for (const { spec } of templates) {
+      expect(spec?.['template']).toMatchObject({
+        metadata: { labels, annotations },
+        spec: { ...placed, imagePullSecrets: [{ name: 'registry' }] },
+      });
+    }
+  });
+
   it.each<[string, TonApi['spec']['resources'], object]>([
     ['nothing given', undefined, { requests: { cpu: '250m', memory: '256Mi' }, limits: { memory: '256Mi' } }],
     [
