@@ -161,11 +161,12 @@ const opcode = (kind: string): string => `(${skewed(`opcode ${kind}`, 'n', 400)}
 const body = (kind: string): string =>
   hash('b', `CASE WHEN n % 3 = 0 THEN 0 ELSE ${skewed(`body ${kind}`, 'n', 1_000_000)} END`);
 
+/** Neighbours are of several shards: which bag stands for one says nothing of the next. */
 function transactionRows(numbers: string, account: AccountOf): string {
   return `INSERT INTO transactions (hash, lt, account, utime, mc_seqno, workchain, shard, seqno, trace_id, in_msg_hash, in_opcode, in_body_hash, boc)
     SELECT ${hash('t', 'n')}, ${lt('n')}, ${account('n')}, ${utime('n')}, ${block('n')}, 0, ${-(2n ** 63n)}, ${block('n')},
       ${hash('t', rootOf('n'))}, ${hash('m', 'n')}, ${opcode('in')}, ${body('in')}, boc
-    FROM ${numbers} JOIN templates ON place = n % template_count()`;
+    FROM ${numbers} JOIN templates ON place = (hashint8(n) & 2147483647) % template_count()`;
 }
 
 /** Three of each transaction: the one it took, from outside at the root of a trace, and two that it sent to outside. */
