@@ -1,3 +1,4 @@
+import { BagCells } from './bag-cells.ts';
 import { BOC_MAGIC } from './boc.ts';
 import { DEPTH_MAX, kindCode, maskCount } from './cell-table.ts';
 import type { CellTable } from './cell-table.ts';
@@ -26,68 +27,75 @@ export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cache
  * Throws DecodeError `too_big` when the tree is deeper than 1024 cells.
  */
 export function writeBoc(table: CellTable, roots: readonly number[], options: BocOptions = {}): Buffer {
-  const [root] = roots;
-  // Most bodies of messages: nothing to look for, and nothing to put in order.
-  if (root !== undefined && roots.length === 1 && table.refCount(root) === 0 && options.hashes !== true) {
-    return serialize(table, { entries: [entryOf(root)], roots: [0] }, [0], options);
-  }
-  const bag = collect(table, roots);
-  weigh(bag);
-  const order = options.depthFirst === true ? arrangeDepthFirst(bag) : arrange(bag);
-  return serialize(table, bag, order, options);
+  return write(table, roots, options, (bytes) => Buffer.allocUnsafeSlow(bytes));
 }
+
+/** The bag that `writeBoc` writes, in base64; no bytes are left to be collected. */
+export function writeBocText(table: CellTable, roots: readonly number[], options: BocOptions = {}): string {
+  let length = 0;
+  const bytes = write(table, roots, options, (wanted) => {
+    length = wanted;
+    return wanted <= scratch.length ? scratch : Buffer.allocUnsafeSlow(wanted);
+  });
+  return bytes.toString('base64', 0, length);
+}
+
+/** What texts are written from: larger bags are rare. */
+const scratch = Buffer.allocUnsafeSlow(65_536);
+
+type Allocate = (bytes: number) => Buffer;
+
+function write(table: CellTable, roots: readonly number[], options: BocOptions, allocate: Allocate): Buffer {
+  const bag = kept;
+  bag.clear();
+  try {
+    const [root] = roots;
+    // Most bodies of messages: nothing to look for, and nothing to put in order.
+    if (root !== undefined && roots.length === 1 && table.refCount(root) === 0 && options.hashes !== true) {
+      bag.place[bag.append(root, 0, 0)] = 0;
+      return serialize(table, bag, [0], options, allocate);
+    }
+    const tops = roots.map((cell) => collect(table, bag, cell, 0));
+    weigh(bag);
+    if (options.depthFirst === true) arrangeDepthFirst(bag, tops);
+    else arrange(bag, tops);
+    return serialize(table, bag, tops, options, allocate);
+  } finally {
+    if (bag.capacity > KEPT_CELLS_MAX) kept = new BagCells();
+  }
+}
+
+/** Writing is synchronous: one bag is filled again and again. */
+let kept = new BagCells();
+
+/** A bag of more cells, some 50 bytes each, is not kept. */
+const KEPT_CELLS_MAX = 32_768;
 
 /** A part of the bag should have at most this many cells (`max_cell_whs`); such a part's top may get stored hashes. */
 const PART_CELLS_MAX = 64;
 const WEIGHT_MAX = 255;
 
-type Entry = {
-  readonly cell: number;
-  readonly refs: number[];
-  /** How many cells hang below, at most 255; 0 marks the top of a part. */
-  weight: number;
-  /** Referred to more than once. */
-  shared: boolean;
-  state: 'new' | 'previsited' | 'visited' | 'allocated';
-  /** Place from the end of the bag, once allocated. */
-  place: number;
-};
-
-type Bag = { readonly entries: Entry[]; readonly roots: number[] };
-
-function entryOf(cell: number, refs: number[] = [], weight = 1): Entry {
-  return { cell, refs, weight, shared: false, state: 'new', place: 0 };
-}
-
-/** All cells below the roots in post-order, each hash once. Recursion is as deep as the tree, which is bounded. */
-function collect(table: CellTable, roots: readonly number[]): Bag {
-  const entries: Entry[] = [];
-  const byPrefix = new Map<number, number[]>();
-  const visit = (cell: number, depth: number): number => {
-    const alike = byPrefix.get(table.hashPrefix(cell));
-    const known = alike?.find((index) => isSame(table, entries[index]!.cell, cell));
-    if (known !== undefined) {
-      entries[known]!.shared = true;
-      return known;
-    }
-    if (depth > DEPTH_MAX)
-      throw new DecodeError('too_big', 'Cells are nested too deep.', { found: depth, limit: DEPTH_MAX });
-    const refs: number[] = [];
-    let weight = 1;
-    for (let position = 0; position < table.refCount(cell); position++) {
-      const child = visit(table.ref(cell, position), depth + 1);
-      refs.push(child);
-      weight += entries[child]!.weight;
-    }
-    const index = entries.length;
-    entries.push(entryOf(cell, refs, Math.min(WEIGHT_MAX, weight)));
-    const prefix = table.hashPrefix(cell);
-    const others = byPrefix.get(prefix);
-    if (others === undefined) byPrefix.set(prefix, [index]);
-    else others.push(index);
-    return index;
-  };
-  return { entries, roots: roots.map((root) => visit(root, 0)) };
+/** Takes in a cell and all below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
+function collect(table: CellTable, bag: BagCells, cell: number, depth: number): number {
+  const prefix = table.hashPrefix(cell);
+  for (let known = bag.findAlike(prefix); known >= 0; known = bag.findAlike(prefix, known)) {
+    if (!isSame(table, bag.cell[known]!, cell)) continue;
+    bag.shared[known] = 1;
+    return known;
+  }
+  if (depth > DEPTH_MAX)
+    throw new DecodeError('too_big', 'Cells are nested too deep.', { found: depth, limit: DEPTH_MAX });
+  const refCount = table.refCount(cell);
+  const number = bag.append(cell, refCount, prefix);
+  let weight = 1;
+  for (let position = 0; position < refCount; position++) {
+    const child = collect(table, bag, table.ref(cell, position), depth + 1);
+    bag.refs[number * 4 + position] = child;
+    weight += bag.weight[child]!;
+  }
+  bag.weight[number] = Math.min(WEIGHT_MAX, weight);
+  bag.raise(number);
+  return number;
 }
 
 /** Two indexes of one table may be cells of one hash. */
@@ -96,81 +104,87 @@ function isSame(table: CellTable, one: number, other: number): boolean {
 }
 
 /**
- * Divides the bag: from the last cell to the first, the children share the weight that a part may have, light ones get what
- * they need and heavy ones are cut down; then a cell whose children weigh more than it was left becomes the top of a part.
+ * Divides the bag: from the top down, the children share the weight that a part may have, light ones get what they need and
+ * heavy ones are cut down; then, upward, a cell whose children weigh more than it was left becomes the top of a part.
  */
-function weigh({ entries }: Bag): void {
-  for (let index = entries.length - 1; index >= 0; index--) shareWeight(entries, entries[index]!.refs);
-  for (const entry of entries) {
+function weigh(bag: BagCells): void {
+  const { count, upward, refs, refCount, weight } = bag;
+  for (let at = count - 1; at >= 0; at--) shareWeight(bag, upward[at]!);
+  for (let at = 0; at < count; at++) {
+    const number = upward[at]!;
     let sum = 1;
-    for (const child of entry.refs) sum += entries[child]!.weight;
-    entry.weight = sum <= entry.weight ? sum : 0;
+    for (let position = 0; position < refCount[number]!; position++) sum += weight[refs[number * 4 + position]!]!;
+    weight[number] = sum <= weight[number]! ? sum : 0;
   }
 }
 
-function shareWeight(entries: readonly Entry[], refs: readonly number[]): void {
-  const count = refs.length;
+function shareWeight({ refs, refCount, weight }: BagCells, number: number): void {
+  const count = refCount[number]!;
   let left = PART_CELLS_MAX - 1;
-  let heavy: Entry[] | undefined;
+  let heavy: number[] | undefined;
   for (let position = 0; position < count; position++) {
-    const entry = entries[refs[position]!]!;
-    if (entry.weight <= Math.floor((PART_CELLS_MAX - 1 + position) / count)) left -= entry.weight;
-    else (heavy ??= []).push(entry);
+    const child = refs[number * 4 + position]!;
+    if (weight[child]! <= Math.floor((PART_CELLS_MAX - 1 + position) / count)) left -= weight[child]!;
+    else (heavy ??= []).push(child);
   }
   if (heavy === undefined) return;
-  for (const entry of heavy) entry.weight = Math.min(entry.weight, Math.floor(left++ / heavy.length));
+  for (const child of heavy) weight[child] = Math.min(weight[child]!, Math.floor(left++ / heavy.length));
 }
+
+/** How far a cell has come; `new` is what it begins with. */
+const STATE = { new: 0, previsited: 1, visited: 2, allocated: 3 } as const;
 
 /** Each cell before those below it, and all that is below a reference before the next reference. */
-function arrangeDepthFirst({ entries, roots }: Bag): number[] {
-  const order: number[] = [];
-  const visit = (index: number): void => {
-    const entry = entries[index]!;
-    if (entry.state === 'allocated') return;
-    entry.state = 'allocated';
-    for (let position = entry.refs.length - 1; position >= 0; position--) visit(entry.refs[position]!);
-    entry.place = order.length;
-    order.push(index);
+function arrangeDepthFirst(bag: BagCells, tops: readonly number[]): void {
+  const { refs, refCount, state, place } = bag;
+  let next = 0;
+  const visit = (number: number): void => {
+    if (state[number] === STATE.allocated) return;
+    state[number] = STATE.allocated;
+    for (let at = number * 4 + refCount[number]! - 1; at >= number * 4; at--) visit(refs[at]!);
+    place[number] = next++;
   };
-  for (const root of roots.toReversed()) visit(root);
-  return order.toReversed();
+  for (const top of tops.toReversed()) visit(top);
 }
 
-/** Entries from the end of the bag to its start: parts are kept together, children of a cell beside each other. */
-function arrange({ entries, roots }: Bag): number[] {
-  const order: number[] = [];
-  const allocate = (index: number): void => {
-    const entry = entries[index]!;
-    if (entry.state === 'allocated') return;
-    entry.state = 'allocated';
-    entry.place = order.length;
-    order.push(index);
+/** As the node does: parts are kept together, children of a cell beside each other. */
+function arrange(bag: BagCells, tops: readonly number[]): void {
+  const { refs, refCount, weight, state, place } = bag;
+  let next = 0;
+  const allocate = (number: number): void => {
+    if (state[number] === STATE.allocated) return;
+    state[number] = STATE.allocated;
+    place[number] = next++;
   };
   // Looks for tops of parts below and visits them.
-  const previsit = (index: number): void => {
-    const entry = entries[index]!;
-    if (entry.state !== 'new') return;
-    for (let position = entry.refs.length - 1; position >= 0; position--) {
-      const child = entry.refs[position]!;
-      if (entries[child]!.weight === 0) visit(child);
-      else previsit(child);
+  const previsit = (number: number): void => {
+    if (state[number] !== STATE.new) return;
+    for (let at = number * 4 + refCount[number]! - 1; at >= number * 4; at--) {
+      if (weight[refs[at]!] === 0) visit(refs[at]!);
+      else previsit(refs[at]!);
     }
-    entry.state = 'previsited';
+    state[number] = STATE.previsited;
   };
-  const visit = (index: number): void => {
-    const entry = entries[index]!;
-    if (entry.state === 'visited' || entry.state === 'allocated') return;
-    if (entry.weight === 0) previsit(index);
-    for (let position = entry.refs.length - 1; position >= 0; position--) visit(entry.refs[position]!);
-    for (let position = entry.refs.length - 1; position >= 0; position--) allocate(entry.refs[position]!);
-    entry.state = 'visited';
+  const visit = (number: number): void => {
+    if (state[number]! >= STATE.visited) return;
+    if (weight[number] === 0) previsit(number);
+    const end = number * 4 + refCount[number]! - 1;
+    for (let at = end; at >= number * 4; at--) visit(refs[at]!);
+    for (let at = end; at >= number * 4; at--) allocate(refs[at]!);
+    state[number] = STATE.visited;
   };
-  for (const root of roots) {
-    previsit(root);
-    visit(root);
+  for (const top of tops) {
+    previsit(top);
+    visit(top);
   }
-  roots.forEach(allocate);
-  return order.toReversed();
+  tops.forEach(allocate);
+}
+
+/** Numbers of the cells as they stand in the bag. */
+function orderOf({ count, place }: BagCells): Uint32Array {
+  const order = new Uint32Array(count);
+  for (let number = 0; number < count; number++) order[count - 1 - place[number]!] = number;
+  return order;
 }
 
 function bytesFor(value: number): number {
@@ -179,20 +193,34 @@ function bytesFor(value: number): number {
   return bytes;
 }
 
-function serialize(table: CellTable, bag: Bag, order: readonly number[], options: BocOptions): Buffer {
-  const { entries, roots } = bag;
-  const count = order.length;
+/** Writes an unsigned number, high bytes first; returns the offset behind. */
+function writeUint(out: Buffer, value: number, at: number, bytes: number): number {
+  if (bytes > 2) return out.writeUIntBE(value, at, bytes);
+  if (bytes === 2) out[at] = value >> 8;
+  out[at + bytes - 1] = value;
+  return at + bytes;
+}
+
+function serialize(
+  table: CellTable,
+  bag: BagCells,
+  tops: readonly number[],
+  options: BocOptions,
+  allocate: Allocate,
+): Buffer {
+  const { count, cell, refs, refCount, place, shared } = bag;
+  const order = orderOf(bag);
   const refBytes = bytesFor(count);
-  const cellBytes = (entry: Entry): number => {
-    const hashes = storesHashes(entry, options) ? 34 * (maskCount(table.levelMask(entry.cell)) + 1) : 0;
-    return 2 + hashes + ((table.bitLength(entry.cell) + 7) >> 3) + entry.refs.length * refBytes;
+  const cellBytes = (number: number): number => {
+    const hashes = storesHashes(bag, number, options) ? 34 * (maskCount(table.levelMask(cell[number]!)) + 1) : 0;
+    return 2 + hashes + ((table.bitLength(cell[number]!) + 7) >> 3) + refCount[number]! * refBytes;
   };
   let dataBytes = 0;
-  for (const index of order) dataBytes += cellBytes(entries[index]!);
+  for (let number = 0; number < count; number++) dataBytes += cellBytes(number);
   const offsetBytes = bytesFor(options.cacheBits === true ? dataBytes * 2 : dataBytes);
-  const head = 6 + refBytes * (3 + roots.length) + offsetBytes;
+  const head = 6 + refBytes * (3 + tops.length) + offsetBytes;
   const indexBytes = options.index === true ? count * offsetBytes : 0;
-  const out = Buffer.alloc(head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0));
+  const out = allocate(head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0));
   out.writeUInt32BE(BOC_MAGIC.generic);
   out[4] =
     (options.index === true ? 0x80 : 0) |
@@ -200,30 +228,29 @@ function serialize(table: CellTable, bag: Bag, order: readonly number[], options
     (options.cacheBits === true ? 0x20 : 0) |
     refBytes;
   out[5] = offsetBytes;
-  let at = out.writeUIntBE(count, 6, refBytes);
-  at = out.writeUIntBE(roots.length, at, refBytes);
-  at = out.writeUIntBE(0, at, refBytes);
-  at = out.writeUIntBE(dataBytes, at, offsetBytes);
-  for (const root of roots) at = out.writeUIntBE(count - 1 - entries[root]!.place, at, refBytes);
+  let at = writeUint(out, count, 6, refBytes);
+  at = writeUint(out, tops.length, at, refBytes);
+  at = writeUint(out, 0, at, refBytes);
+  at = writeUint(out, dataBytes, at, offsetBytes);
+  for (const top of tops) at = writeUint(out, count - 1 - place[top]!, at, refBytes);
   if (options.index === true) {
     let end = 0;
-    for (const index of order) {
-      end += cellBytes(entries[index]!);
-      const entry = options.cacheBits === true ? end * 2 + (entries[index]!.shared ? 1 : 0) : end;
-      at = out.writeUIntBE(entry, at, offsetBytes);
+    for (const number of order) {
+      end += cellBytes(number);
+      at = writeUint(out, options.cacheBits === true ? end * 2 + shared[number]! : end, at, offsetBytes);
     }
   }
-  for (const index of order) {
-    const entry = entries[index]!;
-    at = writeCell(table, entry.cell, entry.refs.length, storesHashes(entry, options), out, at);
-    for (const child of entry.refs) at = out.writeUIntBE(count - 1 - entries[child]!.place, at, refBytes);
+  for (const number of order) {
+    at = writeCell(table, cell[number]!, refCount[number]!, storesHashes(bag, number, options), out, at);
+    const end = number * 4 + refCount[number]!;
+    for (let ref = number * 4; ref < end; ref++) at = writeUint(out, count - 1 - place[refs[ref]!]!, at, refBytes);
   }
   if (options.crc32c === true) out.writeUInt32LE(crc32c(out, 0, at), at);
   return out;
 }
 
-function storesHashes(entry: Entry, options: BocOptions): boolean {
-  return options.hashes === true && entry.weight === 0;
+function storesHashes({ weight }: BagCells, number: number, options: BocOptions): boolean {
+  return options.hashes === true && weight[number] === 0;
 }
 
 /** Descriptors, hashes and depths of all significant levels when wanted, data. Returns the offset behind. */
@@ -239,5 +266,10 @@ function writeCell(table: CellTable, cell: number, refs: number, hashes: boolean
     for (const level of levels) at = out.writeUInt16BE(table.depth(cell, level), at);
   }
   const offset = table.dataOffset(cell);
-  return at + table.bytes.copy(out, at, offset, offset + ((bits + 7) >> 3));
+  const bytes = table.bytes;
+  const length = (bits + 7) >> 3;
+  // Few bytes are copied one by one: a call costs more.
+  if (length > 24) bytes.copy(out, at, offset, offset + length);
+  else for (let index = 0; index < length; index++) out[at + index] = bytes[offset + index]!;
+  return at + length;
 }

@@ -4,7 +4,7 @@ import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 
 /** The larger array, with the smaller one's elements. */
-function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
+export function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
   to.set(from);
   return to;
 }

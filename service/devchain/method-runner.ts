@@ -1,4 +1,4 @@
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { Emulator } from '../tvm/emulator.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
@@ -59,7 +59,7 @@ export function createMethodRunner(): MethodRunner {
     const hash = states.hash(config).toString('latin1');
     if (kept?.hash !== hash) {
       if (kept !== undefined) emulator!.release(kept.pointer);
-      kept = { hash, pointer: emulator!.keep(writeBoc(states, [config]).toString('base64')) };
+      kept = { hash, pointer: emulator!.keep(writeBocText(states, [config])) };
     }
     return kept.pointer;
   }
@@ -71,7 +71,7 @@ export function createMethodRunner(): MethodRunner {
     },
     run(call) {
       const { states, data, libraries } = call;
-      const text = (cell: number): string => writeBoc(states, [cell]).toString('base64');
+      const text = (cell: number): string => writeBocText(states, [cell]);
       const params = {
         code: text(call.code),
         data: data === undefined ? EMPTY_CELL : text(data),

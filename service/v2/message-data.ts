@@ -1,4 +1,4 @@
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBocText } from '../decode/boc-writer.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
@@ -133,5 +133,5 @@ export function viewRawData({ store, table, message }: MessageSource, body: Cell
 }
 
 function bocOf({ table, cell }: CellAt): string {
-  return writeBoc(table, [cell], { crc32c: true }).toString('base64');
+  return writeBocText(table, [cell], { crc32c: true });
 }

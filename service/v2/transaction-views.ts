@@ -1,5 +1,5 @@
 import { formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { LiveTransaction } from '../live/transactions.ts';
@@ -106,7 +106,7 @@ function viewCosts({ table, transaction: read }: LiveTransaction) {
   const storageFee = storageFeeOf(read);
   return {
     utime: read.utime,
-    data: writeBoc(table, [read.cell], { crc32c: true }).toString('base64'),
+    data: writeBocText(table, [read.cell], { crc32c: true }),
     transaction_id: viewTransactionId({ lt: read.lt, hash: table.hash(read.cell) }),
     fee: fee.toString(),
     storage_fee: storageFee.toString(),

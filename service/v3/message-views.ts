@@ -1,6 +1,6 @@
 import { named, object, optional, scalar, type Infer } from '../contract/shape.ts';
 import { digestBody, openBody, readOpcode, type Message } from '../decode/tlb/message.ts';
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { addressText } from '../decode/messages/addresses.ts';
@@ -139,7 +139,7 @@ function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoV
 function viewContent({ table, cell }: CellAt, decodedBody: DecodedBody | null): Infer<typeof messageContent> {
   return {
     hash: viewBytes(table.hash(cell)),
-    body: viewBytes(writeBoc(table, [cell], { crc32c: true })),
+    body: writeBocText(table, [cell], { crc32c: true }),
     decoded: decodedBody,
   };
 }

@@ -57,7 +57,8 @@ export function orNull<T>(shape: Shape<T>): Shape<T | null> {
 
 /** Standard base64 with padding. */
 export function viewBytes(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString('base64');
 }
 
 export function viewBytesOrNull(bytes: Uint8Array | null): string | null {

@@ -1,5 +1,5 @@
 import { parseBoc } from '#service/decode/boc.ts';
-import { writeBoc } from '#service/decode/boc-writer.ts';
+import { writeBocText } from '#service/decode/boc-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import type { Emulator } from '#service/tvm/emulator.ts';
 
@@ -78,7 +78,7 @@ export function createExecutor(emulator: Emulator): Executor {
     let kept = configs.get(hash);
     configs.delete(hash);
     if (kept === undefined) {
-      const pointer = emulator.keep(writeBoc(states, [root]).toString('base64'));
+      const pointer = emulator.keep(writeBocText(states, [root]));
       kept = { pointer, transactions: emulator.createTransactions(pointer, 0), tracing: undefined };
       if (kept.transactions === 0) throw new Error('the emulator cannot read the configuration');
     }
@@ -95,7 +95,7 @@ export function createExecutor(emulator: Emulator): Executor {
     if (root === undefined) return '';
     const hash = states.hash(root).toString('latin1');
     // The VM takes the first reference of an entry: of `LibDescr` that is the library.
-    if (libraries.hash !== hash) libraries = { hash, text: writeBoc(states, [root]).toString('base64') };
+    if (libraries.hash !== hash) libraries = { hash, text: writeBocText(states, [root]) };
     return libraries.text;
   }
 
@@ -148,7 +148,7 @@ function readAnswer({ output, message }: Answer): Outcome {
 
 /** A bag of cells of one cell, in base64. */
 export function bocText(store: CellStore, cell: number): string {
-  return writeBoc(store, [cell]).toString('base64');
+  return writeBocText(store, [cell]);
 }
 
 /** The root of a bag, put into the store. */
