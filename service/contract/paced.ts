@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 
 /** Work that goes on without a pause: no other request waits for more than this and one item. */
@@ -42,6 +43,22 @@ const PIECE_CHARS = 262_144;
 /** A text in one piece, or a long one in several: putting those together would hold up others as much as writing them. */
 export type PacedText = string | readonly string[];
 
+/** A value as the JSON that it was written to when it was made: what a long answer holds in place of all its objects, which would outlive their use. */
+export class Written<T> {
+  /** Never set: carries the type only. */
+  declare readonly value?: T;
+  readonly text: PacedText;
+
+  constructor(text: PacedText) {
+    this.text = text;
+  }
+
+  /** For `JSON.stringify`. */
+  toJSON(): T {
+    return JSON.parse([this.text].flat().join('')) as T;
+  }
+}
+
 /** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
 export async function writePaced(value: unknown, pacer: Pacer = createPacer()): Promise<PacedText> {
   const pieces: string[] = [];
@@ -55,7 +72,8 @@ export async function writePaced(value: unknown, pacer: Pacer = createPacer()): 
   const write = async (item: unknown): Promise<void> => {
     // Awaited even when there is no pause, so that what lies deep is not deep on the stack.
     await pacer.pause();
-    if (valuesLeft(item, VALUES_AT_ONCE) >= 0) add(JSON.stringify(item) ?? 'null');
+    if (item instanceof Written) [item.text].flat().forEach(add);
+    else if (valuesLeft(item, VALUES_AT_ONCE) >= 0) add(JSON.stringify(item) ?? 'null');
     else if (Array.isArray(item)) await writeList(item);
     else await writeFields(item as object);
   };
@@ -80,13 +98,18 @@ export async function writePaced(value: unknown, pacer: Pacer = createPacer()): 
   return pieces.length === 0 ? last : [...pieces, last];
 }
 
-/** What is left of a number of values when those in one another are taken from it; below 0, they are more. */
+/** What is left of a number of values when those in one another are taken from it; below 0, they are more, or one of them is written already. */
 function valuesLeft(value: unknown, values: number): number {
   let left = values - 1;
   if (typeof value !== 'object' || value === null) return left;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+  if (value instanceof Written) return -1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = valuesLeft(value[at], left);
+    return left;
+  }
+  for (const name in value) {
     if (left < 0) break;
-    left = valuesLeft(item, left);
+    left = valuesLeft((value as Readonly<Record<string, unknown>>)[name], left);
   }
   return left;
 }

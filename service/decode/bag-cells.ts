@@ -20,6 +20,8 @@ export class BagCells {
   state = new Uint8Array(CELLS_AT_START);
   /** Place from the end of the bag. */
   place = new Uint32Array(CELLS_AT_START);
+  /** Numbers of the cells as they stand in the bag, once all have a place. */
+  order = new Uint32Array(CELLS_AT_START);
   /** Numbers of the cells, each after all that is below it. */
   upward = new Uint32Array(CELLS_AT_START);
   #raised = 0;
@@ -84,6 +86,7 @@ export class BagCells {
     this.shared = moved(this.shared, new Uint8Array(capacity));
     this.state = moved(this.state, new Uint8Array(capacity));
     this.place = moved(this.place, new Uint32Array(capacity));
+    this.order = moved(this.order, new Uint32Array(capacity));
     this.upward = moved(this.upward, new Uint32Array(capacity));
     this.#before = moved(this.#before, new Uint32Array(capacity));
     this.#prefix = moved(this.#prefix, new Uint32Array(capacity));

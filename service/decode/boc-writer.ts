@@ -1,6 +1,7 @@
 import { BagCells } from './bag-cells.ts';
 import { BOC_MAGIC } from './boc.ts';
 import { DEPTH_MAX, kindCode, maskCount } from './cell-table.ts';
+import { CellSlice } from './cell-slice.ts';
 import type { CellTable } from './cell-table.ts';
 import { crc32c } from './crc32c.ts';
 import { DecodeError } from './errors.ts';
@@ -32,6 +33,15 @@ export function writeBoc(table: CellTable, roots: readonly number[], options: Bo
 
 /** The bag that `writeBoc` writes, in base64; no bytes are left to be collected. */
 export function writeBocText(table: CellTable, roots: readonly number[], options: BocOptions = {}): string {
+  return writeText(table, roots, options);
+}
+
+/** In base64 the bag of one cell, the one that what the slice has left would make; the slice stays where it is. Hashes are not stored. */
+export function writeRestText(slice: CellSlice, options: Omit<BocOptions, 'hashes'> = {}): string {
+  return writeText(slice.table, slice, options);
+}
+
+function writeText(table: CellTable, roots: readonly number[] | CellSlice, options: BocOptions): string {
   let length = 0;
   const bytes = write(table, roots, options, (wanted) => {
     length = wanted;
@@ -45,21 +55,21 @@ const scratch = Buffer.allocUnsafeSlow(65_536);
 
 type Allocate = (bytes: number) => Buffer;
 
-function write(table: CellTable, roots: readonly number[], options: BocOptions, allocate: Allocate): Buffer {
+function write(
+  table: CellTable,
+  roots: readonly number[] | CellSlice,
+  options: BocOptions,
+  allocate: Allocate,
+): Buffer {
   const bag = kept;
   bag.clear();
   try {
-    const [root] = roots;
-    // Most bodies of messages: nothing to look for, and nothing to put in order.
-    if (root !== undefined && roots.length === 1 && table.refCount(root) === 0 && options.hashes !== true) {
-      bag.place[bag.append(root, 0, 0)] = 0;
-      return serialize(table, bag, [0], options, allocate);
-    }
-    const tops = roots.map((cell) => collect(table, bag, cell, 0));
+    const rest = roots instanceof CellSlice ? roots : undefined;
+    const tops = roots instanceof CellSlice ? [collectRest(bag, roots)] : collectAll(table, bag, roots);
     weigh(bag);
     if (options.depthFirst === true) arrangeDepthFirst(bag, tops);
     else arrange(bag, tops);
-    return serialize(table, bag, tops, options, allocate);
+    return serialize({ table, bag, tops, rest }, options, allocate);
   } finally {
     if (bag.capacity > KEPT_CELLS_MAX) kept = new BagCells();
   }
@@ -75,6 +85,23 @@ const KEPT_CELLS_MAX = 32_768;
 const PART_CELLS_MAX = 64;
 const WEIGHT_MAX = 255;
 
+function collectAll(table: CellTable, bag: BagCells, roots: readonly number[]): readonly number[] {
+  const [root] = roots;
+  if (root === undefined || roots.length > 1 || table.refCount(root) > 0) {
+    return roots.map((cell) => collect(table, bag, cell, 0));
+  }
+  // Most bodies of messages are one cell, of which no hash is needed.
+  bag.raise(bag.append(root, 0, 0));
+  return [0];
+}
+
+/** What is left of the cell stands for it: none below has its hash. */
+function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice): number {
+  const number = bag.append(cell, remainingRefs, 0);
+  descend(table, bag, number, table.refCount(cell) - remainingRefs, 0);
+  return number;
+}
+
 /** Takes in a cell and all below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
 function collect(table: CellTable, bag: BagCells, cell: number, depth: number): number {
   const prefix = table.hashPrefix(cell);
@@ -85,17 +112,22 @@ function collect(table: CellTable, bag: BagCells, cell: number, depth: number): 
   }
   if (depth > DEPTH_MAX)
     throw new DecodeError('too_big', 'Cells are nested too deep.', { found: depth, limit: DEPTH_MAX });
-  const refCount = table.refCount(cell);
-  const number = bag.append(cell, refCount, prefix);
+  const number = bag.append(cell, table.refCount(cell), prefix);
+  descend(table, bag, number, 0, depth);
+  return number;
+}
+
+/** Takes in what is below a cell. @param skipped references of its that are left out */
+function descend(table: CellTable, bag: BagCells, number: number, skipped: number, depth: number): void {
+  const cell = bag.cell[number]!;
   let weight = 1;
-  for (let position = 0; position < refCount; position++) {
-    const child = collect(table, bag, table.ref(cell, position), depth + 1);
+  for (let position = 0; position < bag.refCount[number]!; position++) {
+    const child = collect(table, bag, table.ref(cell, skipped + position), depth + 1);
     bag.refs[number * 4 + position] = child;
     weight += bag.weight[child]!;
   }
   bag.weight[number] = Math.min(WEIGHT_MAX, weight);
   bag.raise(number);
-  return number;
 }
 
 /** Two indexes of one table may be cells of one hash. */
@@ -180,13 +212,6 @@ function arrange(bag: BagCells, tops: readonly number[]): void {
   tops.forEach(allocate);
 }
 
-/** Numbers of the cells as they stand in the bag. */
-function orderOf({ count, place }: BagCells): Uint32Array {
-  const order = new Uint32Array(count);
-  for (let number = 0; number < count; number++) order[count - 1 - place[number]!] = number;
-  return order;
-}
-
 function bytesFor(value: number): number {
   let bytes = 0;
   while (value >= 256 ** bytes) bytes++;
@@ -201,22 +226,27 @@ function writeUint(out: Buffer, value: number, at: number, bytes: number): numbe
   return at + bytes;
 }
 
-function serialize(
-  table: CellTable,
-  bag: BagCells,
-  tops: readonly number[],
-  options: BocOptions,
-  allocate: Allocate,
-): Buffer {
-  const { count, cell, refs, refCount, place, shared } = bag;
-  const order = orderOf(bag);
+type Collected = {
+  readonly table: CellTable;
+  readonly bag: BagCells;
+  readonly tops: readonly number[];
+  /** What the first cell has in place of its own data. */
+  readonly rest: CellSlice | undefined;
+};
+
+function serialize({ table, bag, tops, rest }: Collected, options: BocOptions, allocate: Allocate): Buffer {
+  const { count, cell, refs, refCount, place, order, shared } = bag;
   const refBytes = bytesFor(count);
   const cellBytes = (number: number): number => {
     const hashes = storesHashes(bag, number, options) ? 34 * (maskCount(table.levelMask(cell[number]!)) + 1) : 0;
-    return 2 + hashes + ((table.bitLength(cell[number]!) + 7) >> 3) + refCount[number]! * refBytes;
+    const bits = number === 0 && rest !== undefined ? rest.remainingBits : table.bitLength(cell[number]!);
+    return 2 + hashes + ((bits + 7) >> 3) + refCount[number]! * refBytes;
   };
   let dataBytes = 0;
-  for (let number = 0; number < count; number++) dataBytes += cellBytes(number);
+  for (let number = 0; number < count; number++) {
+    order[count - 1 - place[number]!] = number;
+    dataBytes += cellBytes(number);
+  }
   const offsetBytes = bytesFor(options.cacheBits === true ? dataBytes * 2 : dataBytes);
   const head = 6 + refBytes * (3 + tops.length) + offsetBytes;
   const indexBytes = options.index === true ? count * offsetBytes : 0;
@@ -235,13 +265,18 @@ function serialize(
   for (const top of tops) at = writeUint(out, count - 1 - place[top]!, at, refBytes);
   if (options.index === true) {
     let end = 0;
-    for (const number of order) {
+    for (let index = 0; index < count; index++) {
+      const number = order[index]!;
       end += cellBytes(number);
       at = writeUint(out, options.cacheBits === true ? end * 2 + shared[number]! : end, at, offsetBytes);
     }
   }
-  for (const number of order) {
-    at = writeCell(table, cell[number]!, refCount[number]!, storesHashes(bag, number, options), out, at);
+  for (let index = 0; index < count; index++) {
+    const number = order[index]!;
+    at =
+      number === 0 && rest !== undefined
+        ? writeRest(table, bag, rest, out, at)
+        : writeCell(table, cell[number]!, refCount[number]!, storesHashes(bag, number, options), out, at);
     const end = number * 4 + refCount[number]!;
     for (let ref = number * 4; ref < end; ref++) at = writeUint(out, count - 1 - place[refs[ref]!]!, at, refBytes);
   }
@@ -251,6 +286,23 @@ function serialize(
 
 function storesHashes({ weight }: BagCells, number: number, options: BocOptions): boolean {
   return options.hashes === true && weight[number] === 0;
+}
+
+/** The first cell with the rest of its data. Returns the offset behind. */
+function writeRest(table: CellTable, bag: BagCells, rest: CellSlice, out: Buffer, at: number): number {
+  const refs = bag.refCount[0]!;
+  let mask = 0;
+  for (let position = 0; position < refs; position++) mask |= table.levelMask(bag.cell[bag.refs[position]!]!);
+  const bits = rest.remainingBits;
+  const [bytes, left] = [bits >> 3, bits & 7];
+  out[at] = refs + 32 * mask;
+  out[at + 1] = bytes + ((bits + 7) >> 3);
+  const slice = rest.clone();
+  slice.bytesTo(out, at + 2, bytes);
+  if (left === 0) return at + 2 + bytes;
+  // What completes the last byte: a 1 behind the last bit, then zeros.
+  out[at + 2 + bytes] = (slice.uint(left) << (8 - left)) | (128 >> left);
+  return at + 3 + bytes;
 }
 
 /** Descriptors, hashes and depths of all significant levels when wanted, data. Returns the offset behind. */

@@ -17,7 +17,7 @@ import {
   viewBytes,
   viewBytesOrNull,
 } from './scalars.ts';
-import { finality, transaction, type TransactionView } from './transaction-views.ts';
+import { finality, transaction } from './transaction-views.ts';
 
 /** An action (v3 sheet 11.2). */
 export const action = named(
@@ -111,7 +111,7 @@ export function ofAction(one: Action, trace: TraceOfAction, traceId: string | nu
 export type ActionExtras = {
   readonly withAccounts: boolean;
   /** Its transactions by hash; undefined when nobody asks for them. */
-  readonly transactions: ReadonlyMap<string, TransactionView> | undefined;
+  readonly transactions: ReadonlyMap<string, Infer<typeof transaction>> | undefined;
 };
 
 export const noExtras: ActionExtras = { withAccounts: false, transactions: undefined };

@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { mapPaced, type Written } from '../contract/paced.ts';
 import type { Values } from '../contract/parameter.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -16,7 +16,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import type { TransactionView } from './transaction-views.ts';
-import { addressesOf, openTransactions, viewTransactions } from './shown-transactions.ts';
+import { accountsOf, openTransactions, writeTransactions } from './shown-transactions.ts';
 
 export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
 
@@ -61,9 +61,9 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
         const rows = await readList(values, context);
         const shown = rows.map(ofRow);
         const transactions = values.withTransactions ? await readTransactions(rows, context.store) : undefined;
-        const extras = { withAccounts: values.withAccounts, transactions };
+        const extras = { withAccounts: values.withAccounts, transactions: transactions?.byHash };
         const actions: readonly ActionView[] = await mapPaced(shown, (one) => viewAction(one, network, extras));
-        const addresses = [...addressesOfActions(shown, actions), ...addressesOf([...(transactions?.values() ?? [])])];
+        const addresses = [...addressesOfActions(shown, actions), ...(transactions?.accounts ?? [])];
         return { actions, ...(await notes.notesOf(addresses, context)) };
       },
     }),
@@ -77,13 +77,17 @@ function readList(values: ActionValues, context: V3Context): Promise<readonly Ac
   return readPage(order, values, context, (after) => findActions(context.store, filter, { ...values, after }));
 }
 
-async function readTransactions(
-  rows: readonly ActionRow[],
-  store: StoreReader,
-): Promise<ReadonlyMap<string, TransactionView>> {
+/** Transactions of actions by their hash, and the accounts that they name. */
+type OfActions = {
+  readonly byHash: ReadonlyMap<string, Written<TransactionView>>;
+  readonly accounts: readonly string[];
+};
+
+async function readTransactions(rows: readonly ActionRow[], store: StoreReader): Promise<OfActions> {
   const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
   if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
   const opened = await openTransactions(await findTransactionsOfActions(store, rows));
-  const views = await viewTransactions(store, opened);
-  return new Map(views.map((view) => [view.hash, view]));
+  const accounts = await accountsOf(opened);
+  const written = await writeTransactions(store, opened);
+  return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts };
 }

@@ -1,13 +1,13 @@
 import { named, object, optional, scalar, type Infer } from '../contract/shape.ts';
-import { digestBody, openBody, readOpcode, type Message } from '../decode/tlb/message.ts';
-import { writeBocText } from '../decode/boc-writer.ts';
+import { digestBody, openBody, readOpcode, type Message, type MessageBody } from '../decode/tlb/message.ts';
+import { writeBocText, writeRestText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
 import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
-import { bodyCell, initCell, type CellAt } from '../decode/tlb/message-cells.ts';
+import { initCell, type CellAt } from '../decode/tlb/message-cells.ts';
 import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
 import {
   anyText,
@@ -84,8 +84,12 @@ export function viewMessage(
     ...viewInfo(table, shown, (softwareVersion ?? 0) >= flagsVersionMin),
     opcode: opcode === undefined ? null : viewOpcode(opcode),
     decoded_opcode: opcode === undefined ? null : (decodedOpcode(opcode) ?? null),
-    message_content: viewContent(bodyCell(store, table, shown.body), decodedOf(table, shown)),
-    init_state: init === undefined ? null : viewContent(initCell(store, table, init), null),
+    message_content: {
+      hash: viewBytes(digestBody(table, shown.body).hash),
+      body: writeBodyText(table, shown.body),
+      decoded: decodedOf(table, shown),
+    },
+    init_state: init === undefined ? null : viewInit(initCell(store, table, init)),
     ...viewNormalized(table, shown),
   };
 }
@@ -136,12 +140,15 @@ function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoV
   };
 }
 
-function viewContent({ table, cell }: CellAt, decodedBody: DecodedBody | null): Infer<typeof messageContent> {
-  return {
-    hash: viewBytes(table.hash(cell)),
-    body: writeBocText(table, [cell], { crc32c: true }),
-    decoded: decodedBody,
-  };
+const bocOptions = { crc32c: true } as const;
+
+function writeBodyText(table: CellTable, body: MessageBody): string {
+  const isWhole = body.skipBits === 0 && body.skipRefs === 0;
+  return isWhole ? writeBocText(table, [body.cell], bocOptions) : writeRestText(openBody(table, body), bocOptions);
+}
+
+function viewInit({ table, cell }: CellAt): Infer<typeof messageContent> {
+  return { hash: viewBytes(table.hash(cell)), body: writeBocText(table, [cell], bocOptions), decoded: null };
 }
 
 /** Null for an exotic cell too: what it names is not here. */

@@ -1,4 +1,4 @@
-import { createPacer, mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced, writePaced, Written } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -8,6 +8,7 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import { findStates, type FoundTransaction } from '../store/queries/transactions.ts';
 import { V3Error } from './errors.ts';
 import { viewBytes } from './scalars.ts';
+import type { TreeTransaction } from './trace-tree.ts';
 import {
   viewTransaction,
   type ShownTransaction,
@@ -36,20 +37,39 @@ export async function openTransactions(rows: readonly FoundTransaction[]): Promi
   return opened;
 }
 
+/** Messages of a transaction that is written at once: decoded, each is some milliseconds of JSON at most. */
+const SENT_AT_ONCE = 3;
+
+/** A transaction as answers show it, and what of it says where it hangs in its trace. */
+export type WrittenTransaction = TreeTransaction & {
+  readonly traceId: string | undefined;
+  readonly json: Written<TransactionView>;
+};
+
 /** Transactions as answers show them, in the order given. */
-export async function viewTransactions(
+export async function writeTransactions(
   reader: StoreReader,
   opened: readonly ShownTransaction[],
-): Promise<readonly TransactionView[]> {
+): Promise<readonly WrittenTransaction[]> {
   const states = await readStates(reader, opened);
   const pacer = createPacer();
   const store = createCellStore();
-  const shown: TransactionView[] = [];
+  const written: WrittenTransaction[] = [];
   for (const one of opened) {
     await pacer.pause();
-    shown.push(await viewTransaction(one, states, pacer, store));
+    const view = await viewTransaction(one, states, pacer, store);
+    const { hash, trace_id: traceId, in_msg, out_msgs } = view;
+    written.push({
+      hash,
+      traceId,
+      in_msg: in_msg && { hash: in_msg.hash },
+      out_msgs: out_msgs.map((message) => ({ hash: message.hash })),
+      json: new Written<TransactionView>(
+        out_msgs.length > SENT_AT_ONCE ? await writePaced(view, pacer) : JSON.stringify(view),
+      ),
+    });
   }
-  return shown;
+  return written;
 }
 
 /** @throws DecodeError the stored cell is no transaction */

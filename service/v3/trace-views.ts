@@ -13,7 +13,8 @@ import type { TraceRow } from '../store/tables.ts';
 import { action, type ActionView } from './action-views.ts';
 import { anyText, flag, hash, integer, intString, orNull, uintString, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { growTree, type TraceNode } from './trace-tree.ts';
-import { transaction, type TransactionView } from './transaction-views.ts';
+import type { WrittenTransaction } from './shown-transactions.ts';
+import { transaction } from './transaction-views.ts';
 
 const nodeItself: Shape<TraceNode> = { schema: { $ref: referenceTo('TraceNode') }, definitions: new Map() };
 
@@ -77,7 +78,7 @@ export type TraceMeaning = {
  */
 export function viewTrace(
   row: TraceRow,
-  content: readonly TransactionView[] | Withheld,
+  content: readonly WrittenTransaction[] | Withheld,
   meaning: TraceMeaning,
 ): TraceView {
   const told = typeof content === 'string' ? { warning: content } : viewContent(viewBytes(row.trace_id), content);
@@ -107,13 +108,13 @@ export function viewTrace(
 
 type Content = Pick<TraceView, 'warning' | 'trace' | 'transactions_order' | 'transactions'>;
 
-function viewContent(traceId: string, transactions: readonly TransactionView[]): Content {
+function viewContent(traceId: string, transactions: readonly WrittenTransaction[]): Content {
   const tree = growTree(transactions, traceId);
   if (tree === undefined) return {};
   return {
     ...(!tree.whole && { warning: 'missing node in trace found' }),
     trace: tree.root,
     transactions_order: transactions.map((one) => one.hash),
-    transactions: Object.fromEntries(transactions.map((one) => [one.hash, one])),
+    transactions: Object.fromEntries(transactions.map(({ hash: name, json }) => [name, json])),
   };
 }

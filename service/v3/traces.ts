@@ -17,7 +17,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import { viewAccountKey, viewBytes } from './scalars.ts';
-import { openTransactions, viewTransactions } from './shown-transactions.ts';
+import { openTransactions, writeTransactions } from './shown-transactions.ts';
 import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
 
 /** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
@@ -168,9 +168,9 @@ async function viewTraces(
 ): Promise<TraceView[]> {
   const withheld = withholdLarge(rows);
   const opened = await openTransactions([...contents.values()].flat());
-  const views = Map.groupBy(await viewTransactions(store, opened), (view) => view.trace_id);
+  const written = Map.groupBy(await writeTransactions(store, opened), ({ traceId }) => traceId);
   return rows.map((row) => {
-    const content = withheld.get(row) ?? views.get(viewBytes(row.trace_id)) ?? [];
+    const content = withheld.get(row) ?? written.get(viewBytes(row.trace_id)) ?? [];
     return viewTrace(row, content, meanings.get(hashKey(row.trace_id))!);
   });
 }

@@ -1,5 +1,5 @@
-import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
-import type { Pacer } from '../contract/paced.ts';
+import { list, named, object, oneOfStrings, optional, type Infer, type Shape } from '../contract/shape.ts';
+import type { Pacer, Written } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
@@ -44,7 +44,7 @@ const accountState = named(
 );
 
 /** A transaction (v3 sheet 6.2). */
-export const transaction = named(
+const transactionItself = named(
   'Transaction',
   object({
     account: rawAddress,
@@ -71,7 +71,10 @@ export const transaction = named(
   }),
 );
 
-export type TransactionView = Infer<typeof transaction>;
+export type TransactionView = Infer<typeof transactionItself>;
+
+/** A transaction, written already or not. */
+export const transaction: Shape<TransactionView | Written<TransactionView>> = transactionItself;
 
 /** A transaction and all that is told of it beside its own cell. */
 export type ShownTransaction = {

@@ -33,7 +33,7 @@ import {
   word,
 } from './parameters.ts';
 import { required } from './required-parameters.ts';
-import { accountsOf, openTransaction, openTransactions, viewTransactions } from './shown-transactions.ts';
+import { accountsOf, openTransaction, openTransactions, writeTransactions } from './shown-transactions.ts';
 import { transaction } from './transaction-views.ts';
 
 const transactionsResponse = named(
@@ -51,11 +51,11 @@ export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): read
   const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
     const opened = await openTransactions(rows);
     const accountsOfAnswer = await accountsOf(opened);
-    const [transactions, book] = await Promise.all([
-      viewTransactions(context.store, opened),
+    const [written, book] = await Promise.all([
+      writeTransactions(context.store, opened),
       books.bookOf(accountsOfAnswer, context),
     ]);
-    return { transactions, address_book: book };
+    return { transactions: written.map(({ json }) => json), address_book: book };
   };
 
   return [

@@ -1,7 +1,5 @@
-import { writeBocText } from '../boc-writer.ts';
+import { writeBocText, writeRestText } from '../boc-writer.ts';
 import type { BocOptions } from '../boc-writer.ts';
-import { createCellStore } from '../cell-store.ts';
-import type { CellStore } from '../cell-store.ts';
 import { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
 
@@ -97,26 +95,9 @@ const BOC_OPTIONS: BocOptions = { crc32c: true };
 
 /** The cell as base64 of a BoC with CRC-32C. Throws DecodeError `too_big`. */
 export function bocText(raw: RawCell | ExoticCell, budget: Budget, options: BocOptions = BOC_OPTIONS): string {
-  const text = writeCells(raw, options);
+  const text =
+    raw instanceof ExoticCell ? writeBocText(raw.table, [raw.cell], options) : writeRestText(raw.slice, options);
   budget.bocBytes -= Buffer.byteLength(text, 'base64');
   if (budget.bocBytes <= 0) throw exhausted(BOC_BYTES_MAX);
   return text;
-}
-
-/** A store takes 100 KB: one serves many bodies, and is begun anew before it holds much. */
-const SCRATCH_CELLS_MAX = 8192;
-const scratch: { store: CellStore } = { store: createCellStore() };
-
-function writeCells(raw: RawCell | ExoticCell, options: BocOptions): string {
-  if (raw instanceof ExoticCell) return writeBocText(raw.table, [raw.cell], options);
-  const { slice } = raw;
-  const { table, cell } = slice;
-  if (slice.position === 0 && slice.remainingRefs === table.refCount(cell)) return writeBocText(table, [cell], options);
-  const rest = slice.clone();
-  if (scratch.store.size > SCRATCH_CELLS_MAX) scratch.store = createCellStore();
-  const { store } = scratch;
-  const refs: number[] = [];
-  while (rest.remainingRefs > 0) refs.push(store.import(table, rest.ref()));
-  const bitLength = rest.remainingBits;
-  return writeBocText(store, [store.add({ data: rest.bits(bitLength), bitLength, refs })], options);
 }

@@ -1,3 +1,4 @@
+import { writePaced } from '#service/contract/paced.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
@@ -53,7 +54,7 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
       onNextPage: () => {},
     });
-    return JSON.stringify(answer.value);
+    return [await writePaced(answer.value)].flat().join('');
   };
 }
 

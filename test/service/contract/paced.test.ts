@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createPacer, mapPaced, writePaced } from '#service/contract/paced.ts';
+import { createPacer, mapPaced, writePaced, Written } from '#service/contract/paced.ts';
 
 describe('long work', () => {
   it('rests when its turn is over, and begins another turn then', async () => {
@@ -83,6 +83,25 @@ describe('paced JSON', () => {
     const pieces = await writePaced(Array.from({ length: 20 }, () => long));
     expect(pieces.length).toBeGreaterThan(10);
     expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
+  });
+
+  it('has what is written already as it was written, also by JSON.stringify', async () => {
+    const value = fc.jsonValue({ maxDepth: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(value, value), { maxLength: 20 }), async (pairs) => {
+        const written = await Promise.all(pairs.map(async ([one]) => new Written(await writePaced(one))));
+        const shown = { list: written, map: Object.fromEntries(pairs.map(([, two], at) => [at, [two, written[at]]])) };
+        const plain = {
+          list: pairs.map(([one]) => one),
+          map: Object.fromEntries(pairs.map(([one, two], at) => [at, [two, one]])),
+        };
+        expect(await joined(shown)).toBe(JSON.stringify(plain));
+        expect(JSON.stringify(shown)).toBe(JSON.stringify(plain));
+      }),
+      { seed: 9, numRuns: 100 },
+    );
+    const pieces = ['[1,', '2]'];
+    expect(await joined([new Written(pieces)])).toBe('[[1,2]]');
   });
 
   it('goes as deep as a chain of 4,000', async () => {

@@ -2,8 +2,9 @@ import { beginCell, Cell } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
-import { BLOCK_FILE_OPTIONS, writeBoc } from '#service/decode/boc-writer.ts';
+import { BLOCK_FILE_OPTIONS, writeBoc, writeBocText, writeRestText } from '#service/decode/boc-writer.ts';
 import type { BocOptions } from '#service/decode/boc-writer.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { cellTree } from './cells.ts';
 import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
@@ -64,6 +65,40 @@ describe('writeBoc', () => {
       ),
       { seed: 2, numRuns: 300 },
     );
+  });
+
+  it('writes what is left of a cell as @ton/core makes a cell of it, and leaves the slice where it is', () => {
+    fc.assert(
+      fc.property(cellTree, fc.nat(1023), fc.nat(4), (cell, bits, refs) => {
+        const [skippedBits, skippedRefs] = [bits % (cell.bits.length + 1), refs % (cell.refs.length + 1)];
+        const theirs = cell.beginParse().skip(skippedBits);
+        for (let count = 0; count < skippedRefs; count++) theirs.loadRef();
+        const boc = parseBoc(cell.toBoc());
+        const slice = new CellSlice(boc, boc.roots[0]!);
+        slice.skip(skippedBits);
+        for (let count = 0; count < skippedRefs; count++) slice.ref();
+        const text = writeRestText(slice, { crc32c: true });
+        expect(Cell.fromBase64(text).hash()).toEqual(theirs.asCell().hash());
+        const whole = parseBoc(theirs.asCell().toBoc());
+        expect(text).toBe(writeBoc(whole, whole.roots, { crc32c: true }).toString('base64'));
+        expect([slice.remainingBits, slice.remainingRefs]).toEqual([theirs.remainingBits, theirs.remainingRefs]);
+      }),
+      { seed: 3, numRuns: 300 },
+    );
+  });
+
+  it('writes a bag larger than what it keeps, and small ones after it as before', () => {
+    const cells = Array.from({ length: 3 * 4 ** 7 }, (_, at) => beginCell().storeUint(at, 32).endCell());
+    let level = cells;
+    while (level.length > 1) {
+      const count = Math.ceil(level.length / 4);
+      level = Array.from({ length: count }, (_, at) => new Cell({ refs: level.slice(at * 4, at * 4 + 4) }));
+    }
+    const [small, large] = [leaf(1), level[0]!].map((cell) => parseBoc(cell.toBoc({ crc32: false })));
+    const before = writeBocText(small!, small!.roots);
+    const text = writeBocText(large!, large!.roots);
+    expect(parseBoc(Buffer.from(text, 'base64')).hash(0)).toEqual(level[0]!.hash());
+    expect(writeBocText(small!, small!.roots)).toBe(before);
   });
 
   it('writes cells apart whose hashes begin alike', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
 import type { TraceRow } from '#service/store/tables.ts';
+import { Written } from '#service/contract/paced.ts';
 import { withholdLarge } from '#service/v3/traces.ts';
 import { viewTrace } from '#service/v3/trace-views.ts';
-import type { TransactionView } from '#service/v3/transaction-views.ts';
+import type { WrittenTransaction } from '#service/v3/shown-transactions.ts';
 
 const id = Buffer.alloc(32, 1);
 
@@ -27,8 +28,9 @@ function traceRow(given: Partial<TraceRow> = {}): TraceRow {
 }
 
 /** All of a transaction that a trace looks at. */
-function transactionView(hash: string, took: string, sent: readonly string[]): TransactionView {
-  return { hash, in_msg: { hash: took }, out_msgs: sent.map((one) => ({ hash: one })) } as unknown as TransactionView;
+function written(hash: string, took: string, sent: readonly string[]): WrittenTransaction {
+  const shown = { hash, in_msg: { hash: took }, out_msgs: sent.map((one) => ({ hash: one })) };
+  return { ...shown, traceId: undefined, json: new Written(JSON.stringify(shown)) };
 }
 
 const text = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
@@ -37,7 +39,7 @@ const unclassified = { classification: 0, actions: undefined };
 
 describe('a trace', () => {
   test('is shown with its tree, the order of its transactions and all of them', () => {
-    const [root, child] = [transactionView(text(1), 'outside', ['m']), transactionView('c', 'm', [])];
+    const [root, child] = [written(text(1), 'outside', ['m']), written('c', 'm', [])];
     expect(viewTrace(traceRow(), [root, child], unclassified)).toEqual({
       trace_id: text(1),
       external_hash: text(2),
@@ -61,7 +63,7 @@ describe('a trace', () => {
         children: [{ tx_hash: 'c', in_msg_hash: 'm', children: [] }],
       },
       transactions_order: [text(1), 'c'],
-      transactions: { [text(1)]: root, c: child },
+      transactions: { [text(1)]: root.json, c: child.json },
     });
   });
 
@@ -73,7 +75,7 @@ describe('a trace', () => {
   });
 
   test('with a transaction that hangs on nothing carries a warning', () => {
-    const transactions = [transactionView(text(1), 'outside', []), transactionView('c', 'lost', [])];
+    const transactions = [written(text(1), 'outside', []), written('c', 'lost', [])];
     const shown = viewTrace(traceRow(), transactions, { classification: 3, actions: [] });
     expect(shown).toMatchObject({ warning: 'missing node in trace found', is_incomplete: false, actions: [] });
     expect(shown.trace_info.classification_state).toBe('broken');
