@@ -1,4 +1,4 @@
-import { createPacer, mapPaced, writePaced, Written } from '../contract/paced.ts';
+import { createPacer, mapPaced, writePaced, Written, type Pacer } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -37,9 +37,6 @@ export async function openTransactions(rows: readonly FoundTransaction[]): Promi
   return opened;
 }
 
-/** Messages of a transaction that is written at once: decoded, each is some milliseconds of JSON at most. */
-const SENT_AT_ONCE = 3;
-
 /** A transaction as answers show it, and what of it says where it hangs in its trace. */
 export type WrittenTransaction = TreeTransaction & {
   readonly traceId: string | undefined;
@@ -64,12 +61,20 @@ export async function writeTransactions(
       traceId,
       in_msg: in_msg && { hash: in_msg.hash },
       out_msgs: out_msgs.map((message) => ({ hash: message.hash })),
-      json: new Written<TransactionView>(
-        out_msgs.length > SENT_AT_ONCE ? await writePaced(view, pacer) : JSON.stringify(view),
-      ),
+      json: await writeTransaction(view, pacer),
     });
   }
   return written;
+}
+
+/** Messages of a transaction that is written at once: decoded, each is some milliseconds of JSON at most. */
+const SENT_AT_ONCE = 3;
+
+async function writeTransaction(view: TransactionView, pacer: Pacer): Promise<Written<TransactionView>> {
+  const { out_msgs } = view;
+  if (out_msgs.length <= SENT_AT_ONCE) return new Written(JSON.stringify(view));
+  const sent = await mapPaced(out_msgs, (one) => new Written(JSON.stringify(one)), pacer);
+  return new Written(await writePaced({ ...view, out_msgs: sent }, pacer));
 }
 
 /** @throws DecodeError the stored cell is no transaction */
