@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 
+import { createAttachment } from '../live/attachment.ts';
+
 /** Work that goes on without a pause: no other request waits for more than this and one item. */
 const TURN_MS = 4;
 
@@ -59,8 +61,23 @@ export class Written<T> {
   }
 }
 
+/** Answers whose lists and maps have items of some milliseconds of JSON at most. */
+const flat = createAttachment<object, true>();
+
+/** Says of an answer that the items of its lists and maps are small: they are written one by one, without being counted before. */
+export function markFlat<T extends object>(answer: T): T {
+  flat.attach(answer, true);
+  return answer;
+}
+
+/** An answer, its fields, and what is in those. */
+const ITEM_DEPTH = 2;
+
 /** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
 export async function writePaced(value: unknown, pacer: Pacer = createPacer()): Promise<PacedText> {
+  const isFlat = typeof value === 'object' && value !== null && flat.of(value) === true;
+  const isWhole = (item: object, depth: number): boolean =>
+    isFlat ? depth >= ITEM_DEPTH : valuesLeft(item, VALUES_AT_ONCE) >= 0;
   const pieces: string[] = [];
   let last = '';
   const add = (text: string): void => {
@@ -69,32 +86,30 @@ export async function writePaced(value: unknown, pacer: Pacer = createPacer()): 
     pieces.push(last);
     last = '';
   };
-  const write = async (item: unknown): Promise<void> => {
+  /** False for what is to be written in parts. */
+  const writeWhole = (item: unknown, depth: number): boolean => {
+    if (item instanceof Written) [item.text].flat().forEach(add);
+    else if (typeof item !== 'object' || item === null || isWhole(item, depth)) add(JSON.stringify(item) ?? 'null');
+    else return false;
+    return true;
+  };
+  const writeParts = async (container: object, depth: number): Promise<void> => {
     // Awaited even when there is no pause, so that what lies deep is not deep on the stack.
     await pacer.pause();
-    if (item instanceof Written) [item.text].flat().forEach(add);
-    else if (valuesLeft(item, VALUES_AT_ONCE) >= 0) add(JSON.stringify(item) ?? 'null');
-    else if (Array.isArray(item)) await writeList(item);
-    else await writeFields(item as object);
-  };
-  const writeList = async (items: readonly unknown[]): Promise<void> => {
-    for (const [index, item] of items.entries()) {
-      add(index === 0 ? '[' : ',');
-      await write(item);
-    }
-    add(']');
-  };
-  const writeFields = async (fields: object): Promise<void> => {
-    let opening = '{';
-    for (const [name, field] of Object.entries(fields)) {
-      if (field === undefined) continue;
-      add(`${opening}${JSON.stringify(name)}:`);
+    const isList = Array.isArray(container);
+    let opening = isList ? '[' : '{';
+    for (const [name, item] of Object.entries(container)) {
+      if (!isList && item === undefined) continue;
+      add(isList ? opening : `${opening}${JSON.stringify(name)}:`);
       opening = ',';
-      await write(field);
+      const rest = pacer.pause();
+      if (rest !== undefined) await rest;
+      if (!writeWhole(item, depth)) await writeParts(item as object, depth + 1);
     }
-    add(opening === '{' ? '{}' : '}');
+    if (opening !== ',') add(opening);
+    add(isList ? ']' : '}');
   };
-  await write(value);
+  if (!writeWhole(value, 0)) await writeParts(value as object, 1);
   return pieces.length === 0 ? last : [...pieces, last];
 }
 

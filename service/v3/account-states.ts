@@ -81,6 +81,7 @@ export function accountStateOperations(dependencies: AccountStateDependencies): 
         includeBoc: bool('include_boc', true),
       },
       result: response,
+      flat: true,
       handle: async ({ addresses, codeHashes, includeBoc }, context) => {
         const bocs = includeBoc ? 'all' : 'none';
         const found = await readRequested(context.store, addresses, { codeHashes, bocs });

@@ -1,4 +1,4 @@
-import { mapPaced, type Written } from '../contract/paced.ts';
+import { mapPaced, markFlat, type Written } from '../contract/paced.ts';
 import type { Values } from '../contract/parameter.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -64,7 +64,9 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
         const extras = { withAccounts: values.withAccounts, transactions: transactions?.byHash };
         const actions: readonly ActionView[] = await mapPaced(shown, (one) => viewAction(one, network, extras));
         const addresses = [...addressesOfActions(shown, actions), ...(transactions?.accounts ?? [])];
-        return { actions, ...(await notes.notesOf(addresses, context)) };
+        const answer = { actions, ...(await notes.notesOf(addresses, context)) };
+        // What is written already lies deeper than items do.
+        return transactions === undefined ? markFlat(answer) : answer;
       },
     }),
   ];

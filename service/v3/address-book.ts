@@ -89,6 +89,7 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
         summary: 'Friendly forms, domains and interfaces of accounts, by their addresses as the caller spells them.',
         parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
         result: addressBook,
+        flat: true,
         handle: ({ addresses }, { store }) =>
           read(addresses, { user_friendly: null, domain: null, interfaces: [] }, store),
       }),

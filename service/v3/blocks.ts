@@ -60,6 +60,7 @@ export function blockOperations(): readonly V3Operation[] {
         ...cursorPaging,
       },
       result: blocksResponse,
+      flat: true,
       handle: async (values, context) => viewBlocks(await readList(values, values, context)),
     }),
     defineV3Operation({
@@ -69,6 +70,7 @@ export function blockOperations(): readonly V3Operation[] {
       parameters: { seqno: masterchainSeqno },
       failures: [404],
       result: blocksResponse,
+      flat: true,
       handle: async ({ seqno = 0 }, { store }) => found(viewBlocks(await findShardTops(store, seqno))),
     }),
     defineV3Operation({
@@ -78,6 +80,7 @@ export function blockOperations(): readonly V3Operation[] {
       parameters: { seqno: masterchainSeqno, ...cursorPaging },
       failures: [404],
       result: blocksResponse,
+      flat: true,
       handle: async ({ seqno = 0, ...part }, context) =>
         found(viewBlocks(await readList({ mcSeqno: seqno }, part, context))),
     }),

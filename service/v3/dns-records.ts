@@ -42,6 +42,7 @@ export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): reado
         },
       },
       result: response,
+      flat: true,
       handle: async ({ wallet, domain, ...part }, context) => {
         const filter = { wallet: wallet && accountKey(wallet), domain };
         const after = openCursor(listOrder, part);

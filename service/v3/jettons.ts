@@ -43,6 +43,7 @@ function masters(notes: AccountNotes): V3Operation {
     summary: 'Masters of jettons that all filters let through.',
     parameters: { addresses: accounts('address'), admins: accounts('admin_address'), ...cursorPage },
     result: mastersResponse,
+    flat: true,
     handle: async ({ addresses, admins, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), admins: keysOf(admins) };
       const order = { list: 'jetton/masters', order: contractsOrder(filter.addresses, 'asc') };
@@ -82,6 +83,7 @@ function wallets(notes: AccountNotes): V3Operation {
           : undefined,
     },
     result: walletsResponse,
+    flat: true,
     handle: async ({ addresses, owners, jettons, excludesEmpty, ...values }, context) => {
       const keys = { addresses: keysOf(addresses), owners: keysOf(owners), jettons: keysOf(jettons) };
       const order = { list: 'jetton/wallets', order: jettonWalletOrder(keys, values) };
@@ -109,6 +111,7 @@ function transfers(notes: AccountNotes): V3Operation {
     summary: 'Transfers of jettons that all filters let through, but for those that came to nothing.',
     parameters: { ...directed, ...ofWallets },
     result: transfersResponse,
+    flat: true,
     handle: async ({ owners, legacyOwners, wallets: from, master, direction, ...values }, context) => {
       const filter = {
         ...values,
@@ -146,6 +149,7 @@ function burns(notes: AccountNotes): V3Operation {
     summary: 'Burns of jettons that all filters let through, those that came to nothing too.',
     parameters: { ...transferParameters, ...ofWallets },
     result: burnsResponse,
+    flat: true,
     handle: async ({ owners, legacyOwners, wallets: from, master, ...values }, context) => {
       const filter = {
         ...values,

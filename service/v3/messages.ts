@@ -38,6 +38,7 @@ export function messageOperations(notes: AccountNotes): readonly V3Operation[] {
         ...cursorPaging,
       },
       result: messagesResponse,
+      flat: true,
       handle: async ({ hash: single, ...values }, context) => {
         const given = single === undefined ? values.hashes : [...values.hashes, single];
         const order = { list: 'messages', order: messageOrder(values, values) };
@@ -90,8 +91,8 @@ function endsOf({ info }: Message): readonly (string | null)[] {
 
 /** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
 function openFound(row: FoundMessage): OpenedMessage | undefined {
-  const sent = findWithin(row.producer_boc, row.hash);
-  const taken = findWithin(row.consumer_boc, row.hash);
+  const sent = findWithin(row.producer_boc, row);
+  const taken = findWithin(row.consumer_boc, row);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
   return {
@@ -104,11 +105,17 @@ function openFound(row: FoundMessage): OpenedMessage | undefined {
   };
 }
 
-function findWithin(boc: Buffer | null, name: Uint8Array): Pick<OpenedMessage, 'table' | 'content'> | undefined {
+function findWithin(
+  boc: Buffer | null,
+  { hash: name, created_lt: createdLt }: FoundMessage,
+): Pick<OpenedMessage, 'table' | 'content'> | undefined {
   if (boc === null) return undefined;
   const table = parseBoc(boc);
   const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
   const all = inMessage === undefined ? outMessages : [inMessage, ...outMessages];
-  const content = all.find(({ cell }) => table.hashEquals(cell, name));
+  // Of many, the one that was sent then is the only one to be hashed.
+  const content = all.find(
+    ({ info, cell }) => (info.kind === 'externalIn' || info.createdLt === createdLt) && table.hashEquals(cell, name),
+  );
   return content && { table, content };
 }

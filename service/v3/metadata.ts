@@ -88,6 +88,7 @@ export function createTokenMetadata({ wanted }: TokenMetadataDependencies): Toke
         summary: 'What the tokens among some accounts say of themselves.',
         parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
         result: metadata,
+        flat: true,
         handle: ({ addresses }, { store }) => read(addresses, store),
       }),
     ],

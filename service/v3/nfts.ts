@@ -49,6 +49,7 @@ function collections(notes: AccountNotes): V3Operation {
     summary: 'Collections of NFTs that all filters let through.',
     parameters: { addresses: accounts('collection_address'), owners: accounts('owner_address'), ...cursorPage },
     result: collectionsResponse,
+    flat: true,
     handle: async ({ addresses, owners, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), owners: keysOf(owners) };
       const order = { list: 'nft/collections', order: contractsOrder(filter.addresses, 'asc') };
@@ -80,6 +81,7 @@ function items(notes: AccountNotes): V3Operation {
     },
     rule: { schema: {}, check: checkItems },
     result: itemsResponse,
+    flat: true,
     handle: async ({ addresses, owners, collections: of, indexes, ...values }, context) => {
       const keys = { addresses: keysOf(addresses), owners: keysOf(owners), collections: keysOf(of) };
       const filter = { ...values, ...keys, indexes: indexes.map(BigInt) };
@@ -133,6 +135,7 @@ function transfers(notes: AccountNotes): V3Operation {
     summary: 'Transfers of NFTs that all filters let through, those that came to nothing too.',
     parameters: { ...directed, items: accounts('item_address'), collection: account('collection_address') },
     result: transfersResponse,
+    flat: true,
     handle: async ({ owners, legacyOwners, items: of, collection, direction, ...values }, context) => {
       const filter = {
         ...values,

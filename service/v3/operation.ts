@@ -11,6 +11,7 @@
  *         parameters: { workchain: int32('workchain'), ...paging },  // absent: undefined, [] for lists, the default for limit, offset, sort
  *         rule: { schema: {}, check: (values) => ... },    // optional: what is wrong between parameters (422)
  *         result: blocksResponse,                          // Shape: `handle` returns Infer of it
+ *         flat: true,                                      // items of its lists and maps are small: some milliseconds of JSON at most
  *         failures: [404],                                 // statuses that not every operation has
  *         handle: async (values, { store, settings, signal }) => ({ blocks: (await findBlocks(store, values)).map(viewBlock) }),
  *       }),
@@ -28,6 +29,7 @@ import {
   type OperationDefinition,
   type OperationMethod,
 } from '../contract/operation.ts';
+import { markFlat } from '../contract/paced.ts';
 import type { Parameters, Values } from '../contract/parameter.ts';
 import type { ReadContext } from '../live/answer.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
@@ -53,15 +55,22 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
 > & {
   /** Default GET, and HEAD with it. */
   readonly methods?: readonly OperationMethod[];
+  /** The items of its lists and maps are small: some milliseconds of JSON at most (`markFlat`). */
+  readonly flat?: boolean;
   readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
 };
 
 /** Closes a definition over its types. */
-export function defineV3Operation<const P extends Parameters, R>(definition: V3OperationDefinition<P, R>): V3Operation {
-  const { handle, methods = ['GET'], ...rest } = definition;
+export function defineV3Operation<const P extends Parameters, R extends object>(
+  definition: V3OperationDefinition<P, R>,
+): V3Operation {
+  const { handle, methods = ['GET'], flat = false, ...rest } = definition;
   return defineOperation<P, R, V3Context>({
     ...rest,
     methods,
-    handle: async (values, context) => localAnswer(await handle(values, context)),
+    handle: async (values, context) => {
+      const answer = await handle(values, context);
+      return localAnswer(flat ? markFlat(answer) : answer);
+    },
   });
 }

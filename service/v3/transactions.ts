@@ -77,6 +77,7 @@ export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): read
       },
       failures: [404],
       result: transactionsResponse,
+      flat: true,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
         return answer(await readList(values, values, context), context);
@@ -89,6 +90,7 @@ export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): read
       parameters: { seqno: int32('seqno'), ...cursorPaging },
       failures: [404],
       result: transactionsResponse,
+      flat: true,
       handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await expectIndexed(context.store, mcSeqno);
         return answer(await readList({ mcSeqno }, part, context), context);
@@ -133,6 +135,7 @@ function byMessage(answer: Answer): V3Operation {
           : 'at least one of msg_hash, body_hash, opcode should be specified',
     },
     result: transactionsResponse,
+    flat: true,
     handle: async ({ direction: end, ...values }, context) => {
       // Who asks for an operation asks for those who carried it out.
       const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
@@ -153,6 +156,7 @@ function adjacent(answer: Answer): V3Operation {
     parameters: { hash: required(hash('hash'), 'hash is required'), direction },
     failures: [404],
     result: transactionsResponse,
+    flat: true,
     handle: async ({ hash: given, direction: end }, context) => {
       const rows = await findAdjacent(context.store, given, end);
       if (rows.length === 0) throw notIndexed('adjacent transactions not found');

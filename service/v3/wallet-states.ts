@@ -97,6 +97,7 @@ export function walletStateOperations({ contents, notes }: AccountStateDependenc
       summary: 'What accounts are as wallets; those that the index does not know are left out.',
       parameters: { addresses: requiredList(accounts('address'), 'address of account is required') },
       result: response,
+      flat: true,
       handle: async ({ addresses }, context) => {
         const found = await readRequested(context.store, addresses, { codeHashes: [], bocs: 'data' });
         // What other contracts hold is not looked at, and does not count for what an answer may hold.

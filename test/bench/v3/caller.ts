@@ -58,12 +58,17 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
   };
 }
 
-type FoundBags = { hash: Buffer; readonly consumer_boc?: Buffer | null; readonly producer_boc?: Buffer | null };
+type FoundBags = {
+  hash: Buffer;
+  created_lt: bigint | null;
+  readonly consumer_boc?: Buffer | null;
+  readonly producer_boc?: Buffer | null;
+};
 
 /** A generated message is in none of the bags that stand for its transactions: one that is in there is told in its place. */
 function findingMessages(store: Store, templates: readonly Buffer[]): Pick<Store, 'read'> {
   const ends = new Map(templates.map((boc) => [boc.toString('latin1'), messagesIn(boc)]));
-  const messageOf = ({ consumer_boc: consumer, producer_boc: producer }: FoundBags): Buffer | undefined => {
+  const messageOf = ({ consumer_boc: consumer, producer_boc: producer }: FoundBags): Told | undefined => {
     if (consumer) return ends.get(consumer.toString('latin1'))?.at(0);
     return producer ? ends.get(producer.toString('latin1'))?.at(-1) : undefined;
   };
@@ -71,15 +76,21 @@ function findingMessages(store: Store, templates: readonly Buffer[]): Pick<Store
     async read<R extends object>(...query: Parameters<Store['read']>): Promise<R[]> {
       const rows = await store.read<R>(...query);
       if (rows[0] === undefined || !('consumer_boc' in rows[0])) return rows;
-      for (const row of rows as unknown as FoundBags[]) row.hash = messageOf(row) ?? row.hash;
+      for (const row of rows as unknown as FoundBags[]) Object.assign(row, messageOf(row));
       return rows;
     },
   };
 }
 
-/** Hashes of the message that a transaction took, and of those that it sent. */
-function messagesIn(boc: Buffer): readonly Buffer[] {
+/** What a message is found by. */
+type Told = Pick<FoundBags, 'hash' | 'created_lt'>;
+
+/** The message that a transaction took, and those that it sent. */
+function messagesIn(boc: Buffer): readonly Told[] {
   const table = parseBoc(boc);
   const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
-  return [...(inMessage === undefined ? [] : [inMessage]), ...outMessages].map(({ cell }) => table.hash(cell));
+  return [...(inMessage === undefined ? [] : [inMessage]), ...outMessages].map(({ cell, info }) => ({
+    hash: table.hash(cell),
+    created_lt: info.kind === 'externalIn' ? null : info.createdLt,
+  }));
 }

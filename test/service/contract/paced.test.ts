@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createPacer, mapPaced, writePaced, Written } from '#service/contract/paced.ts';
+import { createPacer, mapPaced, markFlat, writePaced, Written } from '#service/contract/paced.ts';
 
 describe('long work', () => {
   it('rests when its turn is over, and begins another turn then', async () => {
@@ -83,6 +83,20 @@ describe('paced JSON', () => {
     const pieces = await writePaced(Array.from({ length: 20 }, () => long));
     expect(pieces.length).toBeGreaterThan(10);
     expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
+  });
+
+  it('is the same of an answer whose items are small', async () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const answer = fc.dictionary(fc.string(), fc.oneof(value, fc.array(value), fc.dictionary(fc.string(), value)));
+    await fc.assert(
+      fc.asyncProperty(answer, async (one) => {
+        expect(await joined(markFlat({ ...one, none: undefined }))).toBe(JSON.stringify(one));
+        const lists = { items: Object.values(one), pages: [{ of: Object.values(one) }] };
+        const written = await Promise.all(lists.items.map(async (item) => new Written(await writePaced(item))));
+        expect(await joined(markFlat({ items: written, pages: [{ of: written }] }))).toBe(JSON.stringify(lists));
+      }),
+      { seed: 9, numRuns: 200 },
+    );
   });
 
   it('has what is written already as it was written, also by JSON.stringify', async () => {
