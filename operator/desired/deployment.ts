@@ -14,12 +14,12 @@ import {
   shardCapacity,
 } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, trafficLabel, type Component } from './names.ts';
-import { podSpec, versionOf } from './pod.ts';
+import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 
 /** Raise with every change of what this code makes of the same manifest: an operator with another number rolls pods out one TonApi after the other. */
-export const templateRevision = 3;
+export const templateRevision = 4;
 
 /** Where the service listens in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;
@@ -164,6 +164,7 @@ function apiTemplate(
           scratchMounts(),
         ]),
         resources: containerResources(spec.resources, defaultRequests),
+        nodeOptions: readsDatabase(tonApi, release) ? indexNodeOptions : undefined,
         ports: [
           { name: 'http', containerPort: ports.http },
           { name: 'metrics', containerPort: ports.internal },

@@ -5,7 +5,7 @@ import { migratedAnnotations } from './config-map.ts';
 import { coldHash, ports, probes, templateRevision } from './deployment.ts';
 import { configMounts, joined, postgresMounts, scratchMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
-import { podSpec, versionOf } from './pod.ts';
+import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 import { buildMetricsService } from './service.ts';
@@ -13,12 +13,6 @@ import { buildMetricsService } from './service.ts';
 /** Memory: 0.8 GiB were measured while the past was written at full speed. */
 const indexerRequests = { cpu: '500m', memory: '1Gi' } as const;
 const migrationRequests = { cpu: '100m', memory: '256Mi' } as const;
-
-/**
- * The most that half of a thread's young generation may take, in MiB. Rows live for as long as a batch is made and written: in the API's 4 MiB they are
- * copied again and again. Collections take longer, and nobody waits for an indexer.
- */
-export const indexerNodeOptions = '--max-semi-space-size=16';
 
 /** The block under way is written whole or not at all, so the end needs no more than the longest transaction. */
 const indexerGraceSeconds = 60;
@@ -46,7 +40,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
     mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
     resources: containerResources(indexer.resources, indexerRequests),
     ports: [{ name: 'metrics', containerPort: ports.internal }],
-    nodeOptions: indexerNodeOptions,
+    nodeOptions: indexNodeOptions,
     extra: probes,
   });
   const template = {

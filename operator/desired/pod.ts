@@ -14,8 +14,8 @@ export type PodParts = {
   readonly args: readonly string[];
   readonly resources: ContainerResources;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  /** Options of Node in place of the image's own, which are those of the API. */
-  readonly nodeOptions?: string;
+  /** Options of Node in place of the image's own, which are those of an API without an index. */
+  readonly nodeOptions?: string | undefined;
   /** Probes and lifecycle of the container. */
   readonly extra?: Readonly<Record<string, unknown>>;
 };
@@ -63,6 +63,12 @@ export function podPlacement({ spec }: TonApi): Record<string, unknown> {
     ...(priorityClassName !== undefined && { priorityClassName }),
   };
 }
+
+/**
+ * Of processes that work with the index. The most that half of a thread's young generation may take, in MiB: rows live for as long as a batch is written, and
+ * what a page of v3 is made of for as long as the page is made; in the image's 4 MiB they are copied again and again.
+ */
+export const indexNodeOptions = '--max-semi-space-size=16';
 
 export const podSecurity = {
   runAsNonRoot: true,

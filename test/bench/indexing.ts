@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { indexerNodeOptions } from '#operator/desired/indexer.ts';
+import { indexNodeOptions } from '#operator/desired/pod.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { hashKey } from '#service/store/hash-key.ts';
@@ -150,6 +150,6 @@ async function run(): Promise<BenchResult[]> {
 export const bench: Bench = {
   about:
     'blocks of a recorded chain, over and over, decoded in a thread and written into an empty Postgres, all on this machine',
-  nodeOptions: indexerNodeOptions.split(' '),
+  nodeOptions: indexNodeOptions.split(' '),
   run,
 };

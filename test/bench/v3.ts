@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { indexNodeOptions } from '#operator/desired/pod.ts';
 import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
@@ -134,5 +135,6 @@ async function ensureIndex(
 export const bench: Bench = {
   about:
     'operations of v3 without HTTP, pages of 100 from memory, over a generated index of 5,000,000 transactions, 15,000,000 messages, 1,000,000 jetton wallets and 500,000 NFTs',
+  nodeOptions: indexNodeOptions.split(' '),
   run,
 };

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 
 import { latencyEdgesSeconds } from '#operator/desired/alert-rules.ts';
 import { build } from '#operator/desired/build.ts';
-import { indexerNodeOptions, migrationKey } from '#operator/desired/indexer.ts';
+import { migrationKey } from '#operator/desired/indexer.ts';
 import { configProblems } from '#operator/desired/config-map.ts';
 import { fewestReady } from '#operator/desired/disruption-budget.ts';
 import { publicUrl } from '#operator/desired/exposure.ts';
-import { imageOf, versionOf } from '#operator/desired/pod.ts';
+import { imageOf, indexNodeOptions, versionOf } from '#operator/desired/pod.ts';
 import type { References } from '#operator/desired/references.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
@@ -366,13 +366,17 @@ describe('a release without a schema', () => {
     );
   });
 
-  it('gives the indexer alone other options of Node than the image has', () => {
-    const objects = build(sample('full'), references(), { ...release, schemaVersion: 3 }).map(({ object }) => object);
-    const withOptions = objects.filter((object) => JSON.stringify(object).includes('NODE_OPTIONS'));
-    expect(withOptions.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([
-      'StatefulSet/private-indexer',
-    ]);
-    expect(JSON.stringify(withOptions)).toContain(`{"name":"NODE_OPTIONS","value":"${indexerNodeOptions}"}`);
+  it.each<[string, Partial<Spec>, string[]]>([
+    ['the indexer and pods that serve v3', {}, ['Deployment/private-api', 'StatefulSet/private-indexer']],
+    ['the indexer, where no pod serves v3,', { surfaces: ['v2'] }, ['StatefulSet/private-indexer']],
+  ])('gives %s other options of Node than the image has', (_who, changes, expected) => {
+    const migrated = { schema: 3, key: migrationKey(sample('full', changes)) };
+    const built = build(sample('full', changes), references({ migrated }), { ...release, schemaVersion: 3 });
+    const withOptions = built.map(({ object }) => object).filter((one) => JSON.stringify(one).includes('NODE_OPTIONS'));
+    expect(withOptions.map(({ kind, metadata }) => `${kind}/${metadata.name}`).toSorted()).toEqual(expected);
+    for (const one of withOptions) {
+      expect(JSON.stringify(one)).toContain(`{"name":"NODE_OPTIONS","value":"${indexNodeOptions}"}`);
+    }
   });
 });
 
