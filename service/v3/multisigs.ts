@@ -57,7 +57,6 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
             : 'At least one of address or wallet_address should be specified',
       },
       result: multisigsResponse,
-      flat: true,
       handle: async ({ addresses, wallets, includeOrders, ...page }, context) => {
         const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey) };
         const listOrder = { list: 'multisig/wallets', order: contractsOrder(addresses, page.sort) };
