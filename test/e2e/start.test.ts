@@ -81,10 +81,12 @@ describe.each([
   });
 
   it('says which port is in use', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
     const port = new URL(service.url).port;
-    const { code, stderr } = await runToEnd(['--port', port, '--internal-port', '0', '--data', tmpdir()]);
+    const { code, stderr } = await runToEnd(['--port', port, '--internal-port', '0', '--data', folder]);
     expect(stderr).toContain(`--port: port ${port} is in use`);
     expect(code).toBe(1);
+    rmSync(folder, { recursive: true });
   });
 
   it('ends within two seconds of Ctrl-C, with connections open', async () => {
