@@ -10,7 +10,8 @@ import { viewBytes } from './scalars.ts';
 import { growTree } from './trace-tree.ts';
 import type { TraceView } from './trace-views.ts';
 import {
-  viewTransaction,
+  viewAround,
+  viewMessages,
   type ShownTransaction,
   type StatesByHash,
   type TransactionView,
@@ -29,7 +30,9 @@ export async function viewPending(traces: readonly PendingTrace[]): Promise<read
     const transactions: TransactionView[] = [];
     for (const foreseen of one.transactions) {
       await pacer.pause();
-      transactions.push(await viewTransaction(openForeseen(foreseen, one), states, pacer, store));
+      const opened = openForeseen(foreseen, one);
+      const [before, after] = viewAround(opened, states);
+      transactions.push({ ...before, ...(await viewMessages(opened, pacer, store)), ...after });
     }
     viewed.push({ trace: one, transactions });
   }

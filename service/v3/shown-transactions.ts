@@ -1,4 +1,4 @@
-import { createPacer, mapPaced, writePaced, Written, type Pacer } from '../contract/paced.ts';
+import { createPacer, mapPaced, markFlat, writePaced, Written, type PacedText } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -10,7 +10,8 @@ import { V3Error } from './errors.ts';
 import { viewBytes } from './scalars.ts';
 import type { TreeTransaction } from './trace-tree.ts';
 import {
-  viewTransaction,
+  viewAround,
+  viewMessages,
   type ShownTransaction,
   type StatesByHash,
   type TransactionView,
@@ -43,38 +44,53 @@ export type WrittenTransaction = TreeTransaction & {
   readonly json: Written<TransactionView>;
 };
 
-/** Transactions as answers show them, in the order given. */
+/** Transactions as answers show them, in the order given. Their messages, most of the work, are written while the states of their accounts are read. */
 export async function writeTransactions(
   reader: StoreReader,
   opened: readonly ShownTransaction[],
 ): Promise<readonly WrittenTransaction[]> {
-  const states = await readStates(reader, opened);
+  const [states, messages] = await Promise.all([readStates(reader, opened), writeMessages(opened)]);
+  const pacer = createPacer();
+  const written: WrittenTransaction[] = [];
+  for (const [at, one] of opened.entries()) {
+    await pacer.pause();
+    const { text, ...names } = messages[at]!;
+    const [before, after] = viewAround(one, states);
+    const { hash, trace_id: traceId } = before;
+    written.push({ hash, traceId, ...names, json: new Written(joinFields(before, text, after)) });
+  }
+  return written;
+}
+
+/** Messages of a transaction in JSON, as an object of two fields, and their hashes. */
+type WrittenMessages = Pick<WrittenTransaction, 'in_msg' | 'out_msgs'> & { readonly text: PacedText };
+
+async function writeMessages(opened: readonly ShownTransaction[]): Promise<readonly WrittenMessages[]> {
   const pacer = createPacer();
   const store = createCellStore();
-  const written: WrittenTransaction[] = [];
+  const written: WrittenMessages[] = [];
   for (const one of opened) {
     await pacer.pause();
-    const view = await viewTransaction(one, states, pacer, store);
-    const { hash, trace_id: traceId, in_msg, out_msgs } = view;
+    const view = await viewMessages(one, pacer, store);
+    const { in_msg, out_msgs } = view;
     written.push({
-      hash,
-      traceId,
       in_msg: in_msg && { hash: in_msg.hash },
-      out_msgs: out_msgs.map((message) => ({ hash: message.hash })),
-      json: await writeTransaction(view, pacer),
+      out_msgs: out_msgs.map(({ hash }) => ({ hash })),
+      text: out_msgs.length <= SENT_AT_ONCE ? JSON.stringify(view) : await writePaced(markFlat(view), pacer),
     });
   }
   return written;
 }
 
-/** Messages of a transaction that is written at once: decoded, each is some milliseconds of JSON at most. */
+/** Messages of a transaction that are written at once: decoded, each is some milliseconds of JSON at most. */
 const SENT_AT_ONCE = 3;
 
-async function writeTransaction(view: TransactionView, pacer: Pacer): Promise<Written<TransactionView>> {
-  const { out_msgs } = view;
-  if (out_msgs.length <= SENT_AT_ONCE) return new Written(JSON.stringify(view));
-  const sent = await mapPaced(out_msgs, (one) => new Written(JSON.stringify(one)), pacer);
-  return new Written(await writePaced({ ...view, out_msgs: sent }, pacer));
+/** Fields of three objects as those of one. @param middle the JSON of an object with fields */
+function joinFields(before: object, middle: PacedText, after: object): PacedText {
+  const pieces = [middle].flat();
+  pieces[0] = `${JSON.stringify(before).slice(0, -1)},${pieces[0]!.slice(1)}`;
+  pieces[pieces.length - 1] = `${pieces.at(-1)!.slice(0, -1)},${JSON.stringify(after).slice(1)}`;
+  return pieces.length === 1 ? pieces[0] : pieces;
 }
 
 /** @throws DecodeError the stored cell is no transaction */

@@ -102,19 +102,17 @@ export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
 /** Hash of `account_none$0`: no account. */
 const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 
-/**
- * @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds
- * @param store takes cells that have to be made to show it: one for all of an answer
- */
-export async function viewTransaction(
+/** What a transaction took and sent. */
+export type MessagesView = Pick<TransactionView, 'in_msg' | 'out_msgs'>;
+
+/** A transaction but its messages: the fields before them, and those after. */
+export function viewAround(
   shown: ShownTransaction,
   states: StatesByHash,
-  pacer: Pacer,
-  store: CellStore,
-): Promise<TransactionView> {
+): readonly [before: Omit<TransactionView, keyof MessagesView | keyof AfterView>, after: AfterView] {
   const { table, transaction: read, workchain, traceId, traceExternalHash } = shown;
   const { oldHash, newHash } = read.stateUpdate;
-  return {
+  const before = {
     account: formatRawAddress({ workchain, id: read.account }, 'upper'),
     hash: viewBytes(shown.hash),
     lt: read.lt.toString(),
@@ -130,23 +128,32 @@ export async function viewTransaction(
     total_fees_extra_currencies: extraCurrenciesById(table, read.totalFees.extra),
     description: viewDescription(table, read.descr, workchain),
     block_ref: { workchain, shard: viewShard(shown.shard), seqno: shown.seqno },
-    ...(await viewMessages(shown, pacer, store)),
+  };
+  const after = {
     account_state_before: viewState(oldHash, read.originalStatus, states),
     account_state_after: viewState(newHash, read.endStatus, states),
     emulated: shown.emulated,
     finality: shown.finality,
   };
+  return [before, after];
 }
 
-/** Messages are sent in the order of their lt. */
-async function viewMessages(
+type AfterView = Pick<TransactionView, 'account_state_before' | 'account_state_after' | 'emulated' | 'finality'>;
+
+/**
+ * Messages are sent in the order of their lt.
+ * @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds
+ * @param store takes cells that have to be made to show them: one for all of an answer
+ */
+export async function viewMessages(
   { table, transaction: { inMessage, outMessages }, softwareVersion }: ShownTransaction,
   pacer: Pacer,
   store: CellStore,
-): Promise<Pick<TransactionView, 'in_msg' | 'out_msgs'>> {
+): Promise<MessagesView> {
   const sent: MessageView[] = [];
   for (const one of outMessages) {
-    await pacer.pause();
+    const rest = pacer.pause();
+    if (rest !== undefined) await rest;
     sent.push(viewMessage(table, one, softwareVersion, store));
   }
   return {
