@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 
 import { StoreError, told } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
+import type { ReadMode } from './queries/reader.ts';
 
 export type StoreOptions = {
   /** Connection URI. A secret: never logged. */
@@ -29,7 +30,7 @@ export type StoreDependencies = {
   readonly clock: () => number;
 };
 
-export type ReadOptions = {
+export type ReadOptions = ReadMode & {
   /** Less or more than the store's own. */
   readonly timeoutMs?: number;
   /** The span of whoever asks. */
@@ -108,7 +109,8 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       try {
         const rows = await borrowed(pools.replica, async (client) => {
           await limitTime(client, settings.timeoutMs ?? options.statementTimeoutMs);
-          return (await told(client.query<R>(sql, [...values]))).rows;
+          const query = { text: sql, values: [...values], ...(settings.statement && { name: settings.statement }) };
+          return (await told(client.query<R>(query))).rows;
         });
         metrics.read('ok', secondsSince(began));
         return rows;

@@ -95,12 +95,13 @@ function openFound(row: FoundMessage): OpenedMessage | undefined {
   const taken = findWithin(row.consumer_boc, row);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
+  const isSent = row.producer_boc === null || sent !== undefined;
   return {
     ...holder,
     softwareVersion: taken === undefined ? row.producer_version : row.consumer_version,
     transactions: {
       ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
-      ...(row.producer_hash !== null && sent !== undefined && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
+      ...(row.producer_hash !== null && isSent && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
     },
   };
 }

@@ -37,12 +37,15 @@ export function createV3(families: readonly V3Operation[], { store, nowMs }: V3D
 function readerOf(store: Pick<Store, 'read'>, { settings, deadlineMs }: V3Request, nowMs: () => number): StoreReader {
   let takenMs = 0;
   return {
-    read: async (sql, values) => {
+    read: async (sql, values, mode) => {
       const beganMs = nowMs();
       const leftMs = Math.min(settings.timeoutMs - takenMs, deadlineMs - beganMs);
       if (leftMs <= 0) throw new StoreError('statement_timeout', 'no time is left for another query');
       const timeoutMs = Math.ceil(leftMs / timeoutStepMs) * timeoutStepMs;
-      const rows = await store.read<never>(sql, values, { timeoutMs: Math.min(timeoutMs, settings.timeoutMs) });
+      const rows = await store.read<never>(sql, values, {
+        ...mode,
+        timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
+      });
       takenMs += nowMs() - beganMs;
       return rows;
     },

@@ -59,6 +59,7 @@ export function readAccountNames(
        SELECT domain FROM dns_entries WHERE nft_item_owner = a.account AND nft_item_owner IS NOT DISTINCT FROM wallet ORDER BY ${shortestFirst} LIMIT 1
      ) d ON true`,
     [accounts],
+    { statement: 'account_names' },
   );
 }
 

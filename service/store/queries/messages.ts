@@ -33,12 +33,15 @@ export type MessageListFilter = MessageFilter & {
 };
 
 /** A message with the transactions that hold it: one has its content, both have its hash. */
-export type FoundMessage = MessageRow & {
+export type FoundMessage = MessageRow & Holders;
+
+type Holders = {
   readonly consumer_hash: Buffer | null;
   readonly consumer_boc: Buffer | null;
   readonly consumer_version: number | null;
-  /** May have sent it: the last transaction of the source before it. */
+  /** Has sent it, or may have where `producer_boc` is there to tell: the last transaction of the source before it. */
   readonly producer_hash: Buffer | null;
+  /** Null too where the consumer has the content and the producer has sent it for sure. */
   readonly producer_boc: Buffer | null;
   readonly producer_version: number | null;
 };
@@ -54,7 +57,20 @@ const once =
 export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
 /** Transactions of one alias with their blocks' version. */
-const holders = `SELECT t.hash, t.boc, b.software_version AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
+const holders = `SELECT t.hash, t.lt, t.boc, b.software_version AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
+
+/** Each block of a shard begins at a multiple of this, far above what the one before may span (`get_lt_align` of the node). */
+const ltAlignment = 1_000_000n;
+
+/** A block is indexed whole: the last transaction before a message, in the block in which it was sent, has sent it. */
+const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
+
+const holdersOf = `SELECT m.place, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
+    p.hash AS producer_hash, CASE WHEN c.hash IS NULL OR ${mayBeOther} THEN p.boc END AS producer_boc, p.version AS producer_version
+  FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[]) WITH ORDINALITY AS m (hash, lt, source, created_lt, place)
+  LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
+  LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true
+  ORDER BY m.place`;
 
 /** By creation, then by hash; those from outside have no time of creation: they come first when the newest do (v3 sheet section 4). */
 export async function findMessages(
@@ -70,17 +86,14 @@ export async function findMessages(
   conditions.and(once);
   const columnsOfOrder = messageOrder(filter, page);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
-  const order = orderBy(columnsOfOrder, 'm');
-  const inner = `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageOf(page)}`;
-  return store.read<FoundMessage>(
-    `SELECT m.*, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
-        p.hash AS producer_hash, p.boc AS producer_boc, p.version AS producer_version
-      FROM (${inner}) m
-      LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
-      LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true
-      ${order}`,
+  const rows = await store.read<MessageRow>(
+    `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${orderBy(columnsOfOrder, 'm')} ${pageOf(page)}`,
     conditions.values,
   );
+  if (rows.length === 0) return [];
+  const keys = (['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name]));
+  const held = await store.read<Holders>(holdersOf, keys, { statement: 'message_holders' });
+  return held.map((one, at) => ({ ...rows[at]!, ...one }));
 }
 
 /** v3 sheet section 4. */

@@ -153,5 +153,6 @@ export function findProducer(
 /** States of accounts by their hashes; those that are not indexed are not there. */
 export function findStates(store: StoreReader, hashes: readonly Uint8Array[]): Promise<readonly AccountStateRow[]> {
   const columnsOfState = 'hash, balance, extra_currencies, status, frozen_hash, data_hash, code_hash';
-  return store.read(`SELECT ${columnsOfState} FROM account_states WHERE hash = ANY($1::bytea[])`, [hashes]);
+  const sql = `SELECT ${columnsOfState} FROM account_states WHERE hash = ANY($1::bytea[])`;
+  return store.read(sql, [hashes], { statement: 'account_states' });
 }

@@ -23,7 +23,7 @@ const keyOf = (bytes: Uint8Array | null): string | null => (bytes === null ? nul
 
 beforeAll(async () => {
   index = await createRecordedIndex(import.meta.filename);
-  reader = { read: (sql, values) => index.store.read(sql, values) };
+  reader = index.store;
   const rows = await recordedRows();
   const transactions = rows.flatMap((one) => one.transactions);
   const holderOf = (row: (typeof transactions)[number]): Holder => ({
@@ -165,9 +165,28 @@ describe('messages', () => {
       for (const row of rows) {
         const { consumers, producer } = known.get(keyOf(row.hash))!;
         expect(keyOf(row.consumer_hash)).toBe(consumers[0]?.hash ?? null);
-        expect([keyOf(row.producer_hash), null]).toContain(producer?.hash ?? null);
+        // Whoever may not be its sender comes with the content that tells.
+        if (row.consumer_hash === null) expect([keyOf(row.producer_hash), null]).toContain(producer?.hash ?? null);
+        else expect([keyOf(row.producer_hash), row.producer_boc]).toEqual([producer?.hash ?? null, null]);
       }
     }
+  });
+
+  it('come with the content of a transaction of another block, which may not have sent them', async () => {
+    const sent = all.find(({ producer, consumers }) => producer !== undefined && consumers.length > 0)!;
+    const block = sent.created_lt! - (sent.created_lt! % 1_000_000n);
+    const undone = new Error('nothing of it stays');
+    const moved = index.store.transaction(async ({ query }) => {
+      await query('UPDATE transactions SET lt = $2 WHERE hash = $1', [
+        Buffer.from(sent.producer!.hash, 'hex'),
+        block - 1n,
+      ]);
+      const [row] = await findMessages({ read: query }, { hashes: [sent.hash] }, { limit: 1, offset: 0, sort: 'asc' });
+      expect(keyOf(row!.producer_hash)).toBe(sent.producer!.hash);
+      expect(sentBy(row!.producer_boc!)).toContain(keyOf(sent.hash));
+      throw undone;
+    });
+    await expect(moved).rejects.toBe(undone);
   });
 });
 
