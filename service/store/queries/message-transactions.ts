@@ -30,10 +30,9 @@ export async function findTransactionsByMessage(
   if (places.length === 0) return [];
   const inner = `SELECT ${transactionColumns} FROM unnest($1::bytea[], $2::bigint[]) AS place (hash, lt)
     JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
-  return store.read<FoundTransaction>(withVersion(inner, orderBy(transactionOrder({}, page), 't')), [
-    places.map(({ hash }) => hash),
-    places.map(({ lt }) => lt),
-  ]);
+  const keys = [places.map(({ hash }) => hash), places.map(({ lt }) => lt)];
+  const sql = withVersion(inner, orderBy(transactionOrder({}, page), 't'));
+  return store.read<FoundTransaction>(sql, keys, { statement: `transactions_of_places_${page.sort}` });
 }
 
 /** A transaction before its content is read. */

@@ -82,7 +82,8 @@ export async function findTransactionsOfTraces(
   // The bounds spare looking into the partitions of all other lts.
   const inner = `SELECT ${transactionColumns} FROM transactions t
     WHERE t.trace_id = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
-  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [rows.map((row) => row.trace_id), from, to]);
+  const sql = withVersion(inner, 'ORDER BY t.lt, t.account');
+  return store.read(sql, [rows.map((row) => row.trace_id), from, to], { statement: 'transactions_of_traces' });
 }
 
 /** Conditions on the end, and on the page's beginning. `e` is whatever table has it. */

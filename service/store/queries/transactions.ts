@@ -124,7 +124,7 @@ export function findTransactionsByHash(
   hashes: readonly Uint8Array[],
 ): Promise<readonly FoundTransaction[]> {
   const inner = `SELECT ${columns} FROM transactions t WHERE t.hash = ANY($1::bytea[])`;
-  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes]);
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes], { statement: 'transactions_by_hash' });
 }
 
 /** Who consumed messages, by their hashes. */

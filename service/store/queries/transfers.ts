@@ -29,9 +29,6 @@ export type TransferList<C extends Columns> = {
 /** A row with the trace of its transaction; null when that is not indexed. */
 export type FoundTransfer<C extends Columns> = Row<Table<C>> & { readonly trace_id: Buffer | null };
 
-/** Columns that lists are ordered by, and tables' rows known by. */
-const placeColumns = 't.tx_hash, t.tx_lt, t.tx_utime';
-
 /**
  * Transfers by lt, with a window of time by time and then by lt; equals by transaction. Rides the indexes of each column on account and lt, or on
  * account and time; a contract's own transactions are in the order of time when they are in that of lt.
@@ -45,6 +42,8 @@ export async function findTransfers<C extends Columns>(
   const columnsOfOrder = transferOrder(window, page);
   const byLt = orderBy(transferOrder({}, page), 't');
   const order = orderBy(columnsOfOrder, 't');
+  // What rows are known and ordered by, and nothing else: an index that gives it in that order is all that is read.
+  const placeColumns = columnsOfOrder.map(({ column }) => `t.${column}`).join(', ');
   const conditions = createConditions();
   addAfter(conditions, columnsOfOrder, 't', page.after);
   const [parties, contracts] = [distinctKeys(list.parties.keys), distinctKeys(list.contract.keys)];
