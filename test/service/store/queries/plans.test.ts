@@ -10,27 +10,19 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces, findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import { findConsumers, findProducer, findStates, findTransactions } from '#service/store/queries/transactions.ts';
 import { findVestings } from '#service/store/queries/vestings.ts';
+import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 
 let index: StoreUnderTest;
-let plans: string[] = [];
 let reader: StoreReader;
+let plansOf: PlannedReader['plansOf'];
 
 beforeAll(async () => {
-  const made = await createRecordedIndex(import.meta.filename);
-  // Small tables are read whole by a planner that knows them: it is told that this costs very much, as it does where they are not small.
-  const url = new URL(made.url);
-  url.searchParams.set('options', '-c enable_seqscan=off');
-  const store = made.another({ url: url.href });
-  index = made;
-  reader = {
-    async read<R extends object>(sql: string, values: readonly unknown[]) {
-      const lines = await store.read<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
-      plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
-      return store.read<R>(sql, values);
-    },
-  };
+  index = await createRecordedIndex(import.meta.filename);
+  const planned = createPlannedReader(index);
+  reader = planned.reader;
+  plansOf = (runs) => planned.plansOf(runs);
 }, 120_000);
 afterAll(() => index.close());
 
@@ -39,13 +31,6 @@ const hash = Buffer.alloc(32, 1);
 const one = { workchain: -1, id: Buffer.alloc(32, 2) };
 const other = { workchain: 0, id: Buffer.alloc(32, 3) };
 const pages = (['asc', 'desc'] as const).map((sort) => ({ limit: 100, offset: 0, sort }));
-
-/** Runs all, and gives the plans of the queries they made. */
-async function plansOf(runs: (() => Promise<unknown>)[]): Promise<string[]> {
-  plans = [];
-  for (const run of runs) await run();
-  return plans;
-}
 
 describe('no query of the ledger reads a table whole', () => {
   it.each([
