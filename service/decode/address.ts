@@ -75,9 +75,13 @@ export function formatFriendlyAddress(address: { workchain: number; id: Buffer }
 /** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. */
 export function crc16(bytes: Uint8Array): number {
   let crc = 0;
-  for (const byte of bytes) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ ((crc & 0x8000) === 0 ? 0 : 0x1021)) & 0xffff;
-  }
+  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ crc16OfByte[(crc >> 8) ^ byte]!;
   return crc;
 }
+
+/** What each value of the highest byte adds. */
+const crc16OfByte = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ ((crc & 0x8000) === 0 ? 0 : 0x1021);
+  return crc & 0xffff;
+});

@@ -5,7 +5,6 @@ import { accountKey } from '../store/account-key.ts';
 import { readAccountNames, type AccountNameRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { interfacesOf } from './account-interfaces.ts';
-import { keyText } from './account-rows.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -37,14 +36,14 @@ const ACCOUNTS_AT_ONCE = 1000;
 
 /** @param options.testOnly friendly addresses are those of a test network */
 export function createAddressBooks({ testOnly }: { readonly testOnly: boolean }): AddressBooks {
-  const viewRow = (address: ParsedAddress, known: AccountNameRow | undefined): AddressBookRow => {
-    const codeHash = viewBytesOrNull(known?.code_hash ?? null);
+  const viewRow = (address: ParsedAddress, known: AccountNameRow): AddressBookRow => {
+    const codeHash = viewBytesOrNull(known.code_hash);
     // Who sends to an account without code, or to a wallet, does not want the money back when it cannot be taken.
     const bounceable = codeHash !== null && !isWalletCode(codeHash);
     return {
       user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }),
-      domain: known?.domain ?? null,
-      interfaces: interfacesOf({ codeHash, methods: known?.methods ?? null }),
+      domain: known.domain,
+      interfaces: interfacesOf({ codeHash, methods: known.methods }),
     };
   };
 
@@ -59,10 +58,10 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
     });
     const keys = entries.flatMap(({ address }) => (address === undefined ? [] : [accountKey(address)]));
     const rows = keys.length === 0 ? [] : await readAccountNames(store, keys);
-    const names = new Map(rows.map((found) => [keyText(found.account), found]));
+    let place = 0;
     return entries.map(({ text, address }) => [
       text,
-      address === undefined ? unreadable : viewRow(address, names.get(keyText(accountKey(address)))),
+      address === undefined ? unreadable : viewRow(address, rows[place++]!),
     ]);
   }
 

@@ -149,8 +149,10 @@ function contextOf(addressBook: boolean) {
   const asked: number[] = [];
   const store = {
     read: (_sql: string, [keys]: readonly unknown[]) => {
-      asked.push((keys as unknown[]).length);
-      return Promise.resolve([{ account: row.account, code_hash: bytes32(4), methods: null }]);
+      asked.push((keys as Uint8Array[]).length);
+      const known = { code_hash: bytes32(4), methods: null, domain: null };
+      const unknown = { code_hash: null, methods: null, domain: null };
+      return Promise.resolve((keys as Uint8Array[]).map((key) => (Buffer.compare(key, row.account) ? unknown : known)));
     },
   };
   return { asked, context: { store, settings: { addressBook } } as unknown as V3Context };
