@@ -3,7 +3,7 @@ import type { BlockFile, LiveBlockFiles } from '../live/block-files.ts';
 import { openBlockFile } from '../live/block-files.ts';
 import { openArchive } from './archive-index.ts';
 import { questionContext } from './lite-server-source.ts';
-import { createPlaces } from './places.ts';
+import { createPlaces } from '../live/places.ts';
 import { createProvedChunks } from './proved-chunks.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { BlockSource } from './source.ts';

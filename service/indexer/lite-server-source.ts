@@ -1,7 +1,7 @@
 import type { ReadContext } from '../live/answer.ts';
 import type { LiveBlockFiles } from '../live/block-files.ts';
 import type { Stream } from './metrics.ts';
-import { createPlaces } from './places.ts';
+import { createPlaces } from '../live/places.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { HeadSource } from './source.ts';
 

@@ -63,7 +63,11 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   return {
-    v3: createV3(v3Families(config, dependencies.live, pending, wanted), { store, nowMs: () => performance.now() }),
+    v3: createV3(v3Families(config, dependencies.live, pending, wanted), {
+      store,
+      nowMs: () => performance.now(),
+      register: dependencies.register,
+    }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),

@@ -39,6 +39,9 @@ const parameters = {
   ...cursorPaging,
 };
 
+/** Most actions are of one transaction to some ten, as swaps are. */
+const TRANSACTIONS_OF_ACTION = 5;
+
 type ActionValues = Values<typeof parameters>;
 
 export type ActionOperationsDependencies = {
@@ -54,6 +57,7 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
       tag: 'actions',
       summary: 'Actions that all filters let through: what the transactions of a trace mean.',
       parameters,
+      rows: ({ limit, withTransactions }) => (withTransactions ? limit * TRANSACTIONS_OF_ACTION : limit),
       failures: [404],
       result: actionsResponse,
       handle: async (values, context) => {

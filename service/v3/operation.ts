@@ -11,6 +11,7 @@
  *         parameters: { workchain: int32('workchain'), ...paging },  // absent: undefined, [] for lists, the default for limit, offset, sort
  *         rule: { schema: {}, check: (values) => ... },    // optional: what is wrong between parameters (422)
  *         result: blocksResponse,                          // Shape: `handle` returns Infer of it
+ *         rows: ({ limit }) => 5 * limit,                  // optional: how many an answer is made of, where that is not the limit
  *         flat: true,                                      // items of its lists and maps are small: some milliseconds of JSON at most
  *         failures: [404],                                 // statuses that not every operation has
  *         handle: async (values, { store, settings, signal }) => ({ blocks: (await findBlocks(store, values)).map(viewBlock) }),
@@ -32,6 +33,7 @@ import {
 import { markFlat } from '../contract/paced.ts';
 import type { Parameters, Values } from '../contract/parameter.ts';
 import type { ReadContext } from '../live/answer.ts';
+import type { Places } from '../live/places.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { RequestSettings } from './settings.ts';
 
@@ -43,7 +45,11 @@ export type V3Request = ReadContext & {
 };
 
 /** What a handler is given. */
-export type V3Context = V3Request & { readonly store: StoreReader };
+export type V3Context = V3Request & {
+  readonly store: StoreReader;
+  /** For the rows of all answers that are made at once. */
+  readonly places: Places;
+};
 
 /** An operation of a family, and of the contract once `createV3` gave it the store. */
 export type V3Operation = Operation<V3Context>;
@@ -57,19 +63,37 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
   readonly methods?: readonly OperationMethod[];
   /** The items of its lists and maps are small: some milliseconds of JSON at most (`markFlat`). */
   readonly flat?: boolean;
+  /** Rows, as large as a transaction, that an answer is made of; default: as many as the caller asks for or names. */
+  readonly rows?: (values: Values<P>) => number;
   readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
 };
+
+/** Answers of so many rows are small: they are made at once, whatever else is. */
+const rowsAlwaysFine = 10;
+
+/** At most as many as the limit, or as the longest list of names. */
+function rowsAskedFor(values: Readonly<Record<string, unknown>>): number {
+  const { limit } = values;
+  if (typeof limit === 'number') return limit;
+  return Object.values(values).reduce<number>(
+    (most, value) => Math.max(most, Array.isArray(value) ? value.length : 0),
+    1,
+  );
+}
 
 /** Closes a definition over its types. */
 export function defineV3Operation<const P extends Parameters, R extends object>(
   definition: V3OperationDefinition<P, R>,
 ): V3Operation {
-  const { handle, methods = ['GET'], flat = false, ...rest } = definition;
+  const { handle, methods = ['GET'], flat = false, rows = rowsAskedFor, ...rest } = definition;
   return defineOperation<P, R, V3Context>({
     ...rest,
     methods,
     handle: async (values, context) => {
-      const answer = await handle(values, context);
+      const count = rows(values);
+      const answer = await (count <= rowsAlwaysFine
+        ? handle(values, context)
+        : context.places.run(context.signal, () => handle(values, context), count));
       return localAnswer(flat ? markFlat(answer) : answer);
     },
   });

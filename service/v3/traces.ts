@@ -51,6 +51,11 @@ type Named = {
   readonly msgHashes: readonly unknown[];
 };
 
+/** Most traces are of one transaction to some ten. */
+const TRANSACTIONS_OF_TRACE = 5;
+
+const transactionsOf = ({ limit }: { readonly limit: number }): number => limit * TRANSACTIONS_OF_TRACE;
+
 const rule = {
   schema: {},
   check: ({ account: one, traceIds, txHashes, msgHashes }: Named): string | undefined =>
@@ -88,6 +93,7 @@ export function traceOperations({ notes, network }: TraceOperationsDependencies)
       summary: 'Traces: transactions that one cause led to.',
       parameters: { ...parameters, includeActions: bool('include_actions') },
       rule,
+      rows: transactionsOf,
       failures: [404],
       result: tracesResponse,
       handle: async ({ includeActions, ...values }, context) => answer(values, includeActions, context),
@@ -98,6 +104,7 @@ export function traceOperations({ notes, network }: TraceOperationsDependencies)
       summary: 'Traces with actions, by an older name.',
       parameters,
       rule,
+      rows: transactionsOf,
       failures: [404],
       result: eventsResponse,
       handle: async (values, context) => {

@@ -1,3 +1,5 @@
+import { Registry } from 'prom-client';
+
 import { writePaced } from '#service/contract/paced.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
@@ -42,7 +44,7 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
       ...dnsOperations(addressBooks),
       ...multisigOperations(addressBooks),
     ],
-    { store, nowMs: () => performance.now() },
+    { store, nowMs: () => performance.now(), register: new Registry() },
   );
   const { signal } = new AbortController();
   return async (name, query) => {

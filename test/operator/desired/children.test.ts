@@ -366,6 +366,20 @@ describe('a release without a schema', () => {
     );
   });
 
+  it.each<[string, Partial<Spec>, string]>([
+    ['more to pods that serve v3', { resources: {} }, '512Mi'],
+    ['no more to those that do not', { resources: {}, surfaces: ['v2'] }, '256Mi'],
+    ['what the manifest says', { resources: { requests: { memory: '300Mi' } } }, '300Mi'],
+  ])('gives memory: %s', (_what, changes, memory) => {
+    const migrated = { schema: 3, key: migrationKey(sample('full', changes)) };
+    const built = build(sample('full', changes), references({ migrated }), { ...release, schemaVersion: 3 });
+    const api = built
+      .map(({ object }) => object)
+      .find((one) => one.kind === 'Deployment' && one.metadata.name === 'private-api');
+    const resources = { requests: { memory }, limits: { memory } };
+    expect(api?.spec?.['template']).toMatchObject({ spec: { containers: [{ resources }] } });
+  });
+
   it.each<[string, Partial<Spec>, string[]]>([
     ['the indexer and pods that serve v3', {}, ['Deployment/private-api', 'StatefulSet/private-indexer']],
     ['the indexer, where no pod serves v3,', { surfaces: ['v2'] }, ['StatefulSet/private-indexer']],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
 
 import { describeV3 } from '#service/http/openapi-v3.ts';
 import { v3Families } from '#service/main/v3-families.ts';
@@ -15,6 +16,7 @@ const nobody = new Proxy({}, { get: () => ({}) });
 const v3 = createV3(v3Families({ network: 'mainnet' }, nobody as never, nobody as never), {
   store: nobody as never,
   nowMs: () => 0,
+  register: new Registry(),
 });
 const ours = JSON.parse(JSON.stringify(describeV3(v3))) as OpenApi;
 

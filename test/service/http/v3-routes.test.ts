@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
 
 import { object, scalar } from '#service/contract/shape.ts';
 import { StoreError } from '#service/store/errors.ts';
@@ -97,7 +98,7 @@ beforeAll(async () => {
       return [];
     },
   };
-  const v3 = createV3(operations, { store, nowMs: () => clockMs ?? performance.now() });
+  const v3 = createV3(operations, { store, nowMs: () => clockMs ?? performance.now(), register: new Registry() });
   listener = await startListener({ limits, dependencies: { v3 } });
 });
 afterAll(() => listener.close());
