@@ -4,16 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { bodySource } from '#service/contract/parameter.ts';
 import type { ParameterSource } from '#service/contract/parameter.ts';
 import { decodeOperations } from '#service/v3/decode.ts';
+import { createPlaces } from '#service/live/places.ts';
 import type { V3Context } from '#service/v3/operation.ts';
 import { v3QuerySource } from '#service/v3/query-source.ts';
 
 const [operation] = decodeOperations();
 
 /** The operation asks nobody: it needs no more of a request than its parameters. */
-const noContext = {} as V3Context;
+const alone = { places: createPlaces(1), signal: new AbortController().signal } as unknown as V3Context;
 
 async function run(source: ParameterSource): Promise<unknown> {
-  return (await operation!.run(source, noContext)).value;
+  return (await operation!.run(source, alone)).value;
 }
 
 const get = (query: string): Promise<unknown> => run(v3QuerySource(new URLSearchParams(query)));
