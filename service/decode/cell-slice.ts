@@ -1,6 +1,9 @@
 import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 
+/** Two halves to be read as one number: a big integer made of two others costs three. */
+const halves = new DataView(new ArrayBuffer(8));
+
 /**
  * A reading position in one ordinary cell. Every read beyond the end throws DecodeError `cell_underflow`; opening a pruned
  * cell throws `pruned_branch`, another exotic one `exotic_cell`.
@@ -90,7 +93,9 @@ export class CellSlice {
 
   uint64(): bigint {
     const at = this.#advance(64);
-    return (BigInt(this.#bitsAt(at, 32)) << 32n) | BigInt(this.#bitsAt(at + 32, 32));
+    halves.setUint32(0, this.#bitsAt(at, 32));
+    halves.setUint32(4, this.#bitsAt(at + 32, 32));
+    return halves.getBigUint64(0);
   }
 
   int64(): bigint {
@@ -225,13 +230,18 @@ export class CellSlice {
     const bytes = this.#bytes;
     const shift = at & 7;
     let from = at >> 3;
+    const end = offset + count;
     if (shift === 0) {
-      bytes.copy(target, offset, from, from + count);
+      // Few bytes are copied one by one: a call costs more.
+      if (count > 48) bytes.copy(target, offset, from, from + count);
+      else for (let to = offset; to < end; to++, from++) target[to] = bytes[from]!;
       return;
     }
-    const end = offset + count;
-    for (let to = offset; to < end; to++, from++) {
-      target[to] = (bytes[from]! << shift) | (bytes[from + 1]! >> (8 - shift));
+    let here = bytes[from]!;
+    for (let to = offset; to < end; to++) {
+      const next = bytes[++from]!;
+      target[to] = (here << shift) | (next >> (8 - shift));
+      here = next;
     }
   }
 }

@@ -14,6 +14,10 @@ function copyHash(from: Buffer, start: number, to: Buffer, at: number): void {
   for (let index = 0; index < 32; index++) to[at + index] = from[start + index]!;
 }
 
+function wrongShape(cell: number, kind: number): DecodeError {
+  return new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
+}
+
 /**
  * Cells in flat typed arrays over one byte buffer. The owner sets a cell's shape (`place`, `setRef`), then `settle`s it
  * once all its references are settled; from then on it is immutable.
@@ -218,20 +222,17 @@ export class FlatCells implements CellTable {
   #exoticMask(cell: number, kind: number): number {
     const bits = this.#bits[cell]!;
     const refs = this.#refCount[cell]!;
-    const require = (holds: boolean): void => {
-      if (!holds) throw new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
-    };
     if (kind === PRUNED) {
       const mask = bits >= 16 ? this.bytes[this.#offset[cell]! + 1]! : 0;
-      require(refs === 0 && mask >= 1 && mask <= 7 && bits === 8 * (2 + 34 * maskCount(mask)));
+      if (refs !== 0 || mask < 1 || mask > 7 || bits !== 8 * (2 + 34 * maskCount(mask))) throw wrongShape(cell, kind);
       return mask;
     }
     if (kind === LIBRARY) {
-      require(bits === 8 + 256);
+      if (bits !== 8 + 256) throw wrongShape(cell, kind);
       return 0;
     }
-    if (kind === MERKLE_PROOF) require(bits === 8 + 256 + 16 && refs === 1);
-    else require(bits === 8 + 2 * (256 + 16) && refs === 2);
+    const children = kind === MERKLE_PROOF ? 1 : 2;
+    if (bits !== 8 + children * (256 + 16) || refs !== children) throw wrongShape(cell, kind);
     return this.#childMask(cell) >> 1;
   }
 

@@ -11,7 +11,8 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
   const metIn = new Uint32Array(table.size);
   const places = new Uint32Array(table.size);
   /** Cells of this bag, children before parents. */
-  const order: number[] = [];
+  const order = new Uint32Array(table.size);
+  let count = 0;
   let bag = 0;
   let dataBytes = 0;
   let refs = 0;
@@ -19,26 +20,26 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
   /** Recursion is as deep as the cells, of which `parseBoc` allows 1024. */
   function visit(cell: number): void {
     metIn[cell] = bag;
-    const count = table.refCount(cell);
-    for (let position = 0; position < count; position++) {
+    const children = table.refCount(cell);
+    for (let position = 0; position < children; position++) {
       const child = table.ref(cell, position);
       if (metIn[child] !== bag) visit(child);
     }
-    places[cell] = order.length;
-    order.push(cell);
-    refs += count;
+    places[cell] = count;
+    order[count++] = cell;
+    refs += children;
     dataBytes += 2 + ((table.bitLength(cell) + 7) >> 3);
   }
 
   function writeCell(out: Buffer, start: number, cell: number, refBytes: number): number {
-    const count = table.refCount(cell);
+    const children = table.refCount(cell);
     const bits = table.bitLength(cell);
-    const last = order.length - 1;
+    const last = count - 1;
     let at = start;
-    out[at++] = count + (table.kind(cell) === 'ordinary' ? 0 : 8) + 32 * table.levelMask(cell);
+    out[at++] = children + (table.kind(cell) === 'ordinary' ? 0 : 8) + 32 * table.levelMask(cell);
     out[at++] = (bits >> 3) + ((bits + 7) >> 3);
     at = copyData(table, cell, out, at);
-    for (let position = 0; position < count; position++) {
+    for (let position = 0; position < children; position++) {
       at = writeUint(out, at, last - places[table.ref(cell, position)]!, refBytes);
     }
     return at;
@@ -46,11 +47,10 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
 
   return (root) => {
     bag++;
-    order.length = 0;
+    count = 0;
     dataBytes = 0;
     refs = 0;
     visit(root);
-    const count = order.length;
     const refBytes = byteLength(count);
     dataBytes += refs * refBytes;
     const offsetBytes = byteLength(dataBytes);
