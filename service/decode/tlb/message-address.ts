@@ -42,8 +42,26 @@ export function readMessageAddress(slice: CellSlice): MessageAddress | undefined
   return { kind: 'internal', workchain: slice.int(32), id: slice.bits(bitLength), bitLength, anycast, variable: true };
 }
 
+/** Moves over a `MsgAddress`. */
+export function skipMessageAddress(slice: CellSlice): void {
+  const tag = slice.uint(2);
+  if (tag === 0) return;
+  if (tag === 1) {
+    slice.skip(slice.uint(9));
+    return;
+  }
+  if (slice.bit()) slice.skip(readAnycastDepth(slice));
+  if (tag === 2) slice.skip(8 + 256);
+  else slice.skip(slice.uint(9) + 32);
+}
+
 /** `anycast_info$_ depth:(#<= 30) { depth >= 1 } rewrite_pfx:(bits depth) = Anycast`. */
 function readAnycast(slice: CellSlice): Anycast {
+  const depth = readAnycastDepth(slice);
+  return { depth, prefix: slice.bits(depth) };
+}
+
+function readAnycastDepth(slice: CellSlice): number {
   const depth = slice.uint(5);
   if (depth < 1 || depth > 30) {
     throw new DecodeError('bad_value', 'An anycast prefix has a wrong length.', {
@@ -52,16 +70,24 @@ function readAnycast(slice: CellSlice): Anycast {
       limit: 30,
     });
   }
-  return { depth, prefix: slice.bits(depth) };
+  return depth;
 }
 
 /** `MsgAddressInt`: as `readMessageAddress`, but nothing else than an account. Throws DecodeError `bad_tag`. */
 export function readInternalAddress(slice: CellSlice): InternalAddress {
   const address = readMessageAddress(slice);
-  if (address?.kind !== 'internal') {
-    throw new DecodeError('bad_tag', 'The address is no account.', { cell: slice.cell, type: 'MsgAddressInt' });
-  }
+  if (address?.kind !== 'internal') throw noAccount(slice);
   return address;
+}
+
+/** As `skipMessageAddress`, over nothing else than an account. Throws DecodeError `bad_tag`. */
+export function skipInternalAddress(slice: CellSlice): void {
+  if (slice.peekUint(2) < 2) throw noAccount(slice);
+  skipMessageAddress(slice);
+}
+
+function noAccount({ cell }: CellSlice): DecodeError {
+  return new DecodeError('bad_tag', 'The address is no account.', { cell, type: 'MsgAddressInt' });
 }
 
 /** `addr_std$10` without anycast; the id has 32 bytes. */

@@ -2,7 +2,7 @@ import type { CellDigest } from '../cell-digest.ts';
 import { digestOrdinary } from '../cell-digest.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
-import { readInternalAddress, readMessageAddress } from './message-address.ts';
+import { skipInternalAddress, skipMessageAddress } from './message-address.ts';
 
 /**
  * Hash of an external-in message without what its sender may choose freely (TEP-467): `ext_in_msg_info$10`, no source, the destination as it is,
@@ -13,9 +13,9 @@ import { readInternalAddress, readMessageAddress } from './message-address.ts';
 export function normalizedMessageHash(table: CellTable, cell: number, body: CellDigest): Buffer {
   const slice = new CellSlice(table, cell);
   slice.skip(2);
-  readMessageAddress(slice);
+  skipMessageAddress(slice);
   const start = slice.clone();
-  readInternalAddress(slice);
+  skipInternalAddress(slice);
   const bits = slice.position - start.position;
   const destination = start.bits(bits);
   // Four bits before the destination, six behind it: 1000 and 000001.

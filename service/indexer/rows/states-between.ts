@@ -1,13 +1,16 @@
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
+import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { listExtraCurrencies, NO_CURRENCIES, readCurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
-import { readMessage } from '#service/decode/tlb/message.ts';
+import { skipInternalAddress, skipMessageAddress } from '#service/decode/tlb/message-address.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
-import type { OpenBlock } from './open-block.ts';
 import type { FoundTransaction } from './block-transactions.ts';
 
 type Balance = Pick<AccountStateRow, 'balance' | 'extra_currencies'>;
+
+/** Of a transaction what changes the balance. */
+type Moving = Pick<FoundTransaction, 'cell' | 'inMessage' | 'outMessages'>;
 
 export type BalanceEnds = {
   /** What the account had before the first transaction; undefined when the block does not show it. */
@@ -27,22 +30,30 @@ const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
  * does not lead to what the account had before the first, as after a burn: then nothing is known of the states between.
  */
 export function statesBetween(
-  { table, info }: OpenBlock,
-  transactions: readonly FoundTransaction[],
+  { table, info }: { readonly table: CellTable; readonly info: Pick<BlockInfo, 'software'> },
+  transactions: readonly Moving[],
   { before, after }: BalanceEnds,
 ): Balance[] {
   const hasFees = (info.software?.version ?? 0) < FLAGS_VERSION_MIN;
   const sum = createSum(table, after);
-  const balances = transactions.toReversed().map((transaction) => {
-    takeBack(sum, table, transaction, hasFees);
-    return sum.balance();
-  });
-  const start = balances.pop()!.balance;
+  const balances: Balance[] = [];
+  for (let index = transactions.length - 1; index > 0; index--) {
+    takeBack(sum, table, transactions[index]!, hasFees);
+    balances.push(sum.balance());
+  }
+  takeBack(sum, table, transactions[0]!, hasFees);
+  const start = sum.grams();
   if (start < 0n || (before !== undefined && start !== before.grams)) return [];
   return balances.toReversed();
 }
 
-type Sum = { add(amount: CurrencyCollection, sign: 1n | -1n): void; balance(): Balance };
+type Sum = {
+  add(amount: CurrencyCollection): void;
+  subtract(amount: CurrencyCollection): void;
+  addGrams(grams: bigint): void;
+  grams(): bigint;
+  balance(): Balance;
+};
 
 function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES): Sum {
   let { grams } = start;
@@ -56,11 +67,20 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
   };
   addExtra(start.extra, 1n);
   return {
-    add(amount, sign) {
-      grams += sign * amount.grams;
-      addExtra(amount.extra, sign);
+    add(amount) {
+      grams += amount.grams;
+      addExtra(amount.extra, 1n);
     },
+    subtract(amount) {
+      grams -= amount.grams;
+      addExtra(amount.extra, -1n);
+    },
+    addGrams(more) {
+      grams += more;
+    },
+    grams: () => grams,
     balance() {
+      if (isShown && extra.size === 0) return { balance: grams, extra_currencies: null };
       const left = isShown ? [...extra].filter(([, amount]) => amount > 0n) : [];
       const extraCurrencies = Object.fromEntries(left.map(([id, amount]) => [`${id >>> 0}`, `${amount}`]));
       return { balance: grams, extra_currencies: isShown && left.length === 0 ? null : extraCurrencies };
@@ -68,22 +88,40 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
   };
 }
 
-function takeBack(sum: Sum, table: CellTable, transaction: FoundTransaction, hasFees: boolean): void {
+function takeBack(sum: Sum, table: CellTable, transaction: Moving, hasFees: boolean): void {
   const slice = new CellSlice(table, transaction.cell);
   slice.skip(BITS_BEFORE_FEES);
   // The first reference holds the messages, that of the fees' other currencies comes next.
   slice.ref();
-  sum.add(readCurrencyCollection(slice), 1n);
-  if (transaction.inMessage !== undefined) addMessage(sum, table, transaction.inMessage, -1n, hasFees);
-  for (const message of transaction.outMessages) addMessage(sum, table, message, 1n, hasFees);
+  sum.add(readCurrencyCollection(slice));
+  if (transaction.inMessage !== undefined) takeBackIn(sum, table, transaction.inMessage, hasFees);
+  for (const message of transaction.outMessages) takeBackOut(sum, table, message, hasFees);
 }
 
-/** `sign`: 1 for a message that was sent, -1 for the one that was taken. */
-function addMessage(sum: Sum, table: CellTable, cell: number, sign: 1n | -1n, hasFees: boolean): void {
-  const { info } = readMessage(table, cell);
-  if (info.kind !== 'internal') return;
-  sum.add(info.value, sign);
-  // Forwarding was paid by the sender; what it would have cost over hypercube routing comes back.
-  const fees = (sign === 1n ? info.forwardFee : 0n) + (hasFees ? info.extraFlags : 0n);
-  sum.add({ grams: fees, extra: undefined }, sign);
+function takeBackIn(sum: Sum, table: CellTable, cell: number, hasFees: boolean): void {
+  const slice = openValue(table, cell);
+  if (slice === undefined) return;
+  sum.subtract(readCurrencyCollection(slice));
+  if (hasFees) sum.addGrams(-slice.coins());
+}
+
+/** Forwarding was paid by the sender; what it would have cost over hypercube routing comes back. */
+function takeBackOut(sum: Sum, table: CellTable, cell: number, hasFees: boolean): void {
+  const slice = openValue(table, cell);
+  if (slice === undefined) return;
+  sum.add(readCurrencyCollection(slice));
+  if (hasFees) sum.addGrams(slice.coins());
+  else slice.skipVarUint(16);
+  sum.addGrams(slice.coins());
+}
+
+/** A reader at the value of a message, behind which `extra_flags` and `fwd_fee` follow; undefined when it carries none. TL-B as in decode's message.ts. */
+function openValue(table: CellTable, cell: number): CellSlice | undefined {
+  const slice = new CellSlice(table, cell);
+  if (slice.bit()) return undefined;
+  // Three flags: delivery over hypercube routing off, bounce, bounced.
+  slice.skip(3);
+  skipMessageAddress(slice);
+  skipInternalAddress(slice);
+  return slice;
 }
