@@ -21,6 +21,9 @@ const BLOCKS_MIN = 300;
 
 /** Some 100,000 transactions: of twenty seconds, those of the first rows and of the last actions alone are few. */
 const TOLD_BLOCKS = 900;
+/** Of all blocks: an indexer runs for hours, and code that was called for less than a second is not what it runs. */
+const WARM_PASSES = 20;
+const DECODED_PASSES = 40;
 
 type Figures = {
   readonly transactions: number;
@@ -99,15 +102,15 @@ function withoutTraces(blocks: readonly BlockRows[]): TraceRows {
   return { ...all, traces: all.traces.filter(({ trace_id }) => open.has(hashKey(trace_id))), traceAccounts: [] };
 }
 
-/** Rows of blocks alone, by one thread. */
+/** Rows of blocks alone, by one thread that has run for a second or two; its collections and compilers count. */
 async function measureDecoding({ length, source }: LocalSource): Promise<BenchResult> {
   const { signal } = new AbortController();
   const blocks = await Promise.all(Array.from({ length }, (_, index) => source.read(index + 1, signal)));
   const pass = (): number => blocks.reduce((sum, one) => sum + rowsOf(one).transactions.length, 0);
-  for (let warm = 0; warm < 3; warm++) pass();
+  for (let warm = 0; warm < WARM_PASSES; warm++) pass();
   const before = process.cpuUsage();
   let transactions = 0;
-  for (let turn = 0; turn < 10; turn++) transactions += pass();
+  for (let turn = 0; turn < DECODED_PASSES; turn++) transactions += pass();
   const used = process.cpuUsage(before);
   const value = transactions / ((used.user + used.system) / 1e6);
   return atLeast('', value, 'transactions/s of CPU', GOALS.decoded);
