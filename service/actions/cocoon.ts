@@ -1,7 +1,7 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { formatRawAddress } from '../decode/address.ts';
-import type { Block } from './block.ts';
-import { address, body, coins, maybeRef, peek, ref, uint, uint256, uint32, uint64 } from './body.ts';
+import { isAborted, type Block } from './block.ts';
+import { body, coins, maybeAddress, maybeRef, peek, ref, tryRead, uint, uint256, uint32, uint64 } from './body.ts';
 import type { ActionColumns, ActionData } from './columns.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, call, followedBy, followedByAll, maybe, type Found, type Pattern } from './pattern.ts';
@@ -20,8 +20,8 @@ const payout = as('payout', call(payoutOpcode));
 const workerRequest = as('request', call(0x4d725d2c));
 const clientRequest = as('request', call(0x65448ff4));
 
-const workerRequestBody = body({ queryId: uint64, owner: address, state: uint(2), tokens: uint64 });
-const clientRequestBody = body({ queryId: uint64, owner: address, state: ref, payload: maybeRef });
+const workerRequestBody = body({ queryId: uint64, owner: maybeAddress, state: uint(2), tokens: uint64 });
+const clientRequestBody = body({ queryId: uint64, owner: maybeAddress, state: ref, payload: maybeRef });
 
 /**
  * As indexers read it, from the message itself: the numbers of a signed order stand where the one who sent it put its address, and so the address is
@@ -53,19 +53,18 @@ function operation(
   return {
     pattern,
     build(root, found) {
-      const { columns, values, failed = root.failed } = say(root, found);
+      const { columns, values, failed = isAborted(root) } = say(root, found);
       return { type, columns: { ...columns, data: { [`${type}_data`]: values } }, failed };
     },
   };
 }
 
-/** Sender and receiver of the call that began it. */
-function ends(root: Block): { readonly source: string; readonly destination: string } {
-  const { source, destination } = innerCall(root);
-  return { source, destination };
+/** An owner acts through whatever sends the order: what is left over goes to the owner, and the order names it. */
+function ends(owner: string | null, root: Block): Pick<ActionColumns, 'source' | 'destination'> {
+  return { source: owner, destination: innerCall(root).destination };
 }
 
-const failedOf = (found: Found): boolean => found.one('payout')?.failed ?? false;
+const isUnpaid = (found: Found): boolean => isAborted(found.one('payout')!);
 const destinationOf = (found: Found, label: string): string | null => {
   const block = found.one(label);
   return block === undefined ? null : innerCall(block).destination;
@@ -82,12 +81,12 @@ const workerPayout = operation(
     const { message, opcode, source, destination } = innerCall(root);
     const { queryId, newTokens } = numbersBody(message);
     const request = innerCall(found.one('request')!);
-    const { state, tokens } = workerRequestBody(request.message);
+    const { owner: workerOwner, state, tokens } = workerRequestBody(request.message);
     return {
       columns: {
         source,
         sourceSecondary: destination,
-        destination: destinationOf(found, 'payout'),
+        destination: workerOwner,
         amount: paidOf(found),
       },
       values: {
@@ -97,21 +96,29 @@ const workerPayout = operation(
         worker_state: state,
         worker_tokens: tokens,
       },
-      failed: failedOf(found),
+      failed: isUnpaid(found),
     };
   },
 );
 
 const queryBody = body({ queryId: uint64 });
+const ownerBody = body({ queryId: uint64, sendExcessesTo: maybeAddress });
 
 const proxyPayout = operation(
   'cocoon_proxy_payout',
   followedByAll(call(0x7610e6eb), payout, excesses),
-  (root, found) => ({
-    columns: { ...ends(root), destinationSecondary: destinationOf(found, 'payout'), amount: paidOf(found) },
-    values: { query_id: queryBody(innerCall(root).message).queryId },
-    failed: failedOf(found),
-  }),
+  (root, found) => {
+    const { queryId, sendExcessesTo } = ownerBody(innerCall(root).message);
+    return {
+      columns: {
+        source: innerCall(root).destination,
+        destination: destinationOf(found, 'payout'),
+        destinationSecondary: sendExcessesTo,
+      },
+      values: { query_id: queryId },
+      failed: isUnpaid(found),
+    };
+  },
 );
 
 const proxyCharge = operation(
@@ -126,22 +133,22 @@ const proxyCharge = operation(
   },
 );
 
-const topUpBody = body({ queryId: uint64, amount: coins });
+const topUpBody = body({ queryId: uint64, amount: coins, sendExcessesTo: maybeAddress });
 
 const clientTopUp = operation(
   'cocoon_client_top_up',
   followedBy(call(0xf172e6c2), followedByAll(clientRequest, excesses)),
   (root, found) => {
-    const { queryId, amount } = topUpBody(innerCall(root).message);
+    const { queryId, amount, sendExcessesTo } = topUpBody(innerCall(root).message);
     return {
-      columns: { ...ends(root), destinationSecondary: destinationOf(found, 'request'), amount },
+      columns: { ...ends(sendExcessesTo, root), destinationSecondary: destinationOf(found, 'request'), amount },
       values: { query_id: queryId },
     };
   },
 );
 
 const registerProxy = operation('cocoon_register_proxy', followedBy(call(0x927c7cb5), excesses), (root) => ({
-  columns: ends(root),
+  columns: { destination: innerCall(root).destination },
   values: { query_id: queryBody(innerCall(root).message).queryId },
 }));
 
@@ -149,10 +156,10 @@ const unregisterBody = body({ queryId: uint64, seqno: uint32 });
 
 const unregisterProxy = operation('cocoon_unregister_proxy', followedBy(call(0x6d49eaf2), excesses), (root) => {
   const { queryId, seqno } = unregisterBody(innerCall(root).message);
-  return { columns: ends(root), values: { query_id: queryId, seqno } };
+  return { columns: { destination: innerCall(root).destination }, values: { query_id: queryId, seqno } };
 });
 
-const registerBody = body({ queryId: uint64, nonce: uint64, sendExcessesTo: address });
+const registerBody = body({ queryId: uint64, nonce: uint64, sendExcessesTo: maybeAddress });
 
 const clientRegister = operation(
   'cocoon_client_register',
@@ -160,20 +167,20 @@ const clientRegister = operation(
   (root) => {
     const { queryId, nonce, sendExcessesTo } = registerBody(innerCall(root).message);
     return {
-      columns: { source: sendExcessesTo, destination: innerCall(root).destination },
+      columns: ends(sendExcessesTo, root),
       values: { query_id: queryId, nonce },
     };
   },
 );
 
-const changeSecretBody = body({ queryId: uint64, hash: uint256 });
+const changeSecretBody = body({ queryId: uint64, hash: uint256, sendExcessesTo: maybeAddress });
 
 const clientChangeSecretHash = operation(
   'cocoon_client_change_secret_hash',
   followedByAll(call(0xa9357034), excesses, clientRequest),
   (root) => {
-    const { queryId, hash } = changeSecretBody(innerCall(root).message);
-    return { columns: ends(root), values: { query_id: queryId, new_secret_hash: hash.toString(16) } };
+    const { queryId, hash, sendExcessesTo } = changeSecretBody(innerCall(root).message);
+    return { columns: ends(sendExcessesTo, root), values: { query_id: queryId, new_secret_hash: hash.toString(16) } };
   },
 );
 
@@ -183,13 +190,13 @@ const clientRequestRefund = operation(
     maybe(as('wallet', call(viaWalletOpcode))),
     followedByAll(call(0xfafa6cc1, viaWalletOpcode), excesses, clientRequest),
   ),
-  (root, found) => ({
-    columns: { ...ends(root), destinationSecondary: null },
-    values: {
-      query_id: queryBody(innerCall(root).message).queryId,
-      via_wallet: found.one('wallet') !== undefined,
-    },
-  }),
+  (root, found) => {
+    const { queryId, sendExcessesTo } = ownerBody(innerCall(root).message);
+    return {
+      columns: ends(sendExcessesTo, root),
+      values: { query_id: queryId, via_wallet: found.one('wallet') !== undefined },
+    };
+  },
 );
 
 const grantRefund = operation(
@@ -198,20 +205,29 @@ const grantRefund = operation(
   (root, found) => {
     const { queryId, newTokens, expected } = orderBody(innerCall(root).message);
     return {
-      columns: { ...ends(root), destinationSecondary: destinationOf(found, 'payout'), amount: paidOf(found) },
+      columns: {
+        source: innerCall(root).destination,
+        sourceSecondary: destinationOf(found, 'request'),
+        destination: destinationOf(found, 'payout'),
+        amount: paidOf(found),
+      },
       values: { query_id: queryId, new_tokens_used: newTokens, expected_address: expected },
+      failed: isUnpaid(found),
     };
   },
 );
 
-const increaseStakeBody = body({ queryId: uint64, stake: coins });
+const increaseStakeBody = body({ queryId: uint64, stake: coins, sendExcessesTo: maybeAddress });
 
 const clientIncreaseStake = operation(
   'cocoon_client_increase_stake',
   followedByAll(call(0x6a1f6a60), excesses, clientRequest),
   (root) => {
-    const { queryId, stake } = increaseStakeBody(innerCall(root).message);
-    return { columns: { ...ends(root), amount: stake }, values: { query_id: queryId, new_stake: stake } };
+    const { queryId, stake, sendExcessesTo } = increaseStakeBody(innerCall(root).message);
+    return {
+      columns: { ...ends(sendExcessesTo, root), amount: stake },
+      values: { query_id: queryId, new_stake: stake },
+    };
   },
 );
 
@@ -219,11 +235,13 @@ const clientWithdraw = operation(
   'cocoon_client_withdraw',
   followedBy(call(0xda068e78), followedByAll(clientRequest, maybe(excesses), payout)),
   (root, found) => {
-    const { payload } = clientRequestBody(innerCall(found.one('request')!).message);
+    const request = innerCall(found.one('request')!);
+    const payload = tryRead(() => clientRequestBody(request.message).payload);
     const granted = payload && peek(payload, (slice) => (slice.uint(32) === refundGranted ? slice.coins() : 0n));
+    const { queryId, sendExcessesTo } = ownerBody(innerCall(root).message);
     return {
-      columns: { ...ends(root), amount: granted ?? 0n },
-      values: { query_id: queryBody(innerCall(root).message).queryId, withdraw_amount: granted ?? 0n },
+      columns: { ...ends(sendExcessesTo, root), amount: granted ?? 0n },
+      values: { query_id: queryId, withdraw_amount: granted ?? 0n },
     };
   },
 );
