@@ -25,7 +25,6 @@ function openUserBody(message: EventMessage): CellSlice | undefined {
 /** A call with this opcode behind a user's header. */
 function userCall(opcode: number): Pattern {
   return {
-    takesExcesses: true,
     test(block) {
       const message = callOf(block)?.message;
       const slice = message && openUserBody(message);

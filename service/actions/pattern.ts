@@ -14,8 +14,8 @@ export type Pattern = {
   readonly label?: string;
   /** It need not be there. */
   readonly optional?: boolean;
-  /** Takes excesses and bounces that follow the block, unless it is the root of the pattern. */
-  readonly takesExcesses?: boolean;
+  /** Does not take the excesses and bounces that follow the block, as every block but the root of a pattern does. */
+  readonly leavesExcesses?: boolean;
   readonly child?: Pattern;
   readonly children?: readonly Pattern[];
   readonly parent?: Pattern;
@@ -30,7 +30,7 @@ export type Pattern = {
 /** A contract call with one of these opcodes. */
 export function call(...opcodes: readonly number[]): Pattern {
   const wanted = new Set(opcodes);
-  return { takesExcesses: true, test: (block) => wanted.has(callOf(block)?.opcode ?? -1) };
+  return { test: (block) => wanted.has(callOf(block)?.opcode ?? -1) };
 }
 
 /** A block of one of these types. */
@@ -54,7 +54,7 @@ export const followedBy = (pattern: Pattern, child: Pattern): Pattern => ({ ...p
 export const followedByAll = (pattern: Pattern, ...children: readonly Pattern[]): Pattern => ({ ...pattern, children });
 /** `pattern`, which follows `parent`. */
 export const after = (parent: Pattern, pattern: Pattern): Pattern => ({ ...pattern, parent });
-export const withoutExcesses = (pattern: Pattern): Pattern => ({ ...pattern, takesExcesses: false });
+export const withoutExcesses = (pattern: Pattern): Pattern => ({ ...pattern, leavesExcesses: true });
 
 /** Blocks that fit a pattern. */
 export type Found = {
@@ -113,7 +113,7 @@ function matchAt(pattern: Pattern, block: Block, context: Context, depth: number
     if (found === undefined && parent.optional !== true) return undefined;
     matches.push(...(found ?? []));
   }
-  if (pattern.takesExcesses === true && !isRoot) {
+  if (pattern.leavesExcesses !== true && !isRoot) {
     for (const next of block.next) {
       if (EXCESSES.has(callOf(next)?.opcode ?? -1)) matches.push({ block: next, label: undefined });
     }

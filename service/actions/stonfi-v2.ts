@@ -41,11 +41,11 @@ const swapBody = body({
 
 export const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address });
 
-/** To a wallet of proxy TON, which gives back itself what is left over. */
-export const proxyTransfer: Pattern = {
-  ...built(jettonTransferType, (block) => !jettonTransferOf(block)!.hasInternalTransfer),
-  takesExcesses: true,
-};
+/** To a wallet of proxy TON. */
+export const proxyTransfer: Pattern = built(
+  jettonTransferType,
+  (block) => !jettonTransferOf(block)!.hasInternalTransfer,
+);
 
 const proxyTonPayload = body({ queryId: uint64, amount: coins, refund: address, payload });
 
