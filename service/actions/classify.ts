@@ -1,4 +1,4 @@
-import { basicBlocks, tickTockType } from './basic-blocks.ts';
+import { basicBlocks } from './basic-blocks.ts';
 import { breadthFirst, type Block } from './block.ts';
 import { joinDedustDeposits } from './dedust-liquidity.ts';
 import { eventTree, type EventNode, type EventTrace } from './event.ts';
@@ -54,14 +54,15 @@ export function* classifySteps(
 }
 
 function tell(trace: EventTrace, tree: EventNode, root: Block, interfaces: Interfaces): readonly Action[] {
-  if (root.type === tickTockType && root.next.length === 0) return [];
+  if (trace.transactions.length === 1 && tree.transaction.kind === 'tick_tock') return [];
   const actions = actionsOf(trace, root);
-  const isGhost = actions.length === 0 && tree.message?.source === null && tree.children.length === 0;
-  return isGhost ? ghostActions(trace, tree.transaction, interfaces) : actions;
+  if (actions.length > 0) return actions;
+  const isGhost = tree.message?.source === null && tree.children.length === 0;
+  return isGhost ? ghostActions(trace, tree.transaction, interfaces) : [unknownAction(trace)];
 }
 
 function basicActions(trace: EventTrace, tree: EventNode): readonly Action[] {
-  if (tree.children.length === 0) return [unknownAction(trace, tree.transaction)];
+  if (tree.children.length === 0) return [unknownAction(trace)];
   return actionsOf(trace, basicBlocks(tree));
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
 import { traceMeaning } from '#service/interpreter/action-rows.ts';
-import { expectedActions, inOrder, isGhost } from '#test/support/recorded-actions.ts';
+import { expectedActions, inOrder } from '#test/support/recorded-actions.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { writeActions } from '#test/support/made-actions.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -251,7 +251,7 @@ describe.skipIf(
     for (const { trace, interfaces } of recorded) {
       await writeActions(v3.index.store, traceMeaning(trace, classify(trace, interfaces), 1).actions);
     }
-    for (const one of recorded.filter((trace) => !isGhost(trace))) {
+    for (const one of recorded) {
       const wanted = new Map(expectedActions(one).map((action) => [action['action_id'] as string, action]));
       for (const version of ['v1', 'v2', 'v3', 'v4']) {
         const query = { trace_id: one.trace.traceId, supported_action_types: version, limit: 1000 };

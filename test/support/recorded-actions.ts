@@ -64,8 +64,3 @@ export function inOrder(action: Fields): Fields {
     details: { ...details, ...(excesses && { vault_excesses: excesses.map(textOf).toSorted() }) },
   };
 }
-
-/** What a wallet was asked for and did not do. The rule by which that gets its id is not known. */
-export function isGhost({ trace: { transactions } }: RecordedTrace): boolean {
-  return transactions.length === 1 && transactions[0]!.inMessage?.source === null;
-}
