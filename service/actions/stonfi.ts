@@ -1,7 +1,8 @@
+import { callOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { address, body, coins, fields, inRef, peek, uint32, uint64 } from './body.ts';
+import { address, body, coins, fields, inRef, maybeAddress, peek, tryRead, uint32, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
-import { as, built, call, followedBy } from './pattern.ts';
+import { as, built, call, followedBy, type Pattern } from './pattern.ts';
 import { swapColumns } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
@@ -13,6 +14,7 @@ const REFERRAL = 0x45078540;
 const SENDER_EXITS: ReadonlySet<number> = new Set([SWAPPED, 0x5ffe1295, 0x38976e9b]);
 
 const swapOpcode = 0x25938561;
+const paymentOpcode = 0xf93bb43f;
 
 const paymentBody = body({
   queryId: uint64,
@@ -22,7 +24,7 @@ const paymentBody = body({
 });
 
 /** The wallet of the router for what the swap should bring. */
-const wantedPayload = fields({ opcode: uint32, tokenWallet: address });
+const wantedPayload = fields({ opcode: uint32, tokenWallet: maybeAddress });
 
 type Payment = {
   readonly exitCode: number;
@@ -42,23 +44,31 @@ function readPayment(request: Block, transfers: readonly Block[]): Payment {
   };
 }
 
+/** What those get who brought the one who swaps is no part of the swap. */
+const payment: Pattern = {
+  test(block) {
+    const found = callOf(block);
+    return found?.opcode === paymentOpcode && tryRead(() => paymentBody(found.message).exitCode) !== REFERRAL;
+  },
+};
+
 const swap: Matcher = {
   pattern: followedBy(
     built(jettonTransferType),
-    followedBy(call(swapOpcode), as('payment', followedBy(call(0xf93bb43f), as('out', built(jettonTransferType))))),
+    followedBy(call(swapOpcode), as('payment', followedBy(payment, as('out', built(jettonTransferType))))),
   ),
   build(root, found, { interfaces }) {
     const incoming = jettonTransferOf(root)!;
     const payments = found.all('payment').map((request) => readPayment(request, found.all('out')));
-    const own = payments.filter(({ exitCode }) => exitCode !== REFERRAL && SENDER_EXITS.has(exitCode));
+    const own = payments.filter(({ exitCode }) => SENDER_EXITS.has(exitCode));
     const best = own.reduce<Payment | undefined>(
       (one, other) => (one && one.amount >= other.amount ? one : other),
       undefined,
     );
     const out = jettonTransferOf(best?.transfer);
     if (best === undefined || out === undefined) return undefined;
-    const wanted = incoming.forwardPayload && peek(incoming.forwardPayload, wantedPayload);
-    const asset2 = (wanted && interfaces.jettonWallet(wanted.tokenWallet)?.jetton) ?? out.jetton;
+    const wanted = incoming.forwardPayload && peek(incoming.forwardPayload, wantedPayload)?.tokenWallet;
+    const asset2 = (wanted && interfaces.jettonWallet(wanted)?.jetton) ?? out.jetton;
     const isProxied = !incoming.hasInternalTransfer;
     const columns = swapColumns({
       dex: 'stonfi',
@@ -82,9 +92,9 @@ const swap: Matcher = {
     });
     return {
       type: 'jetton_swap',
-      // The router's wallet of what was paid out, which the payment names.
-      columns: { ...columns, asset2, destinationSecondary: best.tokenWallet },
-      failed: !payments.some(({ exitCode }) => exitCode === SWAPPED),
+      // The router's wallet of what the swap should bring.
+      columns: { ...columns, asset2, destinationSecondary: wanted ?? best.tokenWallet },
+      failed: own.at(-1)?.exitCode !== SWAPPED,
     };
   },
 };
