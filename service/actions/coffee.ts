@@ -17,7 +17,7 @@ import {
   type Found,
   type Pattern,
 } from './pattern.ts';
-import { sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import { several, sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   innerCall,
   internalTransferBody,
@@ -94,7 +94,7 @@ const swap: Matcher = {
     }));
     return {
       type: 'jetton_swap',
-      columns: swapColumns({ dex: 'coffee', sender: incoming.source, incoming, outgoing, legs }),
+      columns: swapColumns({ dex: 'coffee', sender: incoming.source, incoming, outgoing, legs: several(legs) }),
       failed: events.length < found.all('step').length + 1,
     };
   },

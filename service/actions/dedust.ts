@@ -19,7 +19,7 @@ import type { Interfaces } from './interfaces.ts';
 import { withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
-import { sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import { several, sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   burnBody,
   burnNotificationOpcode,
@@ -83,7 +83,13 @@ const swap: Matcher = {
       amountOut,
     }));
     const result = { ...outgoing, ...(last !== undefined && { asset: last.assetOut, amount: last.amountOut }) };
-    const columns = swapColumns({ dex: 'dedust', sender: incoming.source, incoming, outgoing: result, legs });
+    const columns = swapColumns({
+      dex: 'dedust',
+      sender: incoming.source,
+      incoming,
+      outgoing: result,
+      legs: several(legs),
+    });
     const wanted = wantedAsset(stepsOf(from), incoming.asset, interfaces);
     return {
       type: 'jetton_swap',

@@ -1,10 +1,25 @@
 import type { Block } from './block.ts';
 import { callOf } from './basic-blocks.ts';
-import { address, body, coins, fields, inRef, maybeRef, payload, tryRead, uint32, uint64 } from './body.ts';
+import type { CellSlice } from '../decode/cell-slice.ts';
+import {
+  address,
+  body,
+  coins,
+  fields,
+  inRef,
+  maybeAddress,
+  maybeRef,
+  payload,
+  peek,
+  ref,
+  tryRead,
+  uint32,
+  uint64,
+} from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
 import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from './pattern.ts';
-import { legsOf, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
+import { legsOf, several, sideOfTransfer, swapColumns, type SwapSide } from './swap.ts';
 import {
   innerCall,
   jettonTransferOf,
@@ -12,6 +27,7 @@ import {
   notifyOpcode,
   payloadOpcode,
   proxyTonMasters,
+  type JettonTransfer,
 } from './jettons.ts';
 
 // STON.fi, version 2: a swap may go over the pools of several routers.
@@ -31,13 +47,28 @@ const payToBody = body({
   out: inRef(fields({ forwardTon: coins, amount0: coins, token0: address, amount1: coins, token1: address })),
 });
 
-const swapBody = body({
-  queryId: uint64,
-  from: address,
-  left: coins,
-  right: coins,
-  order: inRef(fields({ opcode: uint32, tokenWallet: address })),
-});
+const swapBody = body({ queryId: uint64, from: address, left: coins, right: coins, order: ref });
+
+const orderOpcodes: readonly number[] = [swapOpcode, 0x69cf1a5b];
+/** The router's wallet for what a swap should bring; terms in a reference, with the order for the next pool. */
+const order = fields({ opcode: uint32, tokenWallet: maybeAddress });
+const terms = fields({ minimum: coins, receiver: address, forwardTon: coins, next: maybeRef });
+
+/** An order holds those for the pools behind it: no message is deeper than this many cells. */
+const ORDERS_MAX = 512;
+
+/** The wallet for what comes out at the end of a route. Throws DecodeError. */
+function wantedWallet(swap: Block): string | null {
+  let wanted: string | null = null;
+  let at: CellSlice | null = swapBody(innerCall(swap).message).order;
+  for (let depth = 0; at !== null && depth < ORDERS_MAX; depth++) {
+    const read = order(at);
+    if (depth > 0 && !orderOpcodes.includes(read.opcode)) break;
+    wanted = read.tokenWallet;
+    at = peek(at, (slice) => terms(slice.refSlice()).next) ?? null;
+  }
+  return wanted;
+}
 
 export const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address });
 
@@ -88,21 +119,44 @@ const swap: Matcher = {
   ),
   build(_root, found, { interfaces }) {
     const incoming = incomingOf(found);
-    const swaps = found.all('swap');
-    const payouts = found.all('payout').map((block) => payToBody(innerCall(block).message));
-    const legs = legsOf(incoming, payouts, (wallet) => assetOfWallet(wallet, interfaces));
-    const failed = payouts.some(({ exitCode }) => exitCode !== SWAPPED);
-    const outgoing = outgoingOf(found, legs.at(-1), payouts.at(-1)?.to ?? null);
-    const wanted = assetOfWallet(swapBody(innerCall(swaps.at(-1)!).message).order.tokenWallet, interfaces);
+    const out = found.all('out').at(-1);
+    const outgoing = out && outgoingOf(out);
+    if (outgoing === undefined) return undefined;
+    const payouts = found.all('payout').map((block) => {
+      const { exitCode, out: paid } = payToBody(innerCall(block).message);
+      return { isSwapped: exitCode === SWAPPED, out: paid };
+    });
+    // Pools behind one that did not swap got nothing.
+    const reached = payouts[0]?.isSwapped === true ? payouts : payouts.slice(0, 1);
+    const legs = several(legsOf(incoming, reached, (wallet) => assetOfWallet(wallet, interfaces)));
+    const failed = payouts.some(({ isSwapped }) => !isSwapped);
     const columns = swapColumns({ dex: 'stonfi_v2', sender: incoming.source, incoming, outgoing, legs });
-    return { type: 'jetton_swap', columns: failed ? { ...columns, asset2: wanted } : columns, failed };
+    const wanted = failed ? (wantedWallet(found.one('swap')!) ?? '') : '';
+    const isKnown = interfaces.jettonWallet(wanted) !== undefined;
+    return {
+      type: 'jetton_swap',
+      columns: isKnown ? { ...columns, asset2: assetOfWallet(wanted, interfaces) } : columns,
+      failed,
+      also: proxyTonAfter(out!),
+    };
   },
 };
 
+/** Proxy TON stands for TON. */
+const assetOfJetton = (jetton: string | null): string | null =>
+  jetton !== null && proxyTonMasters.has(jetton) ? null : jetton;
+
 /** Wallets of proxy TON stand for TON. */
 export function assetOfWallet(wallet: string, interfaces: Interfaces): string | null {
-  const jetton = interfaces.jettonWallet(wallet)?.jetton ?? null;
-  return jetton !== null && proxyTonMasters.has(jetton) ? null : jetton;
+  return assetOfJetton(interfaces.jettonWallet(wallet)?.jetton ?? null);
+}
+
+/** The TON that a wallet of proxy TON pays out for a transfer, unless it brings it to a contract that is told of it. */
+export function proxyTonAfter({ next }: Block): readonly Block[] {
+  return next.filter(
+    (block) =>
+      callOf(block)?.opcode === proxyTonOpcode && !block.next.some((told) => callOf(told)?.opcode === notifyOpcode),
+  );
 }
 
 /** What came into a chain of pools: TON through its proxy, or jettons. */
@@ -120,21 +174,28 @@ export function incomingOf(found: Found): SwapSide {
       destinationWallet: innerCall(ton).destination,
     };
   }
-  return sideOfTransfer(jettonTransferOf(found.one('jettons'))!);
+  return sideOfJettons(jettonTransferOf(found.one('jettons'))!);
 }
 
-/** What the last pool of a chain paid. */
-export function outgoingOf(found: Found, last: SwapLeg | undefined, to: string | null): SwapSide {
-  const block: Block | undefined = found.all('out').at(-1);
-  const transfer = jettonTransferOf(block);
-  const isTon = last?.assetOut === null;
+/** A transfer of jettons, of which proxy TON has no wallets. */
+export function sideOfJettons(transfer: JettonTransfer): SwapSide {
+  const side = { ...sideOfTransfer(transfer), asset: assetOfJetton(transfer.jetton) };
+  return transfer.hasInternalTransfer ? side : { ...side, sourceWallet: null };
+}
+
+/** What the last pool of a chain paid: jettons, or TON that the proxy pays out; undefined when the proxy did not. */
+function outgoingOf(out: Block): SwapSide | undefined {
+  const transfer = jettonTransferOf(out)!;
+  const proxied = out.next.find((block) => callOf(block)?.opcode === proxyTonOpcode);
+  if (proxied === undefined) return transfer.hasInternalTransfer ? sideOfJettons(transfer) : undefined;
+  const { message, destination } = innerCall(proxied);
   return {
-    amount: last?.amountOut ?? null,
-    asset: last?.assetOut ?? null,
-    source: transfer?.sender ?? null,
-    destination: transfer?.receiver ?? to,
-    sourceWallet: isTon ? null : (transfer?.senderWallet ?? null),
-    destinationWallet: isTon ? null : (transfer?.receiverWallet ?? null),
+    amount: proxyTonBody(message).amount,
+    asset: null,
+    source: transfer.sender,
+    destination,
+    sourceWallet: transfer.hasInternalTransfer ? transfer.senderWallet : null,
+    destinationWallet: null,
   };
 }
 

@@ -1,6 +1,9 @@
 import type { ActionColumns, ActionData } from './columns.ts';
 import type { JettonTransfer } from './jettons.ts';
 
+/** Pools are named only when there is more than one. */
+export const several = (legs: readonly SwapLeg[]): readonly SwapLeg[] => (legs.length > 1 ? legs : []);
+
 /** What one side of a swap brought or got; a null asset is TON. */
 export type SwapSide = {
   readonly amount: bigint | null;
@@ -25,7 +28,7 @@ export function sideOfTransfer(transfer: JettonTransfer): SwapSide {
 }
 
 /** The side that a payment of TON is. */
-export function sideOfTon(amount: bigint, source: string | null, destination: string | null): SwapSide {
+export function sideOfTon(amount: bigint | null, source: string | null, destination: string | null): SwapSide {
   return { amount, asset: null, source, destination, sourceWallet: null, destinationWallet: null };
 }
 
@@ -37,8 +40,9 @@ export type SwapLeg = {
   readonly amountOut: bigint | null;
 };
 
-/** What a pool paid: one of two amounts is zero; tokens are named by the router's wallets. */
+/** What a pool paid, in the larger of two amounts; tokens are named by the router's wallets. Pools that did not swap give back what they got. */
 type Payout = {
+  readonly isSwapped: boolean;
   readonly out: {
     readonly amount0: bigint;
     readonly token0: string;
@@ -47,7 +51,7 @@ type Payout = {
   } | null;
 };
 
-/** The pools that an amount went through, each with what it got from the one before. */
+/** The pools that an amount went through, each with what it got from the one before: the first one, and those behind it that swapped. */
 export function legsOf(
   incoming: Pick<SwapSide, 'amount' | 'asset'>,
   payouts: readonly Payout[],
@@ -55,9 +59,9 @@ export function legsOf(
 ): SwapLeg[] {
   const legs: SwapLeg[] = [];
   let { asset: assetIn, amount: amountIn } = incoming;
-  for (const { out } of payouts) {
-    if (out === null) continue;
-    const isFirst = out.amount0 > 0n;
+  for (const [index, { isSwapped, out }] of payouts.entries()) {
+    if (out === null || (index > 0 && !isSwapped)) continue;
+    const isFirst = out.amount0 >= out.amount1;
     const amountOut = isFirst ? out.amount0 : out.amount1;
     const assetOut = assetOf(isFirst ? out.token0 : out.token1);
     legs.push({ assetIn, amountIn, assetOut, amountOut });
@@ -71,7 +75,7 @@ export type Swap = {
   readonly sender: string | null;
   readonly incoming: SwapSide;
   readonly outgoing: SwapSide;
-  /** Named only when there is more than one. */
+  /** Of swaps that go over several pools. */
   readonly legs?: readonly SwapLeg[];
   readonly minOutAmount?: bigint | null;
 };
@@ -103,7 +107,7 @@ export function swapColumns(swap: Swap): ActionColumns {
         sender,
         dex_incoming_transfer: side(incoming),
         dex_outgoing_transfer: side(outgoing),
-        peer_swaps: (legs.length > 1 ? legs : []).map((leg) => ({
+        peer_swaps: legs.map((leg) => ({
           asset_in: leg.assetIn,
           amount_in: leg.amountIn,
           asset_out: leg.assetOut,

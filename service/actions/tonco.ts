@@ -1,3 +1,4 @@
+import type { CellSlice } from '../decode/cell-slice.ts';
 import type { Block } from './block.ts';
 import {
   address,
@@ -10,6 +11,7 @@ import {
   int,
   maybeAddress,
   maybeRef,
+  peek,
   tryRead,
   uint,
   uint32,
@@ -31,9 +33,9 @@ import {
   type Found,
   type Pattern,
 } from './pattern.ts';
-import { legsOf, swapColumns } from './swap.ts';
+import { legsOf, sideOfTon, swapColumns } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, transferOpcode } from './jettons.ts';
-import { assetOfWallet, incomingOf, outgoingOf, proxyTonOpcode, proxyTransfer } from './stonfi-v2.ts';
+import { assetOfWallet, incomingOf, proxyTonAfter, proxyTonOpcode, proxyTransfer, sideOfJettons } from './stonfi-v2.ts';
 
 // TONCO: pools whose shares are items with a range of prices.
 
@@ -61,6 +63,8 @@ const swapBody = body({
   sourceWallet: address,
   params: inRef(fields({ amount: coins, limit: bigUint(160), minOut: coins })),
 });
+
+const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload: maybeRef });
 
 const jettonTransfer = built(jettonTransferType);
 
@@ -100,20 +104,71 @@ const swap: Matcher = {
     as('swap', followedBy(call(swapOpcode), payout)),
   ),
   build(_root, found, { interfaces }) {
+    const out = found.all('out').at(-1);
+    if (out === undefined) return undefined;
     const incoming = incomingOf(found);
-    const payouts = found.all('payout').map((block) => payToBody(innerCall(block).message));
+    const orders = found.all('payout').map((block) => payToBody(innerCall(block).message));
+    const payouts = orders.map(({ exitCode, ...rest }) => ({ isSwapped: SWAPPED.has(exitCode), out: rest.out }));
     const legs = legsOf(incoming, payouts, (wallet) => assetOfWallet(wallet, interfaces));
-    const failed = payouts.some(({ exitCode }) => !SWAPPED.has(exitCode));
-    const outgoing = outgoingOf(found, legs.at(-1), payouts.at(-1)?.receiver0 ?? null);
+    const failed = payouts.some(({ isSwapped }) => !isSwapped);
+    const transfer = jettonTransferOf(out);
+    const outgoing =
+      transfer === undefined
+        ? sideOfTon(legs.at(-1)?.amountOut ?? null, null, orders.at(-1)!.receiver0)
+        : sideOfJettons(transfer);
     const { minOut } = swapBody(innerCall(found.all('swap').at(-1)!).message).params;
-    const minOutAmount = failed ? minOut : outgoing.amount;
+    const wanted = failed ? wantedLeg(orderBefore(found)) : undefined;
+    const isKnown = wanted !== undefined && interfaces.jettonWallet(wanted.wallet) !== undefined;
+    const minOutAmount = failed ? (wanted?.minOut ?? minOut) : outgoing.amount;
+    const columns = swapColumns({
+      dex: 'tonco',
+      sender: incoming.source,
+      incoming,
+      outgoing,
+      legs: payouts.length > 1 ? legs : [],
+      minOutAmount,
+    });
     return {
       type: 'jetton_swap',
-      columns: swapColumns({ dex: 'tonco', sender: incoming.source, incoming, outgoing, legs, minOutAmount }),
+      columns: isKnown ? { ...columns, asset2: assetOfWallet(wanted.wallet, interfaces) } : columns,
       failed,
+      also: proxyTonAfter(out),
     };
   },
 };
+
+/** Of the order that came with what is to be swapped: the router's wallet for what the pool should give, at least how much, and the order for the next pool. */
+const leg = fields({
+  opcode: uint32,
+  wallet: address,
+  priceLimit: bigUint(160),
+  minOut: coins,
+  recipient: address,
+  next: maybeRef,
+});
+
+/** An order holds those for the pools behind it: no message is deeper than this many cells. */
+const LEGS_MAX = 512;
+
+/** The last pool of a route; undefined when its order cannot be read. */
+function wantedLeg(order: CellSlice | undefined): { readonly wallet: string; readonly minOut: bigint } | undefined {
+  let wanted: ReturnType<typeof leg> | undefined;
+  let at = order;
+  for (let depth = 0; at !== undefined && depth < LEGS_MAX; depth++) {
+    const read = peek(at, leg);
+    if (read === undefined || (depth > 0 && read.opcode !== swapOpcode)) break;
+    wanted = read;
+    at = read.next ?? undefined;
+  }
+  return wanted;
+}
+
+/** The order that a swap began with: jettons carry it, and proxy TON. */
+function orderBefore(found: Found): CellSlice | undefined {
+  const ton = found.one('ton');
+  if (ton !== undefined) return tryRead(() => proxyTonBody(innerCall(ton).message).payload) ?? undefined;
+  return jettonTransferOf(found.one('jettons'))?.forwardPayload ?? undefined;
+}
 
 const addBody = body({
   queryId: uint64,
@@ -210,8 +265,6 @@ function pairOf(
   const other = read ? assetOfWallet(read.otherWallet, interfaces) : null;
   return isFirst ? [sent, other] : [other, sent];
 }
-
-const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload: maybeRef });
 
 /** What the payment before carried. */
 function payloadBefore(fund: Block) {

@@ -135,15 +135,101 @@ describe('a swap at TONCO for TON', () => {
     success: true,
   };
 
-  it('ends with the transfer of proxy TON; the TON itself is a call beside it', () => {
+  it('has the TON that the proxy pays out in it', () => {
     const actions = actionsOf(swap, { ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } });
     expect(actions[0]).toMatchObject(told);
-    expect(proxyCalls(actions)).toHaveLength(1);
+    expect(proxyCalls(actions)).toEqual([]);
   });
 
-  it('has the TON in it where the proxy is not known', () => {
+  it('has it where the proxy is not known, too', () => {
     const actions = actionsOf(swap);
     expect(actions[0]).toMatchObject(told);
     expect(proxyCalls(actions)).toEqual([]);
+  });
+});
+
+const orderFor = (wallet: string, least: number, next: Cell | null = null): Cell =>
+  beginCell()
+    .storeUint(0xa7fb58f8, 32)
+    .storeAddress(at(wallet))
+    .storeUint(0, 160)
+    .storeCoins(least)
+    .storeAddress(at(user))
+    .storeMaybeRef(next)
+    .endCell();
+
+describe('a swap at TONCO that fails', () => {
+  const [nextPool, middleWallet, otherWallet, middle] = accounts(13).slice(9);
+  const wallets = {
+    ...jettonWallets,
+    [middleWallet!]: { owner: router, jetton: middle! },
+    [otherWallet!]: { owner: router, jetton: otherJetton },
+  };
+  const swapAt = (account: string, exitCode: number, amount: bigint, token: string, sends: readonly Step[]): Step => {
+    const out = beginCell().storeCoins(amount).storeAddress(at(token)).storeCoins(0).storeAddress(at(routerWallet));
+    const paid = open(0xa1daa96d)
+      .storeAddress(at(user))
+      .storeAddress(at(user))
+      .storeUint(exitCode, 32)
+      .storeUint(0, 64)
+      .storeMaybeRef(out.endCell())
+      .endCell();
+    const body = open(0xa7fb58f8)
+      .storeAddress(at(user))
+      .storeAddress(at(routerWallet))
+      .storeRef(beginCell().storeCoins(100).storeUint(0, 160).storeCoins(7))
+      .endCell();
+    return { to: account, body, sends: [{ to: router, body: paid, sends }] };
+  };
+  /** Jettons into the router, with an order for middle and other jettons one after the other. */
+  const ordered = (sends: readonly Step[]): Step => {
+    const to = { wallet: routerWallet, owner: router };
+    const transfer = jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n, sends });
+    const body = open(0x0f8a7ea5)
+      .storeCoins(100)
+      .storeAddress(at(router))
+      .storeAddress(at(user))
+      .storeBit(false)
+      .storeCoins(1)
+      .storeMaybeRef(orderFor(middleWallet!, 60, orderFor(otherWallet!, 40)))
+      .endCell();
+    return { ...transfer, body };
+  };
+  const paidTo = (wallet: string, owner: string, from: string, amount: bigint, sends: readonly Step[] = []): Step =>
+    jettonTransfer({ wallet: from, to: { wallet, owner }, from: router, amount, sends });
+
+  it('names what the last pool was to bring, and how much', () => {
+    const back = paidTo(userWallet, user, routerWallet, 100n);
+    const [swap] = actionsOf(ordered([swapAt(pool, 201, 100n, routerWallet, [back])]), wallets);
+    expect(swap).toMatchObject({
+      type: 'jetton_swap',
+      asset: jetton,
+      asset2: otherJetton,
+      success: false,
+      data: {
+        jetton_swap_data: {
+          dex_outgoing_transfer: { asset: jetton, amount: 100n },
+          peer_swaps: [],
+          min_out_amount: 40n,
+        },
+      },
+    });
+  });
+
+  it('tells the pools that swapped before', () => {
+    const back = paidTo(userWallet, user, middleWallet!, 60n);
+    const again = swapAt(nextPool!, 201, 60n, middleWallet!, [back]);
+    const onward = paidTo(middleWallet!, router, middleWallet!, 60n, [again]);
+    const [swap] = actionsOf(ordered([swapAt(pool, 200, 60n, middleWallet!, [onward])]), wallets);
+    expect(swap).toMatchObject({
+      asset2: otherJetton,
+      success: false,
+      data: {
+        jetton_swap_data: {
+          peer_swaps: [{ asset_in: jetton, amount_in: 100n, asset_out: middle, amount_out: 60n }],
+          min_out_amount: 40n,
+        },
+      },
+    });
   });
 });
