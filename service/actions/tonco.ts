@@ -1,5 +1,5 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
-import type { Block } from './block.ts';
+import { firstNode, type Block } from './block.ts';
 import {
   address,
   bigUint,
@@ -46,8 +46,8 @@ const BURNED: ReadonlySet<number> = new Set([0, 201]);
 
 const payToBody = body({
   queryId: uint64,
-  receiver0: address,
-  receiver1: address,
+  receiver0: maybeAddress,
+  receiver1: maybeAddress,
   exitCode: uint32,
   seqno: uint64,
   out: (slice) => {
@@ -180,6 +180,15 @@ const addBody = body({
   tickLower: int(24),
   tickUpper: int(24),
 });
+/** What the item of a position is told first. */
+const positionBody = body({
+  queryId: uint64,
+  owner: address,
+  liquidity: bigUint(128),
+  tickLower: int(24),
+  tickUpper: int(24),
+  fees: inRef(fields({ growth0: bigUint(256), growth1: bigUint(256), index: uint64 })),
+});
 const fundBody = body({ queryId: uint64, owner: address, amount0: coins, amount1: coins });
 
 const refund = (label: string): Pattern => as(label, followedBy(jettonTransfer, maybe(call(proxyTonOpcode))));
@@ -216,11 +225,10 @@ const deposit: Matcher = {
     const transfer = jettonTransferOf(found.one('jettons'));
     const isFirst = amount0 > 0n;
     const item = found.one('item');
-    const { nft_item_index: nftIndex = null } = (item?.columns.data?.['nft_mint_data'] ?? {}) as {
-      readonly nft_item_index?: bigint;
-    };
+    const made = item && positionBody(firstNode(item).message!);
+    const asset = transfer === undefined ? null : sideOfJettons(transfer).asset;
     const wallet = transfer?.senderWallet ?? null;
-    const pair = pairOf(fund, transfer?.jetton ?? null, isFirst, interfaces);
+    const pair = pairOf(fund, asset, isFirst, interfaces);
     return {
       type: 'tonco_deposit_liquidity',
       actionType: 'dex_deposit_liquidity',
@@ -232,9 +240,9 @@ const deposit: Matcher = {
         data: depositData({
           dex: 'tonco',
           amount1: isFirst ? amount0 : amount1,
-          asset1: transfer?.jetton ?? null,
+          asset1: asset,
           ...(isFirst ? { wallet1: wallet } : { wallet2: wallet }),
-          minted: item === undefined ? null : position.liquidity,
+          minted: made?.liquidity ?? null,
           targetAsset1: pair[0],
           targetAsset2: pair[1],
           targetAmount1: position.enough0,
@@ -242,7 +250,7 @@ const deposit: Matcher = {
           excesses: excessesOf(found, interfaces),
           tickLower: position.tickLower,
           tickUpper: position.tickUpper,
-          nftIndex,
+          nftIndex: made?.fees.index ?? null,
           nftAddress: item?.columns.destination ?? null,
         }),
       },
@@ -356,6 +364,7 @@ const startBurnBody = body({
   tickUpper: int(24),
 });
 const positionBurnBody = body({ queryId: uint64, owner: address });
+const poolBurnBody = body({ queryId: uint64, recipient: address, index: uint64 });
 
 const withdraw: Matcher = {
   pattern: followedBy(
@@ -365,7 +374,7 @@ const withdraw: Matcher = {
       followedBy(
         call(0x46ca335a),
         followedBy(
-          call(0xd73ac09d),
+          as('burn', call(0xd73ac09d)),
           as('payout', followedByAll(call(payToOpcode), maybe(refund('out')), maybe(refund('out')))),
         ),
       ),
@@ -376,18 +385,16 @@ const withdraw: Matcher = {
     const order = startBurnBody(message);
     const position = innerCall(found.one('position')!);
     const payTo = innerCall(found.one('payout')!);
-    const { out, exitCode } = payToBody(payTo.message);
+    const { out, exitCode, receiver0, receiver1 } = payToBody(payTo.message);
     const { owner } = positionBurnBody(position.message);
-    const side = (token: string | undefined, amount: bigint | undefined): WithdrawnAsset => {
+    const burnt = tryRead(() => poolBurnBody(innerCall(found.one('burn')!).message).index);
+    /** What was paid, or what was to be paid where nothing was. */
+    const side = (token: string | undefined, amount: bigint | undefined, receiver: string | null): WithdrawnAsset => {
       const asset = token === undefined ? null : assetOfWallet(token, interfaces);
-      const isTon = asset === null;
-      return {
-        amount: amount ?? null,
-        asset,
-        userWallet: isTon ? null : owner,
-        dexJettonWallet: isTon ? null : (token ?? null),
-        dexWallet: isTon ? payTo.destination : pool,
-      };
+      const paidOut = found.all('out').find((block) => jettonTransferOf(block)!.senderWallet === token);
+      if (paidOut !== undefined) return paidAsset(paidOut);
+      const dexJettonWallet = asset === null ? null : (token ?? null);
+      return { amount: amount ?? null, asset, userWallet: receiver, dexJettonWallet, dexWallet: pool };
     };
     return {
       type: 'tonco_withdraw_liquidity',
@@ -397,10 +404,10 @@ const withdraw: Matcher = {
         destination: pool,
         data: withdrawalData({
           dex: 'tonco',
-          first: side(out?.token0, out?.amount0),
-          second: side(out?.token1, out?.amount1),
+          first: side(out?.token0, out?.amount0, receiver0),
+          second: side(out?.token1, out?.amount1, receiver1),
           burnt: order.liquidity,
-          nftIndex: order.index,
+          nftIndex: burnt || order.index,
           nftAddress: position.destination,
           tickLower: order.tickLower,
           tickUpper: order.tickUpper,
@@ -410,6 +417,19 @@ const withdraw: Matcher = {
     };
   },
 };
+
+/** Jettons that the router paid, or TON by its proxy. */
+function paidAsset(out: Block): WithdrawnAsset {
+  const { amount, asset, source, sourceWallet, destinationWallet } = sideOfJettons(jettonTransferOf(out)!);
+  const [proxy] = proxyTonAfter(out);
+  return {
+    amount: proxy === undefined ? amount : proxyTonBody(innerCall(proxy).message).amount,
+    asset: proxy === undefined ? asset : null,
+    userWallet: destinationWallet,
+    dexJettonWallet: sourceWallet,
+    dexWallet: source,
+  };
+}
 
 /** By their place in the order of all matchers (indexing sheet 9.4). */
 export const toncoMatchers: Readonly<Record<number, Matcher>> = { 22: swap, 62: deposit, 63: deployPool, 64: withdraw };

@@ -233,3 +233,72 @@ describe('a swap at TONCO that fails', () => {
     });
   });
 });
+
+describe('a withdrawal from TONCO', () => {
+  const [position] = accounts(14).slice(13);
+  const wallets = { ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } };
+  const ton = open(0x01f3835d).storeCoins(44).storeAddress(at(user)).storeBit(false).endCell();
+  const tonOut = open(0x0f8a7ea5)
+    .storeCoins(45)
+    .storeAddress(at(user))
+    .storeAddress(at(user))
+    .storeBit(false)
+    .storeCoins(0)
+    .storeBit(false)
+    .endCell();
+  const tonPaid: Step = { to: proxyWallet, body: tonOut, sends: [{ to: user, body: ton }] };
+  const to = { wallet: userWallet, owner: user };
+  const jettonsPaid = jettonTransfer({ wallet: routerWallet, to, from: router, amount: 9n });
+  /** The pool knows jettons first, then TON. */
+  const withdrawal = (paid: readonly Step[], index: number): Step => {
+    const out = beginCell().storeCoins(10).storeAddress(at(routerWallet)).storeCoins(45).storeAddress(at(proxyWallet));
+    const pay = open(0xa1daa96d)
+      .storeAddress(at(user))
+      .storeAddress(at(user))
+      .storeUint(201, 32)
+      .storeUint(0, 64)
+      .storeMaybeRef(out.endCell())
+      .endCell();
+    const burnt = open(0xd73ac09d).storeAddress(at(user)).storeUint(index, 64).endCell();
+    const start = open(0x530b5f2c).storeUint(6, 64).storeUint(1000, 128).storeInt(-5, 24).storeInt(5, 24).endCell();
+    const paying: Step = { to: router, body: pay, sends: paid };
+    const burning: Step = { to: pool, body: burnt, sends: [paying] };
+    const owned = open(0x46ca335a).storeAddress(at(user)).endCell();
+    return { to: pool, body: start, sends: [{ to: position!, body: owned, sends: [burning] }] };
+  };
+  const dataOf = (step: Step) =>
+    actionsOf(step, wallets).find(({ type }) => type === 'dex_withdraw_liquidity')?.data['dex_withdraw_liquidity_data'];
+  const jettons = {
+    amount1: 9n,
+    asset1_out: jetton,
+    user_jetton_wallet_1: userWallet,
+    dex_jetton_wallet_1: routerWallet,
+    dex_wallet_1: router,
+  };
+  const tons = {
+    amount2: 44n,
+    asset2_out: null,
+    user_jetton_wallet_2: null,
+    dex_jetton_wallet_2: null,
+    dex_wallet_2: router,
+  };
+
+  it.each([
+    ['in the order of the pool', [jettonsPaid, tonPaid]],
+    ['in another order', [tonPaid, jettonsPaid]],
+  ])('tells both assets that the router paid %s', (_how, paid) => {
+    expect(dataOf(withdrawal(paid, 7))).toMatchObject({ ...jettons, ...tons, burned_nft_index: 7n });
+  });
+
+  it('tells of an asset that was not paid what the pool said', () => {
+    expect(dataOf(withdrawal([jettonsPaid], 0))).toMatchObject({
+      ...jettons,
+      amount2: 45n,
+      asset2_out: null,
+      user_jetton_wallet_2: user,
+      dex_jetton_wallet_2: null,
+      dex_wallet_2: pool,
+      burned_nft_index: 6n,
+    });
+  });
+});
