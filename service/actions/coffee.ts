@@ -1,26 +1,12 @@
 import type { Block } from './block.ts';
 import { byStart } from './block.ts';
-import { address, body, coins, fields, inRef, maybeAddress, uint64, type FieldReader } from './body.ts';
+import { body, coins, fields, inRef, maybeAddress, maybeRef, ref, uint, uint64, type FieldReader } from './body.ts';
 import { depositData, withdrawalData, type WithdrawnAsset } from './liquidity.ts';
 import type { Matcher } from './matcher.ts';
-import {
-  after,
-  any,
-  as,
-  built,
-  call,
-  first,
-  followedBy,
-  followedByAll,
-  maybe,
-  repeat,
-  type Found,
-  type Pattern,
-} from './pattern.ts';
+import { after, any, as, built, call, first, followedBy, followedByAll, maybe, repeat, type Found } from './pattern.ts';
 import { several, sideOfTon, sideOfTransfer, swapColumns, type SwapLeg, type SwapSide } from './swap.ts';
 import {
   innerCall,
-  internalTransferBody,
   internalTransferOpcode,
   jettonBurnOf,
   jettonBurnType,
@@ -35,6 +21,8 @@ export const excessesOpcode = 0xd53276db;
 const swapOpcode = 0xc0ffee20;
 const payoutOpcode = 0xc0ffee21;
 const deployOpcode = 0xc0ffee22;
+const tonPayoutOpcode = 0xc0ffee32;
+const notificationOpcode = 0xc0ffee36;
 const creatorType = 'coffee_create_pool_creator';
 
 /** `native$00`, `jetton$01 chain:uint8 hash:bits256`; null for TON. */
@@ -45,13 +33,13 @@ const asset: FieldReader<string | null> = (slice) => {
 };
 
 const amountBody = body({ queryId: uint64, amount: coins });
-const payoutBody = body({ queryId: uint64, recipient: address, amount: coins });
+const payoutBody = body({ queryId: uint64, recipient: maybeAddress, amount: coins });
 const swapEventBody = body({ queryId: uint64, input: asset, amountIn: coins, amountOut: coins });
 
 const jettonTransfer = built(jettonTransferType);
 const payout = as(
   'payout',
-  followedBy(call(payoutOpcode), as('out', first(jettonTransfer, call(0xc0ffee32), call(0xc0ffee36)))),
+  followedBy(call(payoutOpcode), as('out', first(jettonTransfer, call(tonPayoutOpcode), call(notificationOpcode)))),
 );
 const event = as('event', call(0xc0ffee30));
 
@@ -63,11 +51,16 @@ function incomingOf(block: Block): SwapSide {
   return sideOfTon(amountBody(message).amount, source, destination);
 }
 
+/** Jettons; TON as its vault was told to pay it, or as it came with a notification. */
 function outgoingOf(found: Found): SwapSide {
+  const out = found.one('out')!;
+  const transfer = jettonTransferOf(out);
+  if (transfer !== undefined) return sideOfTransfer(transfer);
+  const { opcode, message, source, destination } = innerCall(out);
+  if (opcode === notificationOpcode) return sideOfTon(message.value, source, destination);
   const order = innerCall(found.one('payout')!);
   const { recipient, amount } = payoutBody(order.message);
-  const transfer = jettonTransferOf(found.one('out'));
-  return transfer === undefined ? sideOfTon(amount, order.source, recipient) : sideOfTransfer(transfer);
+  return sideOfTon(amount, order.source, recipient);
 }
 
 const swap: Matcher = {
@@ -101,7 +94,14 @@ const swap: Matcher = {
 };
 
 const poolAssets = fields({ asset1: asset, asset2: asset });
-const depositBody = body({ queryId: uint64, amount: coins, params: inRef(() => null), assets: inRef(poolAssets) });
+const depositBody = body({
+  queryId: uint64,
+  amount: coins,
+  params: ref,
+  assets: inRef(poolAssets),
+  sender: maybeAddress,
+});
+const amountsBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
 const lp = as('lp', followedBy(call(internalTransferOpcode), maybe(call(excessesOpcode))));
 
 const deposit: Matcher = {
@@ -113,18 +113,19 @@ const deposit: Matcher = {
         'deploy',
         followedBy(
           call(deployOpcode),
-          maybe(as('deposit', followedByAll(call(0xc0ffee29), lp, call(0xc0ffee33), maybe(payout)))),
+          maybe(followedByAll(call(0xc0ffee29), lp, as('event', call(0xc0ffee33)), maybe(payout))),
         ),
       ),
     ),
   ),
   build(root, found) {
     const incoming = incomingOf(found.one('in')!);
-    const { assets } = depositBody(innerCall(root).message);
-    const { amount, sourceWallet } = incoming;
+    const { amount, assets, sender } = depositBody(innerCall(root).message);
+    const { sourceWallet } = incoming;
     const isFirst = incoming.asset === assets.asset1;
-    const done = found.one('deposit');
-    const minted = found.one('lp');
+    if (!isFirst && incoming.asset !== assets.asset2) return undefined;
+    const done = found.one('event');
+    const told = done && innerCall(done);
     const sent = isFirst
       ? { amount1: amount, asset1: incoming.asset, wallet1: sourceWallet }
       : { amount2: amount, asset2: incoming.asset, wallet2: sourceWallet };
@@ -132,13 +133,13 @@ const deposit: Matcher = {
       type: 'coffee_deposit_liquidity',
       actionType: 'dex_deposit_liquidity',
       columns: {
-        source: incoming.source,
-        destination: done === undefined ? null : innerCall(done).destination,
+        source: sender,
+        destination: told?.source ?? null,
         destinationSecondary: innerCall(found.one('deploy')!).destination,
         data: depositData({
           dex: 'coffee',
           ...sent,
-          minted: minted === undefined ? null : internalTransferBody(innerCall(minted).message).amount,
+          minted: told === undefined ? null : amountsBody(told.message).lpAmount,
           targetAsset1: incoming.asset,
           targetAsset2: isFirst ? assets.asset2 : assets.asset1,
           excesses: excessesOf(found),
@@ -150,34 +151,37 @@ const deposit: Matcher = {
 };
 
 function excessesOf(found: Found): readonly { readonly asset: string | null; readonly amount: bigint }[] {
-  if (found.one('payout') === undefined) return [];
-  const { asset: back, amount } = outgoingOf(found);
-  return [{ asset: back, amount: amount ?? 0n }];
+  const out = found.one('out');
+  if (out === undefined) return [];
+  const transfer = jettonTransferOf(out);
+  return transfer === undefined
+    ? [{ asset: null, amount: innerCall(out).message.value ?? 0n }]
+    : [{ asset: transfer.jetton, amount: transfer.amount }];
 }
 
 const paid = (label: string) =>
   as(
     `order-${label}`,
-    followedBy(call(payoutOpcode), as(label, first(jettonTransfer, call(0xc0ffee32), call(0xc0ffee36)))),
+    followedBy(call(payoutOpcode), as(label, first(jettonTransfer, call(tonPayoutOpcode), call(notificationOpcode)))),
   );
-const withdrawEventBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
 
 const withdraw: Matcher = {
   pattern: followedByAll(built(jettonBurnType), paid('first'), paid('second'), as('event', call(0xc0ffee35))),
   build(root, found) {
     const { owner, wallet, jetton, amount } = jettonBurnOf(root)!;
-    const told = withdrawEventBody(innerCall(found.one('event')!).message);
+    const { message, source: pool } = innerCall(found.one('event')!);
+    const told = amountsBody(message);
     return {
       type: 'dex_withdraw_liquidity',
       columns: {
         source: owner,
         sourceSecondary: wallet,
-        destination: innerCall(found.one('order-first')!).source,
+        destination: pool,
         asset: jetton,
         data: withdrawalData({
           dex: 'coffee',
-          first: withdrawn(found.one('first')!, told.amount1),
-          second: withdrawn(found.one('second')!, told.amount2),
+          first: withdrawn(found, 'first', told.amount1),
+          second: withdrawn(found, 'second', told.amount2),
           burnt: amount,
         }),
       },
@@ -186,16 +190,17 @@ const withdraw: Matcher = {
   },
 };
 
-function withdrawn(block: Block, amount: bigint): WithdrawnAsset {
-  const transfer = jettonTransferOf(block);
-  if (transfer === undefined) return { amount, asset: null, dexWallet: innerCall(block).source };
-  return {
-    amount,
-    asset: transfer.jetton,
-    userWallet: transfer.receiverWallet,
-    dexJettonWallet: transfer.senderWallet,
-    dexWallet: transfer.sender,
-  };
+/** The pool tells vaults to pay; TON goes to the user as to a wallet. */
+function withdrawn(found: Found, label: string, amount: bigint): WithdrawnAsset {
+  const out = found.one(label)!;
+  const { source: dexWallet } = innerCall(found.one(`order-${label}`)!);
+  const transfer = jettonTransferOf(out);
+  if (transfer !== undefined) {
+    const { jetton, receiverWallet, senderWallet } = transfer;
+    return { amount, asset: jetton, userWallet: receiverWallet, dexJettonWallet: senderWallet, dexWallet };
+  }
+  const { opcode, destination } = innerCall(out);
+  return { amount, asset: null, userWallet: opcode === tonPayoutOpcode ? destination : null, dexWallet };
 }
 
 const vaultBody = body({ queryId: uint64, asset });
@@ -220,12 +225,15 @@ const createVault: Matcher = {
   },
 };
 
-/** Assets of the pool to be, and for whom it is made: the public part of its parameters. */
+/** Assets of the pool to be and how it is to work, and for whom it is made: the public part of its parameters. */
 const creatorBody = body({
   queryId: uint64,
   amount: coins,
   assets: poolAssets,
+  kind: uint(3),
+  settings: maybeRef,
   recipient: inRef(maybeAddress),
+  sender: maybeAddress,
 });
 
 type Creator = { readonly amount: bigint; readonly provided: string | null; readonly isSecond: boolean };
@@ -237,12 +245,12 @@ const createCreator: Matcher = {
   ),
   build(root, found) {
     const incoming = incomingOf(found.one('in')!);
-    const { amount, assets, recipient } = creatorBody(innerCall(root).message);
+    const { amount, assets, recipient, sender } = creatorBody(innerCall(root).message);
     const isSecond = incoming.asset !== assets.asset1;
     return {
       type: creatorType,
       columns: {
-        source: incoming.source,
+        source: sender,
         sourceSecondary: incoming.sourceWallet,
         destination: recipient,
         destinationSecondary: innerCall(found.one('deploy')!).destination,
@@ -257,8 +265,7 @@ const createCreator: Matcher = {
   },
 };
 
-const poolRequestBody = body({ queryId: uint64, amount1: coins, amount2: coins, initiator: address });
-const poolEventBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
+const poolRequestBody = body({ queryId: uint64, amount1: coins, amount2: coins, initiator: maybeAddress });
 
 const createPool: Matcher = {
   pattern: followedBy(
@@ -273,7 +280,7 @@ const createPool: Matcher = {
             call(deployOpcode),
             lp,
             as('event', call(0xc0ffee33)),
-            maybe(followedBy(call(0xc0ffee36), maybe(call(0xb216d31f)))),
+            maybe(followedBy(call(notificationOpcode), maybe(call(0xb216d31f)))),
           ),
         ),
       ),
@@ -283,8 +290,8 @@ const createPool: Matcher = {
     const { source = null, sourceSecondary = null, destinationSecondary = null } = root.columns;
     const { amount, provided, isSecond } = root.data as Creator;
     const request = poolRequestBody(innerCall(found.one('request')!).message);
-    const told = poolEventBody(innerCall(found.one('event')!).message);
-    const { amount1, amount2 } = request;
+    const told = amountsBody(innerCall(found.one('event')!).message);
+    const { amount1, amount2, initiator } = request;
     return {
       type: 'coffee_create_pool',
       columns: {
@@ -299,8 +306,8 @@ const createPool: Matcher = {
           coffee_create_pool_data: {
             amount_1: isSecond ? amount2 : amount1,
             amount_2: isSecond ? amount1 : amount2,
-            initiator_1: source,
-            initiator_2: request.initiator,
+            initiator_1: isSecond ? initiator : source,
+            initiator_2: isSecond ? source : initiator,
             provided_asset: provided,
             lp_tokens_minted: told.lpAmount,
             pool_creator_contract: null,
@@ -323,33 +330,30 @@ const carried = (opcode: number) => ({
 });
 
 /** Funds held for a swap that nobody may run ahead of. */
-function protectedFunds(type: string, pattern: Pattern): Matcher {
-  return {
-    pattern,
-    build(root) {
-      const transfer = jettonTransferOf(root);
-      const plain = transfer === undefined ? innerCall(root) : undefined;
-      return {
-        type,
-        columns: {
-          source: transfer?.sender ?? plain?.source ?? null,
-          sourceSecondary: transfer?.senderWallet ?? null,
-          destination: transfer?.receiver ?? plain?.destination ?? null,
-          destinationSecondary: transfer?.receiverWallet ?? null,
-          asset: transfer?.jetton ?? null,
-          amount: transfer?.amount ?? plain?.message.value ?? null,
-        },
-        failed: root.failed,
-      };
-    },
-  };
-}
+const holdFunds: Matcher = {
+  pattern: after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
+  build(root) {
+    const transfer = jettonTransferOf(root);
+    const plain = transfer === undefined ? innerCall(root) : undefined;
+    return {
+      type: 'coffee_mev_protect_hold_funds',
+      columns: {
+        source: transfer?.sender ?? plain?.source ?? null,
+        sourceSecondary: transfer?.senderWallet ?? null,
+        destination: transfer?.receiver ?? plain?.destination ?? null,
+        asset: transfer?.jetton ?? null,
+        amount: transfer?.amount ?? plain?.message.value ?? null,
+      },
+      failed: root.failed,
+    };
+  },
+};
 
-const holdFunds = protectedFunds(
-  'coffee_mev_protect_hold_funds',
-  after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
-);
-const failedSwap = protectedFunds('coffee_mev_protect_failed_swap', carried(FAILED_SWAP));
+/** Clients know nothing of it but that it happened. */
+const failedSwap: Matcher = {
+  pattern: carried(FAILED_SWAP),
+  build: (root) => ({ type: 'coffee_mev_protect_failed_swap', columns: {}, failed: root.failed }),
+};
 
 /** By their place in the order of all matchers (indexing sheet 9.4). */
 export const coffeeMatchers: Readonly<Record<number, Matcher>> = {

@@ -16,6 +16,8 @@ export type Step = {
   /** The receiver's transaction comes to nothing. */
   readonly aborted?: boolean;
   readonly sends?: readonly Step[];
+  /** Bodies of messages to the outside, after what it sends on. */
+  readonly logs?: readonly Cell[];
 };
 
 /** The account of this number: raw, as actions show it. */
@@ -74,9 +76,14 @@ export function eventTrace(wallet: string, steps: readonly Step[]): EventTrace {
       init: init && openCell(init),
     };
   };
-  const take = (account: string, inMessage: EventMessage, { aborted = false, sends = [] }: Partial<Step>): void => {
+  const take = (
+    account: string,
+    inMessage: EventMessage,
+    { aborted = false, sends = [], logs = [] }: Partial<Step>,
+  ): void => {
     const own = ++lt;
     const outMessages = sends.map((step) => send(account, step));
+    const toOutside = logs.map((body) => ({ ...send(account, { to: '', body }), destination: null, value: null }));
     transactions.push({
       hash: hash(),
       account,
@@ -90,7 +97,7 @@ export function eventTrace(wallet: string, steps: readonly Step[]): EventTrace {
       skippedReason: null,
       exitCode: 0,
       inMessage,
-      outMessages,
+      outMessages: [...outMessages, ...toOutside],
     });
     sends.forEach((step, index) => take(step.to, outMessages[index]!, step));
   };
