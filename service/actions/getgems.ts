@@ -6,7 +6,7 @@ import { innerCall } from './jettons.ts';
 import { readAuctionTerms, readSaleTerms } from './listing-terms.ts';
 import type { Matcher } from './matcher.ts';
 import { listingData, nftPurchaseOf, nftTransferOf, nftTransferType, transferValues, type NftTransfer } from './nft.ts';
-import { as, built, call, followedBy, followedByAll, type Context } from './pattern.ts';
+import { as, built, call, followedByAll, type Context } from './pattern.ts';
 
 // Sales and auctions of items at Getgems, but for the bids (auctions.ts).
 
@@ -116,7 +116,7 @@ type Contract = { readonly nft: string | null; readonly marketplace: string | nu
 const saleAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftSale(account);
 const auctionAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftAuction(account);
 
-/** An order around what became of the item. */
+/** An order, told by what became of the item, which stays an action of its own. */
 function order(
   orders: readonly Orders[],
   contractAt: typeof saleAt,
@@ -124,12 +124,11 @@ function order(
   typeOf: (block: Block) => string,
 ): Matcher {
   return {
-    pattern: followedBy(
-      { test: (block) => orders.some((one) => isOneOf(block, one)) },
-      as('outcome', { test: (block) => outcomeOf(block) !== undefined }),
-    ),
-    build(root, found, context) {
-      const { item, info, newOwner } = outcomeOf(found.one('outcome')!)!;
+    pattern: { test: (block) => orders.some((one) => isOneOf(block, one)) },
+    build(root, _found, context) {
+      const outcome = root.next.map(outcomeOf).find((one) => one !== undefined);
+      if (outcome === undefined) return undefined;
+      const { item, info, newOwner } = outcome;
       const destination = messageOf(root)?.destination ?? '';
       const contract = contractAt(destination, context);
       if (contract?.nft !== item) return undefined;

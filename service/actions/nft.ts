@@ -184,10 +184,10 @@ function saleBefore(
   newOwner: string | null,
   { interfaces }: Context,
 ): Sale | undefined {
-  const message = previous && (callOf(previous) ?? tonTransferOf(previous))?.message;
-  const place = message?.destination ?? '';
-  const sale = interfaces.nftSale(place);
-  if (sale !== undefined && sale.nft === item && message?.source === newOwner && sale.nftOwner !== newOwner) {
+  const payment = previous && tonTransferOf(previous);
+  const place = (payment ?? (previous && callOf(previous)))?.message.destination ?? '';
+  const sale = payment?.message.source === newOwner ? interfaces.nftSale(place) : undefined;
+  if (sale !== undefined && sale.nft === item && sale.nftOwner !== newOwner) {
     return {
       price: sale.fullPrice,
       marketplace: 'getgems',
@@ -201,8 +201,11 @@ function saleBefore(
   return { price, marketplace: 'getgems', marketplaceAddress, realOwner };
 }
 
-/** An order to end an auction stays an action of its own. */
 const endsAuction = (block: Block): boolean => ['finish', 'stop'].includes(tonTransferOf(block)?.comment ?? '');
+
+/** A payment, or a message from outside, that an item changes hands for. */
+const isPayment = (block: Block): boolean =>
+  tonTransferOf(block) !== undefined || callOf(block)?.message.source === null;
 
 const transfer: Matcher = {
   pattern: followedBy(call(0x5fcc3d14), maybe(first(as('assigned', call(assignedOpcode)), call(0xd53276db)))),
@@ -215,7 +218,8 @@ const transfer: Matcher = {
     const oldOwner = (assigned && tryRead(() => assignedBody(innerCall(assigned).message).previous)) ?? source;
     const sale = saleBefore(root.previous, item, read.newOwner, context);
     const payment = sale === undefined ? undefined : root.previous;
-    const isPaid = payment !== undefined && !endsAuction(payment);
+    // An order to end an auction stays an action of its own.
+    const isPaid = payment !== undefined && isPayment(payment) && !endsAuction(payment);
     const values = {
       query_id: read.queryId,
       custom_payload: text(read.customPayload),
@@ -249,6 +253,10 @@ const bidBody = (slice: CellSlice): bigint => {
   return slice.coins();
 };
 
+function soldAtFragment({ nft_transfer_data: values, ...others }: ActionData): ActionData {
+  return { ...others, nft_transfer_data: { ...(values as ActionData), marketplace: 'fragment' } };
+}
+
 /** An item tells its new owner without having been told to: it was bought at Fragment, minted, or ended its own auction. */
 const assignment: Matcher = {
   pattern: call(assignedOpcode),
@@ -265,8 +273,9 @@ const assignment: Matcher = {
     const sale: Sale | undefined = isPurchase
       ? { price, marketplace: 'fragment', marketplaceAddress: null, realOwner: null }
       : undefined;
-    const payouts = isPurchase ? (before?.next ?? []).filter((next) => callOf(next)?.opcode === payoutOpcode) : [];
-    const [royalty, paid] = payouts.length === 2 ? payouts : [undefined, payouts[0]];
+    const payment = isPurchase && before !== undefined && isPayment(before) ? before : undefined;
+    const payouts = (payment?.next ?? []).filter((next) => callOf(next)?.opcode === payoutOpcode);
+    const [royalty, paid] = payouts.length > 1 ? payouts : [undefined, payouts[0]];
     const values = {
       query_id: queryId,
       custom_payload: null,
@@ -274,23 +283,25 @@ const assignment: Matcher = {
       forward_amount: null,
       response_destination: null,
     };
+    const told = transferData(info, values, sale, {
+      amount: paid?.columns.value ?? null,
+      royalty: royalty?.columns.value ?? null,
+    });
     return {
       type: nftTransferType,
       columns: {
-        source: previous ?? to(paid),
+        source: previous,
         destination,
         asset: info.collection,
         assetSecondary: item,
         data: {
-          ...transferData(info, values, sale, {
-            amount: paid?.columns.value ?? null,
-            royalty: royalty?.columns.value ?? null,
-          }),
+          // Of a mint too.
+          ...(isBid ? soldAtFragment(told) : told),
           ...listingData({ marketplace_fee_address: to(paid), royalty_address: to(royalty) }),
         },
       },
       data: { item, info, oldOwner: previous, newOwner: destination, sale, values } satisfies NftTransfer,
-      ...(isPurchase && before !== undefined && { also: [before, ...payouts] }),
+      ...(payment !== undefined && { also: [payment, ...payouts] }),
     };
   },
 };
@@ -302,11 +313,12 @@ const purchase: Matcher = {
     const { info, sale, values } = nftTransferOf(root)!;
     // Whoever told the contract to end is not a part of the transfer, and so neither is what follows that order.
     const { previous } = root;
-    const after = previous !== undefined && endsAuction(previous) ? [...root.next, ...previous.next] : root.next;
+    const after = previous !== undefined && endsAuction(previous) ? previous.next : root.next;
     const paid = after.find(
       (next) => tonTransferOf(next) !== undefined && next.columns.destination === sale!.realOwner,
     );
-    const { comment = null, encrypted = null } = (paid && tonTransferOf(paid)) ?? {};
+    if (paid === undefined) return undefined;
+    const { comment, encrypted } = tonTransferOf(paid)!;
     const { source = null, destination = null, asset = null, assetSecondary = null } = root.columns;
     return {
       type: nftPurchaseType,
@@ -316,14 +328,14 @@ const purchase: Matcher = {
         asset,
         assetSecondary,
         data: transferData(info, values, sale, {
-          amount: paid?.columns.value ?? null,
+          amount: paid.columns.value ?? null,
           comment,
-          encrypted: paid === undefined ? null : encrypted,
+          encrypted,
         }),
       },
       data: root.data,
       failed: root.failed,
-      ...(paid !== undefined && { also: [paid] }),
+      also: [paid],
     };
   },
 };

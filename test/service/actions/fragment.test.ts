@@ -2,7 +2,7 @@ import { Address, beginCell, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { bareBody, type Step } from '#test/support/event-traces.ts';
-import { item, itemActions, items, operation, owner } from '#test/support/nft-traces.ts';
+import { buyer, comment, item, itemActions, items, market, operation, owner } from '#test/support/nft-traces.ts';
 
 const userName = { nft: { content: { uri: 'https://nft.fragment.com/username/tonplane.json' } } };
 const ok: Step = { to: owner, body: bareBody(0xa37a0983) };
@@ -60,5 +60,44 @@ describe('an auction of a user name', () => {
     ['cancel', cancel],
   ])('is not what a %s at another item means', (_what, step) => {
     expect(itemActions(owner, [step], { nft: { content: { uri: 'https://example.com/1.json' } } })).toEqual([]);
+  });
+});
+
+const bid = beginCell().storeUint(0x38127de1, 32).storeCoins(70).storeUint(0, 32).endCell();
+const assigned = operation(0x05138d91).storeAddress(Address.parse(owner)).storeBit(true).storeRef(bid).endCell();
+const payout = (to: string, value: bigint): Step => ({ to, body: bareBody(0x370fec51), value });
+const given: Step = { to: buyer, body: assigned };
+
+describe('an item that tells who has it now', () => {
+  it('was bought with what its payment paid out', () => {
+    const paid: Step = { to: item, body: comment(''), sends: [payout(market, 3n), payout(owner, 60n), given] };
+    const [action] = itemActions(buyer, [paid], userName);
+    expect(action).toMatchObject({ type: 'nft_transfer', source: owner, destination: buyer });
+    expect(action?.data['nft_transfer_data']).toMatchObject({
+      is_purchase: true,
+      price: 70n,
+      marketplace: 'fragment',
+      payout_amount: 60n,
+      royalty_amount: 3n,
+    });
+    expect(action?.data['nft_listing_data']).toMatchObject({ marketplace_fee_address: owner, royalty_address: market });
+    expect(action?.transactions).toHaveLength(5);
+  });
+
+  it('was bought, whatever another call paid out', () => {
+    const called: Step = { to: item, body: bareBody(0x123), sends: [payout(owner, 60n), given] };
+    const [action] = itemActions(buyer, [called], userName);
+    expect(action?.data['nft_transfer_data']).toMatchObject({ is_purchase: true, price: 70n, payout_amount: null });
+    expect(action?.transactions).toHaveLength(2);
+  });
+
+  it('was minted for a bid', () => {
+    const minted: Step = { to: item, body: bareBody(0x299a3e15), sends: [given] };
+    const action = itemActions(buyer, [minted], userName).find(({ type }) => type === 'nft_transfer');
+    expect(action?.data['nft_transfer_data']).toMatchObject({
+      is_purchase: false,
+      price: null,
+      marketplace: 'fragment',
+    });
   });
 });

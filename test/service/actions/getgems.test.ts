@@ -169,7 +169,11 @@ describe('a purchase', () => {
   it('is not paid for by what the buyer sends the seller besides', () => {
     const gift: Step = { to: owner, body: comment('hello'), value: 5n };
     expect(purchaseIn([gift, bought])).toMatchObject({ payout_amount: 9n, payout_comment: 'Profit' });
-    expect(purchaseIn([gift, { ...bought, sends: [itemTransfer(buyer)] }])).toMatchObject({ payout_amount: null });
+    expect(purchaseIn([gift, { ...bought, sends: [itemTransfer(buyer)] }])).toBeUndefined();
+  });
+
+  it('is not paid for by a call', () => {
+    expect(purchaseIn([{ ...bought, body: bareBody(0x123) }])).toBeUndefined();
   });
 });
 
@@ -188,16 +192,18 @@ describe('an order about an item', () => {
     expect(actions[0]).toMatchObject({ source: owner, destination: contract, asset: items, assetSecondary: item });
     expect(actions[0]?.accounts).toContain(item);
     expect(actions[0]?.data['nft_transfer_data']).toMatchObject(marketplace);
-    expect(actions[1]).toMatchObject({ parentActionId: actions[0]?.actionId, ancestorTypes: [type] });
+    expect(actions[1]).toMatchObject({ parentActionId: null, ancestorTypes: [] });
   });
 
-  it('ends an auction around the purchase', () => {
-    const actions = itemActions(market, [order(comment('finish'), buyer)], { auction: {} });
+  it('ends an auction beside the purchase', () => {
+    const payout: Step = { to: owner, body: comment('Profit'), value: 9n };
+    const { sends = [], ...finish } = order(comment('finish'), buyer);
+    const actions = itemActions(market, [{ ...finish, sends: [payout, ...sends] }], { auction: {} });
     const [finished, purchase, transfer] = actions;
     expect(finished).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });
-    expect(purchase).toMatchObject({ type: 'nft_purchase', destination: buyer, parentActionId: finished?.actionId });
+    expect(purchase).toMatchObject({ type: 'nft_purchase', destination: buyer, parentActionId: null });
     expect(transfer).toMatchObject({ type: 'nft_transfer', parentActionId: purchase?.actionId });
-    expect(transfer?.ancestorTypes.toSorted()).toEqual(['nft_finish_auction', 'nft_purchase']);
+    expect(transfer?.ancestorTypes).toEqual(['nft_purchase']);
   });
 
   it('says nothing of what is not for sale there', () => {
