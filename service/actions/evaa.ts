@@ -1,15 +1,18 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { address, bigUint, body, fields, inRef, openBody, peek, tryRead, uint, uint32, uint64 } from './body.ts';
+import { address, bigUint, body, fields, inRef, openBody, peek, ref, tryRead, uint, uint32, uint64 } from './body.ts';
 import type { EventMessage } from './event.ts';
 import type { Matcher } from './matcher.ts';
 import { as, built, call, first, followedBy, followedByAll, maybe, only, type Found, type Pattern } from './pattern.ts';
-import { innerCall, jettonTransferOf, jettonTransferType, payloadOpcode } from './jettons.ts';
+import { innerCall, jettonTransferOf, jettonTransferType, payloadOpcode, type JettonTransfer } from './jettons.ts';
 
 // EVAA: lending. Its master answers through a contract of each user.
 
 const assetId = bigUint(256);
+
+/** What EVAA calls TON: a hash of its name. */
+const tonId = 0x1a4219fe5e60d63af2a3cc7dce6fec69b45c6b5718497a6148e7c232ac87bd8an;
 
 /** Messages to a user's contract begin with a header: an amount, perhaps a reference, two bits. Undefined when no opcode follows it. */
 function openUserBody(message: EventMessage): CellSlice | undefined {
@@ -61,13 +64,22 @@ function carried(opcode: number): Pattern {
 const supplyBody = body({ queryId: uint64, includeCode: uint(2), amount: uint64, recipient: address });
 const supplyPayload = fields({ opcode: uint32, includeCode: uint(2), recipient: address });
 const supplyUser = fields({ queryId: uint64, assetId });
+const suppliedBody = body({ queryId: uint64, owner: address, assetId, amount: uint64 });
+
+function returnedTo(returned: Block | undefined, supplied: JettonTransfer | undefined): string | null {
+  const back = jettonTransferOf(returned);
+  return back !== undefined && back.senderWallet === supplied?.receiverWallet ? back.receiverWallet : null;
+}
 
 const supply: Matcher = {
   pattern: followedBy(
     carried(0x01),
     as(
       'user',
-      followedBy(userCall(0x11), first(as('success', followedBy(call(0x11a), leftOver)), call(0x11f), jettonTransfer)),
+      followedBy(
+        userCall(0x11),
+        first(as('success', followedBy(call(0x11a), leftOver)), call(0x11f), as('returned', jettonTransfer)),
+      ),
     ),
   ),
   build(root, found) {
@@ -75,20 +87,28 @@ const supply: Matcher = {
     const id = readUser(user, supplyUser).assetId;
     const transfer = jettonTransferOf(root);
     const said = transfer === undefined ? supplyBody(innerCall(root).message) : undefined;
+    const recipient = said?.recipient ?? supplyPayload(transfer!.forwardPayload!.clone()).recipient;
+    const supplied = found.one('success');
     const { source, destination: contract } = innerCall(user);
+    // Of somebody else only when jettons went back to it.
+    const recipientWallet =
+      recipient === transfer?.sender ? transfer.senderWallet : returnedTo(found.one('returned'), transfer);
     return {
       type: 'evaa_supply',
       columns: {
         source: transfer?.sender ?? innerCall(root).source,
         sourceSecondary: transfer?.senderWallet ?? null,
-        destination: said?.recipient ?? supplyPayload(transfer!.forwardPayload!.clone()).recipient,
+        destination: recipient,
         destinationSecondary: contract,
         asset: transfer?.jetton ?? null,
-        amount: transfer?.amount ?? said!.amount,
+        amount:
+          supplied === undefined
+            ? (transfer?.amount ?? said!.amount)
+            : suppliedBody(innerCall(supplied).message).amount,
         data: {
           evaa_supply_data: {
             sender_jetton_wallet: null,
-            recipient_jetton_wallet: transfer?.senderWallet ?? null,
+            recipient_jetton_wallet: recipientWallet,
             master_jetton_wallet: transfer?.receiverWallet ?? null,
             master: source,
             asset_id: textId(id),
@@ -96,13 +116,12 @@ const supply: Matcher = {
           },
         },
       },
-      failed: found.one('success') === undefined,
+      failed: supplied === undefined,
     };
   },
 };
 
 const withdrawBody = body({ queryId: uint64, assetId, amount: uint64, recipient: address });
-const withdrawUser = fields({ queryId: uint64, assetId, amount: uint64, _1: uint64, _2: uint64, recipient: address });
 const collateralizedBody = body({ queryId: uint64, owner: address, assetId, amount: uint64 });
 
 /** Why nothing was paid, by the opcode of what came back. */
@@ -126,7 +145,7 @@ const withdraw: Matcher = {
             'collateralized',
             followedByAll(
               call(0x211),
-              only(as('jettons', jettonTransfer), followedBy(call(0x211a), leftOver)),
+              only(as('jettons', jettonTransfer), as('ton', followedBy(call(0x211a), leftOver))),
               followedBy(userCall(0x211a), built('ton_transfer')),
             ),
           ),
@@ -143,11 +162,12 @@ const withdraw: Matcher = {
     const paid = found.one('collateralized');
     const transfer = jettonTransferOf(found.one('jettons'));
     const refused = found.one('refused');
+    if (paid !== undefined && found.one(said.assetId === tonId ? 'ton' : 'jettons') === undefined) return undefined;
     return {
       type: 'evaa_withdraw',
       columns: {
         source,
-        destination: tryRead(() => readUser(user, withdrawUser).recipient) ?? said.recipient,
+        destination: said.recipient,
         destinationSecondary: innerCall(user).destination,
         asset: transfer?.jetton ?? null,
         amount: paid === undefined ? said.amount : collateralizedBody(innerCall(paid).message).amount,
@@ -167,7 +187,15 @@ const withdraw: Matcher = {
   },
 };
 
-const liquidateBody = body({ queryId: uint64, borrower: address, liquidator: address, collateralId: assetId });
+const liquidateBody = body({
+  queryId: uint64,
+  borrower: address,
+  liquidator: address,
+  collateralId: assetId,
+  collateralMin: uint64,
+  includeCode: uint(2),
+  amount: uint64,
+});
 const liquidatePayload = fields({ opcode: uint32, borrower: address, liquidator: address, collateralId: assetId });
 
 const satisfiedBody = body({
@@ -193,8 +221,16 @@ const unsatisfiedBody = body({
   owner: address,
   liquidator: address,
   debtId: assetId,
-  details: inRef(fields({ transferred: uint64, collateralId: assetId })),
-  error: (slice) => peek(slice.remainingRefs > 0 ? slice.refSlice() : slice, uint32),
+  details: inRef(
+    fields({
+      transferred: uint64,
+      collateralId: assetId,
+      collateralMin: uint64,
+      forwardAmount: uint64,
+      response: ref,
+      error: (slice) => peek(slice, uint32),
+    }),
+  ),
 });
 
 /** Why a user's contract refuses, by code. */
@@ -235,55 +271,37 @@ const liquidate: Matcher = {
     const said =
       transfer === undefined
         ? liquidateBody(innerCall(root).message)
-        : liquidatePayload(transfer.forwardPayload!.clone());
-    const { debtAmount, debtId, amount, failReason } = liquidationOutcome(found);
+        : { ...liquidatePayload(transfer.forwardPayload!.clone()), amount: transfer.amount };
     const user = found.one('user');
+    const satisfied = found.one('satisfied');
+    const done = satisfied && satisfiedBody(innerCall(satisfied).message);
+    const collateralId = done?.details.collateralId ?? said.collateralId;
     return {
       type: 'evaa_liquidate',
       columns: {
         source: transfer?.sender ?? innerCall(root).source,
-        destination: said.borrower,
+        destination: done?.owner ?? said.borrower,
         destinationSecondary: user === undefined ? null : innerCall(user).destination,
-        asset: said.collateralId.toString(),
-        amount,
+        asset: collateralId.toString(),
+        amount: done?.details.reward ?? 0n,
         data: {
           evaa_liquidate_data: {
-            fail_reason: failReason,
-            debt_amount: debtAmount ?? transfer?.amount ?? null,
-            asset_id: debtId === null ? null : textId(debtId),
+            fail_reason: done === undefined ? failReason(found) : null,
+            debt_amount: done?.details.liquidatable ?? said.amount,
+            asset_id: textId(collateralId),
           },
         },
       },
-      failed: found.one('satisfied') === undefined,
+      failed: done === undefined,
     };
   },
 };
 
-type Outcome = {
-  readonly debtAmount: bigint | null;
-  readonly debtId: bigint | null;
-  readonly amount: bigint | null;
-  readonly failReason: string | null;
-};
-
-function liquidationOutcome(found: Found): Outcome {
-  const told = found.one('satisfied') ?? found.one('failed');
-  if (told !== undefined) {
-    const { debtId, details } = satisfiedBody(innerCall(told).message);
-    const isPaid = found.one('satisfied') !== undefined;
-    return {
-      debtAmount: details.liquidatable,
-      debtId,
-      amount: details.reward,
-      failReason: isPaid ? null : 'master_not_enough_liquidity',
-    };
-  }
+function failReason(found: Found): string {
   const unsatisfied = found.one('unsatisfied');
-  if (unsatisfied === undefined) {
-    return { debtAmount: null, debtId: null, amount: null, failReason: 'immediate_rejection' };
-  }
-  const { debtId, details, error = 0 } = unsatisfiedBody(innerCall(unsatisfied).message);
-  return { debtAmount: details.transferred, debtId, amount: null, failReason: liquidationFailures[error] ?? null };
+  if (unsatisfied === undefined) return found.one('failed') ? 'master_not_enough_liquidity' : 'immediate_rejection';
+  const { error } = unsatisfiedBody(innerCall(unsatisfied).message).details;
+  return error === undefined ? 'parse_error' : (liquidationFailures[error] ?? 'unknown');
 }
 
 /** By their place in the order of all matchers (indexing sheet 9.4). */

@@ -144,16 +144,18 @@ export function jettonTransfer(transfer: {
   readonly to: { readonly wallet: string; readonly owner: string };
   readonly from: string;
   readonly amount: bigint;
+  /** What the receiver is to be told. */
+  readonly payload?: Cell;
   readonly sends?: readonly Step[];
 }): Step {
-  const { wallet, to, from, amount, sends = [] } = transfer;
+  const { wallet, to, from, amount, payload = null, sends = [] } = transfer;
   const ordered = open(0x0f8a7ea5)
     .storeCoins(amount)
     .storeAddress(Address.parse(to.owner))
     .storeAddress(Address.parse(from))
     .storeBit(false)
     .storeCoins(1)
-    .storeBit(false)
+    .storeMaybeRef(payload)
     .endCell();
   const internal = open(0x178d4519)
     .storeCoins(amount)

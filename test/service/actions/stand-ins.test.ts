@@ -157,6 +157,8 @@ const toUser = (opcode: number) =>
 
 const report = (opcode: number): Step => ({ to: raw('w3'), body: bareBody(opcode) });
 
+const errorOf = (code: number): Cell => beginCell().storeUint(code, 32).endCell();
+
 describe('liquidations at EVAA', () => {
   const [master, contract, borrower] = ['a1', 'a2', 'a3'].map((id) => `0:${id.toUpperCase().repeat(32)}`) as [
     string,
@@ -189,10 +191,17 @@ describe('liquidations at EVAA', () => {
           .storeUint(900, 64),
       )
       .endCell();
-  const unsatisfied = (code: number) =>
+  const unsatisfied = (error: Cell) =>
     outcome(0x31f)
-      .storeRef(beginCell().storeUint(50, 64).storeUint(collateral, 256).storeUint(1, 64).storeUint(1, 64))
-      .storeRef(beginCell().storeUint(code, 32))
+      .storeRef(
+        beginCell()
+          .storeUint(50, 64)
+          .storeUint(collateral, 256)
+          .storeUint(1, 64)
+          .storeUint(1, 64)
+          .storeRef(new Cell())
+          .storeSlice(error.beginParse()),
+      )
       .endCell();
   const liquidation = (answer: Step[]): Step => ({
     to: master,
@@ -215,7 +224,7 @@ describe('liquidations at EVAA', () => {
         ...common(),
         destinationSecondary: contract,
         amount: 900n,
-        data: { evaa_liquidate_data: { fail_reason: null, debt_amount: 500n, asset_id: '0xdeb' } },
+        data: { evaa_liquidate_data: { fail_reason: null, debt_amount: 500n, asset_id: '0xc0' } },
         success: true,
       },
     ]);
@@ -264,26 +273,27 @@ describe('liquidations at EVAA', () => {
   it('fail when the master lacks what it would pay', async () => {
     const back: Step[] = [{ to: contract, body: bareBody(0x311f) }, report(0x311f)];
     const { meant } = await network.act('w3', [liquidation([{ to: master, body: satisfied(), sends: back }])]);
-    const data = { evaa_liquidate_data: { fail_reason: 'master_not_enough_liquidity', debt_amount: 500n } };
-    expect(meant).toMatchObject([{ ...common(), destinationSecondary: contract, data, success: false }]);
+    const data = { evaa_liquidate_data: { fail_reason: 'master_not_enough_liquidity', debt_amount: 50n } };
+    expect(meant).toMatchObject([{ ...common(), destinationSecondary: contract, amount: 0n, data, success: false }]);
   });
 
   it.each([
-    [0xe001, 'master_liquidating_too_much'],
-    [0xe002, 'user_withdraw_in_progress'],
-    [0xe003, 'not_liquidatable'],
-    [0xe004, 'execution_crashed'],
-    [0xe005, 'min_collateral_not_satisfied'],
-    [0xe006, 'user_not_enough_collateral'],
-    [0xe007, 'user_liquidating_too_much'],
-    [0xe008, 'master_not_enough_liquidity'],
-    [0xe009, 'liquidation_prices_missing'],
-    [0xe0ff, null],
-  ])('fail for the reason that the user contract tells: %i', async (code, reason) => {
-    const answer: Step = { to: master, body: unsatisfied(code), sends: [report(0x311f)] };
+    [errorOf(0xe001), 'master_liquidating_too_much'],
+    [errorOf(0xe002), 'user_withdraw_in_progress'],
+    [errorOf(0xe003), 'not_liquidatable'],
+    [errorOf(0xe004), 'execution_crashed'],
+    [errorOf(0xe005), 'min_collateral_not_satisfied'],
+    [errorOf(0xe006), 'user_not_enough_collateral'],
+    [errorOf(0xe007), 'user_liquidating_too_much'],
+    [errorOf(0xe008), 'master_not_enough_liquidity'],
+    [errorOf(0xe009), 'liquidation_prices_missing'],
+    [errorOf(0xe0ff), 'unknown'],
+    [new Cell(), 'parse_error'],
+  ])('fail for the reason that the user contract tells: %s', async (error, reason) => {
+    const answer: Step = { to: master, body: unsatisfied(error), sends: [report(0x311f)] };
     const { meant } = await network.act('w3', [liquidation([answer])]);
-    const data = { evaa_liquidate_data: { fail_reason: reason, debt_amount: 50n, asset_id: '0xdeb' } };
-    expect(meant).toMatchObject([{ ...common(), amount: null, data, success: false }]);
+    const data = { evaa_liquidate_data: { fail_reason: reason, debt_amount: 50n, asset_id: '0xc0' } };
+    expect(meant).toMatchObject([{ ...common(), amount: 0n, data, success: false }]);
   });
 
   it('fail when the master does not even ask the user contract', async () => {
@@ -292,8 +302,8 @@ describe('liquidations at EVAA', () => {
       {
         ...common(),
         destinationSecondary: null,
-        amount: null,
-        data: { evaa_liquidate_data: { fail_reason: 'immediate_rejection', debt_amount: null, asset_id: null } },
+        amount: 0n,
+        data: { evaa_liquidate_data: { fail_reason: 'immediate_rejection', debt_amount: 50n, asset_id: '0xc0' } },
         success: false,
       },
     ]);
