@@ -1,6 +1,7 @@
+import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { body, coins, maybeAddress, uint256, uint64 } from './body.ts';
+import { body, coins, maybeAddress, tryRead, uint256, uint64 } from './body.ts';
 import type { ActionColumns } from './columns.ts';
 import type { EventMessage } from './event.ts';
 import type { Matcher } from './matcher.ts';
@@ -22,9 +23,16 @@ const newKeyLog = 0x27756729;
 const dkgLog = 0x453443a6;
 
 const mintEvent = body({ amount: coins, recipient: maybeAddress, bitcoinTxId: uint256 });
-const burnEvent = body({ amount: coins, sender: maybeAddress, pegout: maybeAddress });
+const burnEvent = body({ amount: coins, parties: (slice) => burnParties(slice) });
 const newKeyEvent = body({ amount: coins, key: uint256, pegout: maybeAddress });
 const dkgEvent = body({ timestamp: uint64, key: uint256 });
+
+/** Old logs end before the addresses, or within. */
+function burnParties(slice: CellSlice): { readonly sender: string | null; readonly pegout: string | null } {
+  const sender = tryRead(() => maybeAddress(slice));
+  const pegout = sender === undefined ? undefined : tryRead(() => maybeAddress(slice));
+  return { sender: sender ?? null, pegout: pegout ?? null };
+}
 
 function logOf(block: Block | undefined): EventMessage {
   return callOf(block!)!.message;
@@ -64,8 +72,8 @@ const mint: Matcher = {
         assetSecondary: bitcoinId(bitcoinTxId),
         amount,
       },
-      failed: found.one('mint')!.failed,
-      also: before,
+      // With whatever else these steps sent.
+      also: [...before, ...before.flatMap(({ next }) => next)],
     };
   },
 };
@@ -83,9 +91,9 @@ const burn: Matcher = {
       columns: {
         source: owner,
         sourceSecondary: wallet,
-        destination: event.pegout,
+        destination: event.parties.pegout,
         asset: jetton,
-        amount: event.amount < amount ? event.amount : amount,
+        amount: amount === 0n || event.amount < amount ? event.amount : amount,
       },
       failed: root.failed,
     };
@@ -125,12 +133,13 @@ function alone(type: string, opcode: number, say: (message: EventMessage) => Act
 
 const mintAlone = alone('tgbtc_mint', mintLog, (message) => {
   const { amount, recipient, bitcoinTxId } = mintEvent(message);
-  return { destination: recipient, assetSecondary: bitcoinId(bitcoinTxId), amount };
+  const { source } = message;
+  return { source, sourceSecondary: source, destination: recipient, assetSecondary: bitcoinId(bitcoinTxId), amount };
 });
 
 const burnAlone = alone('tgbtc_burn', burnLog, (message) => {
-  const { amount, sender, pegout: to } = burnEvent(message);
-  return { source: sender, destination: to, amount };
+  const { amount, parties } = burnEvent(message);
+  return { source: parties.sender, destination: parties.pegout, amount };
 });
 
 const newKeyAlone = alone('tgbtc_new_key', newKeyLog, (message) => {
