@@ -5,19 +5,7 @@ import type { Block } from './block.ts';
 import { address, body, coins, fields, maybeRef, peek, tryRead, uint, uint32, uint64 } from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
-import {
-  as,
-  built,
-  call,
-  first,
-  followedBy,
-  followedByAll,
-  maybe,
-  lazy,
-  type Context,
-  type Found,
-  type Pattern,
-} from './pattern.ts';
+import { as, built, call, first, followedBy, followedByAll, maybe, lazy, type Found, type Pattern } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // JVault: pools in which jettons are staked through a wallet of each owner.
@@ -56,7 +44,7 @@ const stake: Matcher = {
       followedBy(
         call(0xd68a4ac1),
         first(
-          followedByAll(requestUpdate, referrers, updateRewards),
+          as('update', followedByAll(requestUpdate, referrers, updateRewards)),
           as('cancelled', followedBy(call(0x9eada1d9), maybe(jettonTransfer))),
         ),
       ),
@@ -84,7 +72,7 @@ const stake: Matcher = {
           },
         },
       },
-      failed: isCancelled,
+      failed: isCancelled || received.failed || found.one('update')?.failed === true,
     };
   },
 };
@@ -95,8 +83,14 @@ const mintedBy = (received: Block): bigint | null =>
 
 const amountBody = body({ queryId: uint64, amount: coins });
 
-/** What the data of a stake wallet and of its pool say: the pool, the wallet's own jetton, and the jetton that is staked. */
-function assetsOf(wallet: string, interfaces: Interfaces) {
+type StakeAssets = {
+  readonly pool: string | null;
+  readonly asset: string | null;
+  readonly stakingAsset: string | null;
+};
+
+/** What the data of a stake wallet and of its pool say: the pool, the jetton that is staked, and the wallet's own jetton. */
+function assetsOf(wallet: string, interfaces: Interfaces): StakeAssets {
   const data = openData(interfaces.data(wallet));
   const read = data && tryRead(() => readStakeWallet(data));
   const pool = read?.pool ?? null;
@@ -123,25 +117,21 @@ function readPoolLockWallet(slice: CellSlice): string {
   return address(slice);
 }
 
-/** Takes stakes back, at once or as a request; without the pool's part it failed with the exit code of the wallet. */
-function unstaking(type: string, failsAlone: boolean) {
-  return (root: Block, found: Found, { interfaces }: Context) => {
-    const { message, source, destination: wallet } = innerCall(root);
-    const { pool, asset, stakingAsset } = assetsOf(wallet, interfaces);
-    const isDone = found.one('update') !== undefined;
-    return {
-      type,
-      columns: {
-        source,
-        sourceSecondary: wallet,
-        destination: pool,
-        asset,
-        asset2: stakingAsset,
-        amount: amountBody(message).amount,
-        opcode: isDone ? null : root.nodes[0]!.transaction.exitCode,
-      },
-      failed: failsAlone && !isDone,
-    };
+/** Takes stakes back, at once or as a request; without the pool's part it ended with the exit code of the wallet. */
+function takingBack(type: string, root: Block, found: Found, { pool, asset, stakingAsset }: StakeAssets) {
+  const { message, source, destination: wallet } = innerCall(root);
+  const update = found.one('update');
+  return {
+    type,
+    columns: {
+      source,
+      sourceSecondary: wallet,
+      destination: update === undefined ? pool : innerCall(update).destination,
+      asset,
+      asset2: stakingAsset,
+      amount: amountBody(message).amount,
+      opcode: update === undefined ? root.nodes[0]!.transaction.exitCode : null,
+    },
   };
 }
 
@@ -151,16 +141,36 @@ const unstake: Matcher = {
     maybe(
       as(
         'update',
-        followedByAll(requestUpdate, referrers, maybe(built('ton_transfer')), jettonTransfer, updateRewards),
+        followedByAll(
+          requestUpdate,
+          referrers,
+          maybe(built('ton_transfer')),
+          as('paid', jettonTransfer),
+          updateRewards,
+        ),
       ),
     ),
   ),
-  build: unstaking('jvault_unstake', false),
+  build(root, found, { interfaces }) {
+    const assets = assetsOf(innerCall(root).destination, interfaces);
+    if (assets.pool === null || assets.asset === null) return undefined;
+    const paid = jettonTransferOf(found.one('paid'));
+    if (paid !== undefined && paid.jetton !== assets.asset) return undefined;
+    return takingBack('jvault_unstake', root, found, assets);
+  },
 };
 
 const unstakeRequest: Matcher = {
   pattern: followedBy(call(0x0168d4b7), maybe(as('update', followedByAll(requestUpdate, referrers, updateRewards)))),
-  build: unstaking('jvault_unstake_request', true),
+  build(root, found, { interfaces }) {
+    const assets = assetsOf(innerCall(root).destination, interfaces);
+    const update = found.one('update');
+    if (update === undefined && (assets.pool === null || assets.asset === null)) return undefined;
+    return {
+      ...takingBack('jvault_unstake_request', root, found, assets),
+      failed: update === undefined || update.failed || root.failed,
+    };
+  },
 };
 
 /** Masters of the rewards that are wanted: the keys of a dictionary by address. */

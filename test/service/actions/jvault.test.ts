@@ -2,6 +2,7 @@ import { Address, beginCell, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
+import type { Interfaces } from '#service/actions/interfaces.ts';
 import {
   accounts,
   bareBody,
@@ -46,9 +47,9 @@ const stakeOf = (body: Cell, sends: readonly Step[]): Step =>
     sends: [{ to: stakeWallet, body, sends }],
   });
 
-function actionOf(type: string, step: Step) {
+function actionOf(type: string, step: Step, known: Interfaces = interfaces) {
   const trace = eventTrace(user, [step]);
-  const action = classify(trace, interfaces).actions.find((one) => one.type === type);
+  const action = classify(trace, known).actions.find((one) => one.type === type);
   return { action, isWhole: action?.transactions.length === trace.transactions.length };
 }
 
@@ -63,6 +64,12 @@ describe('a stake at JVault', () => {
       });
       expect(isWhole).toBe(true);
     }
+  });
+
+  it('fails with the pool that is to be told of it', () => {
+    const request: Step = { ...rewards([updated]), aborted: true };
+    const { action } = actionOf('jvault_stake', stakeOf(received, [request]));
+    expect(action).toMatchObject({ success: false, data: { jvault_stake_data: { minted_stake_jettons: 100n } } });
   });
 
   it('mints nothing when it is cancelled', () => {
@@ -98,5 +105,53 @@ describe('a claim at JVault', () => {
       success: true,
     });
     expect(isWhole).toBe(true);
+  });
+});
+
+describe('a stake taken back from JVault', () => {
+  const [minter, otherJetton] = [nextReferrer, referrer];
+  const data: Readonly<Record<string, Cell>> = {
+    [stakeWallet]: beginCell().storeAddress(Address.parse(pool)).storeAddress(Address.parse(minter)).endCell(),
+    [pool]: beginCell()
+      .storeUint(0, 33)
+      .storeAddress(Address.parse(user))
+      .storeAddress(Address.parse(user))
+      .storeAddress(Address.parse(poolWallet))
+      .endCell(),
+  };
+  const withData: Interfaces = { ...interfaces, data: (account) => data[account]?.toBoc() };
+  const others: Interfaces = {
+    ...withData,
+    jettonWallet: (account) =>
+      account === userWallet ? { owner: user, jetton: otherJetton } : { owner: pool, jetton },
+  };
+  const orderOf = (opcode: number, sends: readonly Step[]): Step => ({
+    to: stakeWallet,
+    body: open(opcode).storeCoins(70).endCell(),
+    sends,
+  });
+  const paid = jettonTransfer({ wallet: poolWallet, to: { wallet: userWallet, owner: user }, from: pool, amount: 70n });
+  const taken = { source: user, sourceSecondary: stakeWallet, destination: pool, asset: jetton, amount: 70n };
+
+  it('is what its pool pays', () => {
+    const unstake = orderOf(0x499a9262, [rewards([paid, updated])]);
+    const { action, isWhole } = actionOf('jvault_unstake', unstake, withData);
+    expect(action).toMatchObject({ ...taken, asset2: minter, opcode: null, success: true });
+    expect(isWhole).toBe(true);
+    expect(actionOf('jvault_unstake', unstake).action).toBeUndefined();
+    expect(actionOf('jvault_unstake', unstake, others).action).toBeUndefined();
+  });
+
+  it('is what was asked for', () => {
+    const refused = orderOf(0x0168d4b7, []);
+    expect(actionOf('jvault_unstake_request', refused, withData).action).toMatchObject({
+      ...taken,
+      asset2: minter,
+      opcode: 0,
+      success: false,
+    });
+    expect(actionOf('jvault_unstake_request', refused).action).toBeUndefined();
+    const answered = orderOf(0x0168d4b7, [rewards([updated])]);
+    expect(actionOf('jvault_unstake_request', answered).action).toMatchObject({ ...taken, asset: null, success: true });
   });
 });
