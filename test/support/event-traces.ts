@@ -44,6 +44,26 @@ export const bareBody = (opcode: number): Cell => open(opcode).endCell();
 export const mintedJettons = (amount: bigint): Cell =>
   open(0x178d4519).storeCoins(amount).storeAddress(null).storeAddress(null).storeCoins(0).endCell();
 
+/** An order to a wallet of jettons (`transfer`, TEP-74); a payload brings a notification with it. */
+export function transferOrder(order: {
+  readonly amount: bigint;
+  /** Raw, as all accounts of these traces. */
+  readonly to: string;
+  /** Who gets what is left over. */
+  readonly from: string | null;
+  readonly payload?: Cell | null;
+}): Cell {
+  const { amount, to, from, payload = null } = order;
+  return open(0x0f8a7ea5)
+    .storeCoins(amount)
+    .storeAddress(Address.parse(to))
+    .storeAddress(from === null ? null : Address.parse(from))
+    .storeBit(false)
+    .storeCoins(payload === null ? 0 : 1)
+    .storeMaybeRef(payload)
+    .endCell();
+}
+
 /** Base64 of 32 bytes, of a number. */
 function hashOf(number: number): string {
   return Buffer.from(number.toString(16).padStart(64, '0'), 'hex').toString('base64');
@@ -149,14 +169,6 @@ export function jettonTransfer(transfer: {
   readonly sends?: readonly Step[];
 }): Step {
   const { wallet, to, from, amount, payload = null, sends = [] } = transfer;
-  const ordered = open(0x0f8a7ea5)
-    .storeCoins(amount)
-    .storeAddress(Address.parse(to.owner))
-    .storeAddress(Address.parse(from))
-    .storeBit(false)
-    .storeCoins(1)
-    .storeMaybeRef(payload)
-    .endCell();
   const internal = open(0x178d4519)
     .storeCoins(amount)
     .storeAddress(Address.parse(from))
@@ -166,7 +178,7 @@ export function jettonTransfer(transfer: {
   const notify = open(0x7362d09c).storeCoins(amount).storeAddress(Address.parse(from)).storeBit(false).endCell();
   return {
     to: wallet,
-    body: ordered,
+    body: transferOrder({ amount, to: to.owner, from, payload }),
     sends: [{ to: to.wallet, body: internal, sends: [{ to: to.owner, body: notify, sends }] }],
   };
 }

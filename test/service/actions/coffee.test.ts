@@ -211,15 +211,8 @@ describe('a new pool at Coffee', () => {
 
 const carrying = (opcode: number): Step => {
   const to = { wallet: queueWallet, owner: queue };
-  const body = open(0x0f8a7ea5)
-    .storeCoins(100)
-    .storeAddress(at(queue))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(1)
-    .storeMaybeRef(beginCell().storeUint(opcode, 32).endCell())
-    .endCell();
-  return { ...jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n }), body };
+  const payload = beginCell().storeUint(opcode, 32).endCell();
+  return jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n, payload });
 };
 
 describe('a swap at Coffee that nobody may run ahead of', () => {

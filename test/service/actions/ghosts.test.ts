@@ -7,7 +7,7 @@ import { classify } from '#service/actions/classify.ts';
 import type { EventMessage, EventTrace } from '#service/actions/event.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { parseBoc } from '#service/decode/boc.ts';
-import { accounts, bareBody, eventTrace, knownWallets, open } from '#test/support/event-traces.ts';
+import { accounts, bareBody, eventTrace, knownWallets, transferOrder } from '#test/support/event-traces.ts';
 
 const [wallet, receiver, jettonWallet, jetton] = accounts(4);
 
@@ -91,14 +91,7 @@ describe('orders of a wallet that came to nothing', () => {
   });
 
   it('tell of the jettons that were to go', () => {
-    const transfer = open(0x0f8a7ea5)
-      .storeCoins(9)
-      .storeAddress(at(receiver))
-      .storeAddress(null)
-      .storeBit(false)
-      .storeCoins(0)
-      .storeBit(false)
-      .endCell();
+    const transfer = transferOrder({ amount: 9n, to: receiver, from: null });
     expect(actionsOf(asked(wallet3(order(jettonWallet, 5, transfer))))).toMatchObject([
       {
         type: 'jetton_transfer',

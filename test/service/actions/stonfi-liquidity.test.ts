@@ -11,6 +11,7 @@ import {
   mintedJettons,
   open,
   type Step,
+  transferOrder,
 } from '#test/support/event-traces.ts';
 
 const [user, userWallet, router, routerWallet, pool, shares, sharesWallet, proxyWallet, jetton] = accounts(9);
@@ -136,14 +137,7 @@ const outJettons = payTo([
 const outTon = payTo([
   {
     to: proxyWallet,
-    body: open(0x0f8a7ea5)
-      .storeCoins(20)
-      .storeAddress(Address.parse(user))
-      .storeAddress(null)
-      .storeBit(false)
-      .storeCoins(0)
-      .storeBit(false)
-      .endCell(),
+    body: transferOrder({ amount: 20n, to: user, from: null }),
     sends: [{ to: user, body: proxyTon(21n) }],
   },
 ]);

@@ -10,6 +10,7 @@ import {
   knownWallets,
   open,
   type Step,
+  transferOrder,
 } from '#test/support/event-traces.ts';
 
 const [
@@ -77,14 +78,7 @@ function swapInto(carried: Cell): Step {
     body: open(0x01f3835d).storeCoins(60).storeAddress(at(user)).storeMaybeRef(carried).endCell(),
     sends: [{ to: nextRouter, body: bareBody(0x7362d09c), sends: [onward] }],
   };
-  const out = open(0x0f8a7ea5)
-    .storeCoins(60)
-    .storeAddress(at(nextRouter))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(1)
-    .storeMaybeRef(carried)
-    .endCell();
+  const out = transferOrder({ amount: 60n, to: nextRouter, from: user, payload: carried });
   return jettonTransfer({
     wallet: userWallet,
     to: { wallet: routerWallet, owner: router },
@@ -140,15 +134,7 @@ function swapOf(wanted: readonly string[], payer: string, body: Cell, sends: rea
   });
 }
 
-const transferTo = (to: string, amount: bigint): Cell =>
-  open(0x0f8a7ea5)
-    .storeCoins(amount)
-    .storeAddress(at(to))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(0)
-    .storeBit(false)
-    .endCell();
+const transferTo = (to: string, amount: bigint): Cell => transferOrder({ amount, to, from: user });
 
 describe('a swap at STON.fi for TON', () => {
   const ton = open(0x01f3835d).storeCoins(45).storeAddress(at(user)).storeBit(false).endCell();

@@ -1,4 +1,4 @@
-import { Address, beginCell, type Cell } from '@ton/core';
+import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
@@ -37,23 +37,15 @@ function payment(
 
 /** Jettons into the router, with an order to swap them. */
 function swapped(...payments: readonly Step[]): Step {
-  const ordered: Cell = open(0x0f8a7ea5)
-    .storeCoins(100)
-    .storeAddress(at(router))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(1)
-    .storeMaybeRef(payload)
-    .endCell();
   const swap: Step = { to: pool, body: swapBody, sends: payments };
-  const transfer = jettonTransfer({
+  return jettonTransfer({
     wallet: userWallet,
     to: { wallet: routerWallet, owner: router },
     from: user,
     amount: 100n,
+    payload,
     sends: [swap],
   });
-  return { ...transfer, body: ordered };
 }
 
 const actionsOf = (step: Step) => classify(eventTrace(user, [step]), interfaces).actions;

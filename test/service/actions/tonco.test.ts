@@ -10,6 +10,7 @@ import {
   knownWallets,
   open,
   type Step,
+  transferOrder,
 } from '#test/support/event-traces.ts';
 
 const [user, userWallet, router, routerWallet, proxyWallet, pool, admin, jetton, otherJetton] = accounts(9);
@@ -89,6 +90,9 @@ describe('a new pool of TONCO', () => {
 
 const proxyCalls = (actions: ReturnType<typeof actionsOf>) => actions.filter(({ opcode }) => opcode === 0x01f3835d);
 
+/** TON out of the router, by way of its proxy. */
+const tonOut = transferOrder({ amount: 45n, to: user, from: user });
+
 describe('a swap at TONCO for TON', () => {
   const swapBody = open(0xa7fb58f8)
     .storeAddress(at(user))
@@ -104,16 +108,8 @@ describe('a swap at TONCO for TON', () => {
       beginCell().storeCoins(0).storeAddress(at(routerWallet)).storeCoins(45).storeAddress(at(proxyWallet)).endCell(),
     )
     .endCell();
-  const paidOut = open(0x0f8a7ea5)
-    .storeCoins(45)
-    .storeAddress(at(user))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(0)
-    .storeBit(false)
-    .endCell();
   const ton = open(0x01f3835d).storeCoins(45).storeAddress(at(user)).storeBit(false).endCell();
-  const paid: Step = { to: proxyWallet, body: paidOut, sends: [{ to: user, body: ton, value: 45n }] };
+  const paid: Step = { to: proxyWallet, body: tonOut, sends: [{ to: user, body: ton, value: 45n }] };
   const swap = jettonTransfer({
     wallet: userWallet,
     to: { wallet: routerWallet, owner: router },
@@ -184,16 +180,8 @@ describe('a swap at TONCO that fails', () => {
   /** Jettons into the router, with an order for middle and other jettons one after the other. */
   const ordered = (sends: readonly Step[]): Step => {
     const to = { wallet: routerWallet, owner: router };
-    const transfer = jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n, sends });
-    const body = open(0x0f8a7ea5)
-      .storeCoins(100)
-      .storeAddress(at(router))
-      .storeAddress(at(user))
-      .storeBit(false)
-      .storeCoins(1)
-      .storeMaybeRef(orderFor(middleWallet!, 60, orderFor(otherWallet!, 40)))
-      .endCell();
-    return { ...transfer, body };
+    const payload = orderFor(middleWallet!, 60, orderFor(otherWallet!, 40));
+    return jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n, payload, sends });
   };
   const paidTo = (wallet: string, owner: string, from: string, amount: bigint, sends: readonly Step[] = []): Step =>
     jettonTransfer({ wallet: from, to: { wallet, owner }, from: router, amount, sends });
@@ -238,14 +226,6 @@ describe('a withdrawal from TONCO', () => {
   const [position] = accounts(14).slice(13);
   const wallets = { ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } };
   const ton = open(0x01f3835d).storeCoins(44).storeAddress(at(user)).storeBit(false).endCell();
-  const tonOut = open(0x0f8a7ea5)
-    .storeCoins(45)
-    .storeAddress(at(user))
-    .storeAddress(at(user))
-    .storeBit(false)
-    .storeCoins(0)
-    .storeBit(false)
-    .endCell();
   const tonPaid: Step = { to: proxyWallet, body: tonOut, sends: [{ to: user, body: ton }] };
   const to = { wallet: userWallet, owner: user };
   const jettonsPaid = jettonTransfer({ wallet: routerWallet, to, from: router, amount: 9n });
