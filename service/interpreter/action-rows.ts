@@ -62,10 +62,11 @@ function accountsOf({ accounts }: Action): readonly Uint8Array[] {
   return [...new Map(keys).values()];
 }
 
-function accountRows(row: ActionRow): ActionAccountRow[] {
-  const { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime } = row;
-  const place = { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime };
-  return row.accounts.map((account) => ({ account, ...place }));
+/** An action in the lists of its accounts. */
+export function accountRows(row: ActionRow): ActionAccountRow[] {
+  const { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type } = row;
+  const told = { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type };
+  return row.accounts.map((account) => ({ account, ...told }));
 }
 
 function hashOf(text: string): Buffer {

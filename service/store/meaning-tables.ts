@@ -249,6 +249,8 @@ export const actionAccounts = defineTable('action_accounts', ['account', 'trace_
   trace_end_utime: int,
   end_lt: lt,
   end_utime: int,
+  /** Of the action; empty where it was told before this was said here. */
+  type: text,
 });
 
 /** What a token says of itself, on the chain and outside (indexing sheet 7). */

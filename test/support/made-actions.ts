@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { createInserts } from '#service/store/insert.ts';
+import { accountRows } from '#service/interpreter/action-rows.ts';
 import { actionAccounts, actions, type ActionRow } from '#service/store/meaning-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import type { TraceRow } from '#service/store/tables.ts';
@@ -84,17 +85,6 @@ export async function writeActions(store: Pick<Store, 'transaction'>, rows: read
   await store.transaction(async (session) => {
     const inserts = createInserts(session, 'unnest');
     await inserts.add(actions, rows);
-    const accounts = rows.flatMap(({ accounts: some, trace_id, action_id, trace_end_lt, trace_end_utime, ...row }) =>
-      some.map((account) => ({
-        account,
-        trace_id,
-        action_id,
-        trace_end_lt,
-        trace_end_utime,
-        end_lt: row.end_lt,
-        end_utime: row.end_utime,
-      })),
-    );
-    await inserts.add(actionAccounts, accounts);
+    await inserts.add(actionAccounts, rows.flatMap(accountRows));
   });
 }

@@ -1,6 +1,6 @@
 import { actions, type ActionRow } from '../meaning-tables.ts';
 import { hashKey } from '../hash-key.ts';
-import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
+import { columnsOf, createConditions, firstOfEach, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
@@ -50,7 +50,7 @@ export function actionOrder(
 
 /**
  * Actions in the order of `actionOrder`. Rides, by what is given: the primary key of `actions` for whatever names traces, the index on id, that on the
- * masterchain block, those of `action_accounts` on account and end, that on type, those on the end.
+ * masterchain block, those of `action_accounts` on account and end, with and without type, that on type, those on the end.
  */
 export async function findActions(
   store: StoreReader,
@@ -74,26 +74,42 @@ export async function findActions(
   return store.read(`SELECT ${shown} FROM actions a ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
 }
 
+/** Types whose lists are read beside one another, each for a whole page. */
+const listsMax = 8;
+
+/** Of actions that were told before `action_accounts` said so. */
+const typeUnsaid = '';
+
 /**
- * The page is cut from the account's own list, which is in the order of the answer: its actions are looked up one by one, whatever a planner thinks
- * of reading them all at once.
+ * The page is cut from the account's own list, or from those of its types, which are in the order of the answer: actions are looked up one by one,
+ * whatever a planner thinks of reading them all at once.
  */
 function findOfAccount(
   store: StoreReader,
   filter: ActionFilter & { readonly account: Uint8Array },
   page: SortedPage & After,
 ): Promise<readonly ActionRow[]> {
+  const { account, types } = filter;
   const conditions = createConditions();
   addPlace(conditions, filter, page, 'e');
-  conditions.when(filter.account, (at) => `e.account = ${at}`);
+  conditions.when(account, (at) => `e.account = ${at}`);
   const ofAction = createConditions(conditions);
   addTypes(ofAction, filter);
   const one = `SELECT ${shown} FROM actions a ${ofAction.where('a.trace_id = e.trace_id', 'a.action_id = e.action_id')} LIMIT 1`;
-  const order = orderBy(actionOrder(filter, page), 'e');
-  return store.read(
-    `SELECT a.* FROM action_accounts e CROSS JOIN LATERAL (${one}) a ${conditions.where()} ${order} ${pageOf(page)}`,
-    conditions.values,
-  );
+  const from = `action_accounts e CROSS JOIN LATERAL (${one}) found`;
+  const order = actionOrder(filter, page);
+  const isByType = types.length > 0 && types.length <= listsMax;
+  const list = isByType
+    ? firstOfEach(
+        { select: 'found.*', from, key: 'e.type', keyType: 'text' },
+        conditions.place([...new Set([...types, typeUnsaid])]),
+        conditions,
+        orderBy(order, 'e'),
+        page,
+      )
+    : `SELECT found.* FROM ${from} ${conditions.where()}`;
+  const place = isByType ? orderBy(order, 'of_key') : orderBy(order, 'e');
+  return store.read(`${list} ${place} ${pageOf(page)}`, conditions.values);
 }
 
 /** Those actions of some traces that a caller who supports some types sees, in the order of v3 sheet section 4. Rides the primary key. */

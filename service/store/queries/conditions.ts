@@ -56,13 +56,15 @@ export type KeyedList = {
   readonly from: string;
   /** Column, or expression, that the key is. */
   readonly key: string;
+  /** Postgres type of the keys; `bytea` without it. */
+  readonly keyType?: 'bytea' | 'text';
   /** Conditions that only this list has. */
   readonly also?: string;
 };
 
-/** The first rows of the list of each key: none is read further than the page goes. @param at place of the keys, a `bytea[]` */
+/** The first rows of the list of each key: none is read further than the page goes. @param at place of the keys, an array */
 export function firstOfEach(
-  { select, from, key, also }: KeyedList,
+  { select, from, key, keyType = 'bytea', also }: KeyedList,
   at: string,
   conditions: Conditions,
   order: string,
@@ -71,7 +73,7 @@ export function firstOfEach(
   const where = conditions.where(`${key} = a.key`, ...(also === undefined ? [] : [also]));
   const each = pageOf({ limit: limit + offset, offset: 0 });
   const rows = `SELECT ${select} FROM ${from} ${where} ${order} ${each}`;
-  return `SELECT of_key.* FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) of_key`;
+  return `SELECT of_key.* FROM unnest(${at}::${keyType}[]) a(key) CROSS JOIN LATERAL (${rows}) of_key`;
 }
 
 /** Each of the keys once. */

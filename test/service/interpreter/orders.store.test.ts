@@ -97,7 +97,7 @@ describe('a newer version of the interpreter', () => {
     const [counts] = await store.read(
       `SELECT (SELECT count(*) FROM jetton_transfers) + (SELECT count(*) FROM nft_transfers) AS transfers,
          (SELECT count(*) FROM actions WHERE type = 'jetton_transfer') AS actions,
-         (SELECT count(*) FROM action_accounts LEFT JOIN actions USING (trace_id, action_id) WHERE type IS NULL) AS strays`,
+         (SELECT count(*) FROM action_accounts LEFT JOIN actions USING (trace_id, action_id) WHERE actions.type IS NULL) AS strays`,
     );
     expect(counts).toEqual({ transfers: 0n, actions: 0n, strays: 0n });
   }, 360_000);

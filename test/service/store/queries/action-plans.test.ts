@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
-import { actionOrder, findActions, findActionsOfTraces } from '#service/store/queries/actions.ts';
+import { actionOrder, findActions, findActionsOfTraces, type ActionFilter } from '#service/store/queries/actions.ts';
 import { readClassifications } from '#service/store/queries/traces.ts';
 import { supportedTypes } from '#service/v3/action-versions.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
@@ -29,8 +29,8 @@ beforeAll(async () => {
         ARRAY[${account(ofAction)}], '{}' FROM ${series}`,
     );
     await query(
-      `INSERT INTO action_accounts (account, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime)
-        SELECT unnest(accounts), trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime FROM actions`,
+      `INSERT INTO action_accounts (account, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type)
+        SELECT unnest(accounts), trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type FROM actions`,
     );
     await query('INSERT INTO trace_classifications SELECT DISTINCT trace_id, 2, 1 FROM actions');
     await query('ANALYZE');
@@ -55,6 +55,13 @@ const busy = async (): Promise<Buffer> => {
   const [row] = await made.store.read<{ key: Buffer }>(`SELECT ${account('0')} AS key`, []);
   return row!.key;
 };
+
+async function plansOfBusy(filter: Partial<ActionFilter>): Promise<readonly string[]> {
+  const one = await busy();
+  return planned.plansOf(
+    order.map((page) => () => findActions(planned.reader, { ...everything, ...filter, account: one }, page)),
+  );
+}
 
 /** Sorting goes on within what an index has put in order already, and nowhere else. */
 const sorts = /(?<!Incremental )\bSort  /;
@@ -83,13 +90,20 @@ describe('no query of actions reads or sorts them all', () => {
     ['as they ended', {}, 'action_accounts_by_end_lt'],
     ['in a window of lt', lts, 'action_accounts_by_end_lt'],
     ['in a window of time', utimes, 'action_accounts_by_end_utime'],
-    ['of a common type', { types: ['ton_transfer'] }, 'action_accounts_by_end_lt'],
   ])('of a busy account, %s', async (_what, filter, wanted) => {
-    const one = await busy();
-    const plans = await planned.plansOf(
-      order.map((page) => () => findActions(planned.reader, { ...everything, ...filter, account: one }, page)),
-    );
-    expect(plans.filter((plan) => !plan.includes(`using ${wanted}`) || sorts.test(plan))).toEqual([]);
+    const plans = await plansOfBusy(filter);
+    expect(plans.filter((plan) => !plan.includes(`using ${wanted} `) || sorts.test(plan))).toEqual([]);
+  });
+
+  it.each([
+    ['of a common type', { types: ['ton_transfer'] }, 'action_accounts_by_type'],
+    ['of types that it has none of', { types: ['nft_mint', 'renew_dns'] }, 'action_accounts_by_type'],
+    ['of a type in a window of time', { types: ['nft_mint'], ...utimes }, 'action_accounts_by_type_utime'],
+  ])('of a busy account, %s: a page of each is sorted with the others', async (_what, filter, wanted) => {
+    const plans = await plansOfBusy(filter);
+    expect(plans.filter((plan) => !plan.includes(`using ${wanted} `))).toEqual([]);
+    expect(plans.map((plan) => plan.split('\n').findIndex((line) => sorts.test(line)))).toEqual([1, 1]);
+    expect(plans.map((plan) => plan.match(new RegExp(sorts, 'g'))!.length)).toEqual([1, 1]);
   });
 
   it('behind a place, which the index finds', async () => {
