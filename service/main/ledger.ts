@@ -52,7 +52,10 @@ export type LedgerDependencies = {
 /** @throws StartError `postgres_missing` */
 export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
   const store = openStore(config, options, dependencies);
-  const { worlds } = dependencies.live;
+  const {
+    register,
+    live: { worlds },
+  } = dependencies;
   const detector = createDetector(config, dependencies);
   const writer =
     options.writesIndex === true
@@ -63,10 +66,10 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   return {
-    v3: createV3(v3Families(config, dependencies.live, pending, wanted), {
+    v3: createV3(v3Families(config, dependencies.live, pending, { wanted, register }), {
       store,
       nowMs: () => performance.now(),
-      register: dependencies.register,
+      register,
     }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },

@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client';
+
 import type { ServiceConfig } from '../config.ts';
 import type { Pending } from '../pending/pending.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
@@ -25,25 +27,27 @@ import type { V3Operation } from '../v3/operation.ts';
 import { topAccountOperations } from '../v3/top-accounts.ts';
 import { transactionOperations } from '../v3/transactions.ts';
 import { vestingOperations } from '../v3/vestings.ts';
+import { createWriters } from '../v3/writers.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
-/** Every operation of v3, over live answers for what the index does not hold. @param wanted as of `createTokenMetadata` */
+/** Every operation of v3, over live answers for what the index does not hold. */
 export function v3Families(
   { network }: Pick<ServiceConfig, 'network'>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  wanted?: TokenMetadataDependencies['wanted'],
+  { wanted, register }: TokenMetadataDependencies & { readonly register: Registry },
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
   const tokenMetadata = createTokenMetadata({ wanted });
   const notes = createAccountNotes(addressBooks, tokenMetadata);
   const actionNetwork = { testOnly: network === 'testnet' };
+  const writers = createWriters(register);
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),
-    ...transactionOperations(addressBooks),
-    ...messageOperations(notes),
+    ...transactionOperations({ books: addressBooks, writer: writers.transactions }),
+    ...messageOperations({ notes, writer: writers.messages }),
     ...addressBooks.operations,
     ...accountStateOperations({ contents, notes }),
     ...walletStateOperations({ contents, notes }),
@@ -51,8 +55,8 @@ export function v3Families(
     ...tokenMetadata.operations,
     ...jettonOperations(notes),
     ...nftOperations(notes),
-    ...traceOperations({ notes, network: actionNetwork }),
-    ...actionOperations({ notes, network: actionNetwork }),
+    ...traceOperations({ notes, network: actionNetwork, writer: writers.transactions }),
+    ...actionOperations({ notes, network: actionNetwork, writer: writers.transactions }),
     ...balanceChangeOperations(),
     ...accountInformationOperations(live.accounts),
     ...runMethodOperations(live.getMethods),

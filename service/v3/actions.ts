@@ -16,7 +16,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import type { TransactionView } from './transaction-views.ts';
-import { accountsOf, openTransactions, writeTransactions } from './shown-transactions.ts';
+import type { TransactionWriter } from './transaction-writer.ts';
 
 export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
 
@@ -47,10 +47,11 @@ type ActionValues = Values<typeof parameters>;
 export type ActionOperationsDependencies = {
   readonly notes: Pick<AccountNotes, 'notesOf'>;
   readonly network: ActionNetwork;
+  readonly writer: TransactionWriter;
 };
 
 /** What transactions mean (v3 sheet 11.2). */
-export function actionOperations({ notes, network }: ActionOperationsDependencies): readonly V3Operation[] {
+export function actionOperations({ notes, network, writer }: ActionOperationsDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({
       name: 'actions',
@@ -64,7 +65,7 @@ export function actionOperations({ notes, network }: ActionOperationsDependencie
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
         const rows = await readList(values, context);
         const shown = rows.map(ofRow);
-        const transactions = values.withTransactions ? await readTransactions(rows, context.store) : undefined;
+        const transactions = values.withTransactions ? await readTransactions(rows, writer, context.store) : undefined;
         const extras = { withAccounts: values.withAccounts, transactions: transactions?.byHash };
         const actions: readonly ActionView[] = await mapPaced(shown, (one) => viewAction(one, network, extras));
         const addresses = [...addressesOfActions(shown, actions), ...(transactions?.accounts ?? [])];
@@ -89,11 +90,14 @@ type OfActions = {
   readonly accounts: readonly string[];
 };
 
-async function readTransactions(rows: readonly ActionRow[], store: StoreReader): Promise<OfActions> {
+async function readTransactions(
+  rows: readonly ActionRow[],
+  writer: TransactionWriter,
+  store: StoreReader,
+): Promise<OfActions> {
   const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
   if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const opened = await openTransactions(await findTransactionsOfActions(store, rows));
-  const accounts = await accountsOf(opened);
-  const written = await writeTransactions(store, opened);
-  return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts };
+  const opened = await writer.open(await findTransactionsOfActions(store, rows));
+  const written = await opened.write(store);
+  return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts: await opened.accounts() };
 }

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** What gauges read when they are collected. */
 export type V3Readings = {
@@ -22,4 +22,31 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
     registers,
     collect: () => waiting.set(readings.waiting()),
   });
+}
+
+/** What answers are made of that stays written. */
+export type KeptKind = 'transactions' | 'messages';
+
+/** @param bytes what is held of each kind, in bytes as counted by its bound */
+export function createKeptMetrics(
+  register: Registry,
+  bytes: Readonly<Record<KeptKind, () => number>>,
+): { readonly counted: (kind: KeptKind, isKept: boolean) => void } {
+  const registers = [register];
+  const held: Gauge = new Gauge({
+    name: 'ton_v3_kept_bytes',
+    help: 'Transactions and messages that stay written, in bytes',
+    labelNames: ['kind'],
+    registers,
+    collect: () => {
+      for (const [kind, read] of Object.entries(bytes)) held.set({ kind }, read());
+    },
+  });
+  const parts = new Counter({
+    name: 'ton_v3_kept_reads_total',
+    help: 'Transactions and messages of answers: kept from an answer before, or made',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  return { counted: (kind, isKept) => parts.inc({ kind, outcome: isKept ? 'kept' : 'made' }) };
 }

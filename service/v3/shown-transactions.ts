@@ -1,4 +1,4 @@
-import { createPacer, mapPaced, markFlat, writePaced, Written, type PacedText } from '../contract/paced.ts';
+import { createPacer, markFlat, writePaced, Written, type PacedText } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -6,10 +6,10 @@ import { addressText } from '../decode/messages/addresses.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findStates, type FoundTransaction } from '../store/queries/transactions.ts';
-import { V3Error } from './errors.ts';
 import { viewBytes } from './scalars.ts';
 import type { TreeTransaction } from './trace-tree.ts';
 import {
+  knowsStates,
   viewAround,
   viewMessages,
   type ShownTransaction,
@@ -17,53 +17,36 @@ import {
   type TransactionView,
 } from './transaction-views.ts';
 
-/** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
-const messagesMax = 30_000;
-
-/**
- * Indexed transactions, ready to be shown, in the order given.
- * @throws V3Error 413 they have too many messages
- */
-export async function openTransactions(rows: readonly FoundTransaction[]): Promise<readonly ShownTransaction[]> {
-  const pacer = createPacer();
-  const opened: ShownTransaction[] = [];
-  let messages = 0;
-  for (const row of rows) {
-    await pacer.pause();
-    const one = openTransaction(row);
-    messages += one.transaction.outMessages.length + 1;
-    if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-    opened.push(one);
-  }
-  return opened;
-}
-
 /** A transaction as answers show it, and what of it says where it hangs in its trace. */
 export type WrittenTransaction = TreeTransaction & {
   readonly traceId: string | undefined;
   readonly json: Written<TransactionView>;
 };
 
+/** Settled: all is known that it shows. */
+export type NewlyWritten = WrittenTransaction & { readonly isSettled: boolean };
+
 /** Transactions as answers show them, in the order given. Their messages, most of the work, are written while the states of their accounts are read. */
 export async function writeTransactions(
   reader: StoreReader,
   opened: readonly ShownTransaction[],
-): Promise<readonly WrittenTransaction[]> {
+): Promise<readonly NewlyWritten[]> {
   const [states, messages] = await Promise.all([readStates(reader, opened), writeMessages(opened)]);
   const pacer = createPacer();
-  const written: WrittenTransaction[] = [];
+  const written: NewlyWritten[] = [];
   for (const [at, one] of opened.entries()) {
     await pacer.pause();
     const { text, ...names } = messages[at]!;
     const [before, after] = viewAround(one, states);
     const { hash, trace_id: traceId } = before;
-    written.push({ hash, traceId, ...names, json: new Written(joinFields(before, text, after)) });
+    const json = new Written<TransactionView>(joinFields(before, text, after));
+    written.push({ hash, traceId, ...names, json, isSettled: knowsStates(one, states) });
   }
   return written;
 }
 
 /** Messages of a transaction in JSON, as an object of two fields, and their hashes. */
-type WrittenMessages = Pick<WrittenTransaction, 'in_msg' | 'out_msgs'> & { readonly text: PacedText };
+type WrittenMessages = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & { readonly text: PacedText };
 
 async function writeMessages(opened: readonly ShownTransaction[]): Promise<readonly WrittenMessages[]> {
   const pacer = createPacer();
@@ -118,12 +101,8 @@ async function readStates(store: StoreReader, shown: readonly ShownTransaction[]
   return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
 }
 
-/** Accounts of transactions and both ends of their messages, as `addressesOf` names them of what is shown of them. */
-export async function accountsOf(opened: readonly ShownTransaction[]): Promise<readonly string[]> {
-  return (await mapPaced(opened, (one) => [...accountsOfOne(one)])).flat();
-}
-
-function* accountsOfOne({ workchain, transaction }: ShownTransaction): Generator<string> {
+/** Account of a transaction and both ends of its messages, as `addressesOf` names them of what is shown of it. */
+export function* accountsOf({ workchain, transaction }: ShownTransaction): Generator<string> {
   yield formatRawAddress({ workchain, id: transaction.account }, 'upper');
   const { inMessage, outMessages } = transaction;
   if (inMessage !== undefined && inMessage.info.kind !== 'externalIn') yield addressText(inMessage.info.source);

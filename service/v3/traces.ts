@@ -17,7 +17,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import { viewAccountKey, viewBytes } from './scalars.ts';
-import { openTransactions, writeTransactions } from './shown-transactions.ts';
+import type { TransactionWriter } from './transaction-writer.ts';
 import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
 
 /** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
@@ -67,10 +67,11 @@ const rule = {
 export type TraceOperationsDependencies = {
   readonly notes: Pick<AccountNotes, 'notesOf'>;
   readonly network: ActionNetwork;
+  readonly writer: TransactionWriter;
 };
 
 /** Traces, and the older name for traces with actions (v3 sheet 11.1). */
-export function traceOperations({ notes, network }: TraceOperationsDependencies): readonly V3Operation[] {
+export function traceOperations({ notes, network, writer }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
     const rows = await readList(values, context);
     const [{ shown, meant, meanings }, contents] = await Promise.all([
@@ -81,7 +82,7 @@ export function traceOperations({ notes, network }: TraceOperationsDependencies)
       (row) => contents.get(hashKey(row.trace_id))?.map((one) => viewAccountKey(one.account)) ?? [],
     );
     const [traces, told] = await Promise.all([
-      viewTraces(rows, meanings, contents, context.store),
+      viewTraces(rows, meanings, contents, { writer, store: context.store }),
       notes.notesOf([...accounts, ...addressesOfActions(meant, shown)], context),
     ]);
     return { traces, ...told };
@@ -171,11 +172,11 @@ async function viewTraces(
   rows: readonly TraceRow[],
   meanings: Meanings['meanings'],
   contents: Contents,
-  store: StoreReader,
+  { writer, store }: { readonly writer: TransactionWriter; readonly store: StoreReader },
 ): Promise<TraceView[]> {
   const withheld = withholdLarge(rows);
-  const opened = await openTransactions([...contents.values()].flat());
-  const written = Map.groupBy(await writeTransactions(store, opened), ({ traceId }) => traceId);
+  const opened = await writer.open([...contents.values()].flat());
+  const written = Map.groupBy(await opened.write(store), ({ traceId }) => traceId);
   return rows.map((row) => {
     const content = withheld.get(row) ?? written.get(viewBytes(row.trace_id)) ?? [];
     return viewTrace(row, content, meanings.get(hashKey(row.trace_id))!);

@@ -162,6 +162,13 @@ export async function viewMessages(
   };
 }
 
+/** Whether all is known that an answer tells of an account's states before and after. */
+export function knowsStates({ transaction: { stateUpdate } }: ShownTransaction, states: StatesByHash): boolean {
+  return [stateUpdate.oldHash, stateUpdate.newHash]
+    .map(viewBytes)
+    .every((one) => one === noAccountHash || states.has(one));
+}
+
 /** A state that the index has; of another the transaction itself tells its hash and its status. */
 function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): Infer<typeof accountState> {
   const text = viewBytes(bytes);

@@ -33,7 +33,8 @@ import {
   word,
 } from './parameters.ts';
 import { required } from './required-parameters.ts';
-import { accountsOf, openTransaction, openTransactions, writeTransactions } from './shown-transactions.ts';
+import { openTransaction } from './shown-transactions.ts';
+import type { TransactionWriter } from './transaction-writer.ts';
 import { transaction } from './transaction-views.ts';
 
 const transactionsResponse = named(
@@ -46,15 +47,17 @@ type TransactionsResponse = Infer<typeof transactionsResponse>;
 /** Which end of messages is meant. */
 export const direction = word('direction', ['in', 'out'], 'direction should be one of: in, out');
 
+export type TransactionOperationsDependencies = {
+  readonly books: Pick<AddressBooks, 'bookOf'>;
+  readonly writer: TransactionWriter;
+};
+
 /** The operations about transactions (v3 sheet section 7). */
-export function transactionOperations(books: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
+export function transactionOperations({ books, writer }: TransactionOperationsDependencies): readonly V3Operation[] {
   const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
-    const opened = await openTransactions(rows);
-    const accountsOfAnswer = await accountsOf(opened);
-    const [written, book] = await Promise.all([
-      writeTransactions(context.store, opened),
-      books.bookOf(accountsOfAnswer, context),
-    ]);
+    const opened = await writer.open(rows);
+    const accountsOfAnswer = await opened.accounts();
+    const [written, book] = await Promise.all([opened.write(context.store), books.bookOf(accountsOfAnswer, context)]);
     return { transactions: written.map(({ json }) => json), address_book: book };
   };
 

@@ -19,6 +19,7 @@ import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
 import { transactionOperations } from '#service/v3/transactions.ts';
 import { createV3 } from '#service/v3/v3.ts';
+import { createWriters } from '#service/v3/writers.ts';
 
 /** Answers a request as JSON text. @param query as in a URL */
 export type Caller = (operation: string, query: string) => Promise<string>;
@@ -29,22 +30,24 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
   const addressBooks = createAddressBooks({ testOnly: false });
   const tokenMetadata = createTokenMetadata({});
   const notes = createAccountNotes(addressBooks, tokenMetadata);
+  const register = new Registry();
+  const writers = createWriters(register);
   const { operations } = createV3(
     [
       ...blockOperations(),
-      ...transactionOperations(addressBooks),
-      ...messageOperations(notes),
+      ...transactionOperations({ books: addressBooks, writer: writers.transactions }),
+      ...messageOperations({ notes, writer: writers.messages }),
       ...addressBooks.operations,
       ...topAccountOperations(),
       ...tokenMetadata.operations,
       ...jettonOperations(notes),
       ...nftOperations(notes),
-      ...traceOperations({ notes, network: { testOnly: false } }),
-      ...actionOperations({ notes, network: { testOnly: false } }),
+      ...traceOperations({ notes, network: { testOnly: false }, writer: writers.transactions }),
+      ...actionOperations({ notes, network: { testOnly: false }, writer: writers.transactions }),
       ...dnsOperations(addressBooks),
       ...multisigOperations(addressBooks),
     ],
-    { store, nowMs: () => performance.now(), register: new Registry() },
+    { store, nowMs: () => performance.now(), register },
   );
   const { signal } = new AbortController();
   return async (name, query) => {

@@ -13,11 +13,14 @@ import type { OpenApi } from './reference.ts';
 /** Operations are data: what they would ask is never asked for their document. */
 const nobody = new Proxy({}, { get: () => ({}) });
 
-const v3 = createV3(v3Families({ network: 'mainnet' }, nobody as never, nobody as never), {
-  store: nobody as never,
-  nowMs: () => 0,
-  register: new Registry(),
-});
+const v3 = createV3(
+  v3Families({ network: 'mainnet' }, nobody as never, nobody as never, { register: new Registry() }),
+  {
+    store: nobody as never,
+    nowMs: () => 0,
+    register: new Registry(),
+  },
+);
 const ours = JSON.parse(JSON.stringify(describeV3(v3))) as OpenApi;
 
 describe.skipIf(skipLoudly(v3Reference === undefined, missingV3Reference))('the document of v3', () => {

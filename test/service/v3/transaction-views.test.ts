@@ -15,7 +15,7 @@ import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { MessageView } from '#service/v3/message-views.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
-import { openTransactions, writeTransactions } from '#service/v3/shown-transactions.ts';
+import { openTransaction, writeTransactions } from '#service/v3/shown-transactions.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
 /** Every recorded transaction, as shown and as another decoder reads it. */
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const store: StoreReader = {
     read: async (_sql, [hashes]) => (hashes as Buffer[]).flatMap((one) => states.get(text(one)) ?? []) as never,
   };
-  const written = await writeTransactions(store, await openTransactions(transactions));
+  const written = await writeTransactions(store, transactions.map(openTransaction));
   const views = written.map(({ json }) => json.toJSON());
   pairs = views.map((view, at) => ({
     view,
@@ -218,8 +218,8 @@ describe('a transaction as v3 shows it', () => {
       .slice(-1);
     const store: StoreReader = { read: async () => [] };
     const shown = async (version: number | null): Promise<TransactionView> => {
-      const opened = await openTransactions([{ ...row, trace_id: row!.hash, software_version: version } as never]);
-      return (await writeTransactions(store, opened))[0]!.json.toJSON();
+      const opened = openTransaction({ ...row, trace_id: row!.hash, software_version: version } as never);
+      return (await writeTransactions(store, [opened]))[0]!.json.toJSON();
     };
     for (const one of internalOf(await shown(12)))
       expect([one.ihr_fee, one.extra_flags]).toEqual(['0', expect.any(String)]);

@@ -1,0 +1,116 @@
+import { mapPaced, Written } from '../contract/paced.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { CellTable } from '../decode/cell-table.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import type { Message } from '../decode/tlb/message.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import { hashKey } from '../store/hash-key.ts';
+import type { FoundMessage } from '../store/queries/messages.ts';
+import type { Kept, KeptTexts } from './kept-texts.ts';
+import { viewMessage, type MessageView } from './message-views.ts';
+import { viewBytes } from './scalars.ts';
+
+/** Shows messages out of the transactions that hold them; those that were asked for last stay written. */
+export type MessageWriter = {
+  /** Those that no transaction holds are left out. */
+  open(rows: readonly FoundMessage[]): Promise<OpenedMessages>;
+};
+
+/** Messages, about to be shown in the order given. */
+export type OpenedMessages = {
+  /** Both ends of each, as its view names them; null outside. */
+  readonly ends: Ends;
+  write(): Promise<readonly Written<MessageView>[]>;
+};
+
+type Ends = readonly (string | null)[];
+
+/** What is kept of a written message beside its text: its ends. */
+export type KeptEnds = Ends;
+
+/** What an end of a kept message takes. */
+const END_BYTES = 100;
+
+export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
+  return {
+    async open(rows) {
+      const found = await mapPaced(rows, (row): Opened | undefined => {
+        const key = keyOf(row);
+        const kept = texts.get(key);
+        if (kept !== undefined) return kept;
+        const shown = openFound(row);
+        return shown && { key, shown };
+      });
+      const opened = found.filter((one) => one !== undefined);
+      const store = createCellStore();
+      return {
+        ends: opened.flatMap((one) => ('shown' in one ? endsOf(one.shown.content) : one.names)),
+        write: () =>
+          mapPaced(opened, (one) => {
+            if (!('shown' in one)) return new Written(one.text());
+            const { table, content, softwareVersion, transactions } = one.shown;
+            const view = { ...viewMessage(table, content, softwareVersion, store), ...transactions };
+            const json = new Written<MessageView>(JSON.stringify(view));
+            const ends = endsOf(content);
+            texts.keep(one.key, json.text, ends, END_BYTES * ends.length);
+            return json;
+          }),
+      };
+    },
+  };
+}
+
+type Opened = { readonly key: string; readonly shown: ShownMessage } | Kept<KeptEnds>;
+
+/** Cells and blocks say all that is shown of a message but who took and sent it: that may become known later. */
+const keyOf = ({ hash, consumer_hash: consumer, producer_hash: producer }: FoundMessage): string =>
+  [hash, consumer, producer].map((one) => (one === null ? '-' : hashKey(one))).join('');
+
+/** A message within the transaction that holds it. */
+type ShownMessage = {
+  readonly table: CellTable;
+  readonly content: Message;
+  readonly softwareVersion: number | null;
+  readonly transactions: Pick<MessageView, 'in_msg_tx_hash' | 'out_msg_tx_hash'>;
+};
+
+/** As the message's view names them; null outside. */
+function endsOf({ info }: Message): readonly (string | null)[] {
+  return [
+    info.kind === 'externalIn' ? null : addressText(info.source),
+    info.kind === 'externalOut' ? null : addressText(info.destination),
+  ];
+}
+
+/** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
+function openFound(row: FoundMessage): ShownMessage | undefined {
+  const sent = findWithin(row.producer_boc, row);
+  const taken = findWithin(row.consumer_boc, row);
+  const holder = taken ?? sent;
+  if (holder === undefined) return undefined;
+  const isSent = row.producer_boc === null || sent !== undefined;
+  return {
+    ...holder,
+    softwareVersion: taken === undefined ? row.producer_version : row.consumer_version,
+    transactions: {
+      ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
+      ...(row.producer_hash !== null && isSent && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
+    },
+  };
+}
+
+function findWithin(
+  boc: Buffer | null,
+  { hash: name, created_lt: createdLt }: FoundMessage,
+): Pick<ShownMessage, 'table' | 'content'> | undefined {
+  if (boc === null) return undefined;
+  const table = parseBoc(boc);
+  const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
+  const all = inMessage === undefined ? outMessages : [inMessage, ...outMessages];
+  // Of many, the one that was sent then is the only one to be hashed.
+  const content = all.find(
+    ({ info, cell }) => (info.kind === 'externalIn' || info.createdLt === createdLt) && table.hashEquals(cell, name),
+  );
+  return content && { table, content };
+}

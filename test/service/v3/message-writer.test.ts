@@ -1,0 +1,66 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { FoundMessage } from '#service/store/queries/messages.ts';
+import { createKeptTexts } from '#service/v3/kept-texts.ts';
+import { createMessageWriter, type KeptEnds, type MessageWriter } from '#service/v3/message-writer.ts';
+import { recordedRows } from '#test/support/recorded-index.ts';
+
+let taken: readonly FoundMessage[];
+
+beforeAll(async () => {
+  const transactions = (await recordedRows()).flatMap((one) => one.transactions).slice(-300);
+  taken = transactions.flatMap((row) => {
+    if (row.in_msg_hash === null) return [];
+    const consumer = { consumer_hash: row.hash, consumer_boc: row.boc, consumer_version: 11 };
+    const producer = { producer_hash: null, producer_boc: null, producer_version: null };
+    return [{ hash: row.in_msg_hash, created_lt: null, ...consumer, ...producer } as unknown as FoundMessage];
+  });
+  const { writer } = createWriter();
+  // Those from outside, which have no lt: the others are found by theirs.
+  const held = await Promise.all(taken.map(async (row) => (await answer(writer, [row])).length > 0));
+  taken = taken.filter((_row, at) => held[at]);
+});
+
+function createWriter(): { readonly writer: MessageWriter; readonly found: boolean[] } {
+  const found: boolean[] = [];
+  const texts = createKeptTexts<KeptEnds>({ bytesMax: 4_000_000 }, { counted: (isKept) => void found.push(isKept) });
+  return { writer: createMessageWriter(texts), found };
+}
+
+async function answer(writer: MessageWriter, rows: readonly FoundMessage[]) {
+  return (await (await writer.open(rows)).write()).map((json) => json.toJSON());
+}
+
+const base64 = (hash: Uint8Array): string => Buffer.from(hash).toString('base64');
+
+describe('messages that are asked for again', () => {
+  it('are told as the first time, without the transactions that hold them', async () => {
+    const { writer, found } = createWriter();
+    expect(taken.length).toBeGreaterThan(20);
+    const first = await answer(writer, taken);
+    expect(first.map(({ hash }) => hash)).toEqual(taken.map(({ hash }) => base64(hash)));
+    const opened = await writer.open(taken.map((row) => ({ ...row, consumer_boc: null })));
+    expect((await opened.write()).map((json) => json.toJSON())).toEqual(first);
+    expect(opened.ends).toEqual(first.flatMap(({ source, destination }) => [source, destination]));
+    expect(found.slice(taken.length)).toEqual(taken.map(() => true));
+  });
+
+  it('tell who took and who sent them when that became known', async () => {
+    const { writer } = createWriter();
+    const [row] = taken;
+    const sender = Buffer.alloc(32, 5);
+    const untaken = { ...row!, consumer_hash: null };
+    const hashesOf = async (one: FoundMessage) =>
+      (await answer(writer, [one])).map(({ in_msg_tx_hash: by, out_msg_tx_hash: of }) => [by, of]);
+    expect(await hashesOf(untaken)).toEqual([[undefined, undefined]]);
+    expect(await hashesOf(row!)).toEqual([[base64(row!.consumer_hash!), undefined]]);
+    expect(await hashesOf({ ...row!, producer_hash: sender })).toEqual([[base64(row!.consumer_hash!), base64(sender)]]);
+  });
+
+  it('are looked for again where none held them', async () => {
+    const { writer } = createWriter();
+    const [row] = taken;
+    expect(await answer(writer, [{ ...row!, consumer_boc: null }])).toEqual([]);
+    expect(await answer(writer, [row!])).toHaveLength(1);
+  });
+});

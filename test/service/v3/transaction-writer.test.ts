@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { FoundTransaction } from '#service/store/queries/transactions.ts';
+import type { AccountStateRow } from '#service/store/tables.ts';
+import { createKeptTexts } from '#service/v3/kept-texts.ts';
+import { addressesOf } from '#service/v3/shown-transactions.ts';
+import { createTransactionWriter, type KeptNames, type TransactionWriter } from '#service/v3/transaction-writer.ts';
+import type { TransactionView } from '#service/v3/transaction-views.ts';
+import { recordedRows } from '#test/support/recorded-index.ts';
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+let rows: readonly FoundTransaction[];
+let states: ReadonlyMap<string, AccountStateRow>;
+
+beforeAll(async () => {
+  const recorded = await recordedRows();
+  states = new Map(recorded.flatMap(({ accountStates }) => accountStates.map((row) => [text(row.hash), row] as const)));
+  rows = recorded
+    .flatMap(({ transactions }) => transactions)
+    .slice(-300)
+    .map((row) => ({ ...row, trace_id: row.hash, software_version: 11 }) as unknown as FoundTransaction);
+});
+
+/** Reads the states that are known. */
+const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => ({
+  read: async (_sql, [hashes]) => (hashes as Buffer[]).flatMap((one) => known.get(text(one)) ?? []) as never,
+});
+
+function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionWriter; readonly found: boolean[] } {
+  const found: boolean[] = [];
+  const texts = createKeptTexts<KeptNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
+  return { writer: createTransactionWriter(texts), found };
+}
+
+async function answer(writer: TransactionWriter, given: readonly FoundTransaction[], known = states) {
+  const opened = await writer.open(given);
+  const written = await opened.write(readerOf(known));
+  const views = written.map(({ json }) => json.toJSON());
+  return { views, trees: written.map(({ hash, in_msg, out_msgs }) => ({ hash, in_msg, out_msgs })), opened };
+}
+
+const namedIn = (views: readonly TransactionView[]): readonly string[] =>
+  [...addressesOf(views)].filter((one) => one !== null);
+
+describe('transactions that are asked for again', () => {
+  it('are told as the first time, all of it, and without their cells', async () => {
+    const { writer, found } = createWriter();
+    const first = await answer(writer, rows);
+    expect(found).not.toContain(true);
+    const isWhole = first.views.map((view) =>
+      [view.account_state_before, view.account_state_after].every((state) => state?.balance !== null),
+    );
+    const whole = rows.filter((_row, at) => isWhole[at]);
+    expect(whole.length).toBeGreaterThan(100);
+    const again = await answer(
+      writer,
+      whole.map((row) => ({ ...row, boc: Buffer.alloc(0) })),
+      new Map(),
+    );
+    expect(again.views).toEqual(first.views.filter((_view, at) => isWhole[at]));
+    expect(again.trees).toEqual(first.trees.filter((_tree, at) => isWhole[at]));
+    expect(await again.opened.accounts()).toEqual(namedIn(again.views));
+    expect(found.slice(rows.length)).toEqual(whole.map(() => true));
+  });
+
+  it('keep their places among others', async () => {
+    const { writer } = createWriter();
+    await answer(writer, rows.slice(100, 200));
+    const { views, opened } = await answer(writer, rows);
+    expect(views).toEqual((await answer(createWriter().writer, rows)).views);
+    expect(await opened.accounts()).toEqual(namedIn(views));
+  });
+
+  it('tell the states that became known in between', async () => {
+    const { writer } = createWriter();
+    const before = await answer(writer, rows, new Map());
+    const after = await answer(writer, rows);
+    expect(after.views).toEqual((await answer(createWriter().writer, rows)).views);
+    expect(after.views).not.toEqual(before.views);
+  });
+
+  it('tell the trace that they turned out to be in', async () => {
+    const { writer } = createWriter();
+    await answer(writer, rows);
+    const other = Buffer.alloc(32, 7);
+    const { views } = await answer(
+      writer,
+      rows.map((row) => ({ ...row, trace_id: other })),
+    );
+    expect(new Set(views.map((view) => view.trace_id))).toEqual(new Set([other.toString('base64')]));
+  });
+
+  it('are read again when they did not fit', async () => {
+    const { writer, found } = createWriter(20_000);
+    const first = await answer(writer, rows);
+    expect((await answer(writer, rows)).views).toEqual(first.views);
+    expect(found.slice(rows.length)).toContain(false);
+  });
+
+  it('have the messages that they have: an answer of too many is refused', async () => {
+    const { writer, found } = createWriter();
+    await answer(writer, rows);
+    const many = Array.from({ length: 200 }, () => rows).flat();
+    await expect(writer.open(many)).rejects.toMatchObject({ code: 'answer_too_large' });
+    expect(found.slice(rows.length)).toContain(true);
+  });
+});
