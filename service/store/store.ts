@@ -3,6 +3,7 @@ import { Client, Pool, types, type ClientBase, type ClientConfig, type CustomTyp
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
+import { byteArrayType, readByteArray } from './byte-arrays.ts';
 import { StoreError, told } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
 import type { ReadMode } from './queries/reader.ts';
@@ -84,9 +85,10 @@ const columnTypes: CustomTypesConfig = {
     (types.getTypeParser(id, format ?? 'text') as (text: string) => unknown),
 };
 
-const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map([
+const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [types.builtins.INT8, BigInt],
   [types.builtins.NUMERIC, numeric],
+  [byteArrayType, readByteArray],
 ]);
 
 /** Amounts are whole numbers; what a query averages is not. */
@@ -140,7 +142,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
     },
     async connect() {
       const client = new Client(connectionOf(url, options));
-      client.on('error', (error) => logger.warn({ err: error }, 'connection to Postgres lost'));
+      client.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
       try {
         await told(client.connect());
         return client;
@@ -196,10 +198,15 @@ function connectionOf(uri: string, { schema }: StoreOptions): ClientConfig {
   };
 }
 
+/** The pool hangs the connection on its errors, with all that was asked there. */
+function bare(error: Error): Error {
+  return Object.assign(error, { client: undefined });
+}
+
 function connectPool(url: string, options: StoreOptions, logger: Logger): Pool {
   const pool = new Pool({ ...connectionOf(url, options), max: options.poolSize, idleTimeoutMillis: idleConnectionMs });
   // Of an idle connection: the next call opens another.
-  pool.on('error', (error) => logger.warn({ err: error }, 'connection to Postgres lost'));
+  pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
   // It may be lost in the packet that opens it, before whoever asked for it can listen: what it is asked then fails, and nothing else may.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

@@ -21,7 +21,7 @@ export function createAccountNotes(
   return {
     bookOf,
     async notesOf(addresses, context) {
-      const all = [...addresses];
+      const all = [...new Set(addresses)];
       const [book, words] = await Promise.all([bookOf(all, context), metadataOf(all, context)]);
       return { address_book: book, metadata: words };
     },

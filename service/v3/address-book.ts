@@ -2,9 +2,10 @@ import { list, map, named, object, type Infer } from '../contract/shape.ts';
 import { formatFriendlyAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { isWalletCode } from '../live/wallets.ts';
 import { accountKey } from '../store/account-key.ts';
+import { hashKey } from '../store/hash-key.ts';
 import { readAccountNames, type AccountNameRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
-import { interfacesOf } from './account-interfaces.ts';
+import { createCodeInterfaces } from './code-interfaces.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -36,14 +37,16 @@ const ACCOUNTS_AT_ONCE = 1000;
 
 /** @param options.testOnly friendly addresses are those of a test network */
 export function createAddressBooks({ testOnly }: { readonly testOnly: boolean }): AddressBooks {
-  const viewRow = (address: ParsedAddress, known: AccountNameRow): AddressBookRow => {
+  const codes = createCodeInterfaces();
+
+  const viewRow = (address: ParsedAddress, known: AccountNameRow, interfaces: readonly string[]): AddressBookRow => {
     const codeHash = viewBytesOrNull(known.code_hash);
     // Who sends to an account without code, or to a wallet, does not want the money back when it cannot be taken.
     const bounceable = codeHash !== null && !isWalletCode(codeHash);
     return {
       user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }),
       domain: known.domain,
-      interfaces: interfacesOf({ codeHash, methods: known.methods }),
+      interfaces,
     };
   };
 
@@ -58,11 +61,16 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
     });
     const keys = entries.flatMap(({ address }) => (address === undefined ? [] : [accountKey(address)]));
     const rows = keys.length === 0 ? [] : await readAccountNames(store, keys);
+    const interfaces = await codes.of(
+      rows.flatMap(({ code_hash: hash }) => hash ?? []),
+      store,
+    );
     let place = 0;
-    return entries.map(({ text, address }) => [
-      text,
-      address === undefined ? unreadable : viewRow(address, rows[place++]!),
-    ]);
+    return entries.map(({ text, address }) => {
+      if (address === undefined) return [text, unreadable];
+      const known = rows[place++]!;
+      return [text, viewRow(address, known, known.code_hash === null ? [] : interfaces.get(hashKey(known.code_hash))!)];
+    });
   }
 
   /** @param unreadable row of what is no address */

@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 
 import { createStore, type Store, type StoreOptions } from '#service/store/store.ts';
@@ -37,12 +37,15 @@ export async function createStoreUnderTest(
   };
 }
 
-/** A store with what its process gives it, quiet and measured by nobody. */
-export function openStore(options: Partial<StoreOptions> & { readonly url: string }): Store {
+/** A store with what its process gives it, measured by nobody, and quiet unless it is given where to log. */
+export function openStore(
+  options: Partial<StoreOptions> & { readonly url: string },
+  logger: Logger = pino({ level: 'silent' }),
+): Store {
   return createStore(
     { schema: 'ton', poolSize: 4, statementTimeoutMs: 5000, ...options },
     {
-      logger: pino({ level: 'silent' }),
+      logger,
       register: new Registry(),
       tracer: trace.getTracer('test'),
       clock: () => performance.now(),

@@ -38,23 +38,22 @@ export function readAccounts(store: StoreReader, filter: AccountFilter): Promise
 }
 
 /** What address books tell accounts by. */
-export type AccountNameRow = Pick<AccountRow, 'methods'> & {
+export type AccountNameRow = {
   /** Null for an account without code, and for one that the index does not have. */
   readonly code_hash: Uint8Array | null;
   /** The shortest of the domains that the account owns and that stand for it. */
   readonly domain: string | null;
 };
 
-/** Codes and domains of accounts: a row for each, in their order. Rides the same keys as `readAccounts`, and `dns_entries_of_themselves`. */
+/** Codes and domains of accounts: a row for each, in their order. Rides the primary key of `latest_account_states` and `dns_entries_of_themselves`. */
 export function readAccountNames(
   store: StoreReader,
   accounts: readonly Uint8Array[],
 ): Promise<readonly AccountNameRow[]> {
   return store.read(
-    `SELECT l.code_hash, c.methods, d.domain
+    `SELECT l.code_hash, d.domain
      FROM unnest($1::bytea[]) WITH ORDINALITY AS a (account, place)
      LEFT JOIN latest_account_states l ON l.account = a.account
-     LEFT JOIN codes c ON c.code_hash = l.code_hash
      LEFT JOIN LATERAL (
        SELECT domain FROM dns_entries WHERE nft_item_owner = a.account AND nft_item_owner IS NOT DISTINCT FROM wallet ORDER BY ${shortestFirst} LIMIT 1
      ) d ON true
@@ -62,6 +61,18 @@ export function readAccountNames(
     [accounts],
     { statement: 'account_names' },
   );
+}
+
+export type CodeMethodsRow = Pick<AccountRow, 'methods'> & { readonly code_hash: Uint8Array };
+
+/** Methods of those of the codes that the index has, in no order. Rides the primary key of `codes`. */
+export function readCodeMethods(
+  store: StoreReader,
+  codeHashes: readonly Uint8Array[],
+): Promise<readonly CodeMethodsRow[]> {
+  return store.read('SELECT code_hash, methods FROM codes WHERE code_hash = ANY($1::bytea[])', [codeHashes], {
+    statement: 'code_methods',
+  });
 }
 
 export type BalanceRow = Pick<LatestAccountStateRow, 'account' | 'balance'>;

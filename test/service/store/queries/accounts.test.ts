@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAccountNames, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
+import { readAccountNames, readAccounts, readCodeMethods, readTopBalances } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { CodeRow, LatestAccountStateRow } from '#service/store/tables.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
@@ -42,11 +42,14 @@ describe('accounts', () => {
     const told = await readAccountNames(reader, [unknown, ...accounts, unknown]);
     const byKey = new Map(wanted.map((row) => [text(row.account), row]));
     const wantedCodes = accounts.map((account) => {
-      const { code_hash, methods } = byKey.get(text(account))!;
-      return { code_hash, methods, domain: null };
+      return { code_hash: byKey.get(text(account))!.code_hash, domain: null };
     });
-    const nothing = { code_hash: null, methods: null, domain: null };
+    const nothing = { code_hash: null, domain: null };
     expect(told).toEqual([nothing, ...wantedCodes, nothing]);
+    const methods = await readCodeMethods(reader, [...[...codes.values()].map((row) => row.code_hash), unknown]);
+    expect(new Map(methods.map((row) => [text(row.code_hash), row.methods]))).toEqual(
+      new Map([...codes].map(([key, row]) => [key, row.methods])),
+    );
   });
 
   it('are read without bags, or with data alone, when no more is asked for', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAccountNames, readAccounts, readTopBalances } from '#service/store/queries/accounts.ts';
+import { readAccountNames, readAccounts, readCodeMethods, readTopBalances } from '#service/store/queries/accounts.ts';
 import { findBlocks, findMasterchainEnd, findShardTops, hasMasterchainBlock } from '#service/store/queries/blocks.ts';
 import { findDnsRecords } from '#service/store/queries/dns.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
@@ -149,12 +149,14 @@ describe('no query of the ledger reads a table whole', () => {
       () => readAccounts(reader, { accounts: keys, codeHashes: [], bocs: 'all' }),
       () => readAccounts(reader, { accounts: keys, codeHashes: [hash], bocs: 'data' }),
       () => readAccountNames(reader, keys),
+      () => readCodeMethods(reader, [hash]),
       () => readTopBalances(reader, { limit: 10, offset: 0 }),
       () => findTransactionsOfTraces(reader, [{ trace_id: hash, start_lt: 1n, end_lt: 2n }]),
     ]);
     expect(found.join('\n')).not.toContain('Seq Scan');
-    expect(found[3]).toMatch(/Index .* using latest_account_states_by_balance/);
-    expect(found).toHaveLength(5);
+    expect(found[3]).toMatch(/Index .* using codes_pkey/);
+    expect(found[4]).toMatch(/Index .* using latest_account_states_by_balance/);
+    expect(found).toHaveLength(6);
   });
 });
 

@@ -1,0 +1,16 @@
+import { types } from 'pg';
+
+/** `bytea[]` in Postgres's catalog of types. */
+export const byteArrayType = 1001;
+
+/** Quotes stand around a backslash, which is written twice. */
+const itemStart = '"\\\\x';
+
+/** Reads `{"\\\\x00ff",NULL}`: hexadecimal needs not be read letter by letter, as arrays of any type are. Other forms are read so. */
+export function readByteArray(text: string): unknown {
+  const items = text === '{}' ? [] : text.slice(1, -1).split(',');
+  if (items.some((item) => item !== 'NULL' && !item.startsWith(itemStart))) return readAnyArray(text);
+  return items.map((item) => (item === 'NULL' ? null : Buffer.from(item.slice(itemStart.length, -1), 'hex')));
+}
+
+const readAnyArray = types.getTypeParser(byteArrayType as never, 'text') as (text: string) => unknown;
