@@ -26,7 +26,7 @@ export function createPendingMetrics(register: Registry, watched: () => number):
   });
   const takenOver = new Counter({
     name: 'ton_pending_taken_over_total',
-    help: 'Foreseen traces taken over from a process that was not heard of any more',
+    help: 'Sent messages taken over from a process that was not heard of any more',
     registers,
   });
   register.registerMetric(

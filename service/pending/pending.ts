@@ -14,6 +14,8 @@ import type { GoneReason } from './metrics.ts';
 import { createOwnTraces } from './own-traces.ts';
 import { placeOf, pendingTraceOf, withoutTransactions } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
+import { createSharedMessages } from './shared-messages.ts';
+import type { SharedMessages } from './shared-messages.ts';
 import { createSharedTraces } from './shared-traces.ts';
 import type { PendingLink, SharedTraces } from './shared-traces.ts';
 import { createWatchLeases, LEASE_MS } from './watch-leases.ts';
@@ -44,7 +46,7 @@ export type Pending = {
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
   /**
    * Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Takes over what other pods
-   * have foreseen and are not there to run again. Never rejects.
+   * have watched and are not there to run again. Never rejects.
    */
   refresh(): Promise<void>;
   /** Goes on over another Redis, or the same one under another password. */
@@ -119,7 +121,7 @@ const TAKEN_AT_ONCE = 16;
 const CALLER = 'pending traces';
 
 /** What pods share. */
-type Shared = SharedTraces & { readonly leases: WatchLeases };
+type Shared = SharedTraces & { readonly messages: SharedMessages; readonly leases: WatchLeases };
 
 type Watched = {
   readonly message: ExternalMessage;
@@ -157,7 +159,11 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
 
   function shareOver(line: PendingLink): Shared {
     const sharing = { scope: options.scope, keptMs: KEPT_MS };
-    return { ...createSharedTraces(sharing, line), leases: createWatchLeases(sharing, line) };
+    return {
+      ...createSharedTraces(sharing, line),
+      messages: createSharedMessages(sharing, line),
+      leases: createWatchLeases(sharing, line),
+    };
   }
 
   function track(work: Promise<void>): Promise<void> {
@@ -186,8 +192,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     metrics.gone(reason);
     const trace = own.get(key);
     own.drop(key);
-    if (trace === undefined) return;
-    await shared?.drop(trace);
+    if (trace !== undefined) await shared?.drop(trace);
+    await shared?.messages.drop(key);
     await shared?.leases.drop([key]);
   }
 
@@ -230,12 +236,12 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     const trace = pendingTraceOf(one, foreseen, classified);
     own.put(trace);
     await shared?.put(trace, before);
-    if (before === undefined) await shared?.leases.hold([key], unixMs());
   }
 
-  /** What is foreseen here, and so is in Redis. */
-  function foreseenHere(): string[] {
-    return [...watched.keys()].filter((key) => own.get(key) !== undefined);
+  /** From now on it is run whatever becomes of this process. */
+  async function announce(sharing: Shared, key: string, { message, sentUnixMs }: Watched): Promise<void> {
+    await sharing.messages.put(key, { message: message.boc, sentUnixMs });
+    await sharing.leases.hold([key], unixMs());
   }
 
   /** Pods whose clocks or lines went wrong for a while may watch the same trace: they foresee the same. */
@@ -243,21 +249,23 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     if (Math.abs(unixMs() - heldUnixMs) < HOLD_EVERY_MS) return;
     heldUnixMs = unixMs();
     const { leases } = sharing;
-    await leases.hold(foreseenHere(), unixMs());
+    await leases.hold([...watched.keys()], unixMs());
     const room = Math.min(TAKEN_AT_ONCE, WATCHED_MAX - watched.size);
     if (room <= 0) return;
     for (const key of await leases.takeOver(room, unixMs())) {
       if (watched.has(key)) continue;
       const trace = await sharing.get(key);
-      if (trace === undefined || unixMs() - trace.sentUnixMs >= KEPT_MS) {
+      const sent = trace ?? (await sharing.messages.get(key));
+      if (sent === undefined || unixMs() - sent.sentUnixMs >= KEPT_MS) {
         if (trace !== undefined) await sharing.drop(trace);
+        await sharing.messages.drop(key);
         await leases.drop([key]);
         continue;
       }
-      own.put(trace);
-      watched.set(key, watchedFrom(readExternalMessage(trace.message), {}, trace.sentUnixMs));
+      if (trace !== undefined) own.put(trace);
+      watched.set(key, watchedFrom(readExternalMessage(sent.message), {}, sent.sentUnixMs));
       metrics.takenOver();
-      logger.info({ key }, 'a foreseen trace is taken over');
+      logger.info({ key }, 'a sent message is taken over');
     }
   }
 
@@ -322,7 +330,9 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       const [oldest] = watched.keys();
       if (watched.size >= WATCHED_MAX && oldest !== undefined) void track(letGo(oldest, 'displaced'));
       const sender = access === undefined ? {} : { access };
-      watched.set(key, watchedFrom(message, sender, unixMs()));
+      const one = watchedFrom(message, sender, unixMs());
+      watched.set(key, one);
+      if (shared !== undefined) void track(announce(shared, key, one));
       due.add(key);
       pump();
     },
@@ -354,7 +364,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       clearInterval(ticker);
       await refreshing;
       while (running.size > 0) await Promise.all(running);
-      await shared?.leases.leave(foreseenHere());
+      await shared?.leases.leave([...watched.keys()]);
       watched.clear();
       link?.close();
     },

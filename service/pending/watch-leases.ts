@@ -1,13 +1,13 @@
 import type { PendingLink } from './shared-traces.ts';
 import { TRACE_FORM } from './pending-trace.ts';
 
-/** Who runs foreseen traces again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
+/** Who runs sent messages again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
 export type WatchLeases = {
-  /** Holds traces for `LEASE_MS` from now on. @param keys of traces that are in Redis */
+  /** Holds messages for `LEASE_MS` from now on. @param keys of those that are in Redis, or were meant to be */
   hold(keys: readonly string[], unixMs: number): Promise<void>;
-  /** Takes traces whose pod has not been heard of in time, `max` at most: no two pods get the same. */
+  /** Takes messages whose pod has not been heard of in time, `max` at most: no two pods get the same. */
   takeOver(max: number, unixMs: number): Promise<readonly string[]>;
-  /** Leaves traces to whoever looks next. */
+  /** Leaves messages to whoever looks next. */
   leave(keys: readonly string[]): Promise<void>;
   /** Nobody is to run them any more. */
   drop(keys: readonly string[]): Promise<void>;

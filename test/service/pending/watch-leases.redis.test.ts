@@ -98,6 +98,29 @@ describe.skipIf(
     expect(await takenOver(other)).toBe(1);
   });
 
+  it('may not be foreseen yet: the message is run by another pod', async () => {
+    const ended = await openPod();
+    const other = await openPod();
+    const message = readExternalMessage(setting.faucet.send(0, [transfer(receiver, VALUE)]));
+    ended.note(message, {});
+    await ended.close();
+    expect(await other.find({ hashes: [message.hash] })).toEqual([]);
+    await other.refresh();
+    expect(await takenOver(other)).toBe(1);
+    expect(await other.find({ hashes: [message.hash] })).toHaveLength(1);
+  });
+
+  it('is dropped with its message when that would never be taken', async () => {
+    const pod = await openPod();
+    const message = readExternalMessage(setting.faucet.send(7, [transfer(receiver, VALUE)]));
+    pod.note(message, {});
+    await pod.refresh();
+    expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).not.toEqual([]);
+    setting.index.seqno = setting.pool.head()!.block.seqno;
+    await pod.refresh();
+    expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
+  });
+
   it('goes with what it was replaced by, and nothing of it is kept', async () => {
     const gone = await openPod();
     const other = await openPod();
