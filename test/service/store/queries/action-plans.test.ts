@@ -10,7 +10,7 @@ import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.t
 let made: StoreUnderTest;
 let planned: PlannedReader;
 
-/** Two actions a trace; one of ten accounts has every second action, one type of seven is rare. */
+/** Two actions a trace; one of ten accounts has every second action; most are of one type, few of sixty others, and one is rare. */
 const actionCount = 60_000;
 const trace = `sha256(('trace ' || n / 2)::bytea)`;
 const own = `sha256(('action ' || n)::bytea)`;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await made.store.transaction(async ({ query }) => {
     const series = `generate_series(0, ${actionCount - 1}) AS n`;
     await query(
-      `INSERT INTO actions SELECT ${trace}, ${own}, (CASE WHEN n % 5000 = 7 THEN 'nft_mint' ELSE 'ton_transfer' END),
+      `INSERT INTO actions SELECT ${trace}, ${own}, (CASE WHEN n % 5000 = 7 THEN 'nft_mint' WHEN n % 40 = 4 THEN 'other_' || n / 40 % 60 ELSE 'ton_transfer' END),
         ${times}, 1000000 + n / 2 * 10 + 5, 1700000000 + n / 20, n / 40, NULL, NULL, true, NULL, '{}', ARRAY[${own}],
         ARRAY[${account(ofAction)}], '{}' FROM ${series}`,
     );
