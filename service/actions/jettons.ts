@@ -133,8 +133,8 @@ const transfer: Matcher = {
     const wallet = interfaces.jettonWallet(receiverWallet);
     if (wallet === undefined) return undefined;
     const read = transferBody(message);
-    const arrived = internalTransferBody(internal.message);
-    const { amount } = arrived;
+    // Wallets of their own kind may tell one another otherwise: then what was ordered is told.
+    const { amount, forwardAmount } = tryRead(() => internalTransferBody(internal.message)) ?? read;
     return {
       type: jettonTransferType,
       columns: {
@@ -144,7 +144,7 @@ const transfer: Matcher = {
         destinationSecondary: receiverWallet,
         asset: wallet.jetton,
         amount,
-        data: { jetton_transfer_data: transferData(read, arrived.forwardAmount) },
+        data: { jetton_transfer_data: transferData(read, forwardAmount) },
       },
       data: {
         queryId: read.queryId,
