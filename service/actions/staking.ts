@@ -281,10 +281,13 @@ const dollarWithdrawal: Matcher = {
   ),
   build(root, found, { interfaces }) {
     const { source, destination: wallet } = innerCall(root);
+    const internal = innerCall(found.one('internal')!);
     const locked = innerCall(found.one('locked')!);
     const own = interfaces.jettonWallet(wallet);
     const timed = interfaces.jettonWallet(locked.destination);
     if (own?.owner !== source || timed?.owner !== source) return undefined;
+    // Their masters take part themselves: one takes the staked dollars, the other sends the locked ones.
+    if (own.jetton !== internal.destination || timed.jetton !== locked.source) return undefined;
     return {
       type: 'ethena_withdrawal_request',
       actionType: 'stake_withdrawal_request',
@@ -293,7 +296,7 @@ const dollarWithdrawal: Matcher = {
         sourceSecondary: wallet,
         destination: innerCall(found.one('mint')!).source,
         asset: own.jetton,
-        amount: internalTransferBody(innerCall(found.one('internal')!).message).amount,
+        amount: internalTransferBody(internal.message).amount,
         data: stakingData({ provider: 'ethena', minted: internalTransferBody(locked.message).amount }),
       },
       failed: root.failed,
