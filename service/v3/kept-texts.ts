@@ -1,46 +1,87 @@
 import type { PacedText } from '../contract/paced.ts';
-import { createBoundedCache } from '../live/bounded-cache.ts';
 
-/** JSON that never changes, and what else is known of it: the least recently asked for goes first. */
+/** JSON that never changes, and what else is known of it; what was written first goes first. */
 export type KeptTexts<T> = {
   get(key: string): Kept<T> | undefined;
-  /** @param namesBytes what `names` is taken to weigh */
-  keep(key: string, text: PacedText, names: T, namesBytes: number): void;
+  keep(key: string, kept: { readonly text: PacedText; readonly names: T }): void;
+  /** What texts and names take. */
   readonly bytes: () => number;
 };
 
-export type Kept<T> = { readonly text: () => string; readonly names: T };
+export type Kept<T> = { readonly text: string; readonly names: T };
 
 export type KeptTextsDependencies = {
   /** Told of each that is asked for whether it was there. */
   readonly counted: (isKept: boolean) => void;
 };
 
-/** What an entry takes beside its text and its names. */
-const ENTRY_BYTES = 300;
+/** One entry may take at most this part of all, so that a single large one does not sweep it. */
+const SHARE_MAX = 1 / 8;
 
-/** Texts are kept as bytes outside of the heap, where collections do not pass over them. */
+/** Where in the slab an entry is: its names behind its text. */
+type Entry = { readonly start: number; readonly textEnd: number; readonly end: number };
+
+/**
+ * All are in one slab outside of the heap, which is written round and round: tens of thousands of objects would be passed over by each collection.
+ * The slab takes memory as it is filled.
+ *
+ * @param options.bytesMax of texts and names in UTF-8
+ * @template T is kept as JSON
+ */
 export function createKeptTexts<T>(
-  options: { readonly bytesMax: number },
+  { bytesMax }: { readonly bytesMax: number },
   { counted }: KeptTextsDependencies,
 ): KeptTexts<T> {
-  const cache = createBoundedCache(options);
+  const slab = Buffer.allocUnsafeSlow(bytesMax);
+  /** In the order in which they were written. */
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+  let next = 0;
+
+  function drop(key: string, { start, end }: Entry): void {
+    entries.delete(key);
+    bytes -= end - start;
+  }
+
+  /** Makes room behind what was written last, or at the beginning where the end is too near. */
+  function makeRoom(length: number): number {
+    const isWrapping = next + length > bytesMax;
+    const start = isWrapping ? 0 : next;
+    for (const [key, entry] of entries) {
+      // What lies between the last one and the end is older than what lies at the beginning.
+      const isLeftBehind = isWrapping && entry.start >= next;
+      if (!isLeftBehind && (entry.start >= start + length || entry.end <= start)) break;
+      drop(key, entry);
+    }
+    return start;
+  }
+
   return {
     get(key) {
-      const kept = cache.get(key) as Kept<T> | undefined;
-      counted(kept !== undefined);
-      return kept;
+      const entry = entries.get(key);
+      counted(entry !== undefined);
+      if (entry === undefined) return undefined;
+      const { start, textEnd, end } = entry;
+      // Copied: what is asked for next may be written over it.
+      return {
+        text: slab.toString('utf8', start, textEnd),
+        names: JSON.parse(slab.toString('utf8', textEnd, end)) as T,
+      };
     },
-    keep(key, text, names, namesBytes) {
-      const pieces = [text].flat();
-      const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-      // Of its own: a part of Node's pool of small buffers would hold all of that.
-      const bytes = Buffer.allocUnsafeSlow(length);
-      let at = 0;
-      for (const piece of pieces) at += bytes.write(piece, at);
-      const kept: Kept<T> = { text: () => bytes.toString(), names };
-      cache.set(key, kept, length + namesBytes + ENTRY_BYTES);
+    keep(key, { text, names }) {
+      const before = entries.get(key);
+      if (before !== undefined) drop(key, before);
+      const pieces = [...[text].flat(), JSON.stringify(names)];
+      const lengths = pieces.map((piece) => Buffer.byteLength(piece));
+      const length = lengths.reduce((sum, one) => sum + one, 0);
+      if (length > bytesMax * SHARE_MAX) return;
+      const start = makeRoom(length);
+      let at = start;
+      for (const piece of pieces) at += slab.write(piece, at);
+      next = at;
+      bytes += length;
+      entries.set(key, { start, textEnd: at - lengths.at(-1)!, end: at });
     },
-    bytes: cache.bytes,
+    bytes: () => bytes,
   };
 }

@@ -29,9 +29,6 @@ type Ends = readonly (string | null)[];
 /** What is kept of a written message beside its text: its ends. */
 export type KeptEnds = Ends;
 
-/** What an end of a kept message takes. */
-const END_BYTES = 100;
-
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   return {
     async open(rows) {
@@ -48,12 +45,11 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
         ends: opened.flatMap((one) => ('shown' in one ? endsOf(one.shown.content) : one.names)),
         write: () =>
           mapPaced(opened, (one) => {
-            if (!('shown' in one)) return new Written(one.text());
+            if (!('shown' in one)) return new Written(one.text);
             const { table, content, softwareVersion, transactions } = one.shown;
             const view = { ...viewMessage(table, content, softwareVersion, store), ...transactions };
             const json = new Written<MessageView>(JSON.stringify(view));
-            const ends = endsOf(content);
-            texts.keep(one.key, json.text, ends, END_BYTES * ends.length);
+            texts.keep(one.key, { text: json.text, names: endsOf(content) });
             return json;
           }),
       };

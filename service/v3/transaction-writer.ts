@@ -32,9 +32,6 @@ export type KeptNames = Omit<WrittenTransaction, 'json'> & { readonly accounts: 
 /** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
 const messagesMax = 30_000;
 
-/** What an account or a hash of a kept transaction takes. */
-const NAME_BYTES = 100;
-
 export function createTransactionWriter(texts: KeptTexts<KeptNames>): TransactionWriter {
   return {
     async open(rows) {
@@ -55,7 +52,7 @@ export function createTransactionWriter(texts: KeptTexts<KeptNames>): Transactio
           const fresh = opened.flatMap((one) => ('shown' in one ? one.shown : []));
           const written = (await writeTransactions(reader, fresh)).values();
           return mapPaced(opened, (one) => {
-            if (!('shown' in one)) return { ...one.names, json: new Written(one.text()) };
+            if (!('shown' in one)) return { ...one.names, json: new Written(one.text) };
             const made = written.next().value!;
             keep(one, made);
             return made;
@@ -67,8 +64,7 @@ export function createTransactionWriter(texts: KeptTexts<KeptNames>): Transactio
 
   function keep({ key, shown }: Fresh, { json, isSettled, ...tree }: NewlyWritten): void {
     if (!isSettled) return;
-    const names = { ...tree, accounts: [...accountsOf(shown)] };
-    texts.keep(key, json.text, names, NAME_BYTES * (names.accounts.length + names.out_msgs.length));
+    texts.keep(key, { text: json.text, names: { ...tree, accounts: [...accountsOf(shown)] } });
   }
 }
 
