@@ -49,7 +49,7 @@ const wallets = {
   [lockedWallet]: { owner: user, jetton: locked },
 };
 
-const requestsWith = (known: typeof wallets) =>
+const requestsWith = (known: Parameters<typeof knownWallets>[0]) =>
   classify(eventTrace(user, [withdrawal]), knownWallets(known)).actions.filter(
     ({ type }) => type === 'stake_withdrawal_request',
   );
@@ -74,7 +74,7 @@ describe('dollars that are taken out of Ethena', () => {
     ['the wallet that pays is another’s', { ...wallets, [stakedWallet]: { owner: stranger, jetton: staked } }],
     ['what is locked are other jettons', { ...wallets, [lockedWallet]: { owner: user, jetton: stranger } }],
     ['what is locked is another’s', { ...wallets, [lockedWallet]: { owner: stranger, jetton: locked } }],
-    ['nothing is known of the wallets', {} as typeof wallets],
+    ['nothing is known of the wallets', {}],
   ])('are not when %s', (_case, known) => {
     expect(requestsWith(known)).toEqual([]);
   });
