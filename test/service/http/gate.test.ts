@@ -11,8 +11,8 @@ import { parseRaw, rawExchange, request, type Reply } from './requests.ts';
 
 const key = makeKey(randomBytes);
 
-/** More than are told at once in a second, whenever in it the first of them comes. */
-const many = 250;
+/** A hundred more than are told at once in the two seconds that they may fall into, and fewer beyond the first hundred than may be held back. */
+const many = 320;
 
 /** What must not differ from one refusal to another. */
 const shown = ({ status, headers, body }: Reply) => ({
