@@ -527,6 +527,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         },
         surfaces: {
           type: 'array',
+          minItems: 1,
           maxItems: 4,
           default: ['v2'],
           items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'stream'] },
