@@ -79,7 +79,7 @@ export type TonApi = {
       /** Upper bounds by resource name. */
       readonly limits?: Readonly<Record<string, number | string>>;
     };
-    /** The APIs served. v2 includes POST /api/v2/jsonRPC, jsonrpc alone serves only that; v3 needs postgres; stream is server-sent events. */
+    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; stream is kept for server-sent events and serves nothing yet. */
     readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'stream')[];
     /** How answers are written where clients differ. */
     readonly api?: {

@@ -90,6 +90,11 @@ export const rules: readonly Rule[] = [
     'postgres',
     'expected a secretRef, since surfaces has v3, got nothing',
   ]),
+  rule('spec', "self.surfaces.exists(s, s != 'stream')", ['surfaces'], ({ surfaces }: Spec) => [
+    surfaces.every((surface) => surface === 'stream'),
+    'surfaces',
+    `expected v2, v3 or jsonrpc among them, got ${JSON.stringify(surfaces)}`,
+  ]),
   rule(
     'spec',
     "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",

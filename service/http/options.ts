@@ -9,8 +9,10 @@ export type HttpOptions = {
   readonly drainMs: number;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed. */
   readonly trustedProxies: number;
-  /** False serves JSON-RPC alone: the surface `jsonrpc` without `v2`. */
+  /** Operations of v2 by their paths: the surface `v2`. */
   readonly rest: boolean;
+  /** `POST /api/v2/jsonRPC`: the surfaces `v2` and `jsonrpc`. */
+  readonly rpc: boolean;
 } & Partial<HttpBounds>;
 
 /** What one process lets callers take of it. */

@@ -95,8 +95,10 @@ export function declareRoutes(
 
   if (options.rest) v2.operations.forEach(declareOperation);
   v3?.operations.forEach(declareV3);
-  const rpcHandler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
-  declare(rpcPath, ['POST'], rpcHandler);
+  if (options.rpc) {
+    const handler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
+    declare(rpcPath, ['POST'], handler);
+  }
   declare(usagePath, ['GET'], answering('usage', answerUsage));
   for (const [path, handler] of dependencies.posts) {
     declare(

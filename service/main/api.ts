@@ -159,6 +159,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     ...drainOf(config, options),
     trustedProxies: config.trustedProxies,
     rest: config.surfaces.includes('v2'),
+    rpc: config.surfaces.includes('v2') || config.surfaces.includes('jsonrpc'),
   };
 }
 

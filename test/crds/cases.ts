@@ -124,6 +124,12 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ surfaces: ['v2', 'v3'] }),
   },
   {
+    message: 'surfaces needs v2, v3 or jsonrpc',
+    field: 'spec',
+    accepted: set({ surfaces: ['jsonrpc', 'stream'] }),
+    refused: set({ surfaces: ['stream'] }),
+  },
+  {
     message: 'postgres cannot be removed; delete the TonApi instead',
     field: 'spec',
     before: set({ postgres }),

@@ -160,6 +160,16 @@ describe('a batch', () => {
   });
 });
 
+describe('without the surfaces v2 and jsonrpc', () => {
+  it('no call is taken, by path or by JSON-RPC', async () => {
+    const none = await startListener({ options: { rest: false, rpc: false } });
+    expect((await rpc(none.url, state({}))).status).toBe(404);
+    expect((await request(`${none.url}/api/v2/getMasterchainInfo`)).status).toBe(404);
+    expect((await request(`${none.url}/healthcheck`)).status).toBe(200);
+    await none.close();
+  });
+});
+
 describe('the surface jsonrpc alone', () => {
   it('serves JSON-RPC and pages, and no operation by path', async () => {
     const only = await startListener({ options: { rest: false } });

@@ -89,6 +89,7 @@ export async function startListener(setup: ListenerSetup = {}): Promise<Listener
     drainMs: 1000,
     trustedProxies: 0,
     rest: true,
+    rpc: true,
     ...setup.options,
   };
   const accounts = setup.accounts ?? scriptAccounts();
