@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 
 import { createAttachment } from '../live/attachment.ts';
+import { createTextSlab } from './text-slab.ts';
 
 /** Work that goes on without a pause: no other request waits for more than this and one item. */
 const TURN_MS = 4;
@@ -39,25 +40,23 @@ export async function mapPaced<A, B>(
 /** Values in one another that are written at once: some 50 KB, well below a turn. */
 const VALUES_AT_ONCE = 1000;
 
-/** Characters that are put together: an answer of a usual page is one text. */
-const PIECE_CHARS = 262_144;
-
-/** A text in one piece, or a long one in several: putting those together would hold up others as much as writing them. */
-export type PacedText = string | readonly string[];
+/** A short text, or a long one in UTF-8, in pieces: putting those together would hold up others as much as writing them. */
+export type PacedText = string | readonly Buffer[];
 
 /** A value as the JSON that it was written to when it was made: what a long answer holds in place of all its objects, which would outlive their use. */
 export class Written<T> {
   /** Never set: carries the type only. */
   declare readonly value?: T;
-  readonly text: PacedText;
+  /** One after another; bytes are UTF-8. */
+  readonly parts: readonly (string | Buffer)[];
 
-  constructor(text: PacedText) {
-    this.text = text;
+  constructor(parts: readonly (string | Buffer)[]) {
+    this.parts = parts;
   }
 
   /** For `JSON.stringify`. */
   toJSON(): T {
-    return JSON.parse([this.text].flat().join('')) as T;
+    return JSON.parse(this.parts.join('')) as T;
   }
 }
 
@@ -78,18 +77,12 @@ export async function writePaced(value: unknown, pacer: Pacer = createPacer()): 
   const isFlat = typeof value === 'object' && value !== null && flat.of(value) === true;
   const isWhole = (item: object, depth: number): boolean =>
     isFlat ? depth >= ITEM_DEPTH : valuesLeft(item, VALUES_AT_ONCE) >= 0;
-  const pieces: string[] = [];
-  let last = '';
-  const add = (text: string): void => {
-    last += text;
-    if (last.length < PIECE_CHARS) return;
-    pieces.push(last);
-    last = '';
-  };
+  if (isAtom(value) || isWhole(value, 0)) return JSON.stringify(value) ?? 'null';
+  const { add, pieces } = createTextSlab();
   /** False for what is to be written in parts. */
   const writeWhole = (item: unknown, depth: number): boolean => {
-    if (item instanceof Written) [item.text].flat().forEach(add);
-    else if (typeof item !== 'object' || item === null || isWhole(item, depth)) add(JSON.stringify(item) ?? 'null');
+    if (item instanceof Written) item.parts.forEach(add);
+    else if (isAtom(item) || isWhole(item, depth)) add(JSON.stringify(item) ?? 'null');
     else return false;
     return true;
   };
@@ -109,9 +102,12 @@ export async function writePaced(value: unknown, pacer: Pacer = createPacer()): 
     if (opening !== ',') add(opening);
     add(isList ? ']' : '}');
   };
-  if (!writeWhole(value, 0)) await writeParts(value as object, 1);
-  return pieces.length === 0 ? last : [...pieces, last];
+  if (!writeWhole(value, 0)) await writeParts(value, 1);
+  return pieces();
 }
+
+const isAtom = (value: unknown): value is string | number | boolean | null | undefined =>
+  typeof value !== 'object' || value === null;
 
 /** What is left of a number of values when those in one another are taken from it; below 0, they are more, or one of them is written already. */
 function valuesLeft(value: unknown, values: number): number {

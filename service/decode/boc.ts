@@ -57,10 +57,34 @@ export function parseProvedBoc(bytes: Uint8Array): Boc {
   return parseBag(bytes, DEFAULT_BOC_LIMITS, false);
 }
 
+/** Reads one bag after another as `parseBoc` does. What it gave is overwritten by the next: a bag costs no memory beyond the largest one's. */
+export type BagReader = (bytes: Uint8Array) => Boc;
+
+export function createBagReader(): BagReader {
+  let cells = new BocCells(CELLS_AT_START);
+  return (bytes) => {
+    const buffer = bufferOf(bytes);
+    const header = readHeader(buffer, DEFAULT_BOC_LIMITS, true);
+    if (header.cells > cells.capacity) cells = new BocCells(Math.max(header.cells, cells.capacity * 2));
+    return readCells(cells, buffer, header, DEFAULT_BOC_LIMITS);
+  };
+}
+
+/** Most transactions have fewer. */
+const CELLS_AT_START = 64;
+
 function parseBag(bytes: Uint8Array, bounds: BocLimits, checksCrc: boolean): Boc {
-  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = bufferOf(bytes);
   const header = readHeader(buffer, bounds, checksCrc);
-  const cells = new BocCells(buffer, header.cells, header.roots);
+  return readCells(new BocCells(header.cells), buffer, header, bounds);
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readCells(cells: BocCells, bytes: Buffer, header: Header, bounds: BocLimits): Boc {
+  cells.begin(bytes, header);
   placeCells(cells, header);
   for (let cell = header.cells - 1; cell >= 0; cell--) {
     cells.settle(cell);
@@ -76,17 +100,25 @@ function parseBag(bytes: Uint8Array, bounds: BocLimits, checksCrc: boolean): Boc
 }
 
 class BocCells extends FlatCells implements Boc {
-  readonly roots: readonly number[];
+  roots: readonly number[] = [];
   /** The first descriptor byte's level mask, to be compared with the computed one. */
   readonly declaredMask: Uint8Array;
 
-  constructor(bytes: Buffer, cells: number, roots: readonly number[]) {
-    super(bytes, cells);
+  constructor(capacity: number) {
+    super(NO_BYTES, capacity);
+    this.declaredMask = new Uint8Array(capacity);
+  }
+
+  /** In place of what was here before. */
+  begin(bytes: Buffer, { cells, roots }: Header): void {
+    this.bytes = bytes;
     this.size = cells;
     this.roots = roots;
-    this.declaredMask = new Uint8Array(cells);
+    this.slotMark = 0;
   }
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 function bad(message: string, offset: number): DecodeError {
   return new DecodeError('bad_boc', message, { offset });

@@ -50,13 +50,10 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status).header('content-type', jsonType);
   const { body } = answer;
   if (typeof body === 'string') return reply.serializer(asItIs).send(body);
-  const bytes = body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-  return reply.header('content-length', bytes).send(Readable.from(encoded(body)));
-}
-
-/** A piece is encoded when the caller has taken the one before. */
-function* encoded(pieces: readonly string[]): Generator<Buffer> {
-  for (const piece of pieces) yield Buffer.from(piece);
+  const [first, second] = body;
+  if (first !== undefined && second === undefined) return reply.send(first);
+  const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+  return reply.header('content-length', bytes).send(Readable.from(body));
 }
 
 function asItIs(text: string): string {

@@ -99,5 +99,5 @@ async function readTransactions(
   if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
   const opened = await writer.open(await findTransactionsOfActions(store, rows));
   const written = await opened.write(store);
-  return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts: await opened.accounts() };
+  return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts: opened.accounts };
 }

@@ -1,14 +1,13 @@
-import type { PacedText } from '../contract/paced.ts';
-
 /** JSON that never changes, and what else is known of it; what was written first goes first. */
 export type KeptTexts<T> = {
   get(key: string): Kept<T> | undefined;
-  keep(key: string, kept: { readonly text: PacedText; readonly names: T }): void;
+  keep(key: string, kept: { readonly parts: readonly (string | Buffer)[]; readonly names: T }): void;
   /** What texts and names take. */
   readonly bytes: () => number;
 };
 
-export type Kept<T> = { readonly text: string; readonly names: T };
+/** The text in UTF-8. */
+export type Kept<T> = { readonly text: Buffer; readonly names: T };
 
 export type KeptTextsDependencies = {
   /** Told of each that is asked for whether it was there. */
@@ -64,20 +63,20 @@ export function createKeptTexts<T>(
       const { start, textEnd, end } = entry;
       // Copied: what is asked for next may be written over it.
       return {
-        text: slab.toString('utf8', start, textEnd),
+        text: Buffer.from(slab.subarray(start, textEnd)),
         names: JSON.parse(slab.toString('utf8', textEnd, end)) as T,
       };
     },
-    keep(key, { text, names }) {
+    keep(key, { parts, names }) {
       const before = entries.get(key);
       if (before !== undefined) drop(key, before);
-      const pieces = [...[text].flat(), JSON.stringify(names)];
+      const pieces = [...parts, JSON.stringify(names)];
       const lengths = pieces.map((piece) => Buffer.byteLength(piece));
       const length = lengths.reduce((sum, one) => sum + one, 0);
       if (length > bytesMax * SHARE_MAX) return;
       const start = makeRoom(length);
       let at = start;
-      for (const piece of pieces) at += slab.write(piece, at);
+      for (const piece of pieces) at += typeof piece === 'string' ? slab.write(piece, at) : piece.copy(slab, at);
       next = at;
       bytes += length;
       entries.set(key, { start, textEnd: at - lengths.at(-1)!, end: at });

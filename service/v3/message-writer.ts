@@ -1,4 +1,5 @@
 import { mapPaced, Written } from '../contract/paced.ts';
+import { createTextSlab } from '../contract/text-slab.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
@@ -41,15 +42,16 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
       });
       const opened = found.filter((one) => one !== undefined);
       const store = createCellStore();
+      const slab = createTextSlab();
       return {
         ends: opened.flatMap((one) => ('shown' in one ? endsOf(one.shown.content) : one.names)),
         write: () =>
           mapPaced(opened, (one) => {
-            if (!('shown' in one)) return new Written(one.text);
+            if (!('shown' in one)) return new Written([one.text]);
             const { table, content, softwareVersion, transactions } = one.shown;
             const view = { ...viewMessage(table, content, softwareVersion, store), ...transactions };
-            const json = new Written<MessageView>(JSON.stringify(view));
-            texts.keep(one.key, { text: json.text, names: endsOf(content) });
+            const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
+            texts.keep(one.key, { parts: json.parts, names: endsOf(content) });
             return json;
           }),
       };

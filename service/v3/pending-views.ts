@@ -10,8 +10,9 @@ import { viewBytes } from './scalars.ts';
 import { growTree } from './trace-tree.ts';
 import type { TraceView } from './trace-views.ts';
 import {
-  viewAround,
+  viewHead,
   viewMessages,
+  viewTail,
   type ShownTransaction,
   type StatesByHash,
   type TransactionView,
@@ -31,8 +32,8 @@ export async function viewPending(traces: readonly PendingTrace[]): Promise<read
     for (const foreseen of one.transactions) {
       await pacer.pause();
       const opened = openForeseen(foreseen, one);
-      const [before, after] = viewAround(opened, states);
-      transactions.push({ ...before, ...(await viewMessages(opened, pacer, store)), ...after });
+      const tail = viewTail({ ...opened, ...opened.transaction }, states);
+      transactions.push({ ...viewHead(opened), ...(await viewMessages(opened, pacer, store)), ...tail });
     }
     viewed.push({ trace: one, transactions });
   }

@@ -1,7 +1,8 @@
-import { createPacer, markFlat, writePaced, Written, type PacedText } from '../contract/paced.ts';
+import { markFlat, writePaced, Written, type Pacer } from '../contract/paced.ts';
+import type { TextSlab } from '../contract/text-slab.ts';
 import { formatRawAddress } from '../decode/address.ts';
-import { parseBoc } from '../decode/boc.ts';
-import { createCellStore } from '../decode/cell-store.ts';
+import { parseBoc, type BagReader } from '../decode/boc.ts';
+import type { CellStore } from '../decode/cell-store.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
@@ -10,10 +11,12 @@ import { viewBytes } from './scalars.ts';
 import type { TreeTransaction } from './trace-tree.ts';
 import {
   knowsStates,
-  viewAround,
+  viewHead,
   viewMessages,
+  viewTail,
   type ShownTransaction,
   type StatesByHash,
+  type TransactionTail,
   type TransactionView,
 } from './transaction-views.ts';
 
@@ -26,59 +29,57 @@ export type WrittenTransaction = TreeTransaction & {
 /** Settled: all is known that it shows. */
 export type NewlyWritten = WrittenTransaction & { readonly isSettled: boolean };
 
-/** Transactions as answers show them, in the order given. Their messages, most of the work, are written while the states of their accounts are read. */
-export async function writeTransactions(
-  reader: StoreReader,
-  opened: readonly ShownTransaction[],
-): Promise<readonly NewlyWritten[]> {
-  const [states, messages] = await Promise.all([readStates(reader, opened), writeMessages(opened)]);
-  const pacer = createPacer();
-  const written: NewlyWritten[] = [];
-  for (const [at, one] of opened.entries()) {
-    await pacer.pause();
-    const { text, ...names } = messages[at]!;
-    const [before, after] = viewAround(one, states);
-    const { hash, trace_id: traceId } = before;
-    const json = new Written<TransactionView>(joinFields(before, text, after));
-    written.push({ hash, traceId, ...names, json, isSettled: knowsStates(one, states) });
-  }
-  return written;
+/** A transaction that is written up to what the states of its account say; its cells are not needed any more. */
+export type BegunTransaction = TreeTransaction & {
+  readonly traceId: string | undefined;
+  /** JSON of an object, without its closing brace, in UTF-8. */
+  readonly pieces: readonly Buffer[];
+  readonly tail: TransactionTail;
+};
+
+/** What the transactions of one answer are written with. */
+export type Desk = {
+  readonly pacer: Pacer;
+  /** Takes cells that have to be made to show them. */
+  readonly store: CellStore;
+  readonly slab: TextSlab;
+};
+
+export async function beginTransaction(
+  shown: ShownTransaction,
+  { pacer, store, slab }: Desk,
+): Promise<BegunTransaction> {
+  const { stateUpdate, originalStatus, endStatus } = shown.transaction;
+  const { emulated, finality } = shown;
+  const view = { ...viewHead(shown), ...(await viewMessages(shown, pacer, store)) };
+  const { hash, trace_id: traceId, in_msg, out_msgs } = view;
+  const text = out_msgs.length <= SENT_AT_ONCE ? JSON.stringify(view) : await writePaced(markFlat(view), pacer);
+  const pieces = typeof text === 'string' ? [slab.place(text)] : text;
+  return {
+    hash,
+    traceId,
+    in_msg: in_msg && { hash: in_msg.hash },
+    out_msgs: out_msgs.map((sent) => ({ hash: sent.hash })),
+    pieces: pieces.with(-1, pieces.at(-1)!.subarray(0, -1)),
+    tail: { stateUpdate, originalStatus, endStatus, emulated, finality },
+  };
 }
 
-/** Messages of a transaction in JSON, as an object of two fields, and their hashes. */
-type WrittenMessages = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & { readonly text: PacedText };
-
-async function writeMessages(opened: readonly ShownTransaction[]): Promise<readonly WrittenMessages[]> {
-  const pacer = createPacer();
-  const store = createCellStore();
-  const written: WrittenMessages[] = [];
-  for (const one of opened) {
-    await pacer.pause();
-    const view = await viewMessages(one, pacer, store);
-    const { in_msg, out_msgs } = view;
-    written.push({
-      in_msg: in_msg && { hash: in_msg.hash },
-      out_msgs: out_msgs.map(({ hash }) => ({ hash })),
-      text: out_msgs.length <= SENT_AT_ONCE ? JSON.stringify(view) : await writePaced(markFlat(view), pacer),
-    });
-  }
-  return written;
+export function finishTransaction(
+  { pieces, tail, ...names }: BegunTransaction,
+  states: StatesByHash,
+  slab: TextSlab,
+): NewlyWritten {
+  const end = slab.place(`,${JSON.stringify(viewTail(tail, states)).slice(1)}`);
+  return { ...names, json: new Written<TransactionView>([...pieces, end]), isSettled: knowsStates(tail, states) };
 }
 
 /** Messages of a transaction that are written at once: decoded, each is some milliseconds of JSON at most. */
 const SENT_AT_ONCE = 3;
 
-/** Fields of three objects as those of one. @param middle the JSON of an object with fields */
-function joinFields(before: object, middle: PacedText, after: object): PacedText {
-  const pieces = [middle].flat();
-  pieces[0] = `${JSON.stringify(before).slice(0, -1)},${pieces[0]!.slice(1)}`;
-  pieces[pieces.length - 1] = `${pieces.at(-1)!.slice(0, -1)},${JSON.stringify(after).slice(1)}`;
-  return pieces.length === 1 ? pieces[0] : pieces;
-}
-
 /** @throws DecodeError the stored cell is no transaction */
-export function openTransaction(row: FoundTransaction): ShownTransaction {
-  const table = parseBoc(row.boc);
+export function openTransaction(row: FoundTransaction, readBag: BagReader = parseBoc): ShownTransaction {
+  const table = readBag(row.boc);
   return {
     table,
     transaction: readTransaction(table, table.roots[0]!),
@@ -94,10 +95,10 @@ export function openTransaction(row: FoundTransaction): ShownTransaction {
   };
 }
 
-async function readStates(store: StoreReader, shown: readonly ShownTransaction[]): Promise<StatesByHash> {
-  if (shown.length === 0) return new Map();
-  const all = shown.flatMap(({ transaction: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
-  const distinct = [...new Map(all.map((one) => [viewBytes(one), one])).values()];
+/** States of accounts by their hashes. */
+export async function readStates(store: StoreReader, hashes: readonly Buffer[]): Promise<StatesByHash> {
+  if (hashes.length === 0) return new Map();
+  const distinct = [...new Map(hashes.map((one) => [viewBytes(one), one])).values()];
   return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
 }
 

@@ -105,14 +105,10 @@ const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 /** What a transaction took and sent. */
 export type MessagesView = Pick<TransactionView, 'in_msg' | 'out_msgs'>;
 
-/** A transaction but its messages: the fields before them, and those after. */
-export function viewAround(
-  shown: ShownTransaction,
-  states: StatesByHash,
-): readonly [before: Omit<TransactionView, keyof MessagesView | keyof AfterView>, after: AfterView] {
+/** The fields of a transaction before its messages. */
+export function viewHead(shown: ShownTransaction): Omit<TransactionView, keyof MessagesView | keyof TailView> {
   const { table, transaction: read, workchain, traceId, traceExternalHash } = shown;
-  const { oldHash, newHash } = read.stateUpdate;
-  const before = {
+  return {
     account: formatRawAddress({ workchain, id: read.account }, 'upper'),
     hash: viewBytes(shown.hash),
     lt: read.lt.toString(),
@@ -129,16 +125,25 @@ export function viewAround(
     description: viewDescription(table, read.descr, workchain),
     block_ref: { workchain, shard: viewShard(shown.shard), seqno: shown.seqno },
   };
-  const after = {
-    account_state_before: viewState(oldHash, read.originalStatus, states),
-    account_state_after: viewState(newHash, read.endStatus, states),
-    emulated: shown.emulated,
-    finality: shown.finality,
-  };
-  return [before, after];
 }
 
-type AfterView = Pick<TransactionView, 'account_state_before' | 'account_state_after' | 'emulated' | 'finality'>;
+/** What the fields behind the messages are told by. */
+export type TransactionTail = Pick<Transaction, 'stateUpdate' | 'originalStatus' | 'endStatus'> &
+  Pick<ShownTransaction, 'emulated' | 'finality'>;
+
+type TailView = Pick<TransactionView, 'account_state_before' | 'account_state_after' | 'emulated' | 'finality'>;
+
+export function viewTail(
+  { stateUpdate, originalStatus, endStatus, emulated, finality }: TransactionTail,
+  states: StatesByHash,
+): TailView {
+  return {
+    account_state_before: viewState(stateUpdate.oldHash, originalStatus, states),
+    account_state_after: viewState(stateUpdate.newHash, endStatus, states),
+    emulated,
+    finality,
+  };
+}
 
 /**
  * Messages are sent in the order of their lt.
@@ -163,7 +168,7 @@ export async function viewMessages(
 }
 
 /** Whether all is known that an answer tells of an account's states before and after. */
-export function knowsStates({ transaction: { stateUpdate } }: ShownTransaction, states: StatesByHash): boolean {
+export function knowsStates({ stateUpdate }: TransactionTail, states: StatesByHash): boolean {
   return [stateUpdate.oldHash, stateUpdate.newHash]
     .map(viewBytes)
     .every((one) => one === noAccountHash || states.has(one));

@@ -1,4 +1,8 @@
 import { createPacer, mapPaced, Written } from '../contract/paced.ts';
+import { createTextSlab, type TextSlab } from '../contract/text-slab.ts';
+import { createBagReader, type BagReader } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { HashUpdate } from '../decode/tlb/hash-update.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
@@ -6,9 +10,11 @@ import { V3Error } from './errors.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import {
   accountsOf,
+  beginTransaction,
+  finishTransaction,
   openTransaction,
-  writeTransactions,
-  type NewlyWritten,
+  readStates,
+  type BegunTransaction,
   type WrittenTransaction,
 } from './shown-transactions.ts';
 import type { ShownTransaction } from './transaction-views.ts';
@@ -22,7 +28,7 @@ export type TransactionWriter = {
 /** Indexed transactions, about to be shown in the order given. */
 export type OpenedTransactions = {
   /** Of the transactions and both ends of their messages, as `addressesOf` names them of what is shown. */
-  accounts(): Promise<readonly string[]>;
+  readonly accounts: readonly string[];
   write(reader: StoreReader): Promise<readonly WrittenTransaction[]>;
 };
 
@@ -36,44 +42,79 @@ export function createTransactionWriter(texts: KeptTexts<KeptNames>): Transactio
   return {
     async open(rows) {
       const pacer = createPacer();
+      const readBag = createBagReader();
       const opened: Opened[] = [];
       let messages = 0;
       for (const row of rows) {
         await pacer.pause();
         const key = keyOf(row);
-        const one: Opened = texts.get(key) ?? { key, shown: openTransaction(row) };
-        messages += 1 + ('shown' in one ? one.shown.transaction.outMessages : one.names.out_msgs).length;
+        const one: Opened = texts.get(key) ?? { key, row, ...outlineOf(openTransaction(row, readBag)) };
+        messages += 1 + ('row' in one ? one.sent : one.names.out_msgs.length);
         if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
         opened.push(one);
       }
       return {
-        accounts: async () => (await mapPaced(opened, (one) => [...accountsOfOpened(one)])).flat(),
-        write: async (reader) => {
-          const fresh = opened.flatMap((one) => ('shown' in one ? one.shown : []));
-          const written = (await writeTransactions(reader, fresh)).values();
-          return mapPaced(opened, (one) => {
-            if (!('shown' in one)) return { ...one.names, json: new Written(one.text) };
-            const made = written.next().value!;
-            keep(one, made);
-            return made;
-          });
-        },
+        accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
+        write: (reader) => writeOpened(opened, readBag, reader),
       };
     },
   };
 
-  function keep({ key, shown }: Fresh, { json, isSettled, ...tree }: NewlyWritten): void {
-    if (!isSettled) return;
-    texts.keep(key, { text: json.text, names: { ...tree, accounts: [...accountsOf(shown)] } });
+  /** Nearly all of it is written while the states are read. Of each in turn, so that the cells of one alone are in memory. */
+  async function writeOpened(
+    opened: readonly Opened[],
+    readBag: BagReader,
+    reader: StoreReader,
+  ): Promise<readonly WrittenTransaction[]> {
+    const fresh = opened.filter((one) => 'row' in one);
+    const hashes = fresh.flatMap(({ stateUpdate }) => [stateUpdate.oldHash, stateUpdate.newHash]);
+    const slab = createTextSlab();
+    const [states, begun] = await Promise.all([readStates(reader, hashes), beginAll(fresh, readBag, slab)]);
+    const next = begun.values();
+    return mapPaced(opened, (one) => {
+      if (!('row' in one)) return { ...one.names, json: new Written([one.text]) };
+      const { isSettled, ...written } = finishTransaction(next.next().value!, states, slab);
+      if (isSettled) keep(one, written);
+      return written;
+    });
+  }
+
+  function keep({ key, accounts }: Fresh, { json, ...tree }: WrittenTransaction): void {
+    texts.keep(key, { parts: json.parts, names: { ...tree, accounts } });
   }
 }
 
-type Fresh = { readonly key: string; readonly shown: ShownTransaction };
+async function beginAll(
+  fresh: readonly Fresh[],
+  readBag: BagReader,
+  slab: TextSlab,
+): Promise<readonly BegunTransaction[]> {
+  const pacer = createPacer();
+  const store = createCellStore();
+  const begun: BegunTransaction[] = [];
+  for (const { row } of fresh) {
+    await pacer.pause();
+    begun.push(await beginTransaction(openTransaction(row, readBag), { pacer, store, slab }));
+  }
+  return begun;
+}
+
+/** What has to be known of a transaction before any is written. */
+type Outline = {
+  readonly accounts: readonly string[];
+  readonly stateUpdate: HashUpdate;
+  /** Messages that it sent. */
+  readonly sent: number;
+};
+
+function outlineOf(shown: ShownTransaction): Outline {
+  const { stateUpdate, outMessages } = shown.transaction;
+  return { accounts: [...accountsOf(shown)], stateUpdate, sent: outMessages.length };
+}
+
+type Fresh = Outline & { readonly key: string; readonly row: FoundTransaction };
 
 type Opened = Fresh | Kept<KeptNames>;
-
-const accountsOfOpened = (one: Opened): Iterable<string> =>
-  'shown' in one ? accountsOf(one.shown) : one.names.accounts;
 
 /** Its cells and its block say all that is shown of a transaction but the trace that it is in: that may turn out to be part of another. */
 const keyOf = ({ hash, trace_id: traceId }: FoundTransaction): string => hashKey(hash) + hashKey(traceId);

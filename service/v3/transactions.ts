@@ -56,8 +56,7 @@ export type TransactionOperationsDependencies = {
 export function transactionOperations({ books, writer }: TransactionOperationsDependencies): readonly V3Operation[] {
   const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
     const opened = await writer.open(rows);
-    const accountsOfAnswer = await opened.accounts();
-    const [written, book] = await Promise.all([opened.write(context.store), books.bookOf(accountsOfAnswer, context)]);
+    const [written, book] = await Promise.all([opened.write(context.store), books.bookOf(opened.accounts, context)]);
     return { transactions: written.map(({ json }) => json), address_book: book };
   };
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 
-import { writePaced } from '#service/contract/paced.ts';
+import { writePaced, type PacedText } from '#service/contract/paced.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
@@ -21,8 +21,8 @@ import { transactionOperations } from '#service/v3/transactions.ts';
 import { createV3 } from '#service/v3/v3.ts';
 import { createWriters } from '#service/v3/writers.ts';
 
-/** Answers a request as JSON text. @param query as in a URL */
-export type Caller = (operation: string, query: string) => Promise<string>;
+/** Answers a request, as it is sent. @param query as in a URL */
+export type Caller = (operation: string, query: string) => Promise<PacedText>;
 
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
 export function createCaller(given: Store, templates: readonly Buffer[]): Caller {
@@ -59,7 +59,7 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
       onNextPage: () => {},
     });
-    return [await writePaced(answer.value)].flat().join('');
+    return writePaced(answer.value);
   };
 }
 

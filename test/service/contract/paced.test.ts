@@ -92,7 +92,9 @@ describe('paced JSON', () => {
       fc.asyncProperty(answer, async (one) => {
         expect(await joined(markFlat({ ...one, none: undefined }))).toBe(JSON.stringify(one));
         const lists = { items: Object.values(one), pages: [{ of: Object.values(one) }] };
-        const written = await Promise.all(lists.items.map(async (item) => new Written(await writePaced(item))));
+        const written = await Promise.all(
+          lists.items.map(async (item) => new Written([await writePaced(item)].flat())),
+        );
         expect(await joined(markFlat({ items: written, pages: [{ of: written }] }))).toBe(JSON.stringify(lists));
       }),
       { seed: 9, numRuns: 200 },
@@ -103,7 +105,7 @@ describe('paced JSON', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(value, value), { maxLength: 20 }), async (pairs) => {
-        const written = await Promise.all(pairs.map(async ([one]) => new Written(await writePaced(one))));
+        const written = await Promise.all(pairs.map(async ([one]) => new Written([await writePaced(one)].flat())));
         const shown = { list: written, map: Object.fromEntries(pairs.map(([, two], at) => [at, [two, written[at]]])) };
         const plain = {
           list: pairs.map(([one]) => one),
@@ -114,8 +116,8 @@ describe('paced JSON', () => {
       }),
       { seed: 9, numRuns: 100 },
     );
-    const pieces = ['[1,', '2]'];
-    expect(await joined([new Written(pieces)])).toBe('[[1,2]]');
+    const pieces = ['[1,', Buffer.from('"ä",'), '2]'];
+    expect(await joined([new Written(pieces)])).toBe('[[1,"ä",2]]');
   });
 
   it('goes as deep as a chain of 4,000', async () => {

@@ -1,7 +1,7 @@
 import { beginCell, Cell } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBoc } from '#service/decode/boc.ts';
+import { createBagReader, parseBoc } from '#service/decode/boc.ts';
 import type { Boc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { crc32c } from '#service/decode/crc32c.ts';
@@ -197,3 +197,28 @@ function hasPrunedGap(boc: Boc): boolean {
     (cell) => boc.kind(cell) === 'pruned' && ![1, 3, 7].includes(boc.levelMask(cell)),
   );
 }
+
+describe('a reader of bags', () => {
+  it('reads one after another as if each were the first, bad ones between them', () => {
+    const readBag = createBagReader();
+    fc.assert(
+      fc.property(cellTree, fc.boolean(), fc.nat(20), (cell, crc32, cut) => {
+        const bytes = cell.toBoc({ idx: false, crc32 });
+        const boc = readBag(bytes);
+        expect(boc.roots).toHaveLength(1);
+        expect(boc.size).toBe(parseBoc(bytes).size);
+        sameAsCore(boc, boc.roots[0]!, cell);
+        expect(refusal(() => readBag(bytes.subarray(0, -1 - cut)))).toBeDefined();
+      }),
+      { seed: 2, numRuns: 200 },
+    );
+  });
+
+  it('makes room for larger ones', () => {
+    const readBag = createBagReader();
+    for (const cells of [3, 200, 5, 900]) {
+      const boc = readBag(chain(cells));
+      expect([boc.size, boc.depth(boc.roots[0]!)]).toEqual([cells, cells - 1]);
+    }
+  });
+});

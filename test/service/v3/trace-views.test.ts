@@ -30,7 +30,7 @@ function traceRow(given: Partial<TraceRow> = {}): TraceRow {
 /** All of a transaction that a trace looks at. */
 function written(hash: string, took: string, sent: readonly string[]): WrittenTransaction {
   const shown = { hash, in_msg: { hash: took }, out_msgs: sent.map((one) => ({ hash: one })) };
-  return { ...shown, traceId: undefined, json: new Written(JSON.stringify(shown)) };
+  return { ...shown, traceId: undefined, json: new Written([JSON.stringify(shown)]) };
 }
 
 const text = (byte: number): string => Buffer.alloc(32, byte).toString('base64');

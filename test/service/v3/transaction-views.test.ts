@@ -15,7 +15,8 @@ import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { MessageView } from '#service/v3/message-views.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
-import { openTransaction, writeTransactions } from '#service/v3/shown-transactions.ts';
+import { createKeptTexts } from '#service/v3/kept-texts.ts';
+import { createTransactionWriter } from '#service/v3/transaction-writer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
 /** Every recorded transaction, as shown and as another decoder reads it. */
@@ -35,14 +36,20 @@ beforeAll(async () => {
   const store: StoreReader = {
     read: async (_sql, [hashes]) => (hashes as Buffer[]).flatMap((one) => states.get(text(one)) ?? []) as never,
   };
-  const written = await writeTransactions(store, transactions.map(openTransaction));
-  const views = written.map(({ json }) => json.toJSON());
+  const views = await shownBy(store, transactions);
   pairs = views.map((view, at) => ({
     view,
     other: loadTransaction(Cell.fromBoc(transactions[at]!.boc)[0]!.beginParse()),
     workchain: transactions[at]!.workchain,
   }));
 }, 120_000);
+
+/** As answers show them the first time. */
+async function shownBy(store: StoreReader, rows: readonly FoundTransaction[]): Promise<readonly TransactionView[]> {
+  const writer = createTransactionWriter(createKeptTexts({ bytesMax: 0 }, { counted: () => {} }));
+  const written = await (await writer.open(rows)).write(store);
+  return written.map(({ json }) => json.toJSON());
+}
 
 function addressText(address: unknown): string | null {
   return Address.isAddress(address) ? `${address.workChain}:${address.hash.toString('hex').toUpperCase()}` : null;
@@ -218,8 +225,8 @@ describe('a transaction as v3 shows it', () => {
       .slice(-1);
     const store: StoreReader = { read: async () => [] };
     const shown = async (version: number | null): Promise<TransactionView> => {
-      const opened = openTransaction({ ...row, trace_id: row!.hash, software_version: version } as never);
-      return (await writeTransactions(store, [opened]))[0]!.json.toJSON();
+      const found = { ...row, trace_id: row!.hash, software_version: version } as unknown as FoundTransaction;
+      return (await shownBy(store, [found]))[0]!;
     };
     for (const one of internalOf(await shown(12)))
       expect([one.ihr_fee, one.extra_flags]).toEqual(['0', expect.any(String)]);

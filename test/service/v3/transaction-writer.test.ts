@@ -61,7 +61,7 @@ describe('transactions that are asked for again', () => {
     );
     expect(again.views).toEqual(first.views.filter((_view, at) => isWhole[at]));
     expect(again.trees).toEqual(first.trees.filter((_tree, at) => isWhole[at]));
-    expect(await again.opened.accounts()).toEqual(namedIn(again.views));
+    expect(again.opened.accounts).toEqual(namedIn(again.views));
     expect(found.slice(rows.length)).toEqual(whole.map(() => true));
   });
 
@@ -70,7 +70,7 @@ describe('transactions that are asked for again', () => {
     await answer(writer, rows.slice(100, 200));
     const { views, opened } = await answer(writer, rows);
     expect(views).toEqual((await answer(createWriter().writer, rows)).views);
-    expect(await opened.accounts()).toEqual(namedIn(views));
+    expect(opened.accounts).toEqual(namedIn(views));
   });
 
   it('tell the states that became known in between', async () => {

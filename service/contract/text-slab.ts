@@ -1,0 +1,48 @@
+/** Text in UTF-8 that grows outside of the heap: strings of an answer would be copied by each collection that they live through. */
+export type TextSlab = {
+  /** @param text a string, or bytes of UTF-8, which are copied */
+  add(text: string | Uint8Array): void;
+  /** As `add`. @returns where the text stands, unchanged for as long as it is of use */
+  place(text: string): Buffer;
+  /** All that was added, in order; nothing may be added after it. */
+  pieces(): readonly Buffer[];
+};
+
+/** Most answers are below. */
+const FIRST_BYTES = 16_384;
+
+const PIECE_BYTES = 262_144;
+
+export function createTextSlab(): TextSlab {
+  const full: Buffer[] = [];
+  let piece = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  let at = 0;
+
+  const makeRoom = (bytes: number): void => {
+    if (at + bytes <= piece.length) return;
+    if (at > 0) full.push(piece.subarray(0, at));
+    piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, bytes));
+    at = 0;
+  };
+  const add = (text: string | Uint8Array): void => {
+    if (typeof text !== 'string') {
+      makeRoom(text.length);
+      piece.set(text, at);
+      at += text.length;
+      return;
+    }
+    // A character takes at most three bytes: counted only where there may be too few.
+    if (at + text.length * 3 > piece.length) makeRoom(Buffer.byteLength(text));
+    at += piece.write(text, at);
+  };
+  return {
+    add,
+    place(text) {
+      if (at + text.length * 3 > piece.length) makeRoom(Buffer.byteLength(text));
+      const start = at;
+      at += piece.write(text, at);
+      return piece.subarray(start, at);
+    },
+    pieces: () => (at === 0 ? full : [...full, piece.subarray(0, at)]),
+  };
+}

@@ -1,0 +1,38 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { createTextSlab } from '#service/contract/text-slab.ts';
+
+/** Texts of any letters, some of them larger than what is made room for at once. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc
+    .tuple(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 70_000 }))
+    .map(([one, times]) => one.repeat(times)),
+);
+
+describe('a slab of texts', () => {
+  it('holds what was added, in its order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, fc.constantFrom('string', 'bytes', 'placed'))), (all) => {
+        const slab = createTextSlab();
+        const placed = all.map(([one, how]) => {
+          if (how === 'placed') return slab.place(one);
+          slab.add(how === 'bytes' ? Buffer.from(one) : one);
+          return undefined;
+        });
+        // Compared here, when all that came after them is written too.
+        placed.forEach((bytes, at) => bytes && expect(bytes.equals(Buffer.from(all[at]![0]))).toBe(true));
+        const whole = Buffer.from(all.map(([one]) => one).join(''));
+        expect(Buffer.concat(slab.pieces()).equals(whole)).toBe(true);
+      }),
+      { seed: 3, numRuns: 60 },
+    );
+  });
+
+  it('is one piece when it is small', () => {
+    const slab = createTextSlab();
+    for (let n = 0; n < 100; n++) slab.add('{"a":1}');
+    expect(slab.pieces()).toHaveLength(1);
+  });
+});
