@@ -229,9 +229,9 @@ export function joinDedustDeposits(root: Block): Block {
     const whole = wholeOf(depositOf(partialHalf)!, depositOf(finalHalf)!);
     if (whole === undefined) continue;
     // Both beginnings belong to it, where there are two.
-    const [{ parent: one }, { parent: other }] = [firstNode(partialHalf), firstNode(finalHalf)];
-    const begun = one === undefined || one === other ? [] : [one];
-    const joined = joinBlocks(depositBlock(finalType, whole), [finalHalf, partialHalf], begun);
+    const [{ parent: other }, { parent: begun }] = [firstNode(partialHalf), firstNode(finalHalf)];
+    const beginnings = other === undefined || other === begun ? undefined : { begunBy: finalHalf.begunBy, other };
+    const joined = joinBlocks(depositBlock(finalType, whole), [finalHalf, partialHalf], beginnings);
     if (joined.previous === undefined) top = joined;
   }
   return top;
