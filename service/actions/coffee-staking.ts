@@ -1,4 +1,4 @@
-import { address, body, coins, inRef, uint64, fields } from './body.ts';
+import { body, coins, maybeAddress, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
 import { as, built, call, followedBy, followedByAll, maybe } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
@@ -36,13 +36,8 @@ const deposit: Matcher = {
   },
 };
 
-const positionBody = body({
-  queryId: uint64,
-  item: uint64,
-  owner: address,
-  points: coins,
-  jettons: inRef(fields({ wallet: address, amount: coins })),
-});
+const positionBody = body({ queryId: uint64, item: uint64, owner: maybeAddress, points: coins });
+const orderBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins });
 
 /** Three messages of one opcode: to the item, from it to the pool, and on to what holds the jettons. */
 const withdraw: Matcher = {
@@ -52,22 +47,23 @@ const withdraw: Matcher = {
       'position',
       followedByAll(
         call(withdrawOpcode),
-        followedByAll(call(withdrawOpcode), jettonTransfer),
+        as('order', followedByAll(call(withdrawOpcode), jettonTransfer)),
         maybe(call(withdrawOpcode)),
       ),
     ),
   ),
   build(root, found) {
-    const { source, destination } = innerCall(root);
-    const { item, points } = positionBody(innerCall(found.one('position')!).message);
-    const { receiverWallet, senderWallet, jetton, amount } = jettonTransferOf(found.one('transfer'))!;
+    const { destination } = innerCall(root);
+    const { item, owner, points } = positionBody(innerCall(found.one('position')!).message);
+    const { wallet, amount } = orderBody(innerCall(found.one('order')!).message);
+    const { receiverWallet, jetton } = jettonTransferOf(found.one('transfer'))!;
     return {
       type: 'coffee_staking_withdraw',
       columns: {
-        source,
+        source: owner,
         sourceSecondary: receiverWallet,
         destination,
-        destinationSecondary: senderWallet,
+        destinationSecondary: wallet,
         asset: jetton,
         amount,
         data: { coffee_staking_withdraw_data: { nft_address: destination, nft_index: item, points } },
@@ -77,15 +73,19 @@ const withdraw: Matcher = {
   },
 };
 
+const claimBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins, receiver: maybeAddress });
+
 const claim: Matcher = {
   pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(call(claimOpcode))),
   build(root, found) {
-    const { receiver, receiverWallet, senderWallet, jetton, amount } = jettonTransferOf(found.one('transfer'))!;
+    const { message, destination: pool } = innerCall(root);
+    const { wallet, amount, receiver } = claimBody(message);
+    const { receiverWallet, jetton } = jettonTransferOf(found.one('transfer'))!;
     return {
       type: 'coffee_staking_claim_rewards',
       columns: {
-        source: innerCall(root).destination,
-        sourceSecondary: senderWallet,
+        source: pool,
+        sourceSecondary: wallet,
         destination: receiver,
         destinationSecondary: receiverWallet,
         asset: jetton,
