@@ -1,6 +1,6 @@
 import { body, coins, maybeAddress, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
-import { as, built, call, followedBy, followedByAll, maybe } from './pattern.ts';
+import { as, built, call, followedBy, followedByAll, maybe, withoutExcesses, type Pattern } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // Coffee: jettons staked for a time, each stake an item.
@@ -9,12 +9,17 @@ const depositOpcode = 0xf9471134;
 const withdrawOpcode = 0xcb03bfaf;
 const claimOpcode = 0xb30c7310;
 
-const jettonTransfer = as('transfer', built(jettonTransferType));
+/** A message of these operations: what it leaves over of its gas is no part of them. */
+const step = (opcode: number): Pattern => withoutExcesses(call(opcode));
+const jettonTransfer = withoutExcesses(as('transfer', built(jettonTransferType)));
 
 const deposit: Matcher = {
   pattern: followedBy(
     built(jettonTransferType),
-    as('pool', followedByAll(call(depositOpcode), maybe(call(depositOpcode)), as('mint', built('nft_mint')))),
+    as(
+      'pool',
+      followedByAll(step(depositOpcode), maybe(step(depositOpcode)), withoutExcesses(as('mint', built('nft_mint')))),
+    ),
   ),
   build(root, found) {
     const { sender, senderWallet, receiverWallet, jetton, amount } = jettonTransferOf(root)!;
@@ -46,9 +51,9 @@ const withdraw: Matcher = {
     as(
       'position',
       followedByAll(
-        call(withdrawOpcode),
-        as('order', followedByAll(call(withdrawOpcode), jettonTransfer)),
-        maybe(call(withdrawOpcode)),
+        step(withdrawOpcode),
+        as('order', followedByAll(step(withdrawOpcode), jettonTransfer)),
+        maybe(step(withdrawOpcode)),
       ),
     ),
   ),
@@ -76,7 +81,7 @@ const withdraw: Matcher = {
 const claimBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins, receiver: maybeAddress });
 
 const claim: Matcher = {
-  pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(call(claimOpcode))),
+  pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(step(claimOpcode))),
   build(root, found) {
     const { message, destination: pool } = innerCall(root);
     const { wallet, amount, receiver } = claimBody(message);

@@ -2,7 +2,15 @@ import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
-import { accounts, eventTrace, jettonTransfer, knownWallets, open, type Step } from '#test/support/event-traces.ts';
+import {
+  accounts,
+  bareBody,
+  eventTrace,
+  jettonTransfer,
+  knownWallets,
+  open,
+  type Step,
+} from '#test/support/event-traces.ts';
 
 const [sender, user, userWallet, pool, poolWallet, position, jetton] = accounts(7);
 
@@ -27,14 +35,15 @@ describe('a stake taken back from Coffee', () => {
     .storeCoins(7)
     .storeRef(beginCell().storeAddress(at(poolWallet)).storeCoins(100))
     .endCell();
-  const withdrawal: Step = {
+  const ordered: Step = { to: pool, body: order, sends: [paid] };
+  const withdrawal = (...besides: readonly Step[]): Step => ({
     to: position,
     body: open(0xcb03bfaf).endCell(),
-    sends: [{ to: pool, body: stake, sends: [{ to: pool, body: order, sends: [paid] }], logs: [stake] }],
-  };
+    sends: [{ to: pool, body: stake, sends: [ordered, ...besides], logs: [stake] }],
+  });
 
   it('is of the owner whom its position names, and of what the pool has paid', () => {
-    expect(actionOf('coffee_staking_withdraw', withdrawal)).toMatchObject({
+    expect(actionOf('coffee_staking_withdraw', withdrawal())).toMatchObject({
       source: user,
       sourceSecondary: userWallet,
       destination: position,
@@ -44,6 +53,18 @@ describe('a stake taken back from Coffee', () => {
       data: { coffee_staking_withdraw_data: { nft_address: position, nft_index: 5n, points: 7n } },
       success: true,
     });
+  });
+
+  it('leaves what was left of the gas to an action of its own', () => {
+    const { actions } = classify(
+      eventTrace(sender, [withdrawal({ to: user, body: bareBody(0xd53276db) })]),
+      interfaces,
+    );
+    const whole = actions.filter(({ parentActionId }) => parentActionId === null);
+    expect(whole).toMatchObject([
+      { type: 'coffee_staking_withdraw' },
+      { type: 'call_contract', opcode: 0xd53276db, destination: user },
+    ]);
   });
 });
 
