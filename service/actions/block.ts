@@ -9,6 +9,8 @@ export type Block = {
   readonly actionType: string;
   /** Ascending by logical time. */
   readonly nodes: readonly EventNode[];
+  /** The transaction that sent its first message; undefined for what began outside. */
+  readonly begunBy: EventTransaction | undefined;
   readonly columns: ActionColumns;
   /** What patterns of other families read of it. */
   readonly data: unknown;
@@ -42,7 +44,8 @@ export function makeBlock(
   parts: readonly Block[],
 ): Block {
   const fresh = { previous: undefined, next: [], mergedInto: undefined };
-  return { type, actionType, columns, data, failed, broken, accounts, nodes, parts, ...fresh };
+  const begunBy = nodes[0]?.parent?.transaction;
+  return { type, actionType, columns, data, failed, broken, accounts, nodes, begunBy, parts, ...fresh };
 }
 
 /**
@@ -61,12 +64,19 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
 
 /**
  * Puts a new block in place of ones that need not be connected: it stands where the one nearest to the root stood.
- * @param begun further messages that belong to it, and may belong to other blocks too
+ * @param beginnings of parts that two messages began: the transaction that began the block, and the other message, which belongs to it and may belong to
+ * other blocks too
  */
-export function joinBlocks(made: NewBlock, parts: readonly Block[], begun: readonly EventNode[] = []): Block {
+export function joinBlocks(
+  made: NewBlock,
+  parts: readonly Block[],
+  beginnings?: { readonly begunBy: EventTransaction | undefined; readonly other: EventNode },
+): Block {
   const within = new Set(parts);
-  const nodes = [...new Set([...parts.flatMap((part) => part.nodes), ...begun])].toSorted(byLt);
-  const block = makeBlock(made, nodes, parts);
+  const own = parts.flatMap((part) => part.nodes);
+  const nodes = [...new Set(beginnings === undefined ? own : [...own, beginnings.other])].toSorted(byLt);
+  const plain = makeBlock(made, nodes, parts);
+  const block = beginnings === undefined ? plain : { ...plain, begunBy: beginnings.begunBy };
   const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
   const top = tops.length === 1 ? tops[0]! : tops.reduce((one, other) => (depthOf(other) < depthOf(one) ? other : one));
   block.previous = top.previous;

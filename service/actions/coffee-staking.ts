@@ -1,6 +1,6 @@
-import { address, body, coins, inRef, uint64, fields } from './body.ts';
+import { body, coins, maybeAddress, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
-import { as, built, call, followedBy, followedByAll, maybe } from './pattern.ts';
+import { as, built, call, followedBy, followedByAll, maybe, withoutExcesses, type Pattern } from './pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 // Coffee: jettons staked for a time, each stake an item.
@@ -9,12 +9,17 @@ const depositOpcode = 0xf9471134;
 const withdrawOpcode = 0xcb03bfaf;
 const claimOpcode = 0xb30c7310;
 
-const jettonTransfer = as('transfer', built(jettonTransferType));
+/** A message of these operations: what it leaves over of its gas is no part of them. */
+const step = (opcode: number): Pattern => withoutExcesses(call(opcode));
+const jettonTransfer = withoutExcesses(as('transfer', built(jettonTransferType)));
 
 const deposit: Matcher = {
   pattern: followedBy(
     built(jettonTransferType),
-    as('pool', followedByAll(call(depositOpcode), maybe(call(depositOpcode)), as('mint', built('nft_mint')))),
+    as(
+      'pool',
+      followedByAll(step(depositOpcode), maybe(step(depositOpcode)), withoutExcesses(as('mint', built('nft_mint')))),
+    ),
   ),
   build(root, found) {
     const { sender, senderWallet, receiverWallet, jetton, amount } = jettonTransferOf(root)!;
@@ -36,13 +41,8 @@ const deposit: Matcher = {
   },
 };
 
-const positionBody = body({
-  queryId: uint64,
-  item: uint64,
-  owner: address,
-  points: coins,
-  jettons: inRef(fields({ wallet: address, amount: coins })),
-});
+const positionBody = body({ queryId: uint64, item: uint64, owner: maybeAddress, points: coins });
+const orderBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins });
 
 /** Three messages of one opcode: to the item, from it to the pool, and on to what holds the jettons. */
 const withdraw: Matcher = {
@@ -51,23 +51,24 @@ const withdraw: Matcher = {
     as(
       'position',
       followedByAll(
-        call(withdrawOpcode),
-        followedByAll(call(withdrawOpcode), jettonTransfer),
-        maybe(call(withdrawOpcode)),
+        step(withdrawOpcode),
+        as('order', followedByAll(step(withdrawOpcode), jettonTransfer)),
+        maybe(step(withdrawOpcode)),
       ),
     ),
   ),
   build(root, found) {
-    const { source, destination } = innerCall(root);
-    const { item, points } = positionBody(innerCall(found.one('position')!).message);
-    const { receiverWallet, senderWallet, jetton, amount } = jettonTransferOf(found.one('transfer'))!;
+    const { destination } = innerCall(root);
+    const { item, owner, points } = positionBody(innerCall(found.one('position')!).message);
+    const { wallet, amount } = orderBody(innerCall(found.one('order')!).message);
+    const { receiverWallet, jetton } = jettonTransferOf(found.one('transfer'))!;
     return {
       type: 'coffee_staking_withdraw',
       columns: {
-        source,
+        source: owner,
         sourceSecondary: receiverWallet,
         destination,
-        destinationSecondary: senderWallet,
+        destinationSecondary: wallet,
         asset: jetton,
         amount,
         data: { coffee_staking_withdraw_data: { nft_address: destination, nft_index: item, points } },
@@ -77,15 +78,19 @@ const withdraw: Matcher = {
   },
 };
 
+const claimBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins, receiver: maybeAddress });
+
 const claim: Matcher = {
-  pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(call(claimOpcode))),
+  pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(step(claimOpcode))),
   build(root, found) {
-    const { receiver, receiverWallet, senderWallet, jetton, amount } = jettonTransferOf(found.one('transfer'))!;
+    const { message, destination: pool } = innerCall(root);
+    const { wallet, amount, receiver } = claimBody(message);
+    const { receiverWallet, jetton } = jettonTransferOf(found.one('transfer'))!;
     return {
       type: 'coffee_staking_claim_rewards',
       columns: {
-        source: innerCall(root).destination,
-        sourceSecondary: senderWallet,
+        source: pool,
+        sourceSecondary: wallet,
         destination: receiver,
         destinationSecondary: receiverWallet,
         asset: jetton,

@@ -240,7 +240,7 @@ type Creator = { readonly amount: bigint; readonly provided: string | null; read
 
 const createCreator: Matcher = {
   pattern: after(
-    as('in', first(jettonTransfer, call(0xc0ffee02, 0xc0ffee03))),
+    as('in', first(jettonTransfer, call(0xc0ffee02))),
     followedBy(call(0xc0ffee23), as('deploy', call(deployOpcode))),
   ),
   build(root, found) {

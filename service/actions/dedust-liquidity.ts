@@ -1,6 +1,6 @@
 import { callOf, tonTransferType } from './basic-blocks.ts';
 import { breadthFirst, firstNode, joinBlocks, type Block, type NewBlock } from './block.ts';
-import { address, bit, body, coins, fields, inRef, payload, peek, ref, uint32, uint64 } from './body.ts';
+import { bit, body, coins, fields, inRef, maybeAddress, payload, peek, ref, uint32, uint64 } from './body.ts';
 import { dedustAsset, payoutOpcode } from './dedust.ts';
 import type { Interfaces } from './interfaces.ts';
 import { innerCall, internalTransferBody, internalTransferOpcode, notifyOpcode, transferOpcode } from './jettons.ts';
@@ -24,12 +24,12 @@ const poolAssets = { isStable: bit, asset0: dedustAsset, asset1: dedustAsset };
 /** TON for a deposit. */
 const vaultBody = body({ queryId: uint64, amount: coins, ...poolAssets, targets: inRef(fields(targetAmounts)) });
 /** Jettons for one: what the vault is told of them. */
-const notifyBody = body({ queryId: uint64, amount: coins, sender: address, payload });
+const notifyBody = body({ queryId: uint64, amount: coins, sender: maybeAddress, payload });
 const order = fields({ opcode: uint32, ...poolAssets, ...targetAmounts });
 const poolBody = body({
   queryId: uint64,
   proof: ref,
-  owner: address,
+  owner: maybeAddress,
   minimum: coins,
   targets: inRef(fields({ asset0: dedustAsset, amount0: coins, asset1: dedustAsset, amount1: coins })),
 });
@@ -41,7 +41,7 @@ type Targets = Pick<ReturnType<typeof poolBody>['targets'], 'asset0' | 'asset1' 
 
 /** What is known of a deposit: the half that came first says nothing of the pool. */
 type PoolDeposit = {
-  readonly owner: string;
+  readonly owner: string | null;
   readonly contract: string;
   readonly pool: string | null;
   readonly sent: readonly Sent[];
@@ -155,7 +155,7 @@ function sentIn(found: Found, interfaces: Interfaces): Sent | undefined {
 }
 
 /** What vaults gave back to the owner. */
-function excessesOf(found: Found, owner: string, interfaces: Interfaces) {
+function excessesOf(found: Found, owner: string | null, interfaces: Interfaces) {
   const tons = found.all('ton-excess').flatMap((block) => {
     const { message, destination } = innerCall(block);
     return destination === owner ? [{ asset: null, amount: message.value ?? 0n }] : [];
@@ -229,9 +229,9 @@ export function joinDedustDeposits(root: Block): Block {
     const whole = wholeOf(depositOf(partialHalf)!, depositOf(finalHalf)!);
     if (whole === undefined) continue;
     // Both beginnings belong to it, where there are two.
-    const [{ parent: one }, { parent: other }] = [firstNode(partialHalf), firstNode(finalHalf)];
-    const begun = one === undefined || one === other ? [] : [one];
-    const joined = joinBlocks(depositBlock(finalType, whole), [finalHalf, partialHalf], begun);
+    const [{ parent: other }, { parent: begun }] = [firstNode(partialHalf), firstNode(finalHalf)];
+    const beginnings = other === undefined || other === begun ? undefined : { begunBy: finalHalf.begunBy, other };
+    const joined = joinBlocks(depositBlock(finalType, whole), [finalHalf, partialHalf], beginnings);
     if (joined.previous === undefined) top = joined;
   }
   return top;

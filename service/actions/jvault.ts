@@ -2,7 +2,7 @@ import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { walkHashmap } from '../decode/hashmap.ts';
 import type { Block } from './block.ts';
-import { address, body, coins, fields, maybeRef, peek, tryRead, uint, uint32, uint64 } from './body.ts';
+import { address, body, coins, fields, maybeAddress, maybeRef, peek, tryRead, uint, uint32, uint64 } from './body.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
 import { as, built, call, first, followedBy, followedByAll, maybe, lazy, type Found, type Pattern } from './pattern.ts';
@@ -108,7 +108,7 @@ function openData(boc: Uint8Array | undefined): CellSlice | undefined {
   });
 }
 
-const readStakeWallet = fields({ pool: address, minter: address });
+const readStakeWallet = fields({ pool: maybeAddress, minter: maybeAddress });
 
 function readPoolLockWallet(slice: CellSlice): string {
   slice.skip(33);

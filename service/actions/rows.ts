@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { breadthFirst, firstNode, timesOf, transactionsOf, type Block, type NewBlock } from './block.ts';
+import { breadthFirst, timesOf, transactionsOf, type Block, type NewBlock } from './block.ts';
 import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
 import type { ActionColumns } from './columns.ts';
 import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
@@ -97,8 +97,8 @@ function actionOf(
   ancestorTypes: readonly string[],
 ): Action {
   const { columns } = block;
-  const begun = firstNode(block).parent?.transaction;
-  const transactions = [...new Set([...(begun === undefined ? [] : [begun]), ...transactionsOf(block)])];
+  const { begunBy } = block;
+  const transactions = [...new Set([...(begunBy === undefined ? [] : [begunBy]), ...transactionsOf(block)])];
   const { source = null, sourceSecondary = null, destination = null, destinationSecondary = null } = columns;
   const named = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
   const accounts = new Set([...transactions.map(({ account }) => account), ...named.filter((one) => one !== null)]);

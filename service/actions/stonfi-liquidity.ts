@@ -1,6 +1,6 @@
 import { callOf } from './basic-blocks.ts';
 import type { Block, NewBlock } from './block.ts';
-import { address, body, coins, uint64 } from './body.ts';
+import { body, coins, maybeAddress, uint64 } from './body.ts';
 import {
   innerCall,
   internalTransferBody,
@@ -24,13 +24,13 @@ const DEX = 'stonfi_v2';
 const depositType = 'dex_deposit_liquidity';
 const addLiquidityOpcode = 0x50c6a654;
 
-const provideBody = body({ queryId: uint64, user: address, amount1: coins, amount2: coins });
+const provideBody = body({ queryId: uint64, user: maybeAddress, amount1: coins, amount2: coins });
 
 /** An asset that came into a pool, null for TON, and the wallet that sent it. */
 type Provided = { readonly asset: string | null; readonly amount: bigint; readonly wallet: string | null };
 
 type PoolDeposit = {
-  readonly user: string;
+  readonly user: string | null;
   readonly pool: string;
   /** The asset that took the longer way through the trace, then the other one where it has both. */
   readonly provided: readonly Provided[];
@@ -91,8 +91,8 @@ const provide: Matcher = {
     const { message, destination: pool } = innerCall(root);
     const { user, amount1, amount2 } = provideBody(message);
     const incoming = found.one('in')!;
-    const { jetton = null, senderWallet = null } = jettonTransferOf(incoming) ?? {};
-    const provided = { asset: jetton, amount: amount1 > 0n ? amount1 : amount2, wallet: senderWallet };
+    const { jetton = null } = jettonTransferOf(incoming) ?? {};
+    const provided = { asset: jetton, amount: amount1 > 0n ? amount1 : amount2, wallet: senderWalletOf(incoming) };
     const shares = found.one('minted');
     const minted = shares === undefined ? null : internalTransferBody(innerCall(shares).message).amount;
     const deposit = { user, pool, provided: [provided], minted };
@@ -104,6 +104,12 @@ const provide: Matcher = {
     return { ...depositBlock(whole, failed), also: [other] };
   },
 };
+
+/** Proxy TON has no wallets. */
+function senderWalletOf(block: Block): string | null {
+  const sent = jettonTransferOf(block);
+  return sent?.hasInternalTransfer === true ? sent.senderWallet : null;
+}
 
 /** The user's deposit of the other asset, sent together with this one: one of the two gets shares. */
 function otherHalfOf({ user, pool, provided, minted }: PoolDeposit, { previous }: Block): Block | undefined {
@@ -156,14 +162,14 @@ function isPayout(block: Block): boolean {
 function withdrawn(payout: Block): WithdrawnAsset {
   const [block] = transfersOf(payout);
   if (block === undefined) return nothing;
-  const { amount, jetton, sender, senderWallet, receiverWallet } = jettonTransferOf(block)!;
+  const { amount, jetton, sender, receiverWallet } = jettonTransferOf(block)!;
   const [proxy] = proxyOf(block);
   const isTon = proxy !== undefined || (jetton !== null && proxyTonMasters.has(jetton));
   return {
     amount: proxy === undefined ? amount : proxyTonBody(innerCall(proxy).message).amount,
     asset: isTon ? null : jetton,
     userWallet: receiverWallet,
-    dexJettonWallet: senderWallet,
+    dexJettonWallet: senderWalletOf(block),
     dexWallet: sender,
   };
 }

@@ -44,7 +44,7 @@ const payToBody = body({
   caller: address,
   exitCode: uint32,
   customPayload: maybeRef,
-  out: inRef(fields({ forwardTon: coins, amount0: coins, token0: address, amount1: coins, token1: address })),
+  out: inRef(fields({ forwardTon: coins, amount0: coins, token0: maybeAddress, amount1: coins, token1: maybeAddress })),
 });
 
 const swapBody = body({ queryId: uint64, from: address, left: coins, right: coins, order: ref });
@@ -147,8 +147,8 @@ const assetOfJetton = (jetton: string | null): string | null =>
   jetton !== null && proxyTonMasters.has(jetton) ? null : jetton;
 
 /** Wallets of proxy TON stand for TON. */
-export function assetOfWallet(wallet: string, interfaces: Interfaces): string | null {
-  return assetOfJetton(interfaces.jettonWallet(wallet)?.jetton ?? null);
+export function assetOfWallet(wallet: string | null, interfaces: Interfaces): string | null {
+  return wallet === null ? null : assetOfJetton(interfaces.jettonWallet(wallet)?.jetton ?? null);
 }
 
 /** The TON that a wallet of proxy TON pays out for a transfer, unless it brings it to a contract that is told of it. */

@@ -77,7 +77,8 @@ const swap: Matcher = {
         amount: incoming.amount,
         asset: incoming.jetton,
         source: incoming.sender,
-        destination: incoming.receiver,
+        // Proxy TON goes to the owner of its wallet, whomever its order names.
+        destination: isProxied ? (interfaces.jettonWallet(incoming.senderWallet)?.owner ?? null) : incoming.receiver,
         sourceWallet: isProxied ? null : incoming.senderWallet,
         destinationWallet: isProxied ? incoming.senderWallet : incoming.receiverWallet,
       },

@@ -45,9 +45,9 @@ type Payout = {
   readonly isSwapped: boolean;
   readonly out: {
     readonly amount0: bigint;
-    readonly token0: string;
+    readonly token0: string | null;
     readonly amount1: bigint;
-    readonly token1: string;
+    readonly token1: string | null;
   } | null;
 };
 
@@ -55,7 +55,7 @@ type Payout = {
 export function legsOf(
   incoming: Pick<SwapSide, 'amount' | 'asset'>,
   payouts: readonly Payout[],
-  assetOf: (wallet: string) => string | null,
+  assetOf: (wallet: string | null) => string | null,
 ): SwapLeg[] {
   const legs: SwapLeg[] = [];
   let { asset: assetIn, amount: amountIn } = incoming;

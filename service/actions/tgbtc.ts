@@ -45,7 +45,7 @@ function bitcoinId(id: bigint): string {
 
 const keyText = (key: bigint): string => key.toString(16);
 
-/** Steps of a mint between its request and its end; each of its parts makes some. */
+/** Steps of a mint between its request and its end; each of its parts makes some. What else they sent is no part of it. */
 const STEPS_MAX = 20;
 const mintRequest = 0x3f781d24;
 
@@ -72,8 +72,7 @@ const mint: Matcher = {
         assetSecondary: bitcoinId(bitcoinTxId),
         amount,
       },
-      // With whatever else these steps sent.
-      also: [...before, ...before.flatMap(({ next }) => next)],
+      also: before,
     };
   },
 };

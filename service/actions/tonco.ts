@@ -55,7 +55,7 @@ const payToBody = body({
     return cell && paid(cell);
   },
 });
-const paid = fields({ amount0: coins, token0: address, amount1: coins, token1: address });
+const paid = fields({ amount0: coins, token0: maybeAddress, amount1: coins, token1: maybeAddress });
 
 const swapBody = body({
   queryId: uint64,
@@ -189,7 +189,7 @@ const positionBody = body({
   tickUpper: int(24),
   fees: inRef(fields({ growth0: bigUint(256), growth1: bigUint(256), index: uint64 })),
 });
-const fundBody = body({ queryId: uint64, owner: address, amount0: coins, amount1: coins });
+const fundBody = body({ queryId: uint64, owner: maybeAddress, amount0: coins, amount1: coins });
 
 const refund = (label: string): Pattern => as(label, followedBy(jettonTransfer, maybe(call(proxyTonOpcode))));
 
@@ -209,7 +209,7 @@ const deposit: Matcher = {
           'mint',
           followedByAll(
             call(0x81702ef8),
-            maybe(as('refunds', followedByAll(call(payToOpcode), maybe(refund('refund')), maybe(refund('refund'))))),
+            maybe(followedByAll(call(payToOpcode), maybe(refund('refund')), maybe(refund('refund')))),
             as('item', built('nft_mint')),
             maybe(call(0xd53276db)),
           ),
@@ -226,8 +226,7 @@ const deposit: Matcher = {
     const isFirst = amount0 > 0n;
     const item = found.one('item');
     const made = item && positionBody(firstNode(item).message!);
-    const asset = transfer === undefined ? null : sideOfJettons(transfer).asset;
-    const wallet = transfer?.senderWallet ?? null;
+    const { asset = null, sourceWallet: wallet = null } = transfer === undefined ? {} : sideOfJettons(transfer);
     const pair = pairOf(fund, asset, isFirst, interfaces);
     return {
       type: 'tonco_deposit_liquidity',
@@ -247,7 +246,7 @@ const deposit: Matcher = {
           targetAsset2: pair[1],
           targetAmount1: position.enough0,
           targetAmount2: position.enough1,
-          excesses: excessesOf(found, interfaces),
+          excesses: found.all('refund').map(paidAsset),
           tickLower: position.tickLower,
           tickUpper: position.tickUpper,
           nftIndex: made?.fees.index ?? null,
@@ -283,22 +282,11 @@ function payloadBefore(fund: Block) {
   return ton === undefined ? undefined : tryRead(() => proxyTonBody(innerCall(ton).message).payload)?.clone();
 }
 
-function excessesOf(found: Found, interfaces: Interfaces) {
-  const order = found.one('refunds');
-  const { out } = order === undefined ? { out: null } : payToBody(innerCall(order).message);
-  if (out === null) return [];
-  const { amount0, token0, amount1, token1 } = out;
-  return [
-    { asset: assetOfWallet(token0, interfaces), amount: amount0 },
-    { asset: assetOfWallet(token1, interfaces), amount: amount1 },
-  ].filter(({ amount }) => amount > 0n);
-}
-
-const minters = inRef(fields({ minter0: address, minter1: address, controller: address }));
+const minters = inRef(fields({ minter0: maybeAddress, minter1: maybeAddress, controller: address }));
 const createBody = body({
   queryId: uint64,
-  wallet0: address,
-  wallet1: address,
+  wallet0: maybeAddress,
+  wallet1: maybeAddress,
   spacing: int(24),
   price: bigUint(160),
   protocolFee: uint(16),
@@ -363,7 +351,7 @@ const startBurnBody = body({
   tickLower: int(24),
   tickUpper: int(24),
 });
-const positionBurnBody = body({ queryId: uint64, owner: address });
+const positionBurnBody = body({ queryId: uint64, owner: maybeAddress });
 const poolBurnBody = body({ queryId: uint64, recipient: address, index: uint64 });
 
 const withdraw: Matcher = {
@@ -389,11 +377,12 @@ const withdraw: Matcher = {
     const { owner } = positionBurnBody(position.message);
     const burnt = tryRead(() => poolBurnBody(innerCall(found.one('burn')!).message).index);
     /** What was paid, or what was to be paid where nothing was. */
-    const side = (token: string | undefined, amount: bigint | undefined, receiver: string | null): WithdrawnAsset => {
-      const asset = token === undefined ? null : assetOfWallet(token, interfaces);
+    const side = (token: string | null, amount: bigint | undefined, receiver: string | null): WithdrawnAsset => {
+      const asset = assetOfWallet(token, interfaces);
       const paidOut = found.all('out').find((block) => jettonTransferOf(block)!.senderWallet === token);
       if (paidOut !== undefined) return paidAsset(paidOut);
-      const dexJettonWallet = asset === null ? null : (token ?? null);
+      const isProxy = asset === null && token !== null && interfaces.jettonWallet(token) !== undefined;
+      const dexJettonWallet = isProxy ? null : token;
       return { amount: amount ?? null, asset, userWallet: receiver, dexJettonWallet, dexWallet: pool };
     };
     return {
@@ -404,8 +393,8 @@ const withdraw: Matcher = {
         destination: pool,
         data: withdrawalData({
           dex: 'tonco',
-          first: side(out?.token0, out?.amount0, receiver0),
-          second: side(out?.token1, out?.amount1, receiver1),
+          first: side(out?.token0 ?? null, out?.amount0, receiver0),
+          second: side(out?.token1 ?? null, out?.amount1, receiver1),
           burnt: order.liquidity,
           nftIndex: burnt || order.index,
           nftAddress: position.destination,
@@ -419,8 +408,10 @@ const withdraw: Matcher = {
 };
 
 /** Jettons that the router paid, or TON by its proxy. */
-function paidAsset(out: Block): WithdrawnAsset {
-  const { amount, asset, source, sourceWallet, destinationWallet } = sideOfJettons(jettonTransferOf(out)!);
+function paidAsset(out: Block): WithdrawnAsset & { readonly amount: bigint } {
+  const transfer = jettonTransferOf(out)!;
+  const { asset, source, sourceWallet, destinationWallet } = sideOfJettons(transfer);
+  const { amount } = transfer;
   const [proxy] = proxyTonAfter(out);
   return {
     amount: proxy === undefined ? amount : proxyTonBody(innerCall(proxy).message).amount,

@@ -165,7 +165,7 @@ describe('a withdrawal from Coffee', () => {
 
 describe('a new pool at Coffee', () => {
   const told = open(0xc0ffee33).storeCoins(1).storeCoins(2).storeCoins(77).endCell();
-  const created = (isSecond: boolean): Step => {
+  const created = (isSecond: boolean, into = jettonsIn): Step => {
     const start = open(0xc0ffee23).storeCoins(100);
     const assets = isSecond ? asset(jetton)(ton(start)) : ton(asset(jetton)(start));
     const asked = assets
@@ -178,9 +178,7 @@ describe('a new pool at Coffee', () => {
     const minted: Step = { to: shareWallet, body: mintedJettons(70n) };
     const deployed: Step = { to: pool, body: bareBody(0xc0ffee22), sends: [minted], logs: [told] };
     const made: Step = { to: factory, body: request, sends: [deployed] };
-    return jettonsIn([
-      { to: factory, body: asked, sends: [{ to: creator, body: bareBody(0xc0ffee22), sends: [made] }] },
-    ]);
+    return into([{ to: factory, body: asked, sends: [{ to: creator, body: bareBody(0xc0ffee22), sends: [made] }] }]);
   };
 
   it('is for whom its parameters say, whatever its settings', () => {
@@ -193,6 +191,12 @@ describe('a new pool at Coffee', () => {
       asset2Secondary: null,
       amount: 100n,
     });
+  });
+
+  it('is not told when it was paid in another currency', () => {
+    const extra = ton(asset(jetton)(open(0xc0ffee03))).endCell();
+    const paidIn = (sends: readonly Step[]): Step => ({ to: vault, body: extra, sends });
+    expect(actionOf('coffee_create_pool_creator', created(false, paidIn))).toBeUndefined();
   });
 
   it.each([

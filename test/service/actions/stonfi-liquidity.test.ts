@@ -81,6 +81,14 @@ describe('a deposit into a pool of STON.fi', () => {
     ]);
   });
 
+  it('of nobody names nobody', () => {
+    const body = open(0x37c096df).storeAddress(null).storeCoins(30).storeCoins(0).endCell();
+    const told: Step = { to: pool, body, sends: [{ to: shares, body: bareBody(0x50c6a654) }] };
+    const [deposit] = actionsOf([{ ...inTon([]), sends: [{ to: router, body: bareBody(0x7362d09c), sends: [told] }] }]);
+    expect(deposit).toMatchObject({ source: null, destination: pool });
+    expect(deposit?.accounts.every((account) => account.startsWith('0:'))).toBe(true);
+  });
+
   it('is one action when both assets came from one message', () => {
     const trace = eventTrace(user, [inTon([]), inJettons([minted])]);
     const { actions } = classify(trace, interfaces);
@@ -176,7 +184,7 @@ describe('a withdrawal from a pool of STON.fi', () => {
             dex_wallet_1: router,
             amount2: 21n,
             asset2_out: null,
-            dex_jetton_wallet_2: proxyWallet,
+            dex_jetton_wallet_2: null,
             dex_wallet_2: router,
             lp_tokens_burnt: 70n,
           },

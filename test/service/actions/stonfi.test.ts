@@ -2,10 +2,33 @@ import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
-import { accounts, eventTrace, jettonTransfer, knownWallets, open, type Step } from '#test/support/event-traces.ts';
+import {
+  accounts,
+  bareBody,
+  eventTrace,
+  jettonTransfer,
+  knownWallets,
+  open,
+  type Step,
+  transferOrder,
+} from '#test/support/event-traces.ts';
 
-const [user, userWallet, gotWallet, router, routerWallet, wantedWallet, pool, friend, friendWallet, jetton, wanted] =
-  accounts(11);
+const [
+  user,
+  userWallet,
+  gotWallet,
+  router,
+  routerWallet,
+  wantedWallet,
+  pool,
+  friend,
+  friendWallet,
+  jetton,
+  wanted,
+  proxyWallet,
+] = accounts(12);
+
+const proxyTon = '0:8CDC1D7640AD5EE326527FC1AD0514F468B30DC84B0173F0E155F451B4E11F7C';
 
 const interfaces = knownWallets({
   [userWallet]: { owner: user, jetton },
@@ -13,6 +36,7 @@ const interfaces = knownWallets({
   [gotWallet]: { owner: user, jetton: wanted },
   [wantedWallet]: { owner: router, jetton: wanted },
   [friendWallet]: { owner: friend, jetton: wanted },
+  [proxyWallet]: { owner: router, jetton: proxyTon },
 });
 const at = (account: string): Address => Address.parse(account);
 
@@ -64,6 +88,27 @@ describe('a swap at the first STON.fi', () => {
       { type: 'call_contract', opcode: 0xf93bb43f, destination: router },
       { type: 'jetton_transfer', destination: friend, amount: 3n },
     ]);
+  });
+
+  it('takes TON for the router that owns the proxy, whomever its order names', () => {
+    const swap: Step = { to: pool, body: swapBody, sends: [payment(SWAPPED, 45n, mine)] };
+    const order: Step = {
+      to: proxyWallet,
+      body: transferOrder({ amount: 100n, to: friend, from: user, payload }),
+      sends: [{ to: router, body: bareBody(0x7362d09c), sends: [swap] }],
+    };
+    expect(actionsOf(order)[0]?.data).toMatchObject({
+      jetton_swap_data: {
+        dex_incoming_transfer: {
+          asset: proxyTon,
+          amount: 100n,
+          source: user,
+          source_jetton_wallet: null,
+          destination: router,
+          destination_jetton_wallet: proxyWallet,
+        },
+      },
+    });
   });
 
   it('that brings back what was sent names what it should have brought, and the wallet for it', () => {

@@ -24,17 +24,18 @@ const burnLog = (): Builder => logged(0xca444ce6, 60);
 const bitcoinId = `01${'00'.repeat(31)}`;
 
 describe('tgBTC', () => {
-  it('is minted, with all that the steps before sent', () => {
+  it('is minted, with the steps before and without what else they sent', () => {
     const mint = open(0x642b7d07).storeAddress(address(user)).storeCoins(1).endCell();
     const minted: Step = { to: master, body: mint, sends: [{ to: wallet, body: mintedJettons(70n) }] };
     const last: Step = { to: teleport, body: bareBody(0xe42a879b), sends: [minted], logs: [mintLog] };
     const besides: Step = { to: other, body: bareBody(0x123) };
     const request: Step = { to: client, body: bareBody(0x3f781d24), sends: [last, besides] };
     const actions = actionsOf(request).filter(({ parentActionId }) => parentActionId === null);
-    expect(actions.map(({ type }) => type)).toEqual(['tgbtc_mint']);
+    expect(actions.map(({ type }) => type)).toEqual(['tgbtc_mint', 'call_contract']);
     expect(actions[0]).toMatchObject({ source: user, sourceSecondary: teleport, destination: user, success: true });
     expect(actions[0]).toMatchObject({ asset: master, assetSecondary: bitcoinId, amount: 70n });
-    expect(actions[0]?.transactions).toHaveLength(6);
+    expect(actions[0]?.transactions).toHaveLength(5);
+    expect(actions[1]).toMatchObject({ opcode: 0x123, destination: other });
   });
 
   it('is minted by a log alone, by whoever wrote it', () => {

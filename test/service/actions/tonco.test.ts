@@ -2,6 +2,7 @@ import { Address, beginCell, type Builder, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
+import type { Interfaces } from '#service/actions/interfaces.ts';
 import {
   accounts,
   bareBody,
@@ -222,6 +223,87 @@ describe('a swap at TONCO that fails', () => {
   });
 });
 
+const amounts = (builder: Builder): Builder => builder.storeCoins(100).storeCoins(0).storeCoins(90).storeCoins(40);
+const range = (builder: Builder): Builder => builder.storeUint(70, 128).storeInt(-5, 24).storeInt(5, 24);
+
+describe('a deposit at TONCO', () => {
+  const [account, item] = accounts(16).slice(14);
+  const payload = beginCell().storeUint(0x4468de77, 32).storeAddress(at(proxyWallet)).endCell();
+  const fund = range(amounts(open(0x4468de77).storeAddress(at(user)))).endCell();
+  const position = range(open(0xd5ecca2a).storeAddress(at(user)))
+    .storeRef(beginCell().storeUint(0, 256).storeUint(0, 256).storeUint(3, 64))
+    .endCell();
+  /** The router is to give back 10 jettons and 4 TON. */
+  const back = open(0xa1daa96d)
+    .storeAddress(at(user))
+    .storeAddress(at(user))
+    .storeUint(0, 32)
+    .storeUint(0, 64)
+    .storeMaybeRef(
+      beginCell().storeCoins(10).storeAddress(at(routerWallet)).storeCoins(4).storeAddress(at(proxyWallet)).endCell(),
+    )
+    .endCell();
+  const ton = open(0x01f3835d).storeCoins(4).storeAddress(at(user)).storeBit(false).endCell();
+  const tonBack: Step = { to: proxyWallet, body: tonOut, sends: [{ to: user, body: ton }] };
+  const to = { wallet: userWallet, owner: user };
+  const jettonsBack = jettonTransfer({ wallet: routerWallet, to, from: router, amount: 10n });
+  const deposit = (refunds: readonly Step[]): Step => {
+    const made: Step = { to: item!, body: position, init: beginCell().endCell() };
+    const mint: Step = {
+      to: pool,
+      body: bareBody(0x81702ef8),
+      sends: [{ to: router, body: back, sends: refunds }, made],
+    };
+    const added: Step = { to: account!, body: range(amounts(open(0x3ebe5431))).endCell(), sends: [mint] };
+    const into = { wallet: routerWallet, owner: router };
+    const sends = [{ to: pool, body: fund, sends: [added] }];
+    return jettonTransfer({ wallet: userWallet, to: into, from: user, amount: 100n, payload, sends });
+  };
+  const interfaces: Interfaces = {
+    ...knownWallets({ ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } }),
+    nftItem: (one) =>
+      one === item ? { index: 3n, collection: pool, owner: user, content: null, codeHash: null } : undefined,
+  };
+  const depositOf = (step: Step) =>
+    classify(eventTrace(user, [step]), interfaces).actions.find(({ type }) => type === 'dex_deposit_liquidity');
+
+  it('tells the position that was made, and what came back', () => {
+    expect(depositOf(deposit([jettonsBack, tonBack]))).toMatchObject({
+      source: user,
+      sourceSecondary: userWallet,
+      destination: pool,
+      destinationSecondary: account,
+      data: {
+        dex_deposit_liquidity_data: {
+          dex: 'tonco',
+          amount1: 100n,
+          asset1: jetton,
+          amount2: null,
+          user_jetton_wallet_1: userWallet,
+          lp_tokens_minted: 70n,
+          target_asset_1: jetton,
+          target_asset_2: null,
+          target_amount_1: 90n,
+          target_amount_2: 40n,
+          vault_excesses: [
+            { asset: jetton, amount: 10n },
+            { asset: null, amount: 4n },
+          ],
+          nft_index: 3n,
+          nft_address: item,
+        },
+      },
+      success: true,
+    });
+  });
+
+  it('tells nothing of what was to come back and did not', () => {
+    expect(depositOf(deposit([tonBack]))?.data['dex_deposit_liquidity_data']).toMatchObject({
+      vault_excesses: [{ asset: null, amount: 4n }],
+    });
+  });
+});
+
 describe('a withdrawal from TONCO', () => {
   const [position] = accounts(14).slice(13);
   const wallets = { ...jettonWallets, [proxyWallet]: { owner: router, jetton: proxyTon } };
@@ -246,8 +328,8 @@ describe('a withdrawal from TONCO', () => {
     const owned = open(0x46ca335a).storeAddress(at(user)).endCell();
     return { to: pool, body: start, sends: [{ to: position!, body: owned, sends: [burning] }] };
   };
-  const dataOf = (step: Step) =>
-    actionsOf(step, wallets).find(({ type }) => type === 'dex_withdraw_liquidity')?.data['dex_withdraw_liquidity_data'];
+  const dataOf = (step: Step, known: typeof jettonWallets = wallets) =>
+    actionsOf(step, known).find(({ type }) => type === 'dex_withdraw_liquidity')?.data['dex_withdraw_liquidity_data'];
   const jettons = {
     amount1: 9n,
     asset1_out: jetton,
@@ -279,6 +361,14 @@ describe('a withdrawal from TONCO', () => {
       dex_jetton_wallet_2: null,
       dex_wallet_2: pool,
       burned_nft_index: 6n,
+    });
+  });
+
+  it('names the wallet of an asset that was not paid and is not known', () => {
+    expect(dataOf(withdrawal([jettonsPaid], 0), jettonWallets)).toMatchObject({
+      ...jettons,
+      asset2_out: null,
+      dex_jetton_wallet_2: proxyWallet,
     });
   });
 });
