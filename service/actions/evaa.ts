@@ -267,35 +267,55 @@ const liquidate: Matcher = {
     ),
   ),
   build(root, found) {
-    const transfer = jettonTransferOf(root);
-    const said =
-      transfer === undefined
-        ? liquidateBody(innerCall(root).message)
-        : { ...liquidatePayload(transfer.forwardPayload!.clone()), amount: transfer.amount };
     const user = found.one('user');
     const satisfied = found.one('satisfied');
-    const done = satisfied && satisfiedBody(innerCall(satisfied).message);
-    const collateralId = done?.details.collateralId ?? said.collateralId;
+    const { borrower, collateralId, reward, debt } =
+      satisfied === undefined ? orderedLiquidation(root) : doneLiquidation(satisfied);
     return {
       type: 'evaa_liquidate',
       columns: {
-        source: transfer?.sender ?? innerCall(root).source,
-        destination: done?.owner ?? said.borrower,
+        source: jettonTransferOf(root)?.sender ?? innerCall(root).source,
+        destination: borrower,
         destinationSecondary: user === undefined ? null : innerCall(user).destination,
         asset: collateralId.toString(),
-        amount: done?.details.reward ?? 0n,
+        amount: reward,
         data: {
           evaa_liquidate_data: {
-            fail_reason: done === undefined ? failReason(found) : null,
-            debt_amount: done?.details.liquidatable ?? said.amount,
+            fail_reason: satisfied === undefined ? failReason(found) : null,
+            debt_amount: debt,
             asset_id: textId(collateralId),
           },
         },
       },
-      failed: done === undefined,
+      failed: satisfied === undefined,
     };
   },
 };
+
+type Liquidation = {
+  readonly borrower: string;
+  readonly collateralId: bigint;
+  readonly reward: bigint;
+  readonly debt: bigint;
+};
+
+/** What a liquidation that came to nothing was to be. Throws DecodeError. */
+function orderedLiquidation(root: Block): Liquidation {
+  const transfer = jettonTransferOf(root);
+  if (transfer === undefined) {
+    const { borrower, collateralId, amount } = liquidateBody(innerCall(root).message);
+    return { borrower, collateralId, reward: 0n, debt: amount };
+  }
+  const { borrower, collateralId } = liquidatePayload(transfer.forwardPayload!.clone());
+  return { borrower, collateralId, reward: 0n, debt: transfer.amount };
+}
+
+/** What the user's contract says of one, whatever its order looked like. Throws DecodeError. */
+function doneLiquidation(satisfied: Block): Liquidation {
+  const { owner, details } = satisfiedBody(innerCall(satisfied).message);
+  const { collateralId, reward, liquidatable } = details;
+  return { borrower: owner, collateralId, reward, debt: liquidatable };
+}
 
 function failReason(found: Found): string {
   const unsatisfied = found.one('unsatisfied');
