@@ -49,6 +49,12 @@ describe('a supply to EVAA', () => {
     expect(action).toMatchObject({ source: user, destination: friend, amount: 48n, success: true });
   });
 
+  it('may be for nobody', () => {
+    const body = open(0x01).storeInt(0, 2).storeUint(50, 64).storeAddress(null).endCell();
+    const action = actionOf('evaa_supply', { to: master, body, sends: [told([taken])] });
+    expect(action).toMatchObject({ source: user, destination: null, amount: 48n });
+  });
+
   it('is what was sent when nothing was taken', () => {
     const refused: Step = { to: master, body: bareBody(0x11f) };
     const action = actionOf('evaa_supply', { to: master, body: supplied, sends: [told([refused])] });
