@@ -1,5 +1,8 @@
+import { digestRest } from '../decode/cell-digest.ts';
 import type { CellSlice } from '../decode/cell-slice.ts';
-import { address, bit, body, coins, fields, maybeAddress, plainBocOf, ref, uint, uint64 } from './body.ts';
+import { digestBody, readMessage } from '../decode/tlb/message.ts';
+import { firstNode, type Block } from './block.ts';
+import { address, bit, body, coins, fields, maybeAddress, plainBocOf, ref, tryRead, uint, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
 import { as, call, followedBy, withoutExcesses } from './pattern.ts';
 import { innerCall } from './jettons.ts';
@@ -17,6 +20,20 @@ const innerFields = fields({
   value: coins,
 });
 
+/** A message that the contract cannot afford is left out, and the transaction goes on: what was sent has its receiver and its body. */
+function wasSent(
+  root: Block,
+  { table, cell }: CellSlice,
+  { destination, value }: ReturnType<typeof innerFields>,
+): boolean {
+  const wanted = tryRead(() => digestBody(table, readMessage(table, cell).body).hash);
+  return firstNode(root).transaction.outMessages.some((one) => {
+    if (destination === null || one.destination !== destination) return false;
+    if (wanted === undefined || one.body === undefined) return one.value === value;
+    return digestRest(one.body.clone()).hash.equals(wanted);
+  });
+}
+
 const sendMessage: Matcher = {
   pattern: followedBy(call(0xa7733acd), as('response', withoutExcesses(call(0xf7733acd)))),
   build(root) {
@@ -33,7 +50,7 @@ const sendMessage: Matcher = {
         amount: sent.value,
         data: { vesting_send_message_data: { query_id: queryId, message_boc: plainBocOf(inner) } },
       },
-      failed: root.failed,
+      failed: root.failed || !wasSent(root, inner, sent),
     };
   },
 };
