@@ -55,7 +55,8 @@ export function basicBlocks(root: EventNode): Block {
 export function basicBlock(node: EventNode): Block {
   const { message, transaction } = node;
   if (message === undefined) {
-    return makeBlock({ type: tickTockType, columns: { source: transaction.account } }, [node], []);
+    const columns = { source: transaction.account };
+    return makeBlock({ type: tickTockType, columns, failed: transaction.aborted }, [node], []);
   }
   const isTransfer =
     message.source !== null &&
@@ -102,7 +103,8 @@ function isDeployment(node: EventNode): boolean {
 }
 
 function deployment(node: EventNode, { source, destination, value, opcode }: EventMessage): Block {
-  return makeBlock({ type: deployType, columns: { source, destination, value, opcode } }, [node], []);
+  const columns = { source, destination, value, opcode };
+  return makeBlock({ type: deployType, columns, failed: node.transaction.aborted }, [node], []);
 }
 
 function transferFailed({ transaction }: EventNode, { bounce }: EventMessage): boolean {

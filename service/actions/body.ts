@@ -96,6 +96,11 @@ export function bocOf(slice: CellSlice): string {
   return bocText(new RawCell(slice.clone()), newBudget(), { crc32c: true, depthFirst: true });
 }
 
+/** The same without a checksum, as contracts' orders are known. */
+export function plainBocOf(slice: CellSlice): string {
+  return bocText(new RawCell(slice.clone()), newBudget(), { crc32c: false, depthFirst: true });
+}
+
 /** Reads on a clone: the payload stays where it is. */
 export function peek<T>(slice: CellSlice, read: FieldReader<T>): T | undefined {
   return tryRead(() => read(slice.clone()));

@@ -3,7 +3,7 @@ import { newBudget } from '../decode/messages/decoded.ts';
 import { readChunkedText } from '../decode/messages/texts.ts';
 import { callOf } from './basic-blocks.ts';
 import { isAborted } from './block.ts';
-import { address, body, uint64, type FieldReader } from './body.ts';
+import { body, maybeAddress, uint64, type FieldReader } from './body.ts';
 import type { ActionData } from './columns.ts';
 import type { NftItemInfo } from './interfaces.ts';
 import { innerCall } from './jettons.ts';
@@ -86,11 +86,11 @@ const text: FieldReader<string> = (slice) => readChunkedText(slice, newBudget())
 /** What follows a record's tag of 16 bits. */
 const schemas: ReadonlyMap<
   number,
-  { readonly schema: string; readonly read: FieldReader<string>; readonly flags?: true }
+  { readonly schema: string; readonly read: FieldReader<string | null>; readonly flags?: true }
 > = new Map([
-  [0xba93, { schema: 'DNSNextResolver', read: address }],
+  [0xba93, { schema: 'DNSNextResolver', read: maybeAddress }],
   [0xad01, { schema: 'DNSAdnlAddress', read: hex, flags: true }],
-  [0x9fd3, { schema: 'DNSSmcAddress', read: address, flags: true }],
+  [0x9fd3, { schema: 'DNSSmcAddress', read: maybeAddress, flags: true }],
   [0x7473, { schema: 'DNSStorageAddress', read: hex }],
   [0x1eda, { schema: 'DNSText', read: text }],
 ]);

@@ -1,7 +1,20 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { address, bigUint, body, fields, inRef, openBody, peek, ref, tryRead, uint, uint32, uint64 } from './body.ts';
+import {
+  bigUint,
+  body,
+  fields,
+  inRef,
+  maybeAddress,
+  openBody,
+  peek,
+  ref,
+  tryRead,
+  uint,
+  uint32,
+  uint64,
+} from './body.ts';
 import type { EventMessage } from './event.ts';
 import type { Matcher } from './matcher.ts';
 import { as, built, call, first, followedBy, followedByAll, maybe, only, type Found, type Pattern } from './pattern.ts';
@@ -61,10 +74,10 @@ function carried(opcode: number): Pattern {
   };
 }
 
-const supplyBody = body({ queryId: uint64, includeCode: uint(2), amount: uint64, recipient: address });
-const supplyPayload = fields({ opcode: uint32, includeCode: uint(2), recipient: address });
+const supplyBody = body({ queryId: uint64, includeCode: uint(2), amount: uint64, recipient: maybeAddress });
+const supplyPayload = fields({ opcode: uint32, includeCode: uint(2), recipient: maybeAddress });
 const supplyUser = fields({ queryId: uint64, assetId });
-const suppliedBody = body({ queryId: uint64, owner: address, assetId, amount: uint64 });
+const suppliedBody = body({ queryId: uint64, owner: maybeAddress, assetId, amount: uint64 });
 
 function returnedTo(returned: Block | undefined, supplied: JettonTransfer | undefined): string | null {
   const back = jettonTransferOf(returned);
@@ -86,8 +99,11 @@ const supply: Matcher = {
     const user = found.one('user')!;
     const id = readUser(user, supplyUser).assetId;
     const transfer = jettonTransferOf(root);
-    const said = transfer === undefined ? supplyBody(innerCall(root).message) : undefined;
-    const recipient = said?.recipient ?? supplyPayload(transfer!.forwardPayload!.clone()).recipient;
+    const said =
+      transfer === undefined
+        ? supplyBody(innerCall(root).message)
+        : { ...supplyPayload(transfer.forwardPayload!.clone()), amount: transfer.amount };
+    const { recipient } = said;
     const supplied = found.one('success');
     const { source, destination: contract } = innerCall(user);
     // Of somebody else only when jettons went back to it.
@@ -101,10 +117,7 @@ const supply: Matcher = {
         destination: recipient,
         destinationSecondary: contract,
         asset: transfer?.jetton ?? null,
-        amount:
-          supplied === undefined
-            ? (transfer?.amount ?? said!.amount)
-            : suppliedBody(innerCall(supplied).message).amount,
+        amount: supplied === undefined ? said.amount : suppliedBody(innerCall(supplied).message).amount,
         data: {
           evaa_supply_data: {
             sender_jetton_wallet: null,
@@ -121,8 +134,8 @@ const supply: Matcher = {
   },
 };
 
-const withdrawBody = body({ queryId: uint64, assetId, amount: uint64, recipient: address });
-const collateralizedBody = body({ queryId: uint64, owner: address, assetId, amount: uint64 });
+const withdrawBody = body({ queryId: uint64, assetId, amount: uint64, recipient: maybeAddress });
+const collateralizedBody = body({ queryId: uint64, owner: maybeAddress, assetId, amount: uint64 });
 
 /** Why nothing was paid, by the opcode of what came back. */
 const withdrawFailures: Readonly<Record<number, string>> = {
@@ -189,19 +202,24 @@ const withdraw: Matcher = {
 
 const liquidateBody = body({
   queryId: uint64,
-  borrower: address,
-  liquidator: address,
+  borrower: maybeAddress,
+  liquidator: maybeAddress,
   collateralId: assetId,
   collateralMin: uint64,
   includeCode: uint(2),
   amount: uint64,
 });
-const liquidatePayload = fields({ opcode: uint32, borrower: address, liquidator: address, collateralId: assetId });
+const liquidatePayload = fields({
+  opcode: uint32,
+  borrower: maybeAddress,
+  liquidator: maybeAddress,
+  collateralId: assetId,
+});
 
 const satisfiedBody = body({
   queryId: uint64,
-  owner: address,
-  liquidator: address,
+  owner: maybeAddress,
+  liquidator: maybeAddress,
   debtId: assetId,
   details: inRef(
     fields({
@@ -218,8 +236,8 @@ const satisfiedBody = body({
 
 const unsatisfiedBody = body({
   queryId: uint64,
-  owner: address,
-  liquidator: address,
+  owner: maybeAddress,
+  liquidator: maybeAddress,
   debtId: assetId,
   details: inRef(
     fields({
@@ -267,35 +285,55 @@ const liquidate: Matcher = {
     ),
   ),
   build(root, found) {
-    const transfer = jettonTransferOf(root);
-    const said =
-      transfer === undefined
-        ? liquidateBody(innerCall(root).message)
-        : { ...liquidatePayload(transfer.forwardPayload!.clone()), amount: transfer.amount };
     const user = found.one('user');
     const satisfied = found.one('satisfied');
-    const done = satisfied && satisfiedBody(innerCall(satisfied).message);
-    const collateralId = done?.details.collateralId ?? said.collateralId;
+    const { borrower, collateralId, reward, debt } =
+      satisfied === undefined ? orderedLiquidation(root) : doneLiquidation(satisfied);
     return {
       type: 'evaa_liquidate',
       columns: {
-        source: transfer?.sender ?? innerCall(root).source,
-        destination: done?.owner ?? said.borrower,
+        source: jettonTransferOf(root)?.sender ?? innerCall(root).source,
+        destination: borrower,
         destinationSecondary: user === undefined ? null : innerCall(user).destination,
         asset: collateralId.toString(),
-        amount: done?.details.reward ?? 0n,
+        amount: reward,
         data: {
           evaa_liquidate_data: {
-            fail_reason: done === undefined ? failReason(found) : null,
-            debt_amount: done?.details.liquidatable ?? said.amount,
+            fail_reason: satisfied === undefined ? failReason(found) : null,
+            debt_amount: debt,
             asset_id: textId(collateralId),
           },
         },
       },
-      failed: done === undefined,
+      failed: satisfied === undefined,
     };
   },
 };
+
+type Liquidation = {
+  readonly borrower: string | null;
+  readonly collateralId: bigint;
+  readonly reward: bigint;
+  readonly debt: bigint;
+};
+
+/** What a liquidation that came to nothing was to be. Throws DecodeError. */
+function orderedLiquidation(root: Block): Liquidation {
+  const transfer = jettonTransferOf(root);
+  if (transfer === undefined) {
+    const { borrower, collateralId, amount } = liquidateBody(innerCall(root).message);
+    return { borrower, collateralId, reward: 0n, debt: amount };
+  }
+  const { borrower, collateralId } = liquidatePayload(transfer.forwardPayload!.clone());
+  return { borrower, collateralId, reward: 0n, debt: transfer.amount };
+}
+
+/** What the user's contract says of one, whatever its order looked like. Throws DecodeError. */
+function doneLiquidation(satisfied: Block): Liquidation {
+  const { owner, details } = satisfiedBody(innerCall(satisfied).message);
+  const { collateralId, reward, liquidatable } = details;
+  return { borrower: owner, collateralId, reward, debt: liquidatable };
+}
 
 function failReason(found: Found): string {
   const unsatisfied = found.one('unsatisfied');

@@ -1,7 +1,19 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
 import type { Block, NewBlock } from './block.ts';
-import { address, bocOf, body, coins, maybeAddress, maybeRef, payload, peek, tryRead, uint32, uint64 } from './body.ts';
+import {
+  bocOf,
+  body,
+  coins,
+  maybeAddress,
+  maybeRef,
+  payload,
+  peek,
+  tryRead,
+  uint32,
+  uint64,
+  type FieldReader,
+} from './body.ts';
 import type { DataValue } from './columns.ts';
 import type { EventMessage } from './event.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -16,14 +28,20 @@ export const notifyOpcode = 0x7362d09c;
 export const burnOpcode = 0x595f07bc;
 export const burnNotificationOpcode = 0x7bdd97de;
 
+/** Null without bits, wherever it lies: wallets often send an empty cell. */
+const filledPayload: FieldReader<CellSlice | null> = (slice) => {
+  const found = payload(slice);
+  return found === null || found.remainingBits === 0 ? null : found;
+};
+
 export const transferBody = body({
   queryId: uint64,
   amount: coins,
-  destination: address,
+  destination: maybeAddress,
   responseDestination: maybeAddress,
   customPayload: maybeRef,
   forwardAmount: coins,
-  forwardPayload: payload,
+  forwardPayload: filledPayload,
 });
 
 export const internalTransferBody = body({
@@ -256,10 +274,10 @@ export function jettonMintOf(block: Block | undefined): JettonMint | undefined {
 const PLAIN_MINT = 0x642b7d07;
 const MINTER_MINT = 0x00000015;
 
-const mintBody = body({ queryId: uint64, to: address, tonAmount: coins });
+const mintBody = body({ queryId: uint64, to: maybeAddress, tonAmount: coins });
 const minterMintBody = body({
   queryId: uint64,
-  to: address,
+  to: maybeAddress,
   tonAmount: coins,
   amount: (slice) => {
     const inner = slice.refSlice();
@@ -276,15 +294,18 @@ const mint: Matcher = {
     maybe(first(as('internal', followedBy(call(internalTransferOpcode), notify)), call(notifyOpcode))),
   ),
   build(root, found, { interfaces }) {
-    const { message, opcode, destination: jetton } = innerCall(root);
+    const { message, opcode, destination: minter } = innerCall(root);
     const internal = found.one('internal');
-    const { to, tonAmount } = mintBody(message);
-    const stated = opcode === MINTER_MINT ? tryRead(() => minterMintBody(message).amount) : undefined;
+    // Other contracts have orders of this number too: what a minter is to send tells its own.
+    const stated = opcode === MINTER_MINT ? minterMintBody(message) : undefined;
+    const { to, tonAmount } = stated ?? mintBody(message);
     const wallet = internal === undefined ? null : innerCall(internal).destination;
     const known = wallet === null ? undefined : interfaces.jettonWallet(wallet);
     if (wallet !== null && known === undefined) return undefined;
-    const amount = internal === undefined ? (stated ?? null) : internalTransferBody(innerCall(internal).message).amount;
+    const amount =
+      internal === undefined ? (stated?.amount ?? null) : internalTransferBody(innerCall(internal).message).amount;
     const receiver = known?.owner ?? to;
+    const jetton = known?.jetton ?? minter;
     return {
       type: jettonMintType,
       columns: { destination: receiver, destinationSecondary: wallet, asset: jetton, amount, value: tonAmount },

@@ -1,9 +1,9 @@
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { bigUint, bit, bocOf, body, ref, uint, uint64 } from './body.ts';
+import { bigUint, bit, plainBocOf, body, ref, uint, uint64 } from './body.ts';
 import type { EventMessage } from './event.ts';
 import type { Matcher } from './matcher.ts';
-import { as, call, first, followedBy, type Pattern } from './pattern.ts';
+import { as, call, first, followedBy, withoutExcesses, type Pattern } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Multisig wallets, version 2: orders are made, approved and executed.
@@ -28,7 +28,7 @@ const initOrderBody = body({
 });
 
 const createOrder: Matcher = {
-  pattern: followedBy(call(0xf718510f), as('init', call(0x9c73fba2))),
+  pattern: followedBy(call(0xf718510f), as('init', withoutExcesses(call(0x9c73fba2)))),
   build(root, found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
     const init = innerCall(found.one('init')!);
@@ -50,7 +50,7 @@ const createOrder: Matcher = {
             is_signed_by_creator: approveOnInit,
             creator_index: order.index,
             expiration_date: order.expiration,
-            order_boc: bocOf(order.order),
+            order_boc: plainBocOf(order.order),
           },
         },
       },
@@ -74,7 +74,10 @@ function messageOf(block: Block): EventMessage {
 }
 
 const approve: Matcher = {
-  pattern: followedBy(approval, first(as('accepted', call(0x82609bf6)), as('rejected', call(0xafaf283e)))),
+  pattern: followedBy(
+    approval,
+    first(as('accepted', withoutExcesses(call(0x82609bf6))), as('rejected', withoutExcesses(call(0xafaf283e)))),
+  ),
   build(root, found, { interfaces }) {
     const message = messageOf(root);
     const known = interfaces.multisigOrder(message.destination ?? '');
@@ -126,7 +129,7 @@ const execute: Matcher = {
             expiration_date: order.expiration,
             approvals_num: order.approvals,
             signers_hash: order.signersHash,
-            order_boc: bocOf(order.order),
+            order_boc: plainBocOf(order.order),
           },
         },
       },

@@ -1,11 +1,24 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
-import type { Block } from './block.ts';
-import { address, bocOf, body, coins, maybeAddress, maybeRef, peek, rest, tryRead, uint256, uint64 } from './body.ts';
+import { firstNode, type Block } from './block.ts';
+import {
+  bocOf,
+  body,
+  coins,
+  fields,
+  maybeAddress,
+  maybeRef,
+  peek,
+  rest,
+  tryRead,
+  uint256,
+  uint32,
+  uint64,
+} from './body.ts';
 import type { ActionData } from './columns.ts';
 import type { NftItemInfo } from './interfaces.ts';
 import type { Matcher } from './matcher.ts';
-import { as, built, call, first, followedBy, maybe, type Context } from './pattern.ts';
+import { as, built, call, first, followedBy, maybe, withoutExcesses, type Context } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // NFT items (TEP-62): mints, transfers, and what was paid for them.
@@ -54,6 +67,8 @@ type Payout = {
   readonly amount: bigint | null;
   readonly comment?: string | null;
   readonly encrypted?: boolean | null;
+  /** The comment is base64. */
+  readonly encoded?: boolean | null;
   readonly royalty?: bigint | null;
 };
 
@@ -99,7 +114,7 @@ function transferData(
     marketplace_address: sale?.marketplaceAddress ?? null,
     payout_amount: payout.amount,
     payout_comment_encrypted: payout.encrypted ?? null,
-    payout_comment_encoded: payout.encrypted ?? null,
+    payout_comment_encoded: payout.encoded ?? null,
     payout_comment: payout.comment ?? null,
     royalty_amount: payout.royalty ?? null,
   });
@@ -132,7 +147,8 @@ function mintedItem(
   { interfaces }: Context,
 ): { readonly item: string; readonly info: NftItemInfo } | undefined {
   const deployments = block.type === 'nft_mint' ? [] : block.parts.flatMap(deploymentsOf);
-  const item = deployments.length === 1 ? deployments[0]!.columns.destination : null;
+  // A log names no receiver: it is told of the account that wrote it.
+  const item = deployments.length === 1 ? firstNode(deployments[0]!).transaction.account : null;
   const info = item ? interfaces.nftItem(item) : undefined;
   return item && info ? { item, info } : undefined;
 }
@@ -159,18 +175,27 @@ const mint: Matcher = {
 
 const transferBody = body({
   queryId: uint64,
-  newOwner: address,
+  newOwner: maybeAddress,
   responseDestination: maybeAddress,
   customPayload: maybeRef,
   forwardAmount: coins,
   payload: (slice) => (slice.remainingBits === 0 ? null : slice.bit() ? slice.refSlice() : slice.clone()),
 });
 
+const fragmentBid = 0x38127de1;
+const bidBody = fields({ opcode: uint32, amount: coins, at: uint32 });
+
 const assignedBody = body({
   queryId: uint64,
   previous: maybeAddress,
-  payload: (slice) => (slice.bit() ? slice.refSlice() : rest(slice)),
+  payload: (slice) => tryRead(() => assignedPayload(slice)) ?? null,
 });
+
+/** Null when it begins as a bid and is none. */
+function assignedPayload(slice: CellSlice): CellSlice | null {
+  const found = slice.bit() ? slice.refSlice() : rest(slice);
+  return peek(found, uint32) === fragmentBid && peek(found, bidBody) === undefined ? null : found;
+}
 
 const assignedOpcode = 0x05138d91;
 const payoutOpcode = 0x370fec51;
@@ -214,8 +239,9 @@ const transfer: Matcher = {
     const info = context.interfaces.nftItem(item);
     if (info === undefined) return undefined;
     const read = transferBody(message);
+    if (read.newOwner === null) return undefined;
     const assigned = found.one('assigned');
-    const oldOwner = (assigned && tryRead(() => assignedBody(innerCall(assigned).message).previous)) ?? source;
+    const oldOwner = assigned === undefined ? source : assignedBody(innerCall(assigned).message).previous;
     const sale = saleBefore(root.previous, item, read.newOwner, context);
     const payment = sale === undefined ? undefined : root.previous;
     // An order to end an auction stays an action of its own.
@@ -243,15 +269,9 @@ const transfer: Matcher = {
   },
 };
 
-const fragmentBid = 0x38127de1;
 const fragmentMint = 0x299a3e15;
 /** Who got a payment. */
 const to = (block: Block | undefined): string | null => block?.columns.destination ?? null;
-
-const bidBody = (slice: CellSlice): bigint => {
-  slice.skip(32);
-  return slice.coins();
-};
 
 function soldAtFragment({ nft_transfer_data: values, ...others }: ActionData): ActionData {
   return { ...others, nft_transfer_data: { ...(values as ActionData), marketplace: 'fragment' } };
@@ -265,11 +285,11 @@ const assignment: Matcher = {
     const info = interfaces.nftItem(item);
     if (info === undefined) return undefined;
     const { queryId, previous, payload } = assignedBody(message);
-    const isBid = peek(payload, (slice) => slice.uint(32)) === fragmentBid;
+    const isBid = payload !== null && peek(payload, uint32) === fragmentBid;
     const before = root.previous;
     const isMint = before?.type === 'nft_mint' || (before && callOf(before)?.opcode) === fragmentMint;
     const isPurchase = isBid && !isMint;
-    const price = isPurchase ? (peek(payload, bidBody) ?? null) : null;
+    const price = isPurchase ? bidBody(payload.clone()).amount : null;
     const sale: Sale | undefined = isPurchase
       ? { price, marketplace: 'fragment', marketplaceAddress: null, realOwner: null }
       : undefined;
@@ -331,6 +351,7 @@ const purchase: Matcher = {
           amount: paid.columns.value ?? null,
           comment,
           encrypted,
+          encoded: encrypted && comment !== null,
         }),
       },
       data: root.data,
@@ -340,10 +361,10 @@ const purchase: Matcher = {
   },
 };
 
-const reportBody = body({ queryId: uint64, index: uint256, collection: address });
+const reportBody = body({ queryId: uint64, index: uint256, collection: maybeAddress });
 
 const discovery: Matcher = {
-  pattern: followedBy(call(0x2fcb26a2), as('report', call(0x8b771735))),
+  pattern: followedBy(call(0x2fcb26a2), as('report', withoutExcesses(call(0x8b771735)))),
   build(root, found) {
     const { source, destination: item } = innerCall(root);
     const { index, collection } = reportBody(innerCall(found.one('report')!).message);

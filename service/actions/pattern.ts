@@ -69,6 +69,11 @@ type Match = { readonly block: Block; readonly label: string | undefined };
 
 const EXCESSES = new Set([0xd53276db, 0xffffffff]);
 
+/** What is left over, or a message that came back. */
+export function isExcess(block: Block): boolean {
+  return EXCESSES.has(callOf(block)?.opcode ?? -1);
+}
+
 /** Blocks one below the other that one pattern may walk: the largest traces are some hundreds deep. */
 const DEPTH_MAX = 512;
 
@@ -115,7 +120,7 @@ function matchAt(pattern: Pattern, block: Block, context: Context, depth: number
   }
   if (pattern.leavesExcesses !== true && !isRoot) {
     for (const next of block.next) {
-      if (EXCESSES.has(callOf(next)?.opcode ?? -1)) matches.push({ block: next, label: undefined });
+      if (isExcess(next)) matches.push({ block: next, label: undefined });
     }
   }
   return matches;

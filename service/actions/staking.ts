@@ -1,9 +1,20 @@
 import { callOf, tonTransferOf, type TonTransfer } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { address, body, coins, uint64 } from './body.ts';
+import { body, coins, maybeAddress, uint64 } from './body.ts';
 import type { ActionData } from './columns.ts';
 import type { Matcher } from './matcher.ts';
-import { after, as, built, call, first, followedBy, maybe, type Context } from './pattern.ts';
+import {
+  after,
+  as,
+  built,
+  call,
+  first,
+  followedBy,
+  isExcess,
+  maybe,
+  withoutExcesses,
+  type Context,
+} from './pattern.ts';
 import {
   burnBody,
   burnNotificationOpcode,
@@ -40,7 +51,7 @@ const distributedOpcode = 0xdb3b8abd;
 const roundEndOpcode = 0x1140a64f;
 const withdrawType = 'tonstakers_withdraw';
 
-const nftBurnNotificationBody = body({ queryId: uint64, amount: coins, owner: address });
+const nftBurnNotificationBody = body({ queryId: uint64, amount: coins, owner: maybeAddress });
 
 /** The pool of a payout: where the round's end came from, however many payouts are in between. */
 function poolBefore(block: Block): string | null {
@@ -72,8 +83,8 @@ const billPaid: Matcher = {
         amount: innerCall(root).message.value,
         data: stakingData({ provider: 'liquid_staking', nft: notification.source, burnt: amount }),
       },
+      // Whatever the receiver made of the message: it was paid.
       data: { pool },
-      failed: root.failed,
     };
   },
 };
@@ -110,12 +121,9 @@ const deposit: Matcher = {
 const BILL_INIT = 0x132f9a45;
 
 /** The bill that a delayed withdrawal mints. */
-function billAfter(mint: Block): string | null {
-  for (const next of mint.next) {
-    if (next.type === 'nft_mint') return next.columns.destination ?? null;
-    if (callOf(next)?.opcode === BILL_INIT) return callOf(next)!.message.destination;
-  }
-  return null;
+function billAfter({ next }: Block): string | null {
+  const bill = next.find(({ type }) => type === 'nft_mint') ?? next.find((one) => callOf(one)?.opcode === BILL_INIT);
+  return bill?.columns.destination ?? null;
 }
 
 const withdrawal: Matcher = {
@@ -150,6 +158,7 @@ const withdrawal: Matcher = {
         failed: root.failed,
       };
     }
+    const bill = billAfter(found.one('delayed')!);
     return {
       type: 'tonstakers_withdraw_request',
       actionType: 'stake_withdrawal_request',
@@ -157,9 +166,9 @@ const withdrawal: Matcher = {
         ...shared,
         sourceSecondary: wallet,
         amount: burnt,
-        data: stakingData({ provider: 'liquid_staking', nft: billAfter(found.one('delayed')!) }),
+        data: stakingData({ provider: 'liquid_staking', nft: bill }),
       },
-      failed: root.failed,
+      failed: root.failed || bill === null,
     };
   },
 };
@@ -180,6 +189,7 @@ const nominatorDeposit: Matcher = {
       actionType: 'stake_deposit',
       columns: { source, destination, amount: value, data: stakingData({ provider: 'nominator' }) },
       failed: root.failed,
+      also: root.next.filter(isExcess),
     };
   },
 };
@@ -190,7 +200,9 @@ const nominatorWithdrawal: Matcher = {
   pattern: built('ton_transfer', toNominatorPool('w')),
   build(root) {
     const { source, destination, value } = tonTransferOf(root)!.message;
-    const returned = root.next.filter((next) => tonTransferOf(next)?.message.destination === source);
+    const transfers = root.next.filter((next) => tonTransferOf(next)?.message.destination === source);
+    // A pool returns what came with the order, and may pay besides.
+    const returned = transfers.length > 2 ? [] : transfers;
     const payout = payoutOf(returned, value ?? 0n);
     return {
       type: nominatorRequestType,
@@ -202,7 +214,7 @@ const nominatorWithdrawal: Matcher = {
         data: stakingData({ provider: 'nominator' }),
       },
       failed: root.failed,
-      also: returned,
+      also: [...returned, ...root.next.filter(isExcess)],
     };
   },
 };
@@ -242,10 +254,7 @@ const stakedDollar = '0:D0E545323C7ACB7102653C073377F7E3C67F122EB94D430A250739F1
 const dollarDeposit: Matcher = {
   pattern: followedBy(
     built(jettonTransferType, (block) => jettonTransferOf(block)!.jetton === dollar),
-    as(
-      'mint',
-      built(jettonMintType, (block) => jettonMintOf(block)!.jetton === stakedDollar),
-    ),
+    as('mint', withoutExcesses(built(jettonMintType, (block) => jettonMintOf(block)!.jetton === stakedDollar))),
   ),
   build(root, found) {
     const { sender, senderWallet, receiver, amount, jetton } = jettonTransferOf(root)!;

@@ -31,7 +31,7 @@ const destructOpcode = 0x64737472;
 const unsubscribe: Matcher = {
   pattern: followedBy(call(destructOpcode), maybe(as('answer', call(destructOpcode)))),
   build(root, found) {
-    const { message, source, destination } = innerCall(root);
+    const { source, destination } = innerCall(root);
     const answer = found.one('answer');
     return {
       type: 'unsubscribe',
@@ -39,7 +39,6 @@ const unsubscribe: Matcher = {
         source,
         destination: answer === undefined ? null : innerCall(answer).destination,
         destinationSecondary: destination,
-        amount: message.value,
       },
       failed: root.failed,
     };

@@ -1,39 +1,56 @@
+import { digestRest } from '../decode/cell-digest.ts';
 import type { CellSlice } from '../decode/cell-slice.ts';
-import { addressText } from '../decode/messages/addresses.ts';
-import { readMessageAddress } from '../decode/tlb/message-address.ts';
-import { address, bocOf, body, peek, ref, uint, uint64 } from './body.ts';
+import { digestBody, readMessage } from '../decode/tlb/message.ts';
+import { firstNode, type Block } from './block.ts';
+import { address, bit, body, coins, fields, maybeAddress, plainBocOf, ref, tryRead, uint, uint64 } from './body.ts';
 import type { Matcher } from './matcher.ts';
-import { as, call, followedBy } from './pattern.ts';
+import { as, call, followedBy, withoutExcesses } from './pattern.ts';
 import { innerCall } from './jettons.ts';
 
 // Vesting wallets: messages sent from them, and whom they may send to.
 
 const sendBody = body({ queryId: uint64, mode: uint(8), message: ref });
 
-/** Receiver and nanotons of `int_msg_info$0`, as the contract sends it. */
-function readInner(slice: CellSlice): { readonly destination: string | null; readonly value: bigint | null } {
-  if (slice.bit()) return { destination: null, value: null };
-  slice.skip(3);
-  readMessageAddress(slice);
-  return { destination: addressText(readMessageAddress(slice)), value: slice.coins() };
+/** Receiver and nanotons of a message between accounts, as the contract sends it. */
+const innerFields = fields({
+  isOutside: bit,
+  flags: uint(3),
+  source: maybeAddress,
+  destination: maybeAddress,
+  value: coins,
+});
+
+/** A message that the contract cannot afford is left out, and the transaction goes on: what was sent has its receiver and its body. */
+function wasSent(
+  root: Block,
+  { table, cell }: CellSlice,
+  { destination, value }: ReturnType<typeof innerFields>,
+): boolean {
+  const wanted = tryRead(() => digestBody(table, readMessage(table, cell).body).hash);
+  return firstNode(root).transaction.outMessages.some((one) => {
+    if (destination === null || one.destination !== destination) return false;
+    if (wanted === undefined || one.body === undefined) return one.value === value;
+    return digestRest(one.body.clone()).hash.equals(wanted);
+  });
 }
 
 const sendMessage: Matcher = {
-  pattern: followedBy(call(0xa7733acd), as('response', call(0xf7733acd))),
+  pattern: followedBy(call(0xa7733acd), as('response', withoutExcesses(call(0xf7733acd)))),
   build(root) {
     const { message, source, destination } = innerCall(root);
     const { queryId, message: inner } = sendBody(message);
-    const sent = peek(inner, readInner);
+    const sent = innerFields(inner.clone());
+    if (sent.isOutside) return undefined;
     return {
       type: 'vesting_send_message',
       columns: {
         source,
         destination,
-        destinationSecondary: sent?.destination ?? null,
-        amount: sent?.value ?? null,
-        data: { vesting_send_message_data: { query_id: queryId, message_boc: bocOf(inner) } },
+        destinationSecondary: sent.destination,
+        amount: sent.value,
+        data: { vesting_send_message_data: { query_id: queryId, message_boc: plainBocOf(inner) } },
       },
-      failed: root.failed,
+      failed: root.failed || !wasSent(root, inner, sent),
     };
   },
 };
@@ -54,7 +71,7 @@ function addressChain(slice: CellSlice): readonly string[] {
 const whitelistBody = body({ queryId: uint64, added: addressChain });
 
 const addWhitelist: Matcher = {
-  pattern: followedBy(call(0x7258a69b), as('response', call(0xf258a69b))),
+  pattern: followedBy(call(0x7258a69b), as('response', withoutExcesses(call(0xf258a69b)))),
   build(root) {
     const { message, source, destination } = innerCall(root);
     const { queryId, added } = whitelistBody(message);

@@ -13,6 +13,27 @@ function transferWith(sent: Cell) {
   return classify(eventTrace(sender, [{ to: receiver, body: sent }]), knownWallets({})).actions[0];
 }
 
+describe('a deployment', () => {
+  const deploy = { to: receiver, body: body(1).endCell(), init: beginCell().endCell() };
+
+  it.each([false, true])('fails with the transaction that it happened in: %s', (aborted) => {
+    const { actions } = classify(eventTrace(sender, [{ ...deploy, aborted }]), knownWallets({}));
+    expect(actions.filter(({ type }) => type === 'contract_deploy')).toMatchObject([
+      { source: sender, destination: receiver, success: !aborted },
+    ]);
+  });
+});
+
+describe('a tick of the chain', () => {
+  it.each([false, true])('fails with its transaction: %s', (aborted) => {
+    const trace = eventTrace(sender, [{ to: receiver, body: body(1).endCell() }]);
+    const [root, ...others] = trace.transactions;
+    const ticked = { ...root!, kind: 'tick_tock', inMessage: null, aborted };
+    const { actions } = classify({ ...trace, transactions: [ticked, ...others] }, knownWallets({}));
+    expect(actions.filter(({ type }) => type === 'tick_tock')).toMatchObject([{ source: sender, success: !aborted }]);
+  });
+});
+
 describe('the comment of a transfer', () => {
   it.each([
     ['text', body(0).storeStringTail('hello').endCell(), 'hello', false],

@@ -65,6 +65,7 @@ describe('a record of a name', () => {
 
   it.each([
     ['DNSNextResolver', record(0xba93).storeAddress(Address.parse(market)).endCell(), market, null],
+    ['DNSNextResolver', record(0xba93).storeAddress(null).endCell(), null, null],
     ['DNSSmcAddress', record(0x9fd3).storeAddress(Address.parse(market)).storeUint(1, 8).endCell(), market, 1],
     ['DNSAdnlAddress', record(0xad01).storeBuffer(bits).storeUint(0, 8).endCell(), bits.toString('hex'), 0],
     ['DNSStorageAddress', record(0x7473).storeBuffer(bits).endCell(), bits.toString('hex'), null],

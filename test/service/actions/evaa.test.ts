@@ -49,6 +49,12 @@ describe('a supply to EVAA', () => {
     expect(action).toMatchObject({ source: user, destination: friend, amount: 48n, success: true });
   });
 
+  it('may be for nobody', () => {
+    const body = open(0x01).storeInt(0, 2).storeUint(50, 64).storeAddress(null).endCell();
+    const action = actionOf('evaa_supply', { to: master, body, sends: [told([taken])] });
+    expect(action).toMatchObject({ source: user, destination: null, amount: 48n });
+  });
+
   it('is what was sent when nothing was taken', () => {
     const refused: Step = { to: master, body: bareBody(0x11f) };
     const action = actionOf('evaa_supply', { to: master, body: supplied, sends: [told([refused])] });
@@ -86,5 +92,56 @@ describe('a withdrawal from EVAA', () => {
 
   it('is none of jettons when TON was paid', () => {
     expect(actionOf('evaa_withdraw', withdrawalOf(0xa5n, paidTon))).toBeUndefined();
+  });
+});
+
+describe('a liquidation at EVAA that is paid for with jettons', () => {
+  const satisfied = open(0x311)
+    .storeAddress(Address.parse(friend))
+    .storeAddress(Address.parse(user))
+    .storeUint(0xdeb, 256)
+    .storeRef(
+      beginCell()
+        .storeInt(-5, 64)
+        .storeUint(500, 64)
+        .storeUint(3, 64)
+        .storeInt(-6, 64)
+        .storeUint(0xc0, 256)
+        .storeInt(-7, 64)
+        .storeUint(900, 64),
+    )
+    .endCell();
+  const paidFor = (sends: readonly Step[]): Step =>
+    jettonTransfer({
+      wallet: userWallet,
+      to: { wallet: masterWallet, owner: master },
+      from: user,
+      amount: 50n,
+      payload: beginCell().storeUint(3, 32).endCell(),
+      sends: [{ to: contract, body: toUser(0x31).endCell(), sends }],
+    });
+
+  it('is what the user contract says, whatever the order looked like', () => {
+    const back: Step[] = [
+      { to: contract, body: toUser(0x311a).endCell() },
+      { to: user, body: bareBody(0x311d) },
+    ];
+    const action = actionOf('evaa_liquidate', paidFor([{ to: master, body: satisfied, sends: back }]));
+    expect(action).toMatchObject({
+      source: user,
+      destination: friend,
+      destinationSecondary: contract,
+      amount: 900n,
+      data: { evaa_liquidate_data: { fail_reason: null, debt_amount: 500n, asset_id: '0xc0' } },
+      success: true,
+    });
+  });
+
+  it('is none where nobody says what it was to be', () => {
+    const back: Step[] = [
+      { to: contract, body: bareBody(0x311f) },
+      { to: user, body: bareBody(0x311f) },
+    ];
+    expect(actionOf('evaa_liquidate', paidFor([{ to: master, body: satisfied, sends: back }]))).toBeUndefined();
   });
 });

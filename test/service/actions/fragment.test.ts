@@ -100,4 +100,21 @@ describe('an item that tells who has it now', () => {
       marketplace: 'fragment',
     });
   });
+
+  it.each([
+    ['nothing', operation(0x05138d91).storeAddress(Address.parse(owner)).endCell()],
+    [
+      'a bid without an amount',
+      operation(0x05138d91).storeAddress(Address.parse(owner)).storeBit(false).storeUint(0x38127de1, 32).endCell(),
+    ],
+  ])('tells of no payload when it brings %s', (_what, body) => {
+    const called: Step = { to: item, body: bareBody(0x123), sends: [{ to: buyer, body }] };
+    const [action] = itemActions(buyer, [called], userName);
+    expect(action).toMatchObject({ type: 'nft_transfer', source: owner, destination: buyer });
+    expect(action?.data['nft_transfer_data']).toMatchObject({
+      is_purchase: false,
+      marketplace: null,
+      forward_payload: null,
+    });
+  });
 });

@@ -1,4 +1,4 @@
-import { beginCell } from '@ton/core';
+import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
@@ -7,11 +7,13 @@ import {
   eventTrace,
   jettonTransfer,
   knownWallets,
+  mintedJettons,
+  open,
   transferOrder,
   type Step,
 } from '#test/support/event-traces.ts';
 
-const [user, userWallet, friend, friendWallet, jetton] = accounts(5);
+const [user, userWallet, friend, friendWallet, jetton, stranger] = accounts(6);
 const interfaces = knownWallets({ [friendWallet]: { owner: friend, jetton }, [userWallet]: { owner: user, jetton } });
 
 const tell = (step: Step) => classify(eventTrace(user, [step]), interfaces);
@@ -49,6 +51,63 @@ describe('a transfer of jettons', () => {
         data: { jetton_transfer_data: { forward_amount: 1n } },
         success: true,
       },
+    ]);
+  });
+
+  it.each([
+    ['in a reference', transferOrder({ amount: 10n, to: friend, from: user, payload: beginCell().endCell() })],
+    ['where it stands', transferOrder({ amount: 10n, to: friend, from: user })],
+    [
+      'but a reference',
+      transferOrder({ amount: 10n, to: friend, from: user, payload: beginCell().storeRef(beginCell()).endCell() }),
+    ],
+  ])('tells of no payload that is nothing %s', (_where, body) => {
+    expect(tell({ ...whole, body }).actions).toMatchObject([
+      { data: { jetton_transfer_data: { forward_payload: null, comment: null, is_encrypted_comment: false } } },
+    ]);
+  });
+});
+
+describe('an order to mint jettons', () => {
+  const toFriend = open(0x15).storeAddress(Address.parse(friend)).storeCoins(3);
+  const order = toFriend.storeRef(mintedJettons(9n)).endCell();
+  const arrived: Step = { to: friendWallet, body: mintedJettons(8n) };
+
+  it('tells what arrived, of the jetton that the wallet is of', () => {
+    expect(tell({ to: stranger, body: order, sends: [arrived] }).actions).toMatchObject([
+      {
+        type: 'jetton_mint',
+        destination: friend,
+        destinationSecondary: friendWallet,
+        asset: jetton,
+        amount: 8n,
+        value: 3n,
+        success: true,
+      },
+    ]);
+  });
+
+  it('fails with what it was to bring when nothing followed', () => {
+    expect(tell({ to: jetton, body: order }).actions).toMatchObject([
+      { type: 'jetton_mint', destination: friend, asset: jetton, amount: 9n, success: false },
+    ]);
+  });
+
+  it.each([
+    ['nothing', open(0x15).storeAddress(Address.parse(friend)).storeCoins(3).endCell()],
+    ['something else', open(0x15).storeAddress(Address.parse(friend)).storeCoins(3).storeRef(beginCell()).endCell()],
+  ])('is none when the order brings %s that a minter would send', (_what, body) => {
+    for (const sends of [[], [arrived]]) {
+      const { state, actions } = tell({ to: jetton, body, sends });
+      expect(state).toBe('ok');
+      expect(actions.filter(({ type }) => type === 'jetton_mint')).toEqual([]);
+    }
+  });
+
+  it('may go to nobody', () => {
+    const body = open(0x642b7d07).storeAddress(null).storeCoins(3).endCell();
+    expect(tell({ to: jetton, body }).actions).toMatchObject([
+      { type: 'jetton_mint', destination: null, amount: null, success: false },
     ]);
   });
 });

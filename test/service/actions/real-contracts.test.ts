@@ -52,7 +52,7 @@ const newOrder = (seqno: bigint, isSigner: boolean): Cell =>
     .endCell();
 const approval = (index: number): Cell => open(0xa762230f).storeUint(index, 8).endCell();
 const signers = (): string[] => ['w1', 'w4', 'w8'].map(raw);
-const bocOf = (cell: Cell): string => cell.toBoc({ idx: false, crc32: true }).toString('base64');
+const bocOf = (cell: Cell): string => cell.toBoc({ idx: false, crc32: false }).toString('base64');
 
 async function create(name: string, seqno: bigint, isSigner: boolean): Promise<Action> {
   const { state, meant } = await network.act(name, [{ to: raw('multisig'), body: newOrder(seqno, isSigner) }]);

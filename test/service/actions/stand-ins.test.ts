@@ -68,7 +68,7 @@ describe('subscriptions', () => {
         source: raw('w1'),
         destination,
         destinationSecondary: plugin,
-        amount: TON,
+        amount: null,
         success: true,
       },
     ]);

@@ -1,0 +1,56 @@
+import { Address, beginCell } from '@ton/core';
+import { describe, expect, it } from 'vitest';
+
+import { bareBody, type Step } from '#test/support/event-traces.ts';
+import { buyer, item, itemActions, items, operation, owner, stateOf } from '#test/support/nft-traces.ts';
+
+describe('an item that is minted', () => {
+  it('is told by the logs that it writes then, too', () => {
+    const minted: Step = {
+      to: item,
+      body: bareBody(5),
+      init: stateOf(beginCell().endCell()),
+      logs: [bareBody(6)],
+    };
+    expect(itemActions(owner, [minted], { nft: {} })).toMatchObject([
+      { type: 'nft_mint', source: owner, destination: item, asset: items, opcode: 5 },
+      { type: 'nft_mint', source: item, destination: item, asset: items, opcode: 6 },
+    ]);
+  });
+});
+
+const given = (to: string | null, sends: readonly Step[] = []): Step => ({
+  to: item,
+  body: operation(0x5fcc3d14)
+    .storeAddress(to === null ? null : Address.parse(to))
+    .storeAddress(null)
+    .storeBit(false)
+    .storeCoins(1)
+    .endCell(),
+  sends,
+});
+
+describe('an item that changes hands', () => {
+  it('goes to somebody', () => {
+    expect(itemActions(owner, [given(buyer)], { nft: {} })).toMatchObject([
+      { type: 'nft_transfer', source: owner, destination: buyer },
+    ]);
+    expect(itemActions(owner, [given(null)], { nft: {} })).toEqual([]);
+  });
+
+  it('was nobody’s when the item says so', () => {
+    const assigned = operation(0x05138d91).storeAddress(null).storeBit(false).endCell();
+    const [action] = itemActions(owner, [given(buyer, [{ to: buyer, body: assigned }])], { nft: {} });
+    expect(action).toMatchObject({ type: 'nft_transfer', source: null, destination: buyer });
+  });
+});
+
+describe('an item that is asked what it is', () => {
+  it('reports it, whatever the receiver has left over', () => {
+    const report = operation(0x8b771735).storeUint(7, 256).storeAddress(Address.parse(items)).endCell();
+    const sends: Step[] = [{ to: buyer, body: report, sends: [{ to: owner, body: bareBody(0xd53276db) }] }];
+    const [action] = itemActions(buyer, [{ to: item, body: bareBody(0x2fcb26a2), sends }], { nft: {} });
+    expect(action).toMatchObject({ type: 'nft_discovery', source: buyer, asset: items, assetSecondary: item });
+    expect(action?.accounts).not.toContain(owner);
+  });
+});
