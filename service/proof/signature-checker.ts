@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
-import { Worker } from 'node:worker_threads';
+import { createThreads, ThreadError } from '../threads.ts';
 import { ProofError, ProofUnavailableError } from './errors.ts';
 import type { SignatureBatch } from './signatures.ts';
-import type { SignatureVerdict } from './signature-job.ts';
-import { packJob } from './signature-job.ts';
+import { packJob, type SignatureJob } from './signature-job.ts';
 
 export type SignatureCheckerOptions = {
   /** Threads. One checks 2,000 to 10,000 signatures a second; a masterchain block of the main network brings a hundred. */
@@ -29,13 +28,6 @@ export type SignatureChecker = {
   close(): Promise<void>;
 };
 
-type Waiting = {
-  readonly batch: SignatureBatch;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-};
-type Thread = { readonly worker: Worker; readonly jobs: Map<number, Waiting> };
-
 /** Makes a checker; its threads start with the first batches and do not keep the process alive. */
 export function createSignatureChecker(
   options: SignatureCheckerOptions,
@@ -50,71 +42,33 @@ export function createSignatureChecker(
     labelNames: ['result'],
     registers: [register],
   });
-  const threads = new Set<Thread>();
-  let nextId = 0;
-  let waiting = 0;
-  let closed = false;
+  const { jobs, run, close } = createThreads<SignatureJob, number>(
+    { threadsMax, workerUrl },
+    { onLost: (err, batches) => logger.error({ err, batches }, 'the signature thread ended') },
+  );
 
-  function settle(thread: Thread, { id, firstBad }: SignatureVerdict): void {
-    const job = thread.jobs.get(id);
-    if (job === undefined) return;
-    thread.jobs.delete(id);
-    waiting--;
-    const total = job.batch.signers.length;
-    signatures.inc({ result: 'good' }, firstBad < 0 ? total : firstBad);
-    if (thread.jobs.size === 0) thread.worker.unref();
-    if (firstBad < 0) return job.resolve();
-    signatures.inc({ result: 'bad' });
-    job.reject(new ProofError('bad_signature', { subject: 'blockProof.signatures', found: `signature ${firstBad}` }));
-  }
-
-  /** A thread ended on its own: what it held cannot be answered; the next batch starts another. */
-  function lose(thread: Thread, detail: string, cause?: unknown): void {
-    if (!threads.delete(thread)) return;
-    if (!closed) logger.error({ err: cause, batches: thread.jobs.size }, 'the signature thread ended');
-    const code = closed ? 'proof_closed' : 'proof_worker_failed';
-    waiting -= thread.jobs.size;
-    for (const job of thread.jobs.values()) job.reject(new ProofUnavailableError(code, detail, cause));
-    thread.jobs.clear();
-  }
-
-  function start(): Thread {
-    const worker = new Worker(workerUrl);
-    const thread: Thread = { worker, jobs: new Map() };
-    threads.add(thread);
-    worker.on('message', (verdict: SignatureVerdict) => settle(thread, verdict));
-    worker.on('error', (error) => lose(thread, 'the signature thread failed', error));
-    worker.on('exit', (code) => lose(thread, `the signature thread exited with ${code}`));
-    return thread;
-  }
-
-  /** The thread with the fewest batches; a new one while there may be more and none is idle. */
-  function choose(): Thread {
-    const [least] = [...threads].toSorted((a, b) => a.jobs.size - b.jobs.size);
-    return least !== undefined && (least.jobs.size === 0 || threads.size >= threadsMax) ? least : start();
+  async function firstBadOf(batch: SignatureBatch): Promise<number> {
+    const job = packJob(batch);
+    try {
+      return await run(job, [job.signers.buffer]);
+    } catch (error) {
+      if (!(error instanceof ThreadError)) throw error;
+      const code = error.code === 'closed' ? 'proof_closed' : 'proof_worker_failed';
+      throw new ProofUnavailableError(code, `signatures were not checked: ${error.message}`, error);
+    }
   }
 
   return {
-    check(batch) {
-      if (closed) return Promise.reject(new ProofUnavailableError('proof_closed', 'the signature checker is closed'));
-      if (waiting >= batchesMax) {
-        return Promise.reject(new ProofUnavailableError('proof_overloaded', `${waiting} batches of signatures wait`));
+    async check(batch) {
+      if (jobs() >= batchesMax) {
+        throw new ProofUnavailableError('proof_overloaded', `${jobs()} batches of signatures wait`);
       }
-      return new Promise((resolve, reject) => {
-        const thread = choose();
-        const id = nextId++;
-        thread.jobs.set(id, { batch, resolve, reject });
-        waiting++;
-        thread.worker.ref();
-        const job = packJob(id, batch);
-        thread.worker.postMessage(job, [job.signers.buffer]);
-      });
+      const firstBad = await firstBadOf(batch);
+      signatures.inc({ result: 'good' }, firstBad < 0 ? batch.signers.length : firstBad);
+      if (firstBad < 0) return;
+      signatures.inc({ result: 'bad' });
+      throw new ProofError('bad_signature', { subject: 'blockProof.signatures', found: `signature ${firstBad}` });
     },
-    async close() {
-      closed = true;
-      const ending = [...threads];
-      for (const thread of ending) lose(thread, 'the signature checker is closed');
-      await Promise.all(ending.map(({ worker }) => worker.terminate()));
-    },
+    close,
   };
 }

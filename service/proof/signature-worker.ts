@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { parentPort } from 'node:worker_threads';
-import type { SignatureJob, SignatureVerdict } from './signature-job.ts';
+import { answerJobs } from '../threads.ts';
+import type { SignatureJob } from './signature-job.ts';
 import { KEY_BYTES, SIGNER_BYTES } from './signature-job.ts';
 
 // The thread that checks Ed25519 signatures: 0.1 to 0.5 ms each, a hundred for one masterchain block of the main network.
@@ -8,6 +8,7 @@ import { KEY_BYTES, SIGNER_BYTES } from './signature-job.ts';
 /** SubjectPublicKeyInfo of an Ed25519 key without the key's 32 bytes (RFC 8410). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
+/** Index of the first signature that does not hold; -1 when all hold. */
 function firstBad({ message, signers }: SignatureJob): number {
   for (let at = 0; at < signers.length; at += SIGNER_BYTES) {
     const key = Buffer.concat([SPKI_HEAD, signers.subarray(at, at + KEY_BYTES)]);
@@ -18,8 +19,4 @@ function firstBad({ message, signers }: SignatureJob): number {
   return -1;
 }
 
-parentPort?.on('message', (job: SignatureJob) => {
-  const verdict: SignatureVerdict = { id: job.id, firstBad: firstBad(job) };
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-  parentPort?.postMessage(verdict);
-});
+answerJobs<SignatureJob, number>((job) => ({ result: firstBad(job) }));

@@ -85,9 +85,9 @@ describe('The signature checker', () => {
     writeFileSync(
       file,
       `import { parentPort } from 'node:worker_threads';
-       parentPort.on('message', ({ id, signers }) => {
+       parentPort.on('message', ({ id, job: { signers } }) => {
          if (signers.length === 96) throw new Error('killed by the test');
-         parentPort.postMessage({ id, firstBad: -1 });
+         parentPort.postMessage({ id, result: -1 });
        });`,
     );
     const { checker } = start({ workerUrl: pathToFileURL(file) });
