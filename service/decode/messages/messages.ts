@@ -1,7 +1,7 @@
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
 import { bocText, ExoticCell, isExhausted, newBudget, RawCell } from './decoded.ts';
-import type { Budget, DecodedBody, DecodedObject, DecodedValue, ReadObject, ReadValue } from './decoded.ts';
+import type { Budget, DecodedBody, DecodedObject, DecodedValue, ReadObject } from './decoded.ts';
 import { createReaders, isEmpty } from './readers.ts';
 import type { Read } from './readers.ts';
 import { readConstructor } from './scheme-line.ts';
@@ -126,15 +126,16 @@ function comment(value: ReadObject): ReadObject {
   return { '@type': 'text_comment', type: 'text_comment', comment: value['text']! };
 }
 
-/** Looks into the cells of a value that was read whole. */
-function settle(value: ReadValue, nested: number, budget: Budget): DecodedValue {
-  if (typeof value !== 'object' || value === null) return value;
+/** Looks into the cells of a value that was read whole; what it says of them takes their place in it. */
+function settle(value: ReadObject | RawCell | ExoticCell, nested: number, budget: Budget): DecodedValue {
   if (value instanceof ExoticCell) return bocText(value, budget);
   if (value instanceof RawCell) {
     const inside = nested < NESTED_MAX ? decodeSlice(value.slice, nested + 1, budget) : undefined;
     return inside ?? bocText(value, budget);
   }
-  const settled: DecodedObject = {};
-  for (const name of Object.keys(value)) settled[name] = settle(value[name]!, nested, budget);
-  return settled;
+  for (const name in value) {
+    const inner = value[name]!;
+    if (typeof inner === 'object' && inner !== null) value[name] = settle(inner, nested, budget);
+  }
+  return value as DecodedObject;
 }

@@ -34,6 +34,7 @@ export type Readers = {
 };
 
 const NO_SCOPE: Scope = {};
+const NO_VALUES: readonly never[] = [];
 
 function failed(slice: CellSlice, type: string): DecodeError {
   return new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: slice.cell, type });
@@ -105,7 +106,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const found = choicesOf(name);
     return (slice, scope, budget) => {
       takeStep(budget);
-      const values = args.map((arg) => arg(scope));
+      const values = args.length === 0 ? NO_VALUES : args.map((arg) => arg(scope));
       for (const choice of found) {
         const inner = bind(choice.parameters, values);
         if (inner === undefined || !hasTag(slice, choice)) continue;
@@ -124,28 +125,33 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const title = source.name === '_' ? source.type : source.name;
     return (slice, scope, budget) => {
       const target: ReadObject = { '@type': title };
-      read(slice, { ...scope }, budget, target);
+      read(slice, scope, budget, target);
       return target;
     };
   }
 
   function fieldsReader(fields: readonly Field[]) {
-    const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field)));
-    return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
-      for (const step of steps) step(slice, scope, budget, target);
+    const wanted = new Set(fields.flatMap(namesWanted));
+    const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field, wanted)));
+    const tells = fields.some((field) => isTold(field, wanted));
+    return (slice: CellSlice, scope: Scope, budget: Budget, target: ReadObject): void => {
+      // Most constructors tell their fields nothing that the type around did not.
+      const inner = tells ? { ...scope } : scope;
+      for (const step of steps) step(slice, inner, budget, target);
     };
   }
 
-  function valueReader(field: Field & { kind: 'value' }) {
+  /** @param wanted names that fields beside it ask for */
+  function valueReader(field: Field & { kind: 'value' }, wanted: ReadonlySet<string>) {
     const { name } = field;
     const read = termReader(field.term);
-    const isNumber = /^(##|#|uint\d+)$/.test(field.term.kind === 'apply' ? field.term.name : '');
+    const tells = isTold(field, wanted);
     return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
       takeStep(budget);
       const value = read(slice, scope, budget);
       if (name === undefined) merge(target, value);
       else target[name] = value;
-      if (isNumber && name !== undefined) scope[name] = Number(value);
+      if (tells) scope[name!] = Number(value);
     };
   }
 
@@ -155,7 +161,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       const read = fieldsReader(term.fields);
       return (slice, scope, budget) => {
         const target: ReadObject = {};
-        read(slice, { ...scope }, budget, target);
+        read(slice, scope, budget, target);
         return target;
       };
     }
@@ -265,6 +271,25 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       ),
     constructorsOf: (name) => byType.get(name) ?? [],
   };
+}
+
+/** Whether a field is a number that others ask for by its name. */
+function isTold(field: Field, wanted: ReadonlySet<string>): boolean {
+  if (field.kind === 'check' || field.name === undefined || !wanted.has(field.name)) return false;
+  return field.term.kind === 'apply' && /^(##|#|uint\d+)$/.test(field.term.name);
+}
+
+/** Names that a field may ask for: those of types among them, which tell nothing. */
+function namesWanted(field: Field): readonly string[] {
+  return field.kind === 'check' ? [field.name] : namesIn(field.term);
+}
+
+function namesIn(term: Term): readonly string[] {
+  if (term.kind === 'apply') return [term.name, ...term.args.flatMap(namesIn)];
+  if (term.kind === 'product') return [...namesIn(term.left), ...namesIn(term.right)];
+  if (term.kind === 'ref') return namesIn(term.of);
+  if (term.kind === 'group') return term.fields.flatMap(namesWanted);
+  return term.kind === 'when' ? [term.name, ...namesIn(term.of)] : [];
 }
 
 function maybeReader(read: Read): Read {

@@ -38,6 +38,7 @@ export function listExtraCurrencies(table: CellTable, root: number | undefined):
 
 /** The same as an object: unsigned id -> amount in decimal digits (v3 sheet section 2). */
 export function extraCurrenciesById(table: CellTable, root: number | undefined): Record<string, string> {
+  if (root === undefined) return {};
   const entries = listExtraCurrencies(table, root).map(({ id, amount }) => [`${id >>> 0}`, `${amount}`]);
   return Object.fromEntries(entries) as Record<string, string>;
 }
