@@ -26,16 +26,39 @@ export function findMultisigs(
 ): Promise<readonly Placed<MultisigRow>[]> {
   const { addresses, wallets } = filter;
   const conditions = createConditions();
-  if (addresses.length > 0) conditions.when(addresses, (at) => `m.address = ANY(${at}::bytea[])`);
+  const order = contractsOrder(addresses, page.sort);
+  if (addresses.length === 0) {
+    const source = placesOf(wallets, order, page, conditions);
+    return store.read(
+      `SELECT ${columnsOf(multisigs, 'm')}, m.id FROM (${source}) p JOIN ${multisigs.name} m USING (id) ${orderBy(order, 'm')}`,
+      conditions.values,
+    );
+  }
+  conditions.when(addresses, (at) => `m.address = ANY(${at}::bytea[])`);
   if (wallets.length > 0) {
     conditions.when(wallets, (at) => `(m.signers && ${at}::bytea[] OR m.proposers && ${at}::bytea[])`);
   }
-  const order = contractsOrder(addresses, page.sort);
   addAfter(conditions, order, 'm', page.after);
   return store.read(
     `SELECT ${columnsOf(multisigs, 'm')}, m.id FROM ${withId(multisigs, 'm')} ${conditions.where()} ${orderBy(order, 'm')} ${pageOf(page)}`,
     conditions.values,
   );
+}
+
+/** A page of `id`s of the multisigs that wallets sign or propose at: of each wallet no more is read than the page goes. */
+function placesOf(
+  wallets: readonly Uint8Array[],
+  order: Order,
+  page: SortedPage,
+  conditions: ReturnType<typeof createConditions>,
+): string {
+  const keys = conditions.place(wallets);
+  conditions.and('e.member = w.key');
+  addAfter(conditions, order, 'e', page.after);
+  const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
+  return `SELECT DISTINCT e.id FROM unnest(${keys}::bytea[]) w(key)
+    CROSS JOIN LATERAL (SELECT e.id FROM multisig_members e ${conditions.where()} ${orderBy(order, 'e')} ${each}) e
+    ${orderBy(order, 'e')} ${pageOf(page)}`;
 }
 
 /** As `contractsOrder`; those of one multisig stand in its index in their order. */

@@ -38,6 +38,11 @@ const numbersOf = (rows: readonly { readonly address: Uint8Array }[]): number[] 
 const multisigsOf = async (filter: Partial<Filter>, part = {}): Promise<number[]> =>
   numbersOf(await findMultisigs(index.store, { ...none, ...filter }, { ...page, ...part }));
 
+const changeSigners = (signers: readonly Uint8Array[]): Promise<unknown> =>
+  index.store.transaction(({ query }) =>
+    query('UPDATE multisigs SET signers = $1 WHERE address = $2', [signers, keyOf(20)]),
+  );
+
 describe('multisigs', () => {
   it('of someone are those that he signs or proposes to, as they were first seen', async () => {
     expect(await multisigsOf({ wallets: [alice] })).toEqual([30, 20]);
@@ -46,6 +51,24 @@ describe('multisigs', () => {
     expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([]);
     expect(await multisigsOf({ wallets: [alice] }, { after: [1n] })).toEqual([20]);
     expect(await multisigsOf({ wallets: [alice] }, { after: [2n], sort: 'desc' })).toEqual([30]);
+  });
+
+  it('are those of whoever signs or proposes now', async () => {
+    await changeSigners([bob, keyOf(9), bob]);
+    expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([20]);
+    expect(await multisigsOf({ wallets: [carol] })).toEqual([10]);
+    expect(await multisigsOf({ wallets: [alice] })).toEqual([30, 20]);
+    await changeSigners([carol]);
+    expect(await multisigsOf({ wallets: [carol, carol] })).toEqual([10, 20]);
+    expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([]);
+  });
+
+  it("that are gone are nobody's", async () => {
+    const members = () => index.store.read('SELECT FROM multisig_members WHERE member = $1', [keyOf(8)]);
+    await addRows(index.store, multisigs, [multisigRow({ address: keyOf(40), signers: [keyOf(8)] })]);
+    expect(await members()).toHaveLength(1);
+    await index.store.transaction(({ query }) => query('DELETE FROM multisigs WHERE address = $1', [keyOf(40)]));
+    expect(await members()).toHaveLength(0);
   });
 
   it('that were asked for by address come by that, in either direction', async () => {

@@ -180,7 +180,7 @@ describe('no query of contracts reads a table whole', () => {
     [
       'multisigs of signers and proposers',
       () => findMultisigs(reader, { ...noMultisig, wallets: keys }, pages[1]!),
-      /BitmapOr[^]*multisigs_by_signer[^]*multisigs_by_proposer/,
+      /multisig_members_pkey[^]*multisigs_id_key/,
     ],
     [
       'orders by address',
