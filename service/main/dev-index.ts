@@ -46,7 +46,7 @@ export async function openDevIndex(
   const postgres = await startEmbeddedPostgres({ bin, folder }, { logger });
   const where =
     folder === undefined ? 'in a Postgres that ends with the process' : `in Postgres; psql "$(cat ${folder}/url)"`;
-  return { ...postgres, note: `index      ${where}` };
+  return { url: postgres.socketUrl, note: `index      ${where}`, close: () => postgres.close() };
 }
 
 /**

@@ -27,6 +27,8 @@ import { postgresAccount } from './postgres-binaries.ts';
 export type EmbeddedPostgres = {
   /** With the superuser's password: a secret. */
   readonly url: string;
+  /** The same over a socket of the file system: on loopback, long answers to a busy reader were seen to stall for 50 to 90 ms. */
+  readonly socketUrl: string;
   close(): Promise<void>;
 };
 
@@ -42,7 +44,6 @@ export type EmbeddedPostgresOptions = {
 /** For an index on somebody's laptop, which can be made again from its blocks. */
 const ownSettings = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=',
   // What the last half second wrote may be lost with the machine, never torn: the indexer writes it again.
   'synchronous_commit=off',
   'wal_level=minimal',
@@ -71,7 +72,7 @@ const tailLengthMax = 2000;
 
 /**
  * Becomes the server. A process of its own, which no signal of a terminal reaches, waits for the end of our pipe: were we killed, it stops the server and takes
- * a temporary folder away, after ten seconds in any case: where nobody reaps processes, the server's stays for ever. The pipe is not the standard input, which
+ * the folder of its socket away, after ten seconds in any case: where nobody reaps processes, the server's stays for ever. The pipe is not the standard input, which
  * the runtime closes with the server.
  */
 const script = `
@@ -79,7 +80,6 @@ const script = `
   read -r word <&3
   [ -z "$word" ] || exit 0
   kill -INT $$
-  [ -z "$1" ] && exit 0
   tenths=0
   while kill -0 $$ && [ $tenths -lt 100 ]; do sleep 0.1; tenths=$((tenths + 1)); done
   rm -rf -- "$1"
@@ -102,28 +102,40 @@ export async function startEmbeddedPostgres(
   try {
     const password = await initialized(options.bin, place);
     const { child, port } = await started(options, place);
-    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const urlAt = (host: string): string => `postgres://postgres:${password}@${host}:${port}/postgres`;
+    const url = urlAt('127.0.0.1');
     const kept = keepRunning(child, () => launch(options, place, port), logger);
     writeFileSync(join(place.folder, 'url'), `${url}\n`, { mode: 0o600 });
     return {
       url,
+      socketUrl: urlAt(encodeURIComponent(place.passing)),
       async close() {
         await kept.close(place.temporary ? 'SIGQUIT' : 'SIGINT');
-        if (place.temporary) rmSync(place.folder, { recursive: true, force: true });
+        rmSync(place.passing, { recursive: true, force: true });
       },
     };
   } catch (error) {
-    if (place.temporary) rmSync(place.folder, { recursive: true, force: true });
+    rmSync(place.passing, { recursive: true, force: true });
     throw error;
   }
 }
 
-type Place = { readonly folder: string; readonly temporary: boolean };
+type Place = {
+  readonly folder: string;
+  readonly temporary: boolean;
+  /** Goes with the server, and holds its socket: a temporary folder itself, else one with a name that is short enough for sockets. */
+  readonly passing: string;
+};
 
 function temporaryPlace(): Place {
+  const folder = passingFolder();
+  return { folder, temporary: true, passing: folder };
+}
+
+function passingFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-postgres-'));
   give(folder);
-  return { folder, temporary: true };
+  return folder;
 }
 
 function keptPlace(path: string): Place {
@@ -131,7 +143,7 @@ function keptPlace(path: string): Place {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o700);
   give(folder);
-  return { folder, temporary: false };
+  return { folder, temporary: false, passing: passingFolder() };
 }
 
 /** Makes a file or folder the server's. */
@@ -195,13 +207,14 @@ async function started(options: EmbeddedPostgresOptions, place: Place): Promise<
 /** The running server, or the last words of one that ended. */
 async function launch(
   { bin, settings = [] }: EmbeddedPostgresOptions,
-  { folder, temporary }: Place,
+  { folder, temporary, passing }: Place,
   port: number,
 ): Promise<ChildProcess | string> {
   const data = join(folder, 'data');
-  const all = [...ownSettings, `port=${port}`, ...(temporary ? ['fsync=off'] : []), ...settings];
+  const where = [`port=${port}`, `unix_socket_directories=${passing}`];
+  const all = [...ownSettings, ...where, ...(temporary ? ['fsync=off'] : []), ...settings];
   const command = [join(bin, 'postgres'), '-D', named(data), ...all.flatMap((setting) => ['-c', setting])];
-  const child = spawn('/bin/sh', ['-c', script, 'postgres', temporary ? folder : '', ...command], {
+  const child = spawn('/bin/sh', ['-c', script, 'postgres', passing, ...command], {
     ...postgresAccount(),
     cwd: data,
     detached: true,

@@ -36,6 +36,10 @@ describe.skipIf(skipLoudly(bin === '', missing))('the Postgres of the dev role',
     other.password = 'guess';
     await expect(query(other.href, 'SELECT 1')).rejects.toThrow('password authentication failed');
     expect(readFileSync(join(await folderOf(server.url), 'url'), 'utf8').trim()).toBe(server.url);
+    expect(await query(server.socketUrl, 'SELECT inet_client_addr() AS client')).toEqual([{ client: null }]);
+    await expect(query(server.socketUrl.replace(/:[^:@]*@/, ':guess@'), 'SELECT 1')).rejects.toThrow(
+      'password authentication failed',
+    );
     await server.close();
     await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
   });
@@ -49,7 +53,11 @@ describe.skipIf(skipLoudly(bin === '', missing))('the Postgres of the dev role',
     const folder = join(mkdtempSync(join(home, 'private-')), 'postgres');
     const first = await startEmbeddedPostgres({ bin, folder });
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const [setting] = await query(first.url, 'SHOW unix_socket_directories');
+    const { unix_socket_directories: sockets } = setting as { unix_socket_directories: string };
+    expect(existsSync(sockets)).toBe(true);
     await first.close();
+    expect(existsSync(sockets)).toBe(false);
     const second = await startEmbeddedPostgres({ bin, folder });
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     await second.close();
