@@ -14,11 +14,11 @@ export type Pacer = {
 };
 
 /** @param nowMs a clock that only measures turns */
-export function createPacer(nowMs: () => number = () => performance.now()): Pacer {
-  let endMs = nowMs() + TURN_MS;
+export function createPacer(nowMs: () => number = () => performance.now(), turnMs = TURN_MS): Pacer {
+  let endMs = nowMs() + turnMs;
   const rest = async (): Promise<void> => {
     await setImmediate();
-    endMs = nowMs() + TURN_MS;
+    endMs = nowMs() + turnMs;
   };
   return { pause: () => (nowMs() < endMs ? undefined : rest()) };
 }

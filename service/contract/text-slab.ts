@@ -1,11 +1,11 @@
 /** Text in UTF-8 that grows outside of the heap: strings of an answer would be copied by each collection that they live through. */
 export type TextSlab = {
   /** @param text a string, or bytes of UTF-8, which are copied */
-  add(text: string | Uint8Array): void;
+  readonly add: (text: string | Uint8Array) => void;
   /** As `add`. @returns where the text stands, unchanged for as long as it is of use */
-  place(text: string): Buffer;
+  readonly place: (text: string) => Buffer;
   /** All that was added, in order; nothing may be added after it. */
-  pieces(): readonly Buffer[];
+  readonly pieces: () => readonly Buffer[];
 };
 
 /** Most answers are below. */

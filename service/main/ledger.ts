@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -7,6 +9,7 @@ import { createDetector } from '../interfaces/detector.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
 import type { TokenName } from '../store/token-content.ts';
+import { startHeadThreads } from '../v3/head-threads.ts';
 import { createMetadataQueue, type MetadataQueue, type MetadataQueueDependencies } from '../v3/metadata-queue.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
 import { startIndexWriter } from './index-writer.ts';
@@ -16,6 +19,7 @@ import { linkTo, startPending } from './pending.ts';
 import type { IndexStatus } from './status.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
+import { workerUrl } from './worker-url.ts';
 
 /** The index as an API has it: read for v3, and written too where the process is told to. */
 export type Ledger = {
@@ -64,9 +68,13 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
   const pending = startPending(config, options.redisUrl, { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
+  const threads = startHeadThreads(availableParallelism(), {
+    workerUrl: workerUrl('v3/head-worker.ts'),
+    logger: dependencies.logger,
+  });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   return {
-    v3: createV3(v3Families(config, dependencies.live, pending, { wanted, register }), {
+    v3: createV3(v3Families(config, dependencies.live, pending, { wanted, register, threads }), {
       store,
       nowMs: () => performance.now(),
       register,
@@ -79,7 +87,7 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     async close() {
       watch.close();
       await pending.close();
-      await tokens?.close();
+      await Promise.all([tokens?.close(), threads?.close()]);
       await writer?.close();
       await store.close();
     },

@@ -1,5 +1,3 @@
-import type { Registry } from 'prom-client';
-
 import type { ServiceConfig } from '../config.ts';
 import type { Pending } from '../pending/pending.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
@@ -27,7 +25,7 @@ import type { V3Operation } from '../v3/operation.ts';
 import { topAccountOperations } from '../v3/top-accounts.ts';
 import { transactionOperations } from '../v3/transactions.ts';
 import { vestingOperations } from '../v3/vestings.ts';
-import { createWriters } from '../v3/writers.ts';
+import { createWriters, type WritersDependencies } from '../v3/writers.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
 /** Every operation of v3, over live answers for what the index does not hold. */
@@ -35,14 +33,14 @@ export function v3Families(
   { network }: Pick<ServiceConfig, 'network'>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  { wanted, register }: TokenMetadataDependencies & { readonly register: Registry },
+  { wanted, ...writing }: TokenMetadataDependencies & WritersDependencies,
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
   const tokenMetadata = createTokenMetadata({ wanted });
   const notes = createAccountNotes(addressBooks, tokenMetadata);
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createWriters(register);
+  const writers = createWriters(writing);
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),

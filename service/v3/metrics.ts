@@ -50,3 +50,18 @@ export function createKeptMetrics(
   });
   return { counted: (kind, isKept) => parts.inc({ kind, outcome: isKept ? 'kept' : 'made' }) };
 }
+
+/** Where a transaction was written. */
+export type WritingPlace = 'event_loop' | 'thread';
+
+export function createWritingMetrics(register: Registry): {
+  readonly written: (transactions: number, place: WritingPlace) => void;
+} {
+  const transactions = new Counter({
+    name: 'ton_v3_written_transactions_total',
+    help: 'Transactions of answers that were written, by where: on the event loop, or in threads that help with larger answers',
+    labelNames: ['place'],
+    registers: [register],
+  });
+  return { written: (count, place) => transactions.inc({ place }, count) };
+}

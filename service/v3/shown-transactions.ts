@@ -1,18 +1,17 @@
-import { markFlat, writePaced, Written, type Pacer } from '../contract/paced.ts';
+import { Written } from '../contract/paced.ts';
 import type { TextSlab } from '../contract/text-slab.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc, type BagReader } from '../decode/boc.ts';
-import type { CellStore } from '../decode/cell-store.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
-import { findStates, type FoundTransaction } from '../store/queries/transactions.ts';
+import { findStates } from '../store/queries/transactions.ts';
+import type { HeadRow } from './head-job.ts';
 import { viewBytes } from './scalars.ts';
 import type { TreeTransaction } from './trace-tree.ts';
+import type { TransactionHead } from './transaction-heads.ts';
 import {
   knowsStates,
-  viewHead,
-  viewMessages,
   viewTail,
   type ShownTransaction,
   type StatesByHash,
@@ -29,41 +28,9 @@ export type WrittenTransaction = TreeTransaction & {
 /** Settled: all is known that it shows. */
 export type NewlyWritten = WrittenTransaction & { readonly isSettled: boolean };
 
-/** A transaction that is written up to what the states of its account say; its cells are not needed any more. */
-export type BegunTransaction = TreeTransaction & {
-  readonly traceId: string | undefined;
-  /** JSON of an object, without its closing brace, in UTF-8. */
-  readonly pieces: readonly Buffer[];
-  readonly tail: TransactionTail;
-};
-
-/** What the transactions of one answer are written with. */
-export type Desk = {
-  readonly pacer: Pacer;
-  /** Takes cells that have to be made to show them. */
-  readonly store: CellStore;
-  readonly slab: TextSlab;
-};
-
-export async function beginTransaction(
-  shown: ShownTransaction,
-  { pacer, store, slab }: Desk,
-): Promise<BegunTransaction> {
-  const { stateUpdate, originalStatus, endStatus } = shown.transaction;
-  const { emulated, finality } = shown;
-  const view = { ...viewHead(shown), ...(await viewMessages(shown, pacer, store)) };
-  const { hash, trace_id: traceId, in_msg, out_msgs } = view;
-  const text = out_msgs.length <= SENT_AT_ONCE ? JSON.stringify(view) : await writePaced(markFlat(view), pacer);
-  const pieces = typeof text === 'string' ? [slab.place(text)] : text;
-  return {
-    hash,
-    traceId,
-    in_msg: in_msg && { hash: in_msg.hash },
-    out_msgs: out_msgs.map((sent) => ({ hash: sent.hash })),
-    pieces: pieces.with(-1, pieces.at(-1)!.subarray(0, -1)),
-    tail: { stateUpdate, originalStatus, endStatus, emulated, finality },
-  };
-}
+/** A transaction up to what the states of its account say, and what tells the rest. */
+export type BegunTransaction = Pick<WrittenTransaction, 'hash' | 'traceId'> &
+  TransactionHead & { readonly tail: TransactionTail };
 
 export function finishTransaction(
   { pieces, tail, ...names }: BegunTransaction,
@@ -74,11 +41,8 @@ export function finishTransaction(
   return { ...names, json: new Written<TransactionView>([...pieces, end]), isSettled: knowsStates(tail, states) };
 }
 
-/** Messages of a transaction that are written at once: decoded, each is some milliseconds of JSON at most. */
-const SENT_AT_ONCE = 3;
-
 /** @throws DecodeError the stored cell is no transaction */
-export function openTransaction(row: FoundTransaction, readBag: BagReader = parseBoc): ShownTransaction {
+export function openTransaction(row: HeadRow, readBag: BagReader = parseBoc): ShownTransaction {
   const table = readBag(row.boc);
   return {
     table,

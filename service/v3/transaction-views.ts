@@ -133,15 +133,13 @@ export type TransactionTail = Pick<Transaction, 'stateUpdate' | 'originalStatus'
 
 type TailView = Pick<TransactionView, 'account_state_before' | 'account_state_after' | 'emulated' | 'finality'>;
 
-export function viewTail(
-  { stateUpdate, originalStatus, endStatus, emulated, finality }: TransactionTail,
-  states: StatesByHash,
-): TailView {
+export function viewTail(tail: TransactionTail, states: StatesByHash): TailView {
+  const { stateUpdate, originalStatus, endStatus, emulated } = tail;
   return {
     account_state_before: viewState(stateUpdate.oldHash, originalStatus, states),
     account_state_after: viewState(stateUpdate.newHash, endStatus, states),
     emulated,
-    finality,
+    finality: tail.finality,
   };
 }
 

@@ -1,23 +1,21 @@
 import { createPacer, mapPaced, Written } from '../contract/paced.ts';
-import { createTextSlab, type TextSlab } from '../contract/text-slab.ts';
-import { createBagReader, type BagReader } from '../decode/boc.ts';
-import { createCellStore } from '../decode/cell-store.ts';
-import type { HashUpdate } from '../decode/tlb/hash-update.ts';
+import { createTextSlab } from '../contract/text-slab.ts';
+import { createBagReader } from '../decode/boc.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
 import { V3Error } from './errors.ts';
+import { writeHeads, type HeadWriting } from './head-writing.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
+import { viewBytes } from './scalars.ts';
 import {
   accountsOf,
-  beginTransaction,
   finishTransaction,
   openTransaction,
   readStates,
-  type BegunTransaction,
   type WrittenTransaction,
 } from './shown-transactions.ts';
-import type { ShownTransaction } from './transaction-views.ts';
+import type { ShownTransaction, TransactionTail } from './transaction-views.ts';
 
 /** Shows indexed transactions; those that were asked for last stay written. */
 export type TransactionWriter = {
@@ -38,7 +36,11 @@ export type KeptNames = Omit<WrittenTransaction, 'json'> & { readonly accounts: 
 /** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
 const messagesMax = 30_000;
 
-export function createTransactionWriter(texts: KeptTexts<KeptNames>): TransactionWriter {
+export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'written'> & {
+  readonly texts: KeptTexts<KeptNames>;
+};
+
+export function createTransactionWriter({ texts, ...writing }: TransactionWriterDependencies): TransactionWriter {
   return {
     async open(rows) {
       const pacer = createPacer();
@@ -55,25 +57,23 @@ export function createTransactionWriter(texts: KeptTexts<KeptNames>): Transactio
       }
       return {
         accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
-        write: (reader) => writeOpened(opened, readBag, reader),
+        write: (reader) => writeOpened(opened, reader),
       };
     },
   };
 
-  /** Nearly all of it is written while the states are read. Of each in turn, so that the cells of one alone are in memory. */
-  async function writeOpened(
-    opened: readonly Opened[],
-    readBag: BagReader,
-    reader: StoreReader,
-  ): Promise<readonly WrittenTransaction[]> {
+  /** Nearly all of it is written while the states are read. */
+  async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly WrittenTransaction[]> {
     const fresh = opened.filter((one) => 'row' in one);
-    const hashes = fresh.flatMap(({ stateUpdate }) => [stateUpdate.oldHash, stateUpdate.newHash]);
+    const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
     const slab = createTextSlab();
-    const [states, begun] = await Promise.all([readStates(reader, hashes), beginAll(fresh, readBag, slab)]);
-    const next = begun.values();
+    const [states, heads] = await Promise.all([readStates(reader, hashes), writeHeads(fresh, { slab, ...writing })]);
+    const next = heads.values();
     return mapPaced(opened, (one) => {
       if (!('row' in one)) return { ...one.names, json: new Written([one.text]) };
-      const { isSettled, ...written } = finishTransaction(next.next().value!, states, slab);
+      const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
+      const begun = { ...names, ...next.next().value!, tail: one.tail };
+      const { isSettled, ...written } = finishTransaction(begun, states, slab);
       if (isSettled) keep(one, written);
       return written;
     });
@@ -84,32 +84,19 @@ export function createTransactionWriter(texts: KeptTexts<KeptNames>): Transactio
   }
 }
 
-async function beginAll(
-  fresh: readonly Fresh[],
-  readBag: BagReader,
-  slab: TextSlab,
-): Promise<readonly BegunTransaction[]> {
-  const pacer = createPacer();
-  const store = createCellStore();
-  const begun: BegunTransaction[] = [];
-  for (const { row } of fresh) {
-    await pacer.pause();
-    begun.push(await beginTransaction(openTransaction(row, readBag), { pacer, store, slab }));
-  }
-  return begun;
-}
-
 /** What has to be known of a transaction before any is written. */
 type Outline = {
   readonly accounts: readonly string[];
-  readonly stateUpdate: HashUpdate;
+  readonly tail: TransactionTail;
   /** Messages that it sent. */
   readonly sent: number;
 };
 
 function outlineOf(shown: ShownTransaction): Outline {
-  const { stateUpdate, outMessages } = shown.transaction;
-  return { accounts: [...accountsOf(shown)], stateUpdate, sent: outMessages.length };
+  const { stateUpdate, originalStatus, endStatus, outMessages } = shown.transaction;
+  const { emulated, finality } = shown;
+  const tail = { stateUpdate, originalStatus, endStatus, emulated, finality };
+  return { accounts: [...accountsOf(shown)], tail, sent: outMessages.length };
 }
 
 type Fresh = Outline & { readonly key: string; readonly row: FoundTransaction };

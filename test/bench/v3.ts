@@ -1,11 +1,15 @@
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { pino } from 'pino';
+
 import { indexNodeOptions } from '#operator/desired/pod.ts';
+import { collectWithoutHelpers } from '#service/main/collections.ts';
 import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
+import { startHeadThreads } from '#service/v3/head-threads.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { accountsOf, generateIndex } from './v3/generated-index.ts';
@@ -67,7 +71,10 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   if (bin === undefined) throw new Error('no Postgres for this platform');
   const settings = [...serverSettings, 'maintenance_work_mem=1GB', 'shared_buffers=4GB', 'autovacuum=off'];
   const server = await startEmbeddedPostgres({ bin, folder, settings });
-  const store = openStore(server.url);
+  const store = openStore(server.socketUrl);
+  // As the service has both.
+  collectWithoutHelpers();
+  const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
     const until = Object.keys(parts).indexOf(given('--until') ?? 'meaning');
     if (until < 0) throw new Error(`--until takes one of ${Object.keys(parts).join(', ')}`);
@@ -77,6 +84,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     const call = createCaller(
       store,
       templates.map(({ boc }) => boc),
+      threads,
     );
     const results: BenchResult[] = [];
     for (const [, { requests }] of chosen) {
@@ -85,6 +93,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     }
     return results;
   } finally {
+    await threads?.close();
     await store.close();
     await server.close();
   }

@@ -9,6 +9,7 @@ import { createAddressBooks } from '#service/v3/address-book.ts';
 import { actionOperations } from '#service/v3/actions.ts';
 import { blockOperations } from '#service/v3/blocks.ts';
 import { dnsOperations } from '#service/v3/dns-records.ts';
+import type { HeadThreads } from '#service/v3/head-threads.ts';
 import { jettonOperations } from '#service/v3/jettons.ts';
 import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
@@ -25,13 +26,13 @@ import { createWriters } from '#service/v3/writers.ts';
 export type Caller = (operation: string, query: string) => Promise<PacedText>;
 
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
-export function createCaller(given: Store, templates: readonly Buffer[]): Caller {
+export function createCaller(given: Store, templates: readonly Buffer[], threads?: HeadThreads): Caller {
   const store = findingMessages(given, templates);
   const addressBooks = createAddressBooks({ testOnly: false });
   const tokenMetadata = createTokenMetadata({});
   const notes = createAccountNotes(addressBooks, tokenMetadata);
   const register = new Registry();
-  const writers = createWriters(register);
+  const writers = createWriters({ register, threads });
   const { operations } = createV3(
     [
       ...blockOperations(),

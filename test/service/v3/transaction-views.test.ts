@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 /** As answers show them the first time. */
 async function shownBy(store: StoreReader, rows: readonly FoundTransaction[]): Promise<readonly TransactionView[]> {
-  const writer = createTransactionWriter(createKeptTexts({ bytesMax: 0 }, { counted: () => {} }));
+  const writer = createTransactionWriter({ texts: createKeptTexts({ bytesMax: 0 }, { counted: () => {} }) });
   const written = await (await writer.open(rows)).write(store);
   return written.map(({ json }) => json.toJSON());
 }

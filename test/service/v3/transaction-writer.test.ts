@@ -31,7 +31,7 @@ const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => (
 function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionWriter; readonly found: boolean[] } {
   const found: boolean[] = [];
   const texts = createKeptTexts<KeptNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
-  return { writer: createTransactionWriter(texts), found };
+  return { writer: createTransactionWriter({ texts }), found };
 }
 
 async function answer(writer: TransactionWriter, given: readonly FoundTransaction[], known = states) {

@@ -1,0 +1,93 @@
+import type { FoundTransaction } from '../store/queries/transactions.ts';
+import type { TransactionHead } from './transaction-heads.ts';
+import { viewBytes } from './scalars.ts';
+
+// Transactions and their heads as they cross the border of a thread: bytes in one buffer each, which are handed over and not copied.
+
+const HASH_BYTES = 32;
+
+/** What a head is written of. */
+export type HeadRow = Pick<
+  FoundTransaction,
+  'hash' | 'trace_id' | 'boc' | 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'software_version'
+>;
+
+type Block = Pick<HeadRow, 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'software_version'>;
+
+export type HeadJob = {
+  readonly rows: readonly (Block & { readonly bocBytes: number })[];
+  /** Of each its hash, the id of its trace and its bag of cells. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+export function packRows(rows: readonly HeadRow[]): HeadJob {
+  const bytes = new Uint8Array(rows.reduce((sum, { boc }) => sum + 2 * HASH_BYTES + boc.length, 0));
+  let at = 0;
+  for (const { hash, trace_id: traceId, boc } of rows) {
+    bytes.set(hash, at);
+    bytes.set(traceId, at + HASH_BYTES);
+    bytes.set(boc, at + 2 * HASH_BYTES);
+    at += 2 * HASH_BYTES + boc.length;
+  }
+  return {
+    rows: rows.map(({ workchain, shard, seqno, mc_seqno, software_version, boc }) => ({
+      workchain,
+      shard,
+      seqno,
+      mc_seqno,
+      software_version,
+      bocBytes: boc.length,
+    })),
+    bytes,
+  };
+}
+
+export function unpackRows({ rows, bytes }: HeadJob): readonly HeadRow[] {
+  const take = takerOf(bytes);
+  return rows.map(({ bocBytes, ...block }) => ({
+    ...block,
+    hash: take(HASH_BYTES),
+    trace_id: take(HASH_BYTES),
+    boc: take(bocBytes),
+  }));
+}
+
+export type HeadResult = {
+  readonly heads: readonly { readonly tookOne: boolean; readonly sent: number; readonly textBytes: number }[];
+  /** Of each the hashes of the message that it took and of those that it sent, and its text. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+export function packHeads(heads: readonly TransactionHead[]): HeadResult {
+  const shapes = heads.map(({ in_msg, out_msgs, pieces }) => ({
+    tookOne: in_msg !== null,
+    sent: out_msgs.length,
+    textBytes: pieces.reduce((sum, piece) => sum + piece.length, 0),
+  }));
+  const length = shapes.reduce((sum, one) => sum + messagesOf(one) * HASH_BYTES + one.textBytes, 0);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const { in_msg, out_msgs, pieces } of heads) {
+    for (const { hash } of in_msg === null ? out_msgs : [in_msg, ...out_msgs]) at += bytes.write(hash, at, 'base64');
+    for (const piece of pieces) at += piece.copy(bytes, at);
+  }
+  return { heads: shapes, bytes };
+}
+
+export function unpackHeads({ heads, bytes }: HeadResult): readonly TransactionHead[] {
+  const take = takerOf(bytes);
+  return heads.map(({ tookOne, sent, textBytes }) => {
+    const message = (): { readonly hash: string } => ({ hash: viewBytes(take(HASH_BYTES)) });
+    const in_msg = tookOne ? message() : null;
+    return { in_msg, out_msgs: Array.from({ length: sent }, message), pieces: [take(textBytes)] };
+  });
+}
+
+const messagesOf = ({ tookOne, sent }: HeadResult['heads'][number]): number => (tookOne ? 1 : 0) + sent;
+
+/** Cuts bytes into pieces, one behind the other. */
+function takerOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): (length: number) => Buffer {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  let at = 0;
+  return (length) => bytes.subarray(at, (at += length));
+}

@@ -1,0 +1,90 @@
+import { createPacer } from '../contract/paced.ts';
+import type { TextSlab } from '../contract/text-slab.ts';
+import { createBagReader } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import type { HeadRow } from './head-job.ts';
+import type { HeadThreads } from './head-threads.ts';
+import type { WritingPlace } from './metrics.ts';
+import { openTransaction } from './shown-transactions.ts';
+import { writeHead, type TransactionHead } from './transaction-heads.ts';
+
+/** A transaction to be written, and how many messages it sent. */
+export type HeadTask = { readonly row: HeadRow; readonly sent: number };
+
+/** What a task costs, in transactions that sent nothing: each message is as much again. */
+const weightOf = ({ sent }: HeadTask): number => 1 + sent;
+
+/** Below, an answer is written before a thread would have begun: a millisecond or two. */
+const SHARED_WEIGHT_MIN = 64;
+
+/** Given to a thread at once: a millisecond of work, some ten times what handing it over costs. */
+const JOB_WEIGHT = 32;
+
+/** Without a pause while threads help: their answers wait for one, and they for more work. */
+const TURN_MS = 1;
+
+/** Jobs of one answer that threads may have at once. */
+const LINES = 4;
+
+export type HeadWriting = {
+  readonly slab: TextSlab;
+  /** Help with the larger answers; absent, the event loop writes all. */
+  readonly threads?: Pick<HeadThreads, 'write'> | undefined;
+  /** Is told of transactions that were written. */
+  readonly written?: ((transactions: number, place: WritingPlace) => void) | undefined;
+};
+
+/**
+ * Heads of transactions, in their order. Threads that have nothing else to do take them by their weight, and the event loop from the lightest on, so that none
+ * waits long for the other where they meet. What fails in a thread is written here.
+ */
+export async function writeHeads(
+  tasks: readonly HeadTask[],
+  { slab, threads, written }: HeadWriting,
+): Promise<readonly TransactionHead[]> {
+  const heads = Array.from<TransactionHead | undefined>({ length: tasks.length });
+  const desk = { pacer: createPacer(() => performance.now(), TURN_MS), store: createCellStore(), slab };
+  const isShared = threads !== undefined && tasks.reduce((sum, task) => sum + weightOf(task), 0) >= SHARED_WEIGHT_MIN;
+  const places = [...tasks.keys()];
+  if (isShared) places.sort((one, other) => tasks[one]!.sent - tasks[other]!.sent);
+  let next = 0;
+  let end = places.length;
+
+  async function writeAll(): Promise<void> {
+    // One after another: each is read in place of the one before.
+    const readBag = createBagReader();
+    while (next < end) {
+      const place = places[next++]!;
+      heads[place] = await writeHead(openTransaction(tasks[place]!.row, readBag), desk);
+      written?.(1, 'event_loop');
+      await desk.pacer.pause();
+    }
+  }
+
+  /** The heaviest tasks left that make a job. */
+  function takeJob(): readonly number[] {
+    const from = end;
+    for (let weight = 0; end > next && weight < JOB_WEIGHT;) weight += weightOf(tasks[places[--end]!]!);
+    return places.slice(end, from);
+  }
+
+  async function giveAway({ write }: Pick<HeadThreads, 'write'>): Promise<void> {
+    while (next < end) {
+      const job = takeJob();
+      const writing = write(job.map((place) => tasks[place]!.row));
+      if (writing === undefined) {
+        end += job.length;
+        return;
+      }
+      const made = await writing.catch(() => undefined);
+      written?.(job.length, made === undefined ? 'event_loop' : 'thread');
+      for (const [at, place] of job.entries()) {
+        heads[place] = made?.[at] ?? (await writeHead(openTransaction(tasks[place]!.row), desk));
+      }
+    }
+  }
+
+  const lines = isShared ? Array.from({ length: LINES }, () => giveAway(threads)) : [];
+  await Promise.all([...lines, writeAll()]);
+  return heads as TransactionHead[];
+}
