@@ -1,6 +1,6 @@
 /** Text in UTF-8 that grows outside of the heap: strings of an answer would be copied by each collection that they live through. */
 export type TextSlab = {
-  /** @param text a string, or bytes of UTF-8, which are copied */
+  /** @param text a string, or bytes of UTF-8, which must not change any more: many are not copied */
   readonly add: (text: string | Uint8Array) => void;
   /** As `add`. @returns where the text stands, unchanged for as long as it is of use */
   readonly place: (text: string) => Buffer;
@@ -13,6 +13,9 @@ const FIRST_BYTES = 16_384;
 
 const PIECE_BYTES = 262_144;
 
+/** So many bytes are a piece of their own: copying them takes longer than sending one piece more. */
+const OWN_PIECE_BYTES = 65_536;
+
 export function createTextSlab(): TextSlab {
   const full: Buffer[] = [];
   let piece = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -24,8 +27,15 @@ export function createTextSlab(): TextSlab {
     piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, bytes));
     at = 0;
   };
+  const addWhole = (bytes: Uint8Array): void => {
+    if (at > 0) full.push(piece.subarray(0, at));
+    full.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    piece = piece.subarray(at);
+    at = 0;
+  };
   const add = (text: string | Uint8Array): void => {
     if (typeof text !== 'string') {
+      if (text.length >= OWN_PIECE_BYTES) return addWhole(text);
       makeRoom(text.length);
       piece.set(text, at);
       at += text.length;

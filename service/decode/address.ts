@@ -25,6 +25,10 @@ const NON_BOUNCEABLE_FLAG = 0x40;
 const TEST_ONLY_FLAG = 0x80;
 /** Tag, workchain, id, CRC-16: 36 bytes, so base64 needs no padding. */
 const FRIENDLY_BYTES = 36;
+const CRC_START = 34;
+
+/** Friendly addresses are written in here, one after another: an answer has hundreds. */
+const friendlyBytes = Buffer.alloc(FRIENDLY_BYTES);
 
 /**
  * Reads `workchain:64 hex digits` or 48 characters of base64, either alphabet or both mixed (TEP-2; v2 sheet 7.1).
@@ -42,7 +46,7 @@ export function parseAddress(text: string, rules: { readonly anyTag?: boolean } 
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes[0]! & ~(NON_BOUNCEABLE_FLAG | TEST_ONLY_FLAG);
   if (tag !== BOUNCEABLE_TAG && rules.anyTag !== true) return undefined;
-  if (bytes.readUInt16BE(34) !== crc16(bytes.subarray(0, 34))) return undefined;
+  if (bytes.readUInt16BE(CRC_START) !== crc16(bytes, CRC_START)) return undefined;
   return {
     workchain: bytes.readInt8(1),
     id: Buffer.from(bytes.subarray(2, 34)),
@@ -64,18 +68,18 @@ export function formatRawAddress(
 /** 48 characters (TEP-2). The workchain must fit signed 8 bits, as every `addr_std` does; others throw RangeError. */
 export function formatFriendlyAddress(address: { workchain: number; id: Buffer }, style: AddressStyle = {}): string {
   const { bounceable = true, testOnly = false, urlSafe = true } = style;
-  const bytes = Buffer.alloc(FRIENDLY_BYTES);
+  const bytes = friendlyBytes.fill(0);
   bytes[0] = BOUNCEABLE_TAG | (bounceable ? 0 : NON_BOUNCEABLE_FLAG) | (testOnly ? TEST_ONLY_FLAG : 0);
   bytes.writeInt8(address.workchain, 1);
   address.id.copy(bytes, 2);
-  bytes.writeUInt16BE(crc16(bytes.subarray(0, 34)), 34);
+  bytes.writeUInt16BE(crc16(bytes, CRC_START), CRC_START);
   return bytes.toString(urlSafe ? 'base64url' : 'base64');
 }
 
-/** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. */
-export function crc16(bytes: Uint8Array): number {
+/** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. @param end of the bytes it is of */
+export function crc16(bytes: Uint8Array, end = bytes.length): number {
   let crc = 0;
-  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ crc16OfByte[(crc >> 8) ^ byte]!;
+  for (let at = 0; at < end; at++) crc = ((crc << 8) & 0xffff) ^ crc16OfByte[(crc >> 8) ^ bytes[at]!]!;
   return crc;
 }
 

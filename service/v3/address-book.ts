@@ -32,8 +32,11 @@ export type AddressBooks = {
   readonly operations: readonly V3Operation[];
 };
 
-/** Accounts looked up and shown at once: some milliseconds of work, between which other requests run. */
-const ACCOUNTS_AT_ONCE = 1000;
+/** Accounts looked up at once and shown at once: a millisecond or two of work, between which other requests run. */
+const ACCOUNTS_AT_ONCE = 500;
+
+/** Connections that look up accounts of one answer. */
+const LINES = 2;
 
 /** @param options.testOnly friendly addresses are those of a test network */
 export function createAddressBooks({ testOnly }: { readonly testOnly: boolean }): AddressBooks {
@@ -76,9 +79,13 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
   /** @param unreadable row of what is no address */
   async function read(spelled: Iterable<string>, unreadable: AddressBookRow, store: StoreReader): Promise<AddressBook> {
     const distinct = [...new Set(spelled)];
+    const parts = Array.from({ length: Math.ceil(distinct.length / ACCOUNTS_AT_ONCE) }, (_, at) =>
+      distinct.slice(at * ACCOUNTS_AT_ONCE, (at + 1) * ACCOUNTS_AT_ONCE),
+    );
     const rows: [text: string, row: AddressBookRow][] = [];
-    for (let at = 0; at < distinct.length; at += ACCOUNTS_AT_ONCE) {
-      rows.push(...(await readPart(distinct.slice(at, at + ACCOUNTS_AT_ONCE), unreadable, store)));
+    for (let at = 0; at < parts.length; at += LINES) {
+      const found = await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, unreadable, store)));
+      for (const part of found) rows.push(...part);
     }
     return Object.fromEntries(rows);
   }

@@ -1,8 +1,6 @@
 import { Written } from '../contract/paced.ts';
 import type { TextSlab } from '../contract/text-slab.ts';
-import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc, type BagReader } from '../decode/boc.ts';
-import { addressText } from '../decode/messages/addresses.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findStates } from '../store/queries/transactions.ts';
@@ -54,24 +52,18 @@ export function openTransaction(row: HeadRow, readBag: BagReader = parseBoc): Sh
     mcSeqno: row.mc_seqno,
     traceId: row.trace_id,
     softwareVersion: row.software_version,
-    emulated: false,
-    finality: 'finalized',
+    ...indexedMarks,
   };
 }
+
+/** What is said of every transaction of the index. */
+export const indexedMarks = { emulated: false, finality: 'finalized' } as const;
 
 /** States of accounts by their hashes. */
 export async function readStates(store: StoreReader, hashes: readonly Buffer[]): Promise<StatesByHash> {
   if (hashes.length === 0) return new Map();
   const distinct = [...new Map(hashes.map((one) => [viewBytes(one), one])).values()];
   return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
-}
-
-/** Account of a transaction and both ends of its messages, as `addressesOf` names them of what is shown of it. */
-export function* accountsOf({ workchain, transaction }: ShownTransaction): Generator<string> {
-  yield formatRawAddress({ workchain, id: transaction.account }, 'upper');
-  const { inMessage, outMessages } = transaction;
-  if (inMessage !== undefined && inMessage.info.kind !== 'externalIn') yield addressText(inMessage.info.source);
-  for (const { info } of outMessages) if (info.kind !== 'externalOut') yield addressText(info.destination);
 }
 
 /** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */

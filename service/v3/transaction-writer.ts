@@ -1,6 +1,9 @@
 import { createPacer, mapPaced, Written } from '../contract/paced.ts';
 import { createTextSlab } from '../contract/text-slab.ts';
-import { createBagReader } from '../decode/boc.ts';
+import { formatRawAddress } from '../decode/address.ts';
+import { createBagReader, type BagReader } from '../decode/boc.ts';
+import { addressText } from '../decode/messages/addresses.ts';
+import { readTransactionOutline } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
@@ -8,14 +11,8 @@ import { V3Error } from './errors.ts';
 import { writeHeads, type HeadWriting } from './head-writing.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import { viewBytes } from './scalars.ts';
-import {
-  accountsOf,
-  finishTransaction,
-  openTransaction,
-  readStates,
-  type WrittenTransaction,
-} from './shown-transactions.ts';
-import type { ShownTransaction, TransactionTail } from './transaction-views.ts';
+import { finishTransaction, indexedMarks, readStates, type WrittenTransaction } from './shown-transactions.ts';
+import type { TransactionTail } from './transaction-views.ts';
 
 /** Shows indexed transactions; those that were asked for last stay written. */
 export type TransactionWriter = {
@@ -50,7 +47,7 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
       for (const row of rows) {
         await pacer.pause();
         const key = keyOf(row);
-        const one: Opened = texts.get(key) ?? { key, row, ...outlineOf(openTransaction(row, readBag)) };
+        const one: Opened = texts.get(key) ?? { key, row, ...outlineOf(row, readBag) };
         messages += 1 + ('row' in one ? one.sent : one.names.out_msgs.length);
         if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
         opened.push(one);
@@ -92,11 +89,16 @@ type Outline = {
   readonly sent: number;
 };
 
-function outlineOf(shown: ShownTransaction): Outline {
-  const { stateUpdate, originalStatus, endStatus, outMessages } = shown.transaction;
-  const { emulated, finality } = shown;
-  const tail = { stateUpdate, originalStatus, endStatus, emulated, finality };
-  return { accounts: [...accountsOf(shown)], tail, sent: outMessages.length };
+function outlineOf({ boc, workchain }: FoundTransaction, readBag: BagReader): Outline {
+  const table = readBag(boc);
+  const read = readTransactionOutline(table, table.roots[0]!);
+  const account = formatRawAddress({ workchain, id: read.account }, 'upper');
+  const { stateUpdate, originalStatus, endStatus } = read;
+  return {
+    accounts: [account, ...read.parties.map(addressText)],
+    tail: { stateUpdate, originalStatus, endStatus, ...indexedMarks },
+    sent: read.outMessageCount,
+  };
 }
 
 type Fresh = Outline & { readonly key: string; readonly row: FoundTransaction };

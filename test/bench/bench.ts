@@ -51,7 +51,7 @@ export function median(values: readonly number[]): number {
 /** The `q`-quantile (0..1) by nearest rank. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const value = sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+  const value = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
   if (value === undefined) throw new Error('quantile of no values');
   return value;
 }

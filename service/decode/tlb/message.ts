@@ -6,7 +6,7 @@ import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
 import { readCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
-import { readInternalAddress, readMessageAddress } from './message-address.ts';
+import { readInternalAddress, readMessageAddress, skipMessageAddress } from './message-address.ts';
 import type { ExternalAddress, InternalAddress, MessageAddress } from './message-address.ts';
 import { readStateInit } from './state-init.ts';
 import type { StateInit } from './state-init.ts';
@@ -114,6 +114,23 @@ function readInfo(slice: CellSlice): MessageInfo {
     createdLt: slice.uint64(),
     createdAt: slice.uint(32),
   };
+}
+
+/** Who sent a message, without reading the rest: null for a message from outside. Throws DecodeError. */
+export function readSender(table: CellTable, cell: number): InternalAddress | undefined | null {
+  const slice = new CellSlice(table, cell);
+  if (!slice.bit()) slice.skip(3);
+  else if (!slice.bit()) return null;
+  return expectInternal(slice, readMessageAddress(slice));
+}
+
+/** Whom a message goes to, without reading the rest: null for one to the outside. Throws DecodeError. */
+export function readReceiver(table: CellTable, cell: number): InternalAddress | null {
+  const slice = new CellSlice(table, cell);
+  if (!slice.bit()) slice.skip(3);
+  else if (slice.bit()) return null;
+  skipMessageAddress(slice);
+  return readInternalAddress(slice);
 }
 
 function expectInternal(slice: CellSlice, address: MessageAddress | undefined): InternalAddress | undefined {

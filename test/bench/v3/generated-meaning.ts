@@ -87,10 +87,11 @@ const state = (kind: string): string => `${lt('n')}, ${hash(`${kind} code`, '0')
 function contractFillings(counts: TokenCounts): readonly Filling[] {
   const { names, multisigs: wallets } = meaningsOf(counts);
   const holder = (kind: string, n = 'n'): string => accountAt(skewed(kind, n, counts.accounts));
-  const party = (kind: string, size: number): string =>
-    `ARRAY[${Array.from({ length: size }, (_, at) => holder(`${kind} ${at}`)).join(', ')}]`;
+  const party = (kind: string, size: number, n = 'n'): string =>
+    `ARRAY[${Array.from({ length: size }, (_, at) => holder(`${kind} ${at}`, n)).join(', ')}]`;
   const step = sendStep({ to: new Address(0, Buffer.alloc(32, 7)), value: 1_000_000_000n, body: comment('salary') });
   const order = `'\\x${orderOf([step, step]).toBoc().toString('hex')}'::bytea`;
+  // An order takes the signers of its multisig with it.
   const owner = `(n / ${ordersOfMultisig})`;
   return [
     {
@@ -116,7 +117,7 @@ function contractFillings(counts: TokenCounts): readonly Filling[] {
       ) => `INSERT INTO multisig_orders (address, multisig, order_seqno, threshold, sent_for_execution, approvals_mask, approvals_num,
           expiration_date, order_boc, signers, last_trans_lt, code_hash, data_hash)
         SELECT '\\x80'::bytea || ${hash('multisig order', 'n')}, ${multisigKey(owner)}, n % ${ordersOfMultisig}, 2, n % 2 = 0, 3, 2,
-          ${utime('n')} + 86400, ${order}, ${party('signer', 3)}, ${state('order')} FROM ${numbers}`,
+          ${utime('n')} + 86400, ${order}, ${party('signer', 3, owner)}, ${state('order')} FROM ${numbers}`,
     },
   ];
 }

@@ -26,8 +26,10 @@ const samples = 220;
 const account = (row: Sample): string => `account=0:${row.account}`;
 const opcode = (row: Sample): string => `opcode=0x${row.opcode.toString(16).padStart(8, '0')}`;
 const hour = (row: Sample): string => `start_utime=${row.utime - 3600}&end_utime=${row.utime}`;
+/** Pages of 100, unless the request says otherwise. */
+const withLimit = (query: string): string => (query.includes('limit=') ? query : `limit=100&${query}`);
 export const list = (requests: Readonly<Record<string, (turn: number) => string>>): Requests[] =>
-  Object.entries(requests).map(([name, query]) => ({ name, query: (turn) => `limit=100&${query(turn)}` }));
+  Object.entries(requests).map(([name, query]) => ({ name, query: (turn) => withLimit(query(turn)) }));
 const hex = (expression: string): string => `encode(${expression}, 'hex')`;
 
 export async function requestsOf(store: Store, transactions: number): Promise<readonly Requests[]> {
@@ -69,7 +71,9 @@ export async function requestsOf(store: Store, transactions: number): Promise<re
     'messages by body': of(({ body }) => `body_hash=${body}`),
     'messages in an hour': of(hour),
     'traces latest': () => '',
+    'traces latest, a page of 20': () => 'limit=20',
     'traces of an account': of(account),
+    'traces of an account, a page of 20': of((row) => `${account(row)}&limit=20`),
     'traces of the busiest account in an hour': of((row) => `${busy}&${hour(row)}`),
     'traces by transaction': of(({ hash }) => `tx_hash=${hash}`),
     'traces by message': of(({ message }) => `msg_hash=${message}`),

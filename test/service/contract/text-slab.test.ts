@@ -30,6 +30,17 @@ describe('a slab of texts', () => {
     );
   });
 
+  it('takes many bytes in as they are', () => {
+    const slab = createTextSlab();
+    const many = Buffer.alloc(100_000, 'x');
+    slab.add('before');
+    slab.add(many);
+    slab.add('behind');
+    const [, own] = slab.pieces();
+    expect(slab.pieces().map((piece) => piece.length)).toEqual([6, 100_000, 6]);
+    expect(own?.buffer).toBe(many.buffer);
+  });
+
   it('is one piece when it is small', () => {
     const slab = createTextSlab();
     for (let n = 0; n < 100; n++) slab.add('{"a":1}');
