@@ -1,4 +1,4 @@
-import { createPacer } from '../contract/paced.ts';
+import { createPacer, type Pacer } from '../contract/paced.ts';
 import type { TextSlab } from '../contract/text-slab.ts';
 import { createBagReader } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -21,7 +21,7 @@ const SHARED_WEIGHT_MIN = 64;
 const JOB_WEIGHT = 32;
 
 /** Without a pause while threads help: their answers wait for one, and they for more work. */
-const TURN_MS = 1;
+const HELPED_TURN_MS = 1;
 
 /** Jobs of one answer that threads may have at once. */
 const LINES = 4;
@@ -43,21 +43,21 @@ export async function writeHeads(
   { slab, threads, written }: HeadWriting,
 ): Promise<readonly TransactionHead[]> {
   const heads = Array.from<TransactionHead | undefined>({ length: tasks.length });
-  const desk = { pacer: createPacer(() => performance.now(), TURN_MS), store: createCellStore(), slab };
   const isShared = threads !== undefined && tasks.reduce((sum, task) => sum + weightOf(task), 0) >= SHARED_WEIGHT_MIN;
+  const desk = { pacer: createPacer(), store: createCellStore(), slab };
   const places = [...tasks.keys()];
   if (isShared) places.sort((one, other) => tasks[one]!.sent - tasks[other]!.sent);
   let next = 0;
   let end = places.length;
 
-  async function writeAll(): Promise<void> {
+  async function writeAll(pacer: Pacer): Promise<void> {
     // One after another: each is read in place of the one before.
     const readBag = createBagReader();
     while (next < end) {
       const place = places[next++]!;
-      heads[place] = await writeHead(openTransaction(tasks[place]!.row, readBag), desk);
+      heads[place] = await writeHead(openTransaction(tasks[place]!.row, readBag), { ...desk, pacer });
       written?.(1, 'event_loop');
-      await desk.pacer.pause();
+      await pacer.pause();
     }
   }
 
@@ -85,6 +85,8 @@ export async function writeHeads(
   }
 
   const lines = isShared ? Array.from({ length: LINES }, () => giveAway(threads)) : [];
-  await Promise.all([...lines, writeAll()]);
+  const isHelped = end < places.length;
+  const pacer = isHelped ? createPacer(() => performance.now(), HELPED_TURN_MS) : desk.pacer;
+  await Promise.all([...lines, writeAll(pacer)]);
   return heads as TransactionHead[];
 }
