@@ -119,16 +119,20 @@ function readInfo(slice: CellSlice): MessageInfo {
 /** Who sent a message, without reading the rest: null for a message from outside. Throws DecodeError. */
 export function readSender(table: CellTable, cell: number): InternalAddress | undefined | null {
   const slice = new CellSlice(table, cell);
-  if (!slice.bit()) slice.skip(3);
-  else if (!slice.bit()) return null;
+  const isExternal = slice.bit();
+  const isFromOutside = isExternal && !slice.bit();
+  if (isFromOutside) return null;
+  if (!isExternal) slice.skip(3);
   return expectInternal(slice, readMessageAddress(slice));
 }
 
 /** Whom a message goes to, without reading the rest: null for one to the outside. Throws DecodeError. */
 export function readReceiver(table: CellTable, cell: number): InternalAddress | null {
   const slice = new CellSlice(table, cell);
-  if (!slice.bit()) slice.skip(3);
-  else if (slice.bit()) return null;
+  const isExternal = slice.bit();
+  const isToOutside = isExternal && slice.bit();
+  if (isToOutside) return null;
+  if (!isExternal) slice.skip(3);
   skipMessageAddress(slice);
   return readInternalAddress(slice);
 }
