@@ -8,12 +8,12 @@ import { writeHead, type TransactionHead } from './transaction-heads.ts';
 
 // A thread that writes transactions.
 
-const readBag = createBagReader();
 /** Nobody else waits here. */
 const pacer = { pause: () => undefined };
 
 answerJobs<HeadJob, HeadResult>(async (job) => {
   const desk = { pacer, store: createCellStore(), slab: createTextSlab() };
+  const readBag = createBagReader();
   const heads: TransactionHead[] = [];
   for (const row of unpackRows(job)) heads.push(await writeHead(openTransaction(row, readBag), desk));
   const result = packHeads(heads);
