@@ -13,7 +13,7 @@ import { createInterpreterProgress } from '#service/interpreter/progress.ts';
 import { createMetadataMetrics } from '#service/metadata/metrics.ts';
 import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
-import { createKeptMetrics, createV3Metrics } from '#service/v3/metrics.ts';
+import { createKeptMetrics, createV3Metrics, createWritingMetrics } from '#service/v3/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 
 const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
@@ -47,6 +47,7 @@ describe('what is seen of the service', () => {
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     createV3Metrics(own, { rows: () => 0, waiting: () => 0 });
     createKeptMetrics(own, { transactions: () => 0, messages: () => 0 });
+    createWritingMetrics(own);
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];
     expect(documented.toSorted()).toEqual(registered.toSorted());
