@@ -109,8 +109,8 @@ export function createThreads<Job, Result>(
 /** A result, and what of it the asking thread takes over instead of a copy. */
 export type JobAnswer<Result> = { readonly result: Result; readonly transfer?: readonly Transferable[] };
 
-// oxlint-disable typescript/no-unnecessary-type-parameters -- both sides of a border name what crosses it
 /** To be called once by the module of a thread. @param work what it throws is told to who asked, as text */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- both sides of a border name what crosses it
 export function answerJobs<Job, Result>(work: (job: Job) => JobAnswer<Result> | Promise<JobAnswer<Result>>): void {
   const port = parentPort!;
   const answer = async ({ id, job }: Request<Job>): Promise<void> => {

@@ -33,24 +33,27 @@ export function createTextSlab(): TextSlab {
     piece = piece.subarray(at);
     at = 0;
   };
-  const add = (text: string | Uint8Array): void => {
-    if (typeof text !== 'string') {
-      if (text.length >= OWN_PIECE_BYTES) return addWhole(text);
-      makeRoom(text.length);
-      piece.set(text, at);
-      at += text.length;
-      return;
-    }
+  /** @returns where the text begins */
+  const write = (text: string): number => {
     // A character takes at most three bytes: counted only where there may be too few.
     if (at + text.length * 3 > piece.length) makeRoom(Buffer.byteLength(text));
+    const start = at;
     at += piece.write(text, at);
+    return start;
+  };
+  const copy = (bytes: Uint8Array): void => {
+    makeRoom(bytes.length);
+    piece.set(bytes, at);
+    at += bytes.length;
   };
   return {
-    add,
+    add(text) {
+      if (typeof text === 'string') write(text);
+      else if (text.length < OWN_PIECE_BYTES) copy(text);
+      else addWhole(text);
+    },
     place(text) {
-      if (at + text.length * 3 > piece.length) makeRoom(Buffer.byteLength(text));
-      const start = at;
-      at += piece.write(text, at);
+      const start = write(text);
       return piece.subarray(start, at);
     },
     pieces: () => (at === 0 ? full : [...full, piece.subarray(0, at)]),
