@@ -25,7 +25,7 @@ export function createPacer(nowMs: () => number = () => performance.now(), turnM
 
 /** Shows the items of a long list one by one and lets other requests run in between. */
 export async function mapPaced<A, B>(
-  items: readonly A[],
+  items: Iterable<A>,
   view: (item: A) => B,
   pacer: Pacer = createPacer(),
 ): Promise<B[]> {
@@ -58,6 +58,25 @@ export class Written<T> {
   toJSON(): T {
     return JSON.parse(this.parts.join('')) as T;
   }
+}
+
+/** An object as the JSON of its values: hundreds of names that nothing else is called are no keys of one first. */
+export function writeEntries<T>(
+  entries: Iterable<readonly [name: string, value: T | Written<T>]>,
+): Written<Record<string, T>> {
+  const parts: (string | Buffer)[] = [];
+  let text = '{';
+  let comma = '';
+  for (const [name, value] of entries) {
+    text += `${comma}${JSON.stringify(name)}:`;
+    comma = ',';
+    if (value instanceof Written) {
+      parts.push(text, ...value.parts);
+      text = '';
+    } else text += JSON.stringify(value);
+  }
+  parts.push(`${text}}`);
+  return new Written(parts);
 }
 
 /** Answers whose lists and maps have items of some milliseconds of JSON at most. */

@@ -5,7 +5,7 @@ import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
-import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
+import { decodedOpcode, type BodyDecoder } from '../decode/messages/messages.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 import { initCell, type CellAt } from '../decode/tlb/message-cells.ts';
 import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
@@ -66,17 +66,17 @@ export type MessageView = Infer<typeof message>;
 /** From this version of the software on the bits of the IHR fee are flags (indexing sheet 3). */
 const flagsVersionMin = 12;
 
-/**
- * A message in the table of its transaction.
- * @param softwareVersion of the block; null when the block does not say
- * @param store takes cells that have to be made to show it: one for all messages of an answer
- */
-export function viewMessage(
-  table: CellTable,
-  shown: Message,
-  softwareVersion: number | null,
-  store: CellStore,
-): MessageView {
+/** What messages of one transaction are shown by. */
+export type MessageSource = {
+  readonly table: CellTable;
+  /** Of the block; null when the block does not say. */
+  readonly softwareVersion: number | null;
+  /** Takes cells that have to be made to show them: one for all messages of an answer. */
+  readonly store: CellStore;
+  readonly decode: BodyDecoder;
+};
+
+export function viewMessage(shown: Message, { table, softwareVersion, store, decode }: MessageSource): MessageView {
   const { init } = shown;
   const opcode = readOpcode(table, shown.body);
   return {
@@ -87,7 +87,7 @@ export function viewMessage(
     message_content: {
       hash: viewBytes(digestBody(table, shown.body).hash),
       body: writeBodyText(table, shown.body),
-      decoded: decodedOf(table, shown),
+      decoded: decodedOf(table, shown, decode),
     },
     init_state: init === undefined ? null : viewInit(initCell(store, table, init)),
     ...viewNormalized(table, shown),
@@ -152,9 +152,9 @@ function viewInit({ table, cell }: CellAt): Infer<typeof messageContent> {
 }
 
 /** Null for an exotic cell too: what it names is not here. */
-function decodedOf(table: CellTable, { body }: Message): DecodedBody | null {
+function decodedOf(table: CellTable, { body }: Message, decode: BodyDecoder): DecodedBody | null {
   if (table.kind(body.cell) !== 'ordinary') return null;
-  return decodeBody(openBody(table, body)) ?? null;
+  return decode(openBody(table, body)) ?? null;
 }
 
 /** Of a message from outside, when it differs from its hash (TEP-467). */

@@ -4,6 +4,7 @@ import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { addressText } from '../decode/messages/addresses.ts';
+import { decodeBody } from '../decode/messages/messages.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
@@ -49,7 +50,8 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
           mapPaced(opened, (one) => {
             if (!('shown' in one)) return new Written([one.text]);
             const { table, content, softwareVersion, transactions } = one.shown;
-            const view = { ...viewMessage(table, content, softwareVersion, store), ...transactions };
+            const source = { table, softwareVersion, store, decode: decodeBody };
+            const view = { ...viewMessage(content, source), ...transactions };
             const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
             texts.keep(one.key, { parts: json.parts, names: endsOf(content) });
             return json;

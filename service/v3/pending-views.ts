@@ -1,4 +1,4 @@
-import { createPacer } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
@@ -10,8 +10,8 @@ import { viewBytes } from './scalars.ts';
 import { growTree } from './trace-tree.ts';
 import type { TraceView } from './trace-views.ts';
 import {
+  openMessages,
   viewHead,
-  viewMessages,
   viewTail,
   type ShownTransaction,
   type StatesByHash,
@@ -33,7 +33,9 @@ export async function viewPending(traces: readonly PendingTrace[]): Promise<read
       await pacer.pause();
       const opened = openForeseen(foreseen, one);
       const tail = viewTail({ ...opened, ...opened.transaction }, states);
-      transactions.push({ ...viewHead(opened), ...(await viewMessages(opened, pacer, store)), ...tail });
+      const { taken, sent } = openMessages(opened, store);
+      const out_msgs = await mapPaced(sent, (message) => message, pacer);
+      transactions.push({ ...viewHead(opened), in_msg: taken, out_msgs, ...tail });
     }
     viewed.push({ trace: one, transactions });
   }

@@ -1,8 +1,8 @@
-import { markFlat, writePaced, type Pacer } from '../contract/paced.ts';
+import type { Pacer } from '../contract/paced.ts';
 import type { TextSlab } from '../contract/text-slab.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { TreeTransaction } from './trace-tree.ts';
-import { viewHead, viewMessages, type ShownTransaction } from './transaction-views.ts';
+import { openMessages, viewHead, type ShownTransaction } from './transaction-views.ts';
 
 /** All of a transaction but what the states of its account say: its cells are not needed any more. */
 export type TransactionHead = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
@@ -12,23 +12,32 @@ export type TransactionHead = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
 
 /** What the transactions of one answer are written with. */
 export type Desk = {
+  /** Asked between messages. */
   readonly pacer: Pacer;
   /** Takes cells that have to be made to show them. */
   readonly store: CellStore;
   readonly slab: TextSlab;
 };
 
+/** A message is text as soon as it is viewed: of hundreds that a transaction may have, none outlives the next. */
 export async function writeHead(shown: ShownTransaction, { pacer, store, slab }: Desk): Promise<TransactionHead> {
-  const view = { ...viewHead(shown), ...(await viewMessages(shown, pacer, store)) };
-  const { in_msg, out_msgs } = view;
-  const text = out_msgs.length <= SENT_AT_ONCE ? JSON.stringify(view) : await writePaced(markFlat(view), pacer);
-  const pieces = typeof text === 'string' ? [slab.place(text)] : text;
-  return {
-    in_msg: in_msg && { hash: in_msg.hash },
-    out_msgs: out_msgs.map(({ hash }) => ({ hash })),
-    pieces: [...pieces.slice(0, -1), pieces.at(-1)!.subarray(0, -1)],
-  };
+  const { taken, sent } = openMessages(shown, store);
+  const out_msgs: TransactionHead['out_msgs'][number][] = [];
+  const pieces: Buffer[] = [];
+  let text = `${JSON.stringify({ ...viewHead(shown), in_msg: taken }).slice(0, -1)},"out_msgs":[`;
+  for (const message of sent) {
+    text += `${out_msgs.length === 0 ? '' : ','}${JSON.stringify(message)}`;
+    out_msgs.push({ hash: message.hash });
+    if (text.length > PIECE_LENGTH) {
+      pieces.push(slab.place(text));
+      text = '';
+    }
+    const rest = pacer.pause();
+    if (rest !== undefined) await rest;
+  }
+  pieces.push(slab.place(`${text}]`));
+  return { in_msg: taken && { hash: taken.hash }, out_msgs, pieces };
 }
 
-/** Messages of a transaction that are written at once: decoded, each is some milliseconds of JSON at most. */
-const SENT_AT_ONCE = 3;
+/** Characters that are put into the slab at once. */
+const PIECE_LENGTH = 16_384;

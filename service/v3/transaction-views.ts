@@ -1,9 +1,11 @@
 import { list, named, object, oneOfStrings, optional, type Infer, type Shape } from '../contract/shape.ts';
-import type { Pacer, Written } from '../contract/paced.ts';
+import type { Written } from '../contract/paced.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
+import { createBodyDecoder } from '../decode/messages/messages.ts';
 import type { AccountStatus } from '../decode/tlb/account-status.ts';
+import type { Message } from '../decode/tlb/message.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountStateRow } from '../store/tables.ts';
 import { viewStatus } from './account-rows.ts';
@@ -102,8 +104,7 @@ export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
 /** Hash of `account_none$0`: no account. */
 const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 
-/** What a transaction took and sent. */
-export type MessagesView = Pick<TransactionView, 'in_msg' | 'out_msgs'>;
+type MessagesView = Pick<TransactionView, 'in_msg' | 'out_msgs'>;
 
 /** The fields of a transaction before its messages. */
 export function viewHead(shown: ShownTransaction): Omit<TransactionView, keyof MessagesView | keyof TailView> {
@@ -143,25 +144,24 @@ export function viewTail(tail: TransactionTail, states: StatesByHash): TailView 
   };
 }
 
-/**
- * Messages are sent in the order of their lt.
- * @param pacer is asked between messages: one transaction may have 255, and each may take some milliseconds
- * @param store takes cells that have to be made to show them: one for all of an answer
- */
-export async function viewMessages(
+/** Messages of a transaction. */
+export type OpenedMessages = {
+  readonly taken: MessageView | null;
+  /** In the order of their lt, viewed one by one: each may take some milliseconds. */
+  readonly sent: Iterable<MessageView>;
+};
+
+/** @param store takes cells that have to be made to show them: one for all of an answer */
+export function openMessages(
   { table, transaction: { inMessage, outMessages }, softwareVersion }: ShownTransaction,
-  pacer: Pacer,
   store: CellStore,
-): Promise<MessagesView> {
-  const sent: MessageView[] = [];
-  for (const one of outMessages) {
-    const rest = pacer.pause();
-    if (rest !== undefined) await rest;
-    sent.push(viewMessage(table, one, softwareVersion, store));
-  }
+): OpenedMessages {
+  // An order that was taken may hold what was sent: that is decoded once.
+  const source = { table, softwareVersion, store, decode: createBodyDecoder() };
+  const view = (one: Message): MessageView => viewMessage(one, source);
   return {
-    in_msg: inMessage === undefined ? null : viewMessage(table, inMessage, softwareVersion, store),
-    out_msgs: sent,
+    taken: inMessage === undefined ? null : view(inMessage),
+    sent: outMessages.values().map(view),
   };
 }
 

@@ -47,11 +47,28 @@ const BOC_BYTES_MAX = 1 << 20;
 const REFS_DEEP_MAX = 300;
 
 /** Counts down what a body may cost; `deep` is the current depth. */
-export type Budget = { steps: number; bocBytes: number; deep: number };
+export type Budget = {
+  steps: number;
+  bocBytes: number;
+  deep: number;
+  /** Where in the value that is being read cells stand. */
+  cells: CellPlace[];
+  /** Whether a cell was not looked into because it lies too deep. */
+  isCut: boolean;
+};
+
+/** A field, or an entry of a dictionary, that is a cell. */
+export type CellPlace = { of: ReadObject; readonly name: string };
 
 /** A full budget. */
 export function newBudget(): Budget {
-  return { steps: STEPS_MAX, bocBytes: BOC_BYTES_MAX, deep: 0 };
+  return { steps: STEPS_MAX, bocBytes: BOC_BYTES_MAX, deep: 0, cells: [], isCut: false };
+}
+
+/** Sets a field, and notes it where it is a cell. */
+export function setValue(of: ReadObject, name: string, value: ReadValue, { cells }: Budget): void {
+  of[name] = value;
+  if (value instanceof RawCell || value instanceof ExoticCell) cells.push({ of, name });
 }
 
 /** True when a failure is that the budget is used up, so that trying another constructor is of no use. */

@@ -1,7 +1,7 @@
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
 import { bocText, ExoticCell, isExhausted, newBudget, RawCell } from './decoded.ts';
-import type { Budget, DecodedBody, DecodedObject, DecodedValue, ReadObject } from './decoded.ts';
+import type { Budget, DecodedBody, ReadObject, ReadValue } from './decoded.ts';
 import { createReaders, isEmpty } from './readers.ts';
 import type { Read } from './readers.ts';
 import { readConstructor } from './scheme-line.ts';
@@ -55,25 +55,57 @@ export function decodedOpcode(opcode: number): string | undefined {
  * @returns undefined when nothing fits
  */
 export function decodeBody(body: CellSlice): DecodedBody | undefined {
-  const { stackTraceLimit } = Error;
-  // Most errors in here say that one of several constructors does not fit: their stacks, which nobody sees, took a fifth of the time.
-  Error.stackTraceLimit = 0;
-  try {
-    return decodeSlice(body, 0, newBudget());
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined;
-    Error.stackTraceLimit = stackTraceLimit;
-    // A defect of ours: read again, it is thrown with its stack.
-    return decodeSlice(body, 0, newBudget());
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+  return createBodyDecoder()(body);
 }
 
-function decodeSlice(body: CellSlice, nested: number, budget: Budget): DecodedBody | undefined {
+/** `decodeBody` for bodies of one table. What it returns must not change: a message that was decoded within an order before is not decoded again. */
+export type BodyDecoder = typeof decodeBody;
+
+export function createBodyDecoder(): BodyDecoder {
+  const known: KnownCells = new Map();
+  return (body) => {
+    const content = known.size > 0 && body.remainingRefs > 0 ? contentOf(body) : '';
+    if (known.has(content)) return known.get(content);
+    const { stackTraceLimit } = Error;
+    // Most errors in here say that one of several constructors does not fit: their stacks, which nobody sees, took a fifth of the time.
+    Error.stackTraceLimit = 0;
+    try {
+      return decodeSlice(body, { known, nested: 0 }, newBudget());
+    } catch (error) {
+      if (error instanceof DecodeError) return undefined;
+      Error.stackTraceLimit = stackTraceLimit;
+      // A defect of ours: read again, it is thrown with its stack.
+      return decodeSlice(body, { known, nested: 0 }, newBudget());
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  };
+}
+
+/** What cells right within bodies say, as they would by themselves, by their content; undefined where nothing fits. One without references is decoded as fast as it is found. */
+type KnownCells = Map<string, DecodedBody | undefined>;
+
+/** @param nested cells around this one */
+type Within = { readonly known: KnownCells; readonly nested: number };
+
+/** Bits and references that a slice has left: the same text for the same content of one table. */
+function contentOf(slice: CellSlice): string {
+  const rest = slice.clone();
+  let text = `${rest.remainingBits}`;
+  while (rest.remainingRefs > 0) text += `,${rest.ref()}`;
+  return `${text} ${rest.bits(rest.remainingBits).toString('latin1')}`;
+}
+
+function decodeSlice(body: CellSlice, within: Within, budget: Budget): DecodedBody | undefined {
   if (isEmpty(body)) return { '@type': 'empty_cell' };
+  const around = budget.cells;
+  budget.cells = [];
   const found = readNamed(body, budget) ?? readUnnamed(body, budget);
-  return found === undefined ? undefined : (settle(comment(found), nested, budget) as DecodedBody);
+  const decoded = found === undefined ? undefined : comment(found);
+  // What the cells of the value say takes their place in it.
+  for (const { of, name } of budget.cells) of[name] = lookInto(of[name]!, within, budget);
+  budget.cells = around;
+  return decoded as DecodedBody | undefined;
 }
 
 function readNamed(body: CellSlice, budget: Budget): ReadObject | undefined {
@@ -112,12 +144,13 @@ function attempt(
   const { deep } = budget;
   try {
     const value = read(slice, {}, budget) as ReadObject;
-    return accept(slice) ? value : undefined;
+    if (accept(slice)) return value;
   } catch (error) {
     if (!(error instanceof DecodeError) || isExhausted(budget)) throw error;
     budget.deep = deep;
-    return undefined;
   }
+  budget.cells.length = 0;
+  return undefined;
 }
 
 /** A text comment says its type twice, for older clients (v3 sheet 13). */
@@ -126,16 +159,20 @@ function comment(value: ReadObject): ReadObject {
   return { '@type': 'text_comment', type: 'text_comment', comment: value['text']! };
 }
 
-/** Looks into the cells of a value that was read whole; what it says of them takes their place in it. */
-function settle(value: ReadObject | RawCell | ExoticCell, nested: number, budget: Budget): DecodedValue {
+/** What a cell of a value that was read whole says, or its bag. */
+function lookInto(value: ReadValue, { known, nested }: Within, budget: Budget): ReadValue {
   if (value instanceof ExoticCell) return bocText(value, budget);
-  if (value instanceof RawCell) {
-    const inside = nested < NESTED_MAX ? decodeSlice(value.slice, nested + 1, budget) : undefined;
-    return inside ?? bocText(value, budget);
+  // A field that was set twice was looked into already.
+  if (!(value instanceof RawCell)) return value;
+  if (nested >= NESTED_MAX) {
+    budget.isCut = true;
+    return bocText(value, budget);
   }
-  for (const name in value) {
-    const inner = value[name]!;
-    if (typeof inner === 'object' && inner !== null) value[name] = settle(inner, nested, budget);
-  }
-  return value as DecodedObject;
+  const { slice } = value;
+  const wasCut = budget.isCut;
+  budget.isCut = false;
+  const inside = decodeSlice(slice, { known, nested: nested + 1 }, budget);
+  if (nested === 0 && slice.remainingRefs > 0 && !budget.isCut) known.set(contentOf(slice), inside);
+  budget.isCut ||= wasCut;
+  return inside ?? bocText(value, budget);
 }

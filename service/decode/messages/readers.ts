@@ -3,7 +3,7 @@ import { DecodeError } from '../errors.ts';
 import { keyUint, walkHashmap } from '../hashmap.ts';
 import { readMessageAddress } from '../tlb/message-address.ts';
 import { readAccountText, readAddressText } from './addresses.ts';
-import { ExoticCell, insideRef, RawCell, takeRef, takeRest, takeStep } from './decoded.ts';
+import { ExoticCell, insideRef, RawCell, setValue, takeRef, takeRest, takeStep } from './decoded.ts';
 import type { Budget, ReadObject, ReadValue } from './decoded.ts';
 import type { Constructor, Field, Parameter, Term } from './scheme-line.ts';
 import { readChunkedText, readSnakeText } from './texts.ts';
@@ -148,9 +148,10 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const tells = isTold(field, wanted);
     return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
       takeStep(budget);
+      const noted = budget.cells.length;
       const value = read(slice, scope, budget);
-      if (name === undefined) merge(target, value);
-      else target[name] = value;
+      if (name === undefined) merge(target, value, budget, noted);
+      else setValue(target, name, value, budget);
       if (tells) scope[name!] = Number(value);
     };
   }
@@ -229,7 +230,9 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       const isSecond = slice.bit();
       const value = (isSecond ? readSecond : readFirst)(slice, scope, budget);
       if (sameContent) return value;
-      return { '@type': isSecond ? 'second_from_either' : 'first_from_either', value };
+      const chosen: ReadObject = { '@type': isSecond ? 'second_from_either' : 'first_from_either' };
+      setValue(chosen, 'value', value, budget);
+      return chosen;
     };
   }
 
@@ -240,7 +243,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       if (kind === 'HashmapE' && !slice.bit()) return entries;
       const visit = (key: Buffer, value: CellSlice): void => {
         takeStep(budget);
-        entries[keyText(key, bits)] = read(value, scope, budget);
+        setValue(entries, keyText(key, bits), read(value, scope, budget), budget);
         if (!isEmpty(value)) throw failed(value, 'value of its type alone');
       };
       return insideRef(budget, () => {
@@ -350,13 +353,17 @@ function hasTag(slice: CellSlice, { tagBits, tag }: Choice): boolean {
   return tagBits === 0 || (slice.remainingBits >= tagBits && slice.uintAhead(0, tagBits) === tag);
 }
 
-/** A value without a name: its fields are those of the object around it. */
-function merge(target: ReadObject, value: ReadValue): void {
+/** A value without a name: its fields are those of the object around it. @param noted cells before it was read */
+function merge(target: ReadObject, value: ReadValue, budget: Budget, noted: number): void {
   if (typeof value !== 'object' || value === null || value instanceof RawCell || value instanceof ExoticCell) {
-    target['value'] = value;
+    setValue(target, 'value', value, budget);
     return;
   }
   for (const [name, inner] of Object.entries(value)) if (name !== '@type') target[name] = inner;
+  for (let at = noted; at < budget.cells.length; at++) {
+    const place = budget.cells[at]!;
+    if (place.of === value) place.of = target;
+  }
 }
 
 /** Keys of up to 64 bits are numbers, longer ones hashes and addresses. */

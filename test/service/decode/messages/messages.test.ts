@@ -1,9 +1,8 @@
-import { beginCell } from '@ton/core';
-import type { Cell } from '@ton/core';
+import { Address, beginCell, Cell, type Builder } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
-import { decodeBody, decodedOpcode } from '#service/decode/messages/messages.ts';
+import { createBodyDecoder, decodeBody, decodedOpcode } from '#service/decode/messages/messages.ts';
 import { createRandom } from '../random.ts';
 import { bodyConstructors, createBodyBuilder } from './body-builder.ts';
 
@@ -167,6 +166,76 @@ function settleRequest(forks: number): unknown {
 function fork(branch: Cell): Cell {
   return beginCell().storeUint(0b00, 2).storeRef(branch).storeRef(branch).endCell();
 }
+
+/** A jetton transfer with a payload in a cell. */
+const forwarded = (n: number): Builder =>
+  beginCell()
+    .storeUint(0xf8a7ea5, 32)
+    .storeUint(n, 64)
+    .storeCoins(n)
+    .storeUint(0, 2)
+    .storeUint(0, 2)
+    .storeBit(0)
+    .storeCoins(1)
+    .storeBit(1)
+    .storeRef(beginCell().storeUint(0, 32).storeStringTail(`payload ${n}`).endCell());
+
+describe('a decoder for bodies of one table', () => {
+  /** Eleven bodies in one another: by itself the last one is within reach, in an order it is not. */
+  const deep = Array.from({ length: 10 }).reduce<Cell>(
+    (inner) => beginCell().storeUint(0xc0ffee36, 32).storeUint(0, 64).storeRef(inner).endCell(),
+    beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell(),
+  );
+  const bodies = [
+    forwarded(1),
+    forwarded(2),
+    beginCell().storeUint(0xfffffffe, 32).storeRef(Cell.EMPTY),
+    beginCell().storeSlice(deep.beginParse()),
+  ];
+
+  /** A signed order of a wallet v4 to send the bodies, each in its message or in a cell of its own. */
+  function order(isApart: boolean): Cell {
+    const builder = beginCell().storeUint(0, 512).storeUint(1, 32).storeUint(2, 32).storeUint(3, 32).storeUint(0, 8);
+    for (const body of bodies) {
+      const message = beginCell()
+        .storeUint(0x10, 6)
+        .storeAddress(new Address(0, Buffer.alloc(32, 5)))
+        .storeCoins(5)
+        .storeUint(0, 1 + 4 + 4 + 64 + 32 + 1);
+      builder.storeUint(3, 8);
+      builder.storeRef(isApart ? message.storeBit(1).storeRef(body.endCell()) : message.storeBit(0).storeBuilder(body));
+    }
+    return builder.endCell();
+  }
+
+  it.each([
+    ['in cells of their own', true],
+    ['within their messages', false],
+  ])('tells bodies that it met within an order as they are told by themselves: %s', (_where, isApart) => {
+    const boc = parseBoc(
+      beginCell().storeRef(order(isApart)).storeRef(beginCell().storeRef(deep).endCell()).endCell().toBoc(),
+    );
+    const root = new CellSlice(boc, boc.roots[0]!);
+    const decodeKnown = createBodyDecoder();
+    const taken = root.refSlice();
+    expect(decodeKnown(taken)).toMatchObject({ '@type': 'wallet_signed_v4' });
+    const sent = Array.from({ length: 4 }, (_, at) => {
+      const slice = new CellSlice(boc, boc.ref(taken.cell, at));
+      slice.skip(slice.remainingBits - (isApart ? 0 : bodies[at]!.bits));
+      return isApart ? slice.refSlice() : slice;
+    });
+    expect(sent.map(decodeKnown)).toEqual(sent.map(decodeBody));
+    expect(sent.map((one) => decodeKnown(one)?.['@type'])).toEqual([
+      'jetton_transfer',
+      'jetton_transfer',
+      undefined,
+      'coffee_notification',
+    ]);
+    const within = JSON.stringify(decodeKnown(taken));
+    expect(within).toContain(JSON.stringify(decodeKnown(sent[0]!)));
+    expect(within).not.toContain(JSON.stringify(decodeKnown(sent[3]!)));
+  });
+});
 
 describe('decodedOpcode', () => {
   it.each([
