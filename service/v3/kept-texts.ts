@@ -18,7 +18,10 @@ export type KeptTextsDependencies = {
 const SHARE_MAX = 1 / 8;
 
 /** Where in the slab an entry is: its names behind its text. */
-type Entry = { readonly start: number; readonly textEnd: number; readonly end: number };
+type Entry = { readonly key: string; readonly start: number; readonly textEnd: number; readonly end: number };
+
+/** Entries passed over before the line is cut: with fewer it is cut too often. */
+const PASSED_MIN = 1024;
 
 /**
  * All are in one slab outside of the heap, which is written round and round: tens of thousands of objects would be passed over by each collection.
@@ -32,25 +35,37 @@ export function createKeptTexts<T>(
   { counted }: KeptTextsDependencies,
 ): KeptTexts<T> {
   const slab = Buffer.allocUnsafeSlow(bytesMax);
-  /** In the order in which they were written. */
   const entries = new Map<string, Entry>();
+  /** In the order in which they were written, those that were dropped since among them. A map has that order too, but finds its first one past all that were dropped. */
+  let line: Entry[] = [];
+  /** Place of the first one in line. */
+  let first = 0;
   let bytes = 0;
   let next = 0;
 
-  function drop(key: string, { start, end }: Entry): void {
+  function drop({ key, start, end }: Entry): void {
     entries.delete(key);
     bytes -= end - start;
+  }
+
+  function firstInLine(): Entry | undefined {
+    while (first < line.length && entries.get(line[first]!.key) !== line[first]) first++;
+    if (first > PASSED_MIN && first * 2 > line.length) {
+      line = line.slice(first);
+      first = 0;
+    }
+    return line[first];
   }
 
   /** Makes room behind what was written last, or at the beginning where the end is too near. */
   function makeRoom(length: number): number {
     const isWrapping = next + length > bytesMax;
     const start = isWrapping ? 0 : next;
-    for (const [key, entry] of entries) {
+    for (let entry = firstInLine(); entry !== undefined; entry = firstInLine()) {
       // What lies between the last one and the end is older than what lies at the beginning.
       const isLeftBehind = isWrapping && entry.start >= next;
       if (!isLeftBehind && (entry.start >= start + length || entry.end <= start)) break;
-      drop(key, entry);
+      drop(entry);
     }
     return start;
   }
@@ -69,7 +84,7 @@ export function createKeptTexts<T>(
     },
     keep(key, { parts, names }) {
       const before = entries.get(key);
-      if (before !== undefined) drop(key, before);
+      if (before !== undefined) drop(before);
       const pieces = [...parts, JSON.stringify(names)];
       const lengths = pieces.map((piece) => Buffer.byteLength(piece));
       const length = lengths.reduce((sum, one) => sum + one, 0);
@@ -79,7 +94,9 @@ export function createKeptTexts<T>(
       for (const piece of pieces) at += typeof piece === 'string' ? slab.write(piece, at) : piece.copy(slab, at);
       next = at;
       bytes += length;
-      entries.set(key, { start, textEnd: at - lengths.at(-1)!, end: at });
+      const entry = { key, start, textEnd: at - lengths.at(-1)!, end: at };
+      entries.set(key, entry);
+      line.push(entry);
     },
     bytes: () => bytes,
   };
