@@ -1,3 +1,4 @@
+import type { StoredAccount } from '../account-key.ts';
 import { signedOf } from './blocks.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -41,6 +42,45 @@ export async function ltsOfTimes(
 }
 
 type Edge = { readonly lt: bigint };
+
+/**
+ * Where transactions of an account and a time can be: from the last block before on and up to the first one behind, of those that hold the account. Along these both
+ * lt and time grow, through splits and merges. Without such a block nearby the bound is that of `ltsOfTimes`.
+ */
+export async function ltsOfAccountTimes(
+  store: StoreReader,
+  { workchain, id }: StoredAccount,
+  { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
+): Promise<LtWindow> {
+  const shards = shardsOf(id);
+  const near = (lt: string, from: number, to: number, sort: string): Promise<readonly Edge[]> =>
+    store.read<Edge>(
+      `SELECT ${lt} AS lt FROM blocks WHERE gen_utime >= $1::bigint AND gen_utime <= $2::bigint AND workchain = $3::bigint AND shard = ANY($4::bigint[])
+       ORDER BY gen_utime ${sort} LIMIT 1`,
+      [from, to, workchain, shards],
+    );
+  const [before, after] = await Promise.all([
+    startUtime === undefined ? [] : near('start_lt', startUtime - secondsApart, startUtime - 1, 'DESC'),
+    endUtime === undefined ? [] : near('end_lt', endUtime + 1, endUtime + secondsApart, 'ASC'),
+  ]);
+  const around = await ltsOfTimes(store, {
+    startUtime: before[0] === undefined ? startUtime : undefined,
+    endUtime: after[0] === undefined ? endUtime : undefined,
+  });
+  return { from: before[0]?.lt ?? around.from, to: after[0]?.lt ?? around.to };
+}
+
+/** The deepest split that the chain allows. */
+const prefixBitsMax = 60;
+
+/** The shards that an account can be in, signed: of its first bits, whatever their number, a 1 and zeros. */
+function shardsOf(accountId: Uint8Array): readonly bigint[] {
+  const prefix = Buffer.from(accountId).readBigUInt64BE(0);
+  return Array.from({ length: prefixBitsMax + 1 }, (_, bits) => {
+    const end = 1n << BigInt(63 - bits);
+    return BigInt.asIntN(64, (prefix & (-2n * end)) | end);
+  });
+}
 
 /** Blocks that hold what is looked for. */
 export type BlockNames = {

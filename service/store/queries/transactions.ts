@@ -2,7 +2,7 @@ import { accountKey, type StoredAccount } from '../account-key.ts';
 import type { AccountStateRow, TransactionRow } from '../tables.ts';
 import { signedOf } from './blocks.ts';
 import { createConditions, pageOf, type Conditions, type Direction, type Page } from './conditions.ts';
-import { everyLt, intersect, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
+import { everyLt, intersect, ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -114,7 +114,12 @@ async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtW
     { from: filter.startLt ?? everyLt.from, to: filter.endLt ?? everyLt.to },
     filter.lt === undefined ? everyLt : { from: filter.lt, to: filter.lt },
   );
-  const [times, blocks] = await Promise.all([ltsOfTimes(store, filter), ltsOfBlocks(store, filter)]);
+  const [account, other] = filter.accounts ?? [];
+  const isOfOne = account !== undefined && other === undefined;
+  const [times, blocks] = await Promise.all([
+    isOfOne ? ltsOfAccountTimes(store, account, filter) : ltsOfTimes(store, filter),
+    ltsOfBlocks(store, filter),
+  ]);
   return intersect(given, intersect(times, blocks));
 }
 
