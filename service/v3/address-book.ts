@@ -1,4 +1,5 @@
-import { list, map, named, object, type Infer } from '../contract/shape.ts';
+import { writeEntries, type Written } from '../contract/paced.ts';
+import { list, map, named, object, type Infer, type Shape } from '../contract/shape.ts';
 import { formatFriendlyAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { isWalletCode } from '../live/wallets.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -16,11 +17,14 @@ const row = named(
   object({ user_friendly: orNull(anyText), domain: orNull(anyText), interfaces: orNull(list(anyText)) }),
 );
 
-/** What is known of some accounts, by address (v3 sheet 5.1). */
-export const addressBook = named('AddressBook', map(row));
-
-export type AddressBook = Infer<typeof addressBook>;
 type AddressBookRow = Infer<typeof row>;
+
+/** What is known of some accounts, by address (v3 sheet 5.1). */
+export type AddressBook = Written<Record<string, AddressBookRow>>;
+
+const { schema, definitions } = named('AddressBook', map(row));
+
+export const addressBook: Shape<AddressBook> = { schema, definitions };
 
 /** Address books for answers. */
 export type AddressBooks = {
@@ -87,12 +91,12 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
       const found = await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, unreadable, store)));
       for (const part of found) rows.push(...part);
     }
-    return Object.fromEntries(rows);
+    return writeEntries(rows);
   }
 
   return {
     async bookOf(addresses, { store, settings }) {
-      if (!settings.addressBook) return {};
+      if (!settings.addressBook) return writeEntries<AddressBookRow>([]);
       const shown = [...addresses].filter((address) => address !== null);
       return read(shown, { user_friendly: 'addr_none', domain: null, interfaces: [] }, store);
     },

@@ -1,3 +1,4 @@
+import { writeEntries, type Written } from '../contract/paced.ts';
 import {
   list,
   map,
@@ -14,7 +15,7 @@ import { action, type ActionView } from './action-views.ts';
 import { anyText, flag, hash, integer, intString, orNull, uintString, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { growTree, type TraceNode } from './trace-tree.ts';
 import type { WrittenTransaction } from './shown-transactions.ts';
-import { transaction } from './transaction-views.ts';
+import { transaction, type TransactionView } from './transaction-views.ts';
 
 const nodeItself: Shape<TraceNode> = { schema: { $ref: referenceTo('TraceNode') }, definitions: new Map() };
 
@@ -22,6 +23,10 @@ const node: Shape<TraceNode> = named(
   'TraceNode',
   object({ tx_hash: hash, in_msg_hash: optional(hash), children: list(nodeItself) }),
 );
+
+type TransactionsByHash = Readonly<Record<string, Infer<typeof transaction>>>;
+
+const transactionsByHash: Shape<TransactionsByHash | Written<Record<string, TransactionView>>> = map(transaction, hash);
 
 const states = ['complete', 'pending', 'broken'] as const;
 
@@ -55,7 +60,7 @@ export const trace = named(
     actions: optional(list(action)),
     trace: optional(node),
     transactions_order: optional(list(hash)),
-    transactions: optional(map(transaction, hash)),
+    transactions: optional(transactionsByHash),
   }),
 );
 
@@ -115,6 +120,6 @@ function viewContent(traceId: string, transactions: readonly WrittenTransaction[
     ...(!tree.whole && { warning: 'missing node in trace found' }),
     trace: tree.root,
     transactions_order: transactions.map((one) => one.hash),
-    transactions: Object.fromEntries(transactions.map(({ hash: name, json }) => [name, json])),
+    transactions: writeEntries(transactions.map(({ hash: name, json }) => [name, json])),
   };
 }

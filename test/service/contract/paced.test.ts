@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createPacer, mapPaced, markFlat, writePaced, Written } from '#service/contract/paced.ts';
+import { createPacer, mapPaced, markFlat, writeEntries, writePaced, Written } from '#service/contract/paced.ts';
 
 describe('long work', () => {
   it('rests when its turn is over, and begins another turn then', async () => {
@@ -118,6 +118,25 @@ describe('paced JSON', () => {
     );
     const pieces = ['[1,', Buffer.from('"ä",'), '2]'];
     expect(await joined([new Written(pieces)])).toBe('[[1,"ä",2]]');
+  });
+
+  it('has an object by its entries as it has the object', async () => {
+    const entries = fc.uniqueArray(
+      fc.tuple(fc.stringMatching(/^[^0-9].*$/u), fc.jsonValue({ maxDepth: 3 }), fc.boolean()),
+      {
+        selector: ([name]) => name,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(entries, async (all) => {
+        const given = all.map(
+          ([name, value, isWritten]) => [name, isWritten ? new Written([JSON.stringify(value)]) : value] as const,
+        );
+        const text = JSON.stringify(Object.fromEntries(all.map(([name, value]) => [name, value])));
+        expect(await joined({ map: writeEntries(given) })).toBe(`{"map":${text}}`);
+      }),
+      { seed: 9, numRuns: 100 },
+    );
   });
 
   it('goes as deep as a chain of 4,000', async () => {
