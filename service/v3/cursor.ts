@@ -70,7 +70,8 @@ const int64Bound = 2n ** 63n;
 const int32Max = 2 ** 31 - 1;
 /** No column of an order has longer ones. */
 const bytesMax = 64;
-const digitsMax = 40;
+/** Indexes of items are the longest numbers: what the stack of a contract holds, 257 bits with the sign. */
+const digitsMax = 79;
 /** Domains are the longest texts of an order: 126 bytes and what stands behind them. */
 const textCharsMax = 200;
 

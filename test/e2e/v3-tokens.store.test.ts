@@ -301,6 +301,12 @@ describe('nft/items', () => {
     expect(await numbersOf({ collection_address: collection, index: [index, '7'] })).toEqual([index]);
     expect(await numbersOf({ sort_by_last_transaction_lt: true })).toEqual([index, '2', '0', '1']);
   });
+
+  it('goes on behind an index beyond 64 bits', async () => {
+    const query = { collection_address: rawAt('collection', 0), limit: 2 };
+    const cursor = (await v3.get('nft/items', query)).headers.get('x-next-cursor')!;
+    expect(await numbersOf({ ...query, cursor })).toEqual([]);
+  });
 });
 
 describe('nft/transfers', () => {
