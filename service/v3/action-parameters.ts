@@ -23,6 +23,7 @@ export function supportedBy(
   { supportedActionTypes: given }: { readonly supportedActionTypes: readonly string[] },
   { settings: { actionsVersion } }: Pick<V3Context, 'settings'>,
 ): ReadonlySet<string> {
-  const names = actionsVersion === undefined ? given : [actionsVersion];
-  return supportedTypes(names.filter((name) => typePattern.test(name)));
+  const known = supportedTypes(actionsVersion === undefined ? given : [actionsVersion]);
+  // What can be no type is dropped here and not before: who says something has not left it to the newest version.
+  return new Set([...known].filter((type) => typePattern.test(type)));
 }

@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 
 import { derived } from '#service/v3/action-derived.ts';
 import { scalarKinds } from '#service/v3/action-fields.ts';
+import { supportedBy } from '#service/v3/action-parameters.ts';
 import { shapes, typeFields, type Field } from '#service/v3/action-table.ts';
 import { supportedTypes } from '#service/v3/action-versions.ts';
+import { readSettings } from '#service/v3/settings.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { projectRoot } from '#test/style/sources.ts';
 
@@ -113,4 +115,14 @@ it('clients that say nothing know the newest types, and every client the first o
   expect(supportedTypes(['tgbtc_mint'])).toEqual(new Set([...supportedTypes(['v1']), 'tgbtc_mint']));
   expect(supportedTypes([]).has('tgbtc_mint')).toBe(false);
   expect(supportedTypes(['tgbtc']).has('tgbtc_mint')).toBe(true);
+});
+
+it('clients that say what is neither version nor type know the first ones only', () => {
+  const settings = readSettings(() => undefined, new URLSearchParams());
+  const byHeader = { settings: { ...settings, actionsVersion: 'v1, v2' } };
+  for (const none of ['v1,v2', '\0', 'v9']) {
+    const known = supportedBy({ supportedActionTypes: [none] }, { settings });
+    expect(known.difference(supportedTypes(['v1']))).toEqual(new Set(none === 'v9' ? ['v9'] : []));
+  }
+  expect(supportedBy({ supportedActionTypes: ['v4'] }, byHeader)).toEqual(supportedTypes(['v1']));
 });
