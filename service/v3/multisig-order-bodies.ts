@@ -192,12 +192,16 @@ export function readSent(slice: CellSlice, budget: Budget): SentMessage {
   return { ...sent, body, boc: bocOf(body, budget) };
 }
 
+const jettonTopUp = layout('jetton_top_up', { query_id: number64 });
+
 const layouts: ReadonlyMap<number, Layout> = new Map([
   [0x0f8a7ea5, jettonTransfer],
   [0x595f07bc, layout('jetton_burn', { query_id: number64, amount, response_destination: maybeAddress })],
   [0x00000015, withOpcode(0x00000015, jettonMint)],
   [0x642b7d07, withOpcode(0x642b7d07, jettonMint)],
-  [0x00009fd3, layout('jetton_top_up', { query_id: number64 })],
+  [0xd372158c, jettonTopUp],
+  // By which clients of v3 know it, and no jetton.
+  [0x00009fd3, jettonTopUp],
   [0xfb88e119, layout('jetton_claim_admin', { query_id: number64 })],
   [0x6501f354, layout('jetton_change_admin', { query_id: number64, new_admin_address: maybeAddress })],
   [

@@ -174,6 +174,7 @@ describe('the body of a message of an order', () => {
       { opcode: 0x642b7d07, ...mint },
     ],
     ['jetton_mint', head(21).storeAddress(one).storeCoins(50n).storeRef(minted).endCell(), { opcode: 21, ...mint }],
+    ['jetton_top_up', head(0xd372158c).endCell(), { query_id: 7 }],
     ['jetton_top_up', head(0x9fd3).endCell(), { query_id: 7 }],
     ['jetton_claim_admin', head(0xfb88e119).endCell(), { query_id: 7 }],
     ['jetton_change_admin', head(0x6501f354).storeAddress(one).endCell(), { query_id: 7, new_admin_address: raw(1) }],
