@@ -132,11 +132,17 @@ export const nftSale = named(
   }),
 );
 
+/** What a contract sells: an item of Fragment, which is its own auction, sells itself. */
+export function soldBy({ type, address, nft }: NftSaleRow): Uint8Array | null {
+  return type === 'telemint' ? address : nft;
+}
+
 export function viewNftSale(row: NftSaleRow, item: NftItemView | undefined): Infer<typeof nftSale> {
+  const sold = soldBy(row);
   return {
     type: row.type,
     address: viewAccountKey(row.address),
-    ...(row.nft !== null && { nft_address: viewAccountKey(row.nft) }),
+    ...(sold !== null && { nft_address: viewAccountKey(sold) }),
     ...(row.nft_owner !== null && { nft_owner_address: viewAccountKey(row.nft_owner) }),
     ...(row.marketplace !== null && { marketplace_address: viewAccountKey(row.marketplace) }),
     ...(row.created_at !== null && { created_at: row.created_at }),

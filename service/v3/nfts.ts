@@ -20,6 +20,7 @@ import {
   nftItem,
   nftSale,
   nftTransfer,
+  soldBy,
   viewNftCollection,
   viewNftItem,
   viewNftSale,
@@ -177,11 +178,13 @@ function sales(notes: AccountNotes): V3Operation {
     handle: async ({ addresses }, context) => {
       const keys = keysOf(addresses);
       const rows = new Map((await readNftSales(context.store, keys)).map((row) => [keyText(row.address), row]));
-      const ofItems = [...rows.values()].flatMap(({ nft }) => nft ?? []);
+      const ofItems = [...rows.values()].flatMap((row) => soldBy(row) ?? []);
       const sold = await readItems(context.store, ofItems);
       const views = [...new Set(keys.map(keyText))].flatMap((key) => {
         const row = rows.get(key);
-        return row === undefined ? [] : [viewNftSale(row, row.nft === null ? undefined : sold.get(keyText(row.nft)))];
+        if (row === undefined) return [];
+        const nft = soldBy(row);
+        return [viewNftSale(row, nft === null ? undefined : sold.get(keyText(nft)))];
       });
       const shown = views.flatMap(({ nft_item: item, details, ...view }) => [
         view.address,

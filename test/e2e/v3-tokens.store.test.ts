@@ -328,14 +328,15 @@ describe('nft/transfers', () => {
 describe('nft/sales', () => {
   it('shows contracts that sell, in the order asked for, with what they sell', async () => {
     const { nft_sales: shown, address_book: book } = await get<{ nft_sales: Json[]; address_book: Json }>('nft/sales', {
-      address: [rawAt('sale', 3), rawAt('sale', 1), rawAt('owner', 0), rawAt('sale', 2), rawAt('sale', 1)],
+      address: [rawAt('item', 3), rawAt('sale', 1), rawAt('owner', 0), rawAt('sale', 2), rawAt('sale', 1)],
     });
     expect(
-      shown.map(({ type, address, nft_item: item }) => [type, address, (item as Json | undefined)?.['index']]),
+      shown.map(({ type, address, nft_address: nft, nft_item: item }) => [type, address, nft, (item as Json)['index']]),
     ).toEqual([
-      ['telemint', rawAt('sale', 3), undefined],
-      ['getgems_sale', rawAt('sale', 1), '1'],
-      ['getgems_auction', rawAt('sale', 2), '2'],
+      // An item of Fragment sells itself.
+      ['telemint', rawAt('item', 3), rawAt('item', 3), (2n ** 200n).toString()],
+      ['getgems_sale', rawAt('sale', 1), rawAt('item', 1), '1'],
+      ['getgems_auction', rawAt('sale', 2), rawAt('item', 2), '2'],
     ]);
     const { nft_item: item, ...sale } = shown[1]!;
     expect(sale).toEqual({

@@ -49,6 +49,15 @@ export const tokenWords = {
   nothing: masterRow(5, { content: { decimals: '9' } }),
 };
 
+const telemint = {
+  type: 'telemint',
+  nft: null,
+  nft_owner: null,
+  marketplace: null,
+  created_at: null,
+  details: {},
+} as const;
+
 export const commentPayload = commentBoc('order 7');
 
 /** Raw address of a made account. */
@@ -96,7 +105,7 @@ function tokenRows(recorded: RecordedTransaction): Parameters<typeof insertToken
         nft_owner: keyOf('owner', 1),
         details: { end_flag: false, end_time: 1_800_000_000, last_member: rawAt('owner', 3), min_bid: '1' },
       }),
-      saleRow(3, { type: 'telemint', nft: null, nft_owner: null, marketplace: null, created_at: null, details: {} }),
+      saleRow(3, { ...telemint, address: keyOf('item', 3) }),
     ],
     jettonTransfers: [
       jettonTransferRow(0, {
