@@ -119,7 +119,7 @@ export function viewPendingTrace(
     end_utime: last?.now ?? null,
     trace_info: {
       trace_state: 'pending',
-      messages: Math.max(0, transactions.length - 1) + one.left,
+      messages: countArrived(transactions),
       transactions: transactions.length,
       pending_messages: one.left,
       classification_state: one.classificationState,
@@ -130,4 +130,10 @@ export function viewPendingTrace(
     transactions_order: transactions.map(({ hash }) => hash),
     transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),
   };
+}
+
+/** Messages that arrive, as a trace of the index counts them (indexing sheet 4): one to each transaction, and logs. */
+function countArrived(transactions: readonly TransactionView[]): number {
+  const sent = transactions.flatMap(({ out_msgs }) => out_msgs);
+  return transactions.length + sent.filter(({ destination }) => destination === null).length;
 }

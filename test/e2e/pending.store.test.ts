@@ -104,7 +104,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       expect(trace).toMatchObject({
         external_hash: hash,
         is_incomplete: false,
-        trace_info: { trace_state: 'pending', transactions: 2, messages: 1, classification_state: 'ok' },
+        trace_info: { trace_state: 'pending', transactions: 2, messages: 2, classification_state: 'ok' },
         actions: [{ type: 'ton_transfer', success: true, details: { value: VALUE.toString() } }],
         trace: { children: [{ children: [] }] },
       });

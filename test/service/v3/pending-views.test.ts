@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+
+import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import type { PendingTrace } from '#service/pending/pending.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import type { TraceRow } from '#service/store/tables.ts';
+import { TRACE_STATE } from '#service/store/trace-plan.ts';
+import { viewPending, viewPendingTrace } from '#service/v3/pending-views.ts';
+import { recordedRows } from '#test/support/recorded-index.ts';
+
+const someHash = Buffer.alloc(32, 1);
+
+function pendingTrace({ trace_id: id }: TraceRow, transactions: PendingTrace['transactions']): PendingTrace {
+  const empty = { message: Buffer.alloc(0), accounts: [], states: [], actions: [], sentUnixMs: 0, left: 0 };
+  const hashes = { key: someHash, messageHash: someHash, rootHash: Buffer.from(id) };
+  return { ...empty, ...hashes, transactions, version: 11, classificationState: 'ok' };
+}
+
+/** The recorded ones with logs began by themselves: a pending one begins with a message. */
+const arrived = ({ edges, external_hash: hash }: TraceRow): number => edges + (hash === null ? 1 : 0);
+
+it('counts transactions and messages of a pending trace as the index does when it has come true', async () => {
+  const { traces, transactions } = assembleTraces(await recordedRows());
+  const members = Map.groupBy(transactions, ({ trace_id: id }) => hashKey(id));
+  const real = traces.filter(({ state }) => state === TRACE_STATE.complete);
+  const foreseen = real.map((row) => {
+    const own = members.get(hashKey(row.trace_id))!;
+    return pendingTrace(
+      row,
+      own.map(({ workchain, boc }) => ({ workchain, boc: Buffer.from(boc) })),
+    );
+  });
+  const views = await viewPending(foreseen);
+  const told = views.map((view) => viewPendingTrace(view, [], { testOnly: true }).trace_info);
+  expect(told.map(({ transactions: nodes, messages }) => ({ nodes, messages }))).toEqual(
+    real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
+  );
+  expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
+}, 120_000);
