@@ -23,22 +23,21 @@ export function intersect(one: LtWindow, other: LtWindow): LtWindow {
   };
 }
 
-/** Where transactions of a time can be, by the masterchain blocks around it. */
+/** Where transactions of a time can be, by the masterchain blocks around it: those that a block brings from shards come before it in lt. */
 export async function ltsOfTimes(
   store: StoreReader,
   { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
 ): Promise<LtWindow> {
-  if (startUtime === undefined && endUtime === undefined) return everyLt;
   const masterchain = 'SELECT start_lt AS lt FROM blocks WHERE workchain = -1 AND gen_utime';
   const [before, after] = await Promise.all([
     startUtime === undefined
-      ? [{ lt: everyLt.from }]
-      : store.read<Edge>(`${masterchain} >= $1::bigint ORDER BY gen_utime LIMIT 1`, [startUtime - secondsApart]),
+      ? []
+      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY gen_utime DESC LIMIT 1`, [startUtime - secondsApart]),
     endUtime === undefined
       ? []
       : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY gen_utime LIMIT 1`, [endUtime + secondsApart]),
   ]);
-  return before[0] === undefined ? noLt : { from: before[0].lt, to: after[0]?.lt ?? everyLt.to };
+  return { from: before[0]?.lt ?? everyLt.from, to: after[0]?.lt ?? everyLt.to };
 }
 
 type Edge = { readonly lt: bigint };

@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { accountOfKey } from '#service/store/account-key.ts';
+import { migrate } from '#service/store/migrate.ts';
 import { findTransactions, type SortedPage, type TransactionFilter } from '#service/store/queries/transactions.ts';
 import type { BlockRow, TransactionRow } from '#service/store/tables.ts';
+import { createWriter } from '#service/store/writer.ts';
 import { createRecordedIndex, recordedRows } from '#test/support/recorded-index.ts';
-import type { StoreUnderTest } from '#test/support/store.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 
 type Plain = Omit<TransactionRow, 'trace_id'>;
 
@@ -150,3 +153,29 @@ describe('transactions', () => {
     expect(shown!.software_version).toBe(block!.software_version);
   });
 });
+
+describe('transactions of an index that begins late and has a gap', () => {
+  it('are found by time among those of the first blocks behind it as well', async () => {
+    const partial = await createStoreUnderTest(`${import.meta.filename} gap`);
+    await migrate(partial.store);
+    const rows = (await recordedRows()).filter(({ mcSeqno }) => isNear(mcSeqno, 88) || isNear(mcSeqno, 887));
+    await createWriter({ carriage: 'copy', assemble: assembleTraces }, partial.store).write(rows, {
+      advance: async () => {},
+    });
+    const indexed = rows.flatMap(({ transactions }) => transactions);
+    const page = { limit: 1000, offset: 0, sort: 'asc' } as const;
+    for (const { transactions } of rows) {
+      const startUtime = transactions[0]!.utime;
+      const shown = await findTransactions(partial.store, { startUtime }, page);
+      expect(shown.map(({ hash }) => keyOf(hash)).toSorted()).toEqual(
+        indexed
+          .filter(({ utime }) => utime >= startUtime)
+          .map(({ hash }) => keyOf(hash))
+          .toSorted(),
+      );
+    }
+    await partial.close();
+  });
+});
+
+const isNear = (mcSeqno: number, first: number): boolean => mcSeqno >= first && mcSeqno < first + 20;
