@@ -1,4 +1,4 @@
-import { writeEntries, type Written } from '../contract/paced.ts';
+import { writeEntries, Written } from '../contract/paced.ts';
 import { list, map, named, object, type Infer, type Shape } from '../contract/shape.ts';
 import { formatFriendlyAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { isWalletCode } from '../live/wallets.ts';
@@ -61,7 +61,7 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
     spelled: readonly string[],
     unreadable: AddressBookRow,
     store: StoreReader,
-  ): Promise<[text: string, row: AddressBookRow][]> {
+  ): Promise<AddressBook> {
     const entries = spelled.map((text) => {
       const address = parseAddress(text, { anyTag: true });
       return { text, address: address !== undefined && fitsFriendly(address) ? address : undefined };
@@ -73,11 +73,12 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
       store,
     );
     let place = 0;
-    return entries.map(({ text, address }) => {
+    const shown = entries.map(({ text, address }): [string, AddressBookRow] => {
       if (address === undefined) return [text, unreadable];
       const known = rows[place++]!;
       return [text, viewRow(address, known, known.code_hash === null ? [] : interfaces.get(hashKey(known.code_hash))!)];
     });
+    return writeEntries(shown);
   }
 
   /** @param unreadable row of what is no address */
@@ -86,17 +87,16 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
     const parts = Array.from({ length: Math.ceil(distinct.length / ACCOUNTS_AT_ONCE) }, (_, at) =>
       distinct.slice(at * ACCOUNTS_AT_ONCE, (at + 1) * ACCOUNTS_AT_ONCE),
     );
-    const rows: [text: string, row: AddressBookRow][] = [];
+    const books: AddressBook[] = [];
     for (let at = 0; at < parts.length; at += LINES) {
-      const found = await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, unreadable, store)));
-      for (const part of found) rows.push(...part);
+      books.push(...(await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, unreadable, store)))));
     }
-    return writeEntries(rows);
+    return bound(books);
   }
 
   return {
     async bookOf(addresses, { store, settings }) {
-      if (!settings.addressBook) return writeEntries<AddressBookRow>([]);
+      if (!settings.addressBook) return bound([]);
       const shown = [...addresses].filter((address) => address !== null);
       return read(shown, { user_friendly: 'addr_none', domain: null, interfaces: [] }, store);
     },
@@ -113,6 +113,11 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
       }),
     ],
   };
+}
+
+/** One of several, none of which is empty. */
+function bound(books: readonly AddressBook[]): AddressBook {
+  return new Written([`{${books.map(({ parts }) => parts.join('').slice(1, -1)).join(',')}}`]);
 }
 
 /** Friendly addresses have 8 bits for the workchain. */
