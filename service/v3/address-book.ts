@@ -91,12 +91,12 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
     for (let at = 0; at < parts.length; at += LINES) {
       books.push(...(await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, unreadable, store)))));
     }
-    return bound(books);
+    return joinBooks(books);
   }
 
   return {
     async bookOf(addresses, { store, settings }) {
-      if (!settings.addressBook) return bound([]);
+      if (!settings.addressBook) return joinBooks([]);
       const shown = [...addresses].filter((address) => address !== null);
       return read(shown, { user_friendly: 'addr_none', domain: null, interfaces: [] }, store);
     },
@@ -115,8 +115,8 @@ export function createAddressBooks({ testOnly }: { readonly testOnly: boolean })
   };
 }
 
-/** One of several, none of which is empty. */
-function bound(books: readonly AddressBook[]): AddressBook {
+/** One book of several, each with a row at least; an empty one of none. */
+function joinBooks(books: readonly AddressBook[]): AddressBook {
   return new Written([`{${books.map(({ parts }) => parts.join('').slice(1, -1)).join(',')}}`]);
 }
 
