@@ -96,8 +96,8 @@ function actionOf(
   parentActionId: string | null,
   ancestorTypes: readonly string[],
 ): Action {
-  const { columns } = block;
   const { begunBy } = block;
+  const columns = withAccounts(block.columns);
   const transactions = [...new Set([...(begunBy === undefined ? [] : [begunBy]), ...transactionsOf(block)])];
   const { source = null, sourceSecondary = null, destination = null, destinationSecondary = null } = columns;
   const named = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
@@ -120,6 +120,23 @@ function actionOf(
     parentActionId,
     ancestorTypes,
   };
+}
+
+const accountColumns = [
+  'source',
+  'sourceSecondary',
+  'destination',
+  'destinationSecondary',
+  'asset',
+  'assetSecondary',
+  'asset2',
+  'asset2Secondary',
+] as const satisfies readonly (keyof ActionColumns)[];
+
+/** Operations begin outside and end in logs too: where nobody sent a message or got it, no account is named. */
+function withAccounts(columns: ActionColumns): ActionColumns {
+  const unnamed = accountColumns.filter((name) => columns[name] === '');
+  return { ...columns, ...Object.fromEntries(unnamed.map((name) => [name, null])) };
 }
 
 /** A message that was only asked for: it failed, and its receiver has no part in it. */

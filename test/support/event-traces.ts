@@ -74,8 +74,8 @@ function openCell(cell: Cell): CellSlice {
   return new CellSlice(boc, boc.roots[0]!);
 }
 
-/** A trace that a message from outside to `wallet` began. */
-export function eventTrace(wallet: string, steps: readonly Step[]): EventTrace {
+/** A trace that a message from outside to `wallet` began. @param order body of that message */
+export function eventTrace(wallet: string, steps: readonly Step[], order = bareBody(0x7369676e)): EventTrace {
   let lt = 0n;
   let hashes = 0;
   const hash = (): string => hashOf(++hashes);
@@ -122,7 +122,7 @@ export function eventTrace(wallet: string, steps: readonly Step[]): EventTrace {
     sends.forEach((step, index) => take(step.to, outMessages[index]!, step));
   };
   const outside: EventMessage = {
-    ...send('', { to: wallet, body: bareBody(0x7369676e) }),
+    ...send('', { to: wallet, body: order }),
     source: null,
     value: null,
     extraCurrencies: null,
