@@ -155,25 +155,37 @@ function decodeEscaped(bytes: Buffer): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    let text = '';
+    const parts: string[] = [];
+    let wellFormed = 0;
     for (let at = 0; at < bytes.length;) {
       const length = sequenceLength(bytes, at);
-      text += length === 0 ? `\\x${bytes[at]!.toString(16).padStart(2, '0')}` : bytes.toString('utf8', at, at + length);
+      if (length === 0) {
+        parts.push(bytes.toString('utf8', wellFormed, at), `\\x${bytes[at]!.toString(16).padStart(2, '0')}`);
+        wellFormed = at + 1;
+      }
       at += Math.max(1, length);
     }
-    return text;
+    return [...parts, bytes.toString('utf8', wellFormed)].join('');
   }
 }
 
-/** Bytes of the well-formed UTF-8 sequence that starts here; 0 when none does. */
+/** Bytes of the well-formed UTF-8 sequence that starts here; 0 when none does (Unicode, table 3-7). */
 function sequenceLength(bytes: Buffer, at: number): number {
-  for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
-    try {
-      decoder.decode(bytes.subarray(at, at + length));
-      return length;
-    } catch {
-      // Perhaps a longer one.
-    }
+  const lead = bytes[at]!;
+  if (lead < 0x80) return 1;
+  const length = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  const [least, most] = secondBytes.get(lead) ?? [0x80, 0xbf];
+  for (let place = 1; place < length; place++) {
+    const byte = bytes[at + place] ?? 0;
+    if (byte < (place === 1 ? least : 0x80) || byte > (place === 1 ? most : 0xbf)) return 0;
   }
-  return 0;
+  return length;
 }
+
+/** By the first byte, where not every second one may follow: it would be too long a form, half of a pair, or beyond Unicode. */
+const secondBytes: ReadonlyMap<number, readonly [least: number, most: number]> = new Map([
+  [0xe0, [0xa0, 0xbf]],
+  [0xed, [0x80, 0x9f]],
+  [0xf0, [0x90, 0xbf]],
+  [0xf4, [0x80, 0x8f]],
+]);

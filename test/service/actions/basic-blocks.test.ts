@@ -1,6 +1,7 @@
 import { beginCell, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { escapedText } from '#service/actions/basic-blocks.ts';
 import { classify } from '#service/actions/classify.ts';
 import { accounts, eventTrace, knownWallets } from '#test/support/event-traces.ts';
 
@@ -61,5 +62,59 @@ describe('the comment of a transfer', () => {
       type: 'ton_transfer',
       data: { ton_transfer_data: { content, encrypted } },
     });
+  });
+});
+
+describe('a text that is no UTF-8', () => {
+  it.each<[string, readonly number[], string]>([
+    ['a sequence that breaks off', [0x41, 0xe2, 0x82, 0x42], 'A\\xe2\\x82B'],
+    ['a sequence that ends with the text', [0xf0, 0x9f, 0x98], '\\xf0\\x9f\\x98'],
+    [
+      'too long a form',
+      [0xc0, 0x80, 0xe0, 0x9f, 0xbf, 0xf0, 0x8f, 0xbf, 0xbf],
+      '\\xc0\\x80\\xe0\\x9f\\xbf\\xf0\\x8f\\xbf\\xbf',
+    ],
+    ['half of a pair', [0xed, 0xa0, 0x80], '\\xed\\xa0\\x80'],
+    ['a point beyond Unicode', [0xf4, 0x90, 0x80, 0x80, 0xf5], '\\xf4\\x90\\x80\\x80\\xf5'],
+    ['a byte between well-formed ones', [0xef, 0xbb, 0xbf, 0xff, 0xf0, 0x9f, 0x98, 0x80, 0xd0, 0x96], '\ufeff\\xff😀Ж'],
+  ])('shows the bytes of %s', (_what, bytes, text) => {
+    expect(escapedText(Buffer.from(bytes))).toBe(text);
+  });
+
+  it('tells well-formed sequences from others as decoders do', () => {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const decoded = (bytes: Buffer): string | undefined => {
+      try {
+        return decoder.decode(bytes);
+      } catch {
+        return undefined;
+      }
+    };
+    const byTrying = (bytes: Buffer): string => {
+      let text = '';
+      for (let at = 0; at < bytes.length;) {
+        const length = [1, 2, 3, 4].find((one) => decoded(bytes.subarray(at, at + one)) !== undefined);
+        text +=
+          length === undefined ? `\\x${bytes.toString('hex', at, at + 1)}` : bytes.toString('utf8', at, at + length);
+        at += length ?? 1;
+      }
+      return text;
+    };
+    for (let lead = 0x80; lead <= 0xff; lead++) {
+      for (const second of [0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc2]) {
+        for (const others of [[], [0x80], [0xbf, 0x80], [0x80, 0x42]]) {
+          const bytes = Buffer.from([lead, second, ...others, 0xff]);
+          expect(escapedText(bytes)).toBe(byTrying(bytes));
+        }
+      }
+    }
+  });
+
+  it('takes no longer than its bytes, however many are broken', () => {
+    // The largest message.
+    const broken = Buffer.alloc(262_144, 0xff);
+    const begun = performance.now();
+    expect(escapedText(broken)).toHaveLength(4 * broken.length);
+    expect(performance.now() - begun).toBeLessThan(1000);
   });
 });
