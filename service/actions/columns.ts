@@ -31,3 +31,8 @@ export type DataValue =
   | null
   | readonly DataValue[]
   | { readonly [name: string]: DataValue };
+
+/** An account that a message names; null where it is empty, as patterns have it for what began outside or ended in a log. */
+export function named(account: string | null): string | null {
+  return account === '' ? null : account;
+}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { breadthFirst, timesOf, transactionsOf, type Block, type NewBlock } from './block.ts';
 import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
-import type { ActionColumns } from './columns.ts';
+import { named, type ActionColumns } from './columns.ts';
 import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
 
 /** One action as it is stored (indexing sheet 9.6). */
@@ -100,8 +100,8 @@ function actionOf(
   const columns = withAccounts(block.columns);
   const transactions = [...new Set([...(begunBy === undefined ? [] : [begunBy]), ...transactionsOf(block)])];
   const { source = null, sourceSecondary = null, destination = null, destinationSecondary = null } = columns;
-  const named = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
-  const accounts = new Set([...transactions.map(({ account }) => account), ...named.filter((one) => one !== null)]);
+  const told = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
+  const accounts = new Set([...transactions.map(({ account }) => account), ...told.filter((one) => one !== null)]);
   return {
     ...noColumns,
     ...columns,
@@ -135,8 +135,7 @@ const accountColumns = [
 
 /** Operations begin outside and end in logs too: where nobody sent a message or got it, no account is named. */
 function withAccounts(columns: ActionColumns): ActionColumns {
-  const unnamed = accountColumns.filter((name) => columns[name] === '');
-  return { ...columns, ...Object.fromEntries(unnamed.map((name) => [name, null])) };
+  return { ...columns, ...Object.fromEntries(accountColumns.map((name) => [name, named(columns[name] ?? null)])) };
 }
 
 /** A message that was only asked for: it failed, and its receiver has no part in it. */

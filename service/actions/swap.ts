@@ -1,4 +1,4 @@
-import type { ActionColumns, ActionData } from './columns.ts';
+import { named, type ActionColumns, type ActionData } from './columns.ts';
 import type { JettonTransfer } from './jettons.ts';
 
 /** Pools are named only when there is more than one. */
@@ -84,8 +84,8 @@ function side({ amount, asset, source, destination, sourceWallet, destinationWal
   return {
     amount,
     asset,
-    source,
-    destination,
+    source: named(source),
+    destination: named(destination),
     source_jetton_wallet: sourceWallet,
     destination_jetton_wallet: destinationWallet,
   };
@@ -104,7 +104,7 @@ export function swapColumns(swap: Swap): ActionColumns {
     data: {
       jetton_swap_data: {
         dex,
-        sender,
+        sender: named(sender),
         dex_incoming_transfer: side(incoming),
         dex_outgoing_transfer: side(outgoing),
         peer_swaps: legs.map((leg) => ({

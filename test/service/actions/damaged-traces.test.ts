@@ -29,6 +29,39 @@ function garbled(trace: EventTrace, { hash, body }: EventMessage): EventTrace {
   };
 }
 
+/** What follows from one message, as if it had come from outside. */
+function begunOutside(trace: EventTrace, first: EventTransaction): EventTrace {
+  const byMessage = new Map(trace.transactions.map((one) => [one.inMessage?.hash, one]));
+  const transactions = [first];
+  for (const { outMessages } of transactions) {
+    transactions.push(...outMessages.map(({ hash }) => byMessage.get(hash)).filter((one) => one !== undefined));
+  }
+  const outside = { source: null, value: null, extraCurrencies: null, createdLt: null, createdAt: null };
+  const root = { ...first, inMessage: first.inMessage && { ...first.inMessage, ...outside } };
+  return { ...trace, transactions: [root, ...transactions.slice(1)] };
+}
+
+/** One message went to nobody. */
+function logged(trace: EventTrace, { hash }: EventMessage): EventTrace {
+  const log = { destination: null, value: null, extraCurrencies: null };
+  return {
+    ...trace,
+    transactions: trace.transactions
+      .filter(({ inMessage }) => inMessage?.hash !== hash)
+      .map((one) => ({
+        ...one,
+        outMessages: one.outMessages.map((message) => (message.hash === hash ? { ...message, ...log } : message)),
+      })),
+  };
+}
+
+/** Names of values that are accounts and empty. */
+function emptyAccounts(value: unknown, name = ''): readonly string[] {
+  if (value === '') return ['comment', 'content', 'payout_comment', 'value'].includes(name) ? [] : [name];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([inner, one]) => emptyAccounts(one, inner));
+}
+
 describe.skipIf(
   skipLoudly(files.length === 0, { what: 'damaged traces', why: 'there are no recorded traces to damage' }),
 )('a damaged trace', () => {
@@ -47,6 +80,16 @@ describe.skipIf(
       for (const { inMessage } of trace.transactions.slice(1)) {
         if (inMessage === null) continue;
         expect(classify(garbled(trace, inMessage), interfaces).state).not.toBe('failed');
+      }
+    }
+  });
+
+  it('names nobody where a message has no sender or no receiver', () => {
+    for (const { trace, interfaces } of recorded) {
+      for (const transaction of trace.transactions) {
+        const inner = transaction.outMessages.filter(({ destination }) => destination !== null);
+        const damaged = [begunOutside(trace, transaction), ...inner.map((message) => logged(trace, message))];
+        for (const one of damaged) expect(emptyAccounts(classify(one, interfaces).actions)).toEqual([]);
       }
     }
   });
