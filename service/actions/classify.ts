@@ -8,8 +8,11 @@ import { applyMatcher, type Matcher } from './matcher.ts';
 import { matchers as allMatchers } from './matchers.ts';
 import { actionsOf, type Action } from './rows.ts';
 
-/** What became of a trace: `ok`, `broken` when something in it contradicts what is known of its accounts, `failed` when only its messages could be told. */
-export type ClassificationState = 'ok' | 'broken' | 'failed';
+/**
+ * What became of a trace: `ok`, `broken` when something in it contradicts what is known of its accounts, `failed` when only its messages could be told,
+ * `unclassified` when it was left as it is.
+ */
+export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
 
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
@@ -38,8 +41,9 @@ export function* classifySteps(
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Generator<undefined, Classified> {
+  if (trace.transactions.length > classifiedTransactionsMax) return { state: 'unclassified', actions: [] };
   const tree = eventTree(trace);
-  if (tree === undefined || trace.transactions.length > classifiedTransactionsMax) return { state: 'ok', actions: [] };
+  if (tree === undefined) return { state: 'ok', actions: [] };
   try {
     let root = basicBlocks(tree);
     for (const matcher of matchers) {

@@ -7,7 +7,7 @@ import { accountKey } from '../store/account-key.ts';
 import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/meaning-tables.ts';
 
 /** `trace_classifications.state`. */
-export const CLASSIFICATION_STATES = { failed: 1, ok: 2, broken: 3 } as const satisfies Record<
+export const CLASSIFICATION_STATES = { unclassified: 0, failed: 1, ok: 2, broken: 3 } as const satisfies Record<
   ClassificationState,
   number
 >;

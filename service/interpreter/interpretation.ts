@@ -137,7 +137,7 @@ async function tell(
 
 /** Of a trace that is not looked into: too large, or something of it cannot be read. */
 function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction[]): Classified | undefined {
-  if (nodes > classifiedTransactionsMax) return { state: 'ok', actions: [] };
+  if (nodes > classifiedTransactionsMax) return { state: 'unclassified', actions: [] };
   return length === nodes ? undefined : { state: 'failed', actions: [] };
 }
 

@@ -29,8 +29,8 @@ export type PendingTrace = {
   readonly version: number;
   /** Messages that were not followed, because there are too many. */
   readonly left: number;
-  /** `unclassified` when its accounts could not be looked into. */
-  readonly classificationState: ClassificationState | 'unclassified';
+  /** `unclassified` when its accounts could not be looked into, too. */
+  readonly classificationState: ClassificationState;
   /** What it means (indexing sheet 9). Their `traceId` is the foreseen root hash, which no client is told (v3 sheet 12). */
   readonly actions: readonly Action[];
 };

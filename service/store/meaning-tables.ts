@@ -208,10 +208,10 @@ export const nftTransfers = defineTable('nft_transfers', ['tx_hash', 'tx_lt'], {
   forward_payload: nullable(bytes),
 });
 
-/** What became of a trace when it was classified: none, and so `unclassified`, before. */
+/** What became of a trace when it was to be classified: none, and so `unclassified`, before. */
 export const traceClassifications = defineTable('trace_classifications', ['trace_id'], {
   trace_id: hash,
-  /** 1 failed, 2 ok, 3 broken. */
+  /** 0 left as it is, 1 failed, 2 ok, 3 broken. */
   state: small,
   /** Of the classifier. */
   version: small,

@@ -156,7 +156,7 @@ export function readTransactionsOfMessages(
   );
 }
 
-/** What became of traces when they were classified: 1 failed, 2 ok, 3 broken. Those that were not are not there. Rides the primary key. */
+/** What became of traces when they were to be classified: 0 left as they are, 1 failed, 2 ok, 3 broken. Those that are still to be are not there. Rides the primary key. */
 export function readClassifications(
   store: StoreReader,
   traceIds: readonly Uint8Array[],
