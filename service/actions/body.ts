@@ -1,7 +1,8 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { addressText } from '../decode/messages/addresses.ts';
-import { bocText, newBudget, RawCell } from '../decode/messages/decoded.ts';
+import type { BocOptions } from '../decode/boc-writer.ts';
+import { bocText, newBudget, RawCell, takeRef, type ExoticCell } from '../decode/messages/decoded.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 
 /** How one field of a body is read. Throws DecodeError when it is not there. */
@@ -77,6 +78,8 @@ export const maybeAddress: FieldReader<string | null> = (slice) => {
 /** The next reference, opened. */
 export const ref: FieldReader<CellSlice> = (slice) => slice.refSlice();
 export const maybeRef: FieldReader<CellSlice | null> = (slice) => (slice.bit() ? slice.refSlice() : null);
+/** What contracts pass on unopened: a cell of any kind. */
+export const maybeCell: FieldReader<RawCell | ExoticCell | null> = (slice) => (slice.bit() ? takeRef(slice) : null);
 /** The next reference read as a whole. */
 export const inRef =
   <T>(read: FieldReader<T>): FieldReader<T> =>
@@ -91,9 +94,16 @@ export const payload: FieldReader<CellSlice | null> = (slice) => {
   return slice.remainingBits === 0 && slice.remainingRefs === 0 ? null : slice.clone();
 };
 
+const shownBoc: BocOptions = { crc32c: true, depthFirst: true };
+
 /** A cell, or the rest of one, as base64 of a BoC with CRC-32C, its cells in the order in which clients of v3 know them. */
 export function bocOf(slice: CellSlice): string {
-  return bocText(new RawCell(slice.clone()), newBudget(), { crc32c: true, depthFirst: true });
+  return cellBoc(new RawCell(slice.clone()));
+}
+
+/** The same of a cell of any kind. */
+export function cellBoc(cell: RawCell | ExoticCell): string {
+  return bocText(cell, newBudget(), shownBoc);
 }
 
 /** The same without a checksum, as contracts' orders are known. */

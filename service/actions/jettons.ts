@@ -1,13 +1,13 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
+import { RawCell, type ExoticCell } from '../decode/messages/decoded.ts';
 import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
 import type { Block, NewBlock } from './block.ts';
 import {
-  bocOf,
   body,
+  cellBoc,
   coins,
   maybeAddress,
-  maybeRef,
-  payload,
+  maybeCell,
   peek,
   tryRead,
   uint32,
@@ -28,18 +28,24 @@ export const notifyOpcode = 0x7362d09c;
 export const burnOpcode = 0x595f07bc;
 export const burnNotificationOpcode = 0x7bdd97de;
 
+type PassedOn = RawCell | ExoticCell | null;
+
 /** Null without bits, wherever it lies: wallets often send an empty cell. */
-const filledPayload: FieldReader<CellSlice | null> = (slice) => {
-  const found = payload(slice);
-  return found === null || found.remainingBits === 0 ? null : found;
+const filledPayload: FieldReader<PassedOn> = (slice) => {
+  if (slice.remainingBits === 0) return null;
+  const found = maybeCell(slice) ?? new RawCell(slice.clone());
+  return found instanceof RawCell && found.slice.remainingBits === 0 ? null : found;
 };
+
+/** What can be read of it: nothing of a cell that no slice opens. */
+const readable = (cell: PassedOn): CellSlice | null => (cell instanceof RawCell ? cell.slice : null);
 
 export const transferBody = body({
   queryId: uint64,
   amount: coins,
   destination: maybeAddress,
   responseDestination: maybeAddress,
-  customPayload: maybeRef,
+  customPayload: maybeCell,
   forwardAmount: coins,
   forwardPayload: filledPayload,
 });
@@ -132,9 +138,9 @@ function transferData(
     response_destination: read.responseDestination,
     forward_amount: forwardAmount,
     query_id: read.queryId,
-    custom_payload: customPayload === null ? null : bocOf(customPayload),
-    forward_payload: forwardPayload === null ? null : bocOf(forwardPayload),
-    ...payloadComment(forwardPayload),
+    custom_payload: customPayload === null ? null : cellBoc(customPayload),
+    forward_payload: forwardPayload === null ? null : cellBoc(forwardPayload),
+    ...payloadComment(readable(forwardPayload)),
   };
 }
 
@@ -172,7 +178,7 @@ const transfer: Matcher = {
         receiver: wallet.owner,
         receiverWallet,
         jetton: wallet.jetton,
-        forwardPayload: read.forwardPayload,
+        forwardPayload: readable(read.forwardPayload),
         hasInternalTransfer: true,
       } satisfies JettonTransfer,
       failed: root.failed || found.one('internal')!.failed,
@@ -227,7 +233,7 @@ const proxyTonTransfer: Matcher = {
         receiver: read.destination,
         receiverWallet: null,
         jetton,
-        forwardPayload: read.forwardPayload,
+        forwardPayload: readable(read.forwardPayload),
         hasInternalTransfer: false,
       } satisfies JettonTransfer,
       failed: root.failed,

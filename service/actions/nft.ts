@@ -1,13 +1,15 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
+import { RawCell } from '../decode/messages/decoded.ts';
 import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
 import { firstNode, type Block } from './block.ts';
 import {
   bocOf,
   body,
+  cellBoc,
   coins,
   fields,
   maybeAddress,
-  maybeRef,
+  maybeCell,
   peek,
   rest,
   tryRead,
@@ -177,9 +179,9 @@ const transferBody = body({
   queryId: uint64,
   newOwner: maybeAddress,
   responseDestination: maybeAddress,
-  customPayload: maybeRef,
+  customPayload: maybeCell,
   forwardAmount: coins,
-  payload: (slice) => (slice.remainingBits === 0 ? null : slice.bit() ? slice.refSlice() : slice.clone()),
+  payload: (slice) => (slice.remainingBits === 0 ? null : (maybeCell(slice) ?? new RawCell(slice.clone()))),
 });
 
 const fragmentBid = 0x38127de1;
@@ -248,8 +250,8 @@ const transfer: Matcher = {
     const isPaid = payment !== undefined && isPayment(payment) && !endsAuction(payment);
     const values = {
       query_id: read.queryId,
-      custom_payload: text(read.customPayload),
-      forward_payload: text(read.payload),
+      custom_payload: read.customPayload === null ? null : cellBoc(read.customPayload),
+      forward_payload: read.payload === null ? null : cellBoc(read.payload),
       forward_amount: read.forwardAmount,
       response_destination: read.responseDestination,
     };

@@ -65,6 +65,7 @@ function readComment(scope: StoredColumns): Comment | undefined {
   const payload = valueAt(scope, ['nft_transfer_data', 'forward_payload']);
   const slice = typeof payload === 'string' ? openPayload(payload) : undefined;
   if (slice === undefined) return undefined;
+  if (slice === null) return { text: null, isEncrypted: false };
   const opcode = slice.remainingBits >= 32 ? slice.uint(32) : undefined;
   const isEncrypted = opcode === encryptedCommentOpcode;
   const bytes = opcode === commentOpcode || isEncrypted ? readSnake(slice) : undefined;
@@ -72,10 +73,12 @@ function readComment(scope: StoredColumns): Comment | undefined {
   return { text: isEncrypted ? bytes.toString('base64') : escapedText(bytes), isEncrypted };
 }
 
-function openPayload(payload: string): CellSlice | undefined {
+/** Null for a cell that no slice opens, undefined for what is no BoC. */
+function openPayload(payload: string): CellSlice | null | undefined {
   try {
     const table = parseBoc(Buffer.from(payload, 'base64'));
-    return new CellSlice(table, table.roots[0]!);
+    const root = table.roots[0]!;
+    return table.kind(root) === 'ordinary' ? new CellSlice(table, root) : null;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { Address, beginCell } from '@ton/core';
+import { Address, beginCell, Cell, convertToMerkleProof } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
@@ -65,6 +65,40 @@ describe('a transfer of jettons', () => {
     expect(tell({ ...whole, body }).actions).toMatchObject([
       { data: { jetton_transfer_data: { forward_payload: null, comment: null, is_encrypted_comment: false } } },
     ]);
+  });
+});
+
+const orderWith = (custom: Cell, forwarded: Cell) =>
+  open(0x0f8a7ea5)
+    .storeCoins(9)
+    .storeAddress(Address.parse(friend))
+    .storeAddress(Address.parse(user))
+    .storeMaybeRef(custom)
+    .storeCoins(1)
+    .storeMaybeRef(forwarded)
+    .endCell();
+
+describe('a transfer that passes on a cell that no slice opens', () => {
+  const exotic = convertToMerkleProof(beginCell().storeUint(5, 32).endCell());
+  const plain = beginCell().storeUint(7, 32).endCell();
+
+  it.each([
+    ['for the wallet', exotic, plain],
+    ['for the receiver', plain, exotic],
+    ['for both', exotic, exotic],
+  ])('%s is told with it', (_whom, custom, forwarded) => {
+    const whole = jettonTransfer({
+      wallet: userWallet,
+      to: { wallet: friendWallet, owner: friend },
+      from: user,
+      amount: 9n,
+    });
+    const { actions } = tell({ ...whole, body: orderWith(custom, forwarded) });
+    expect(actions).toMatchObject([{ type: 'jetton_transfer', amount: 9n, destination: friend }]);
+    const values = actions[0]!.data['jetton_transfer_data'] as Readonly<Record<string, string>>;
+    expect(Cell.fromBase64(values['custom_payload']!).equals(custom)).toBe(true);
+    expect(Cell.fromBase64(values['forward_payload']!).equals(forwarded)).toBe(true);
+    expect(values).toMatchObject({ comment: null, is_encrypted_comment: false });
   });
 });
 

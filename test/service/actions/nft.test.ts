@@ -1,4 +1,4 @@
-import { Address, beginCell } from '@ton/core';
+import { Address, beginCell, Cell, convertToMerkleProof } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { bareBody, type Step } from '#test/support/event-traces.ts';
@@ -36,6 +36,22 @@ describe('an item that changes hands', () => {
       { type: 'nft_transfer', source: owner, destination: buyer },
     ]);
     expect(itemActions(owner, [given(null)], { nft: {} })).toEqual([]);
+  });
+
+  it('takes along cells that no slice opens', () => {
+    const exotic = convertToMerkleProof(beginCell().storeUint(5, 32).endCell());
+    const body = operation(0x5fcc3d14)
+      .storeAddress(Address.parse(buyer))
+      .storeAddress(null)
+      .storeMaybeRef(exotic)
+      .storeCoins(1)
+      .storeMaybeRef(exotic)
+      .endCell();
+    const [action] = itemActions(owner, [{ to: item, body }], { nft: {} });
+    expect(action).toMatchObject({ type: 'nft_transfer', destination: buyer });
+    const values = action!.data['nft_transfer_data'] as Readonly<Record<string, string>>;
+    expect(Cell.fromBase64(values['custom_payload']!).equals(exotic)).toBe(true);
+    expect(Cell.fromBase64(values['forward_payload']!).equals(exotic)).toBe(true);
   });
 
   it('was nobody’s when the item says so', () => {
