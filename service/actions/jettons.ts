@@ -1,7 +1,7 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { RawCell, type ExoticCell } from '../decode/messages/decoded.ts';
 import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
-import type { Block, NewBlock } from './block.ts';
+import { isAborted, type Block, type NewBlock } from './block.ts';
 import {
   body,
   cellBoc,
@@ -181,7 +181,7 @@ const transfer: Matcher = {
         forwardPayload: readable(read.forwardPayload),
         hasInternalTransfer: true,
       } satisfies JettonTransfer,
-      failed: root.failed || found.one('internal')!.failed,
+      failed: isAborted(root) || isAborted(found.one('internal')!),
       broken: wallet.owner !== read.destination,
     };
   },
@@ -236,7 +236,7 @@ const proxyTonTransfer: Matcher = {
         forwardPayload: readable(read.forwardPayload),
         hasInternalTransfer: false,
       } satisfies JettonTransfer,
-      failed: root.failed,
+      failed: isAborted(root),
     };
   },
 };
@@ -260,7 +260,7 @@ const burn: Matcher = {
       type: jettonBurnType,
       columns: { source: owner, sourceSecondary: wallet, asset: jetton, amount },
       data: { owner, wallet, jetton, amount } satisfies JettonBurn,
-      failed: root.failed,
+      failed: isAborted(root),
     };
   },
 };
@@ -316,7 +316,7 @@ const mint: Matcher = {
       type: jettonMintType,
       columns: { destination: receiver, destinationSecondary: wallet, asset: jetton, amount, value: tonAmount },
       data: { receiver, wallet, jetton, amount } satisfies JettonMint,
-      failed: internal === undefined || root.failed || internal.failed,
+      failed: internal === undefined || isAborted(root) || isAborted(internal),
     };
   },
 };

@@ -1,7 +1,7 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 import { RawCell } from '../decode/messages/decoded.ts';
 import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
-import { firstNode, type Block } from './block.ts';
+import { firstNode, isAborted, type Block } from './block.ts';
 import {
   bocOf,
   body,
@@ -265,7 +265,7 @@ const transfer: Matcher = {
         data: { ...transferData(info, values, sale), ...listingData() },
       },
       data: { item, info, oldOwner, newOwner: read.newOwner, sale, values } satisfies NftTransfer,
-      failed: root.failed,
+      failed: isAborted(root),
       ...(isPaid && { also: [payment] }),
     };
   },

@@ -102,6 +102,25 @@ describe('a transfer that passes on a cell that no slice opens', () => {
   });
 });
 
+describe('what comes to nothing although nobody paid for it', () => {
+  const undone = { value: 0n, aborted: true };
+  const internal: Step = { to: friendWallet, body: mintedJettons(9n), ...undone };
+  const burnOrder = open(0x595f07bc).storeCoins(9).storeAddress(null).storeBit(false).endCell();
+  const mintOrder = open(0x15).storeAddress(Address.parse(friend)).storeCoins(3).storeRef(mintedJettons(9n)).endCell();
+
+  it.each<[type: string, step: Step]>([
+    // Whoever makes a wallet of their own can have it send this to anybody's.
+    [
+      'jetton_transfer',
+      { to: stranger, body: transferOrder({ amount: 9n, to: friend, from: user }), sends: [internal] },
+    ],
+    ['jetton_mint', { to: stranger, body: mintOrder, sends: [internal] }],
+    ['jetton_burn', { to: userWallet, body: burnOrder, ...undone }],
+  ])('%s failed', (type, step) => {
+    expect(tell(step).actions).toMatchObject([{ type, success: false }]);
+  });
+});
+
 describe('an order to mint jettons', () => {
   const toFriend = open(0x15).storeAddress(Address.parse(friend)).storeCoins(3);
   const order = toFriend.storeRef(mintedJettons(9n)).endCell();

@@ -38,6 +38,11 @@ describe('an item that changes hands', () => {
     expect(itemActions(owner, [given(null)], { nft: {} })).toEqual([]);
   });
 
+  it('stays where it is when the order comes to nothing, although nobody paid for it', () => {
+    const undone: Step = { ...given(buyer), value: 0n, aborted: true };
+    expect(itemActions(owner, [undone], { nft: {} })).toMatchObject([{ type: 'nft_transfer', success: false }]);
+  });
+
   it('takes along cells that no slice opens', () => {
     const exotic = convertToMerkleProof(beginCell().storeUint(5, 32).endCell());
     const body = operation(0x5fcc3d14)
