@@ -196,4 +196,20 @@ describe('a pool of nominators', () => {
     expect(actions.map(({ type }) => type)).toEqual(types);
     expect(actions[0]).toMatchObject({ amount });
   });
+
+  it.each([false, true])('pays what was asked for before, whatever a nominator makes of the message: %s', (aborted) => {
+    const told: Step = {
+      to: pool,
+      body: bareBody(2),
+      sends: [
+        { ...paid(7n), aborted },
+        { ...paid(8n), to: stranger },
+      ],
+    };
+    const { actions } = classify(eventTrace(user, [told]), known);
+    expect(actions.filter(({ type }) => type === 'stake_withdrawal')).toMatchObject([
+      { source: user, destination: pool, amount: 7n, success: true },
+      { source: stranger, destination: pool, amount: 8n, success: true },
+    ]);
+  });
 });
