@@ -1,7 +1,9 @@
 import type { BlockId } from '../decode/block-id.ts';
+import { blockText } from '../decode/block-id.ts';
 import type { BlockFile, LiveBlockFiles } from '../live/block-files.ts';
 import { openBlockFile } from '../live/block-files.ts';
 import { openArchive } from './archive-index.ts';
+import { IndexerError } from './errors.ts';
 import { questionContext } from './lite-server-source.ts';
 import { createPlaces } from '../live/places.ts';
 import { createProvedChunks } from './proved-chunks.ts';
@@ -25,7 +27,7 @@ export async function createArchiveSource(
 
   async function readFile(block: BlockId, mcSeqno: number, signal: AbortSignal): Promise<BlockFile> {
     const data = await places.run(signal, () => archive.read(block, mcSeqno));
-    return openBlockFile(block, { id: block, data });
+    return openKept(block, data, folder);
   }
 
   const chunks = createProvedChunks({
@@ -38,4 +40,14 @@ export async function createArchiveSource(
     readFile,
     readZeroState: (block, signal) => files.readZeroState(block, questionContext('backfill', signal)),
   });
+}
+
+/** The id is proved, so that a file which is not its block's is the disk's fault and nobody else's: lite servers have the right one. */
+function openKept(block: BlockId, data: Buffer, folder: string): BlockFile {
+  try {
+    return openBlockFile(block, { id: block, data });
+  } catch (error) {
+    const text = `The archive packages hold other bytes for block ${blockText(block)}.`;
+    throw new IndexerError('wrong_block', text, { block: blockText(block), file: folder }, error);
+  }
 }
