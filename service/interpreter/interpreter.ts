@@ -117,6 +117,8 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       if (isClaimLost(error)) {
         metrics.lost(claimed.seqnos.length);
         logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
+        // One of them is another's or has changed; those beside it wait for nobody.
+        await giveBack(claimed, 0);
       } else {
         await putAside(claimed, error);
       }
