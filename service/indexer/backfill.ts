@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { ClaimedRange } from '../store/ranges.ts';
 import type { BatchWriter } from './batch-writer.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import type { IndexerTuning } from './options.ts';
 import { pause } from './retry.ts';
 import type { BlockStream, BlockStreamDependencies } from './stream.ts';
@@ -56,10 +57,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
   async function fill(range: ClaimedRange): Promise<void> {
     const lost = new AbortController();
     const held = AbortSignal.any([signal, lost.signal]);
-    const heartbeat = setInterval(() => {
-      // A heartbeat that fails is followed by others; the transaction of the next batch says whether the range is lost.
-      range.heartbeat().catch((error: unknown) => logger.debug({ err: error }, 'no heartbeat'));
-    }, tuning.claimMs / 4);
+    const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => range.heartbeat() }, { logger });
     const stream = createBlockStream(
       {
         first: range.next,
@@ -77,7 +75,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
         work.next += blocks.length;
       }
     } finally {
-      clearInterval(heartbeat);
+      endHeartbeat();
       works.delete(work);
       lost.abort(new Error('the range is over'));
     }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { formatRawAddress } from '../decode/address.ts';
+import { startHeartbeat } from '../indexer/heartbeat.ts';
 import { createRetry, pause, type Trouble } from '../indexer/retry.ts';
 import type { ChangedAccount, Detector } from '../interfaces/detector.ts';
 import type { ContractWorlds } from '../live/contract-world.ts';
@@ -103,10 +104,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
 
   async function tellClaimed(claimed: ClaimedBlocks): Promise<void> {
     claims.add(claimed);
-    const heartbeat = setInterval(() => {
-      // A heartbeat that fails is followed by others; what is written says whether the claim is lost.
-      claimed.heartbeat().catch((error: unknown) => logger.debug({ err: error }, 'no heartbeat'));
-    }, tuning.claimMs / 4);
+    const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => claimed.heartbeat() }, { logger });
     try {
       await tell(claimed);
     } catch (error) {
@@ -123,7 +121,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
         await putAside(claimed, error);
       }
     } finally {
-      clearInterval(heartbeat);
+      endHeartbeat();
       claims.delete(claimed);
     }
   }
