@@ -64,7 +64,7 @@ export const message = named(
 export type MessageView = Infer<typeof message>;
 
 /** From this version of the software on the bits of the IHR fee are flags (indexing sheet 3). */
-const flagsVersionMin = 12;
+export const flagsVersionMin = 12;
 
 /** What messages of one transaction are shown by. */
 export type MessageSource = {

@@ -167,9 +167,12 @@ export function openMessages(
 
 /** Whether all is known that an answer tells of an account's states before and after. */
 export function knowsStates({ stateUpdate }: TransactionTail, states: StatesByHash): boolean {
-  return [stateUpdate.oldHash, stateUpdate.newHash]
-    .map(viewBytes)
-    .every((one) => one === noAccountHash || states.has(one));
+  return [stateUpdate.oldHash, stateUpdate.newHash].map(viewBytes).every((one) => isNoAccount(one) || states.has(one));
+}
+
+/** @param stateHash in base64 */
+export function isNoAccount(stateHash: string): boolean {
+  return stateHash === noAccountHash;
 }
 
 /** A state that the index has; of another the transaction itself tells its hash and its status. */
@@ -189,7 +192,7 @@ function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): 
 }
 
 function unknownState(text: string): Omit<Infer<typeof accountState>, 'account_status'> {
-  const isNone = text === noAccountHash;
+  const isNone = isNoAccount(text);
   return {
     hash: text,
     balance: isNone ? '0' : null,

@@ -12,6 +12,7 @@ import { writeHeads, type HeadWriting } from './head-writing.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import { viewBytes } from './scalars.ts';
 import { finishTransaction, indexedMarks, readStates, type WrittenTransaction } from './shown-transactions.ts';
+import { withStateBefore } from './state-before.ts';
 import type { TransactionTail } from './transaction-views.ts';
 
 /** Shows indexed transactions; those that were asked for last stay written. */
@@ -70,8 +71,10 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
       if (!('row' in one)) return { ...one.names, json: new Written([one.text]) };
       const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
       const begun = { ...names, ...next.next().value!, tail: one.tail };
-      const { isSettled, ...written } = finishTransaction(begun, states, slab);
-      if (isSettled) keep(one, written);
+      const told = withStateBefore(one.row, one.tail, states);
+      const { isSettled, ...written } = finishTransaction(begun, told, slab);
+      // The state itself may be indexed later.
+      if (isSettled && told === states) keep(one, written);
       return written;
     });
   }

@@ -44,6 +44,8 @@ async function answer(writer: TransactionWriter, given: readonly FoundTransactio
 const namedIn = (views: readonly TransactionView[]): readonly string[] =>
   [...addressesOf(views)].filter((one) => one !== null);
 
+const balancesBefore = (views: readonly TransactionView[]) => views.map((view) => view.account_state_before?.balance);
+
 describe('transactions that are asked for again', () => {
   it('are told as the first time, all of it, and without their cells', async () => {
     const { writer, found } = createWriter();
@@ -79,6 +81,17 @@ describe('transactions that are asked for again', () => {
     const after = await answer(writer, rows);
     expect(after.views).toEqual((await answer(createWriter().writer, rows)).views);
     expect(after.views).not.toEqual(before.views);
+  });
+
+  it('have the balance before that they tell themselves until the state before is known, and then all of it', async () => {
+    const some = rows.filter(({ workchain }) => workchain === 0);
+    const { writer } = createWriter();
+    const whole = (await answer(createWriter().writer, some)).views;
+    const ends = new Set(whole.map((view) => view.account_state_after?.hash));
+    const first = await answer(writer, some, new Map([...states].filter(([hash]) => ends.has(hash))));
+    expect(balancesBefore(first.views)).toEqual(balancesBefore(whole));
+    expect(first.views).not.toEqual(whole);
+    expect((await answer(writer, some)).views).toEqual(whole);
   });
 
   it('tell the trace that they turned out to be in', async () => {
