@@ -56,6 +56,7 @@ export function createHeadFlow(
         isWriter = false;
         position = undefined;
         stream?.close();
+        stream = undefined;
         await lease.release().catch((error: unknown) => logger.debug({ err: error }, 'the lease was not given back'));
       }
       await pause(tuning.leaseRetryMs, signal);
