@@ -27,7 +27,8 @@ export function withStateBefore(
   if (after === undefined || row.workchain === MASTERCHAIN) return states;
   const balance = after.balance - gained(row);
   if (balance < 0n) return states;
-  const unknown = { extra_currencies: null, frozen_hash: null, data_hash: null, code_hash: null };
+  // Other currencies that were burnt are told nowhere.
+  const unknown = { extra_currencies: undefined, frozen_hash: null, data_hash: null, code_hash: null };
   return new Map([
     [before, { balance, status: statuses[originalStatus], ...unknown }],
     [then, after],

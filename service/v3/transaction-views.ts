@@ -99,7 +99,12 @@ export type ShownTransaction = {
 };
 
 /** States of accounts by their hash in base64. */
-export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
+export type StatesByHash = ReadonlyMap<string, KnownState>;
+
+/** `extra_currencies` are undefined where they are not known; null without any. */
+type KnownState = Omit<AccountStateRow, 'hash' | 'extra_currencies'> & {
+  readonly extra_currencies: AccountStateRow['extra_currencies'] | undefined;
+};
 
 /** Hash of `account_none$0`: no account. */
 const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
@@ -183,7 +188,7 @@ function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): 
   return {
     hash: text,
     balance: state.balance.toString(),
-    extra_currencies: state.extra_currencies ?? {},
+    extra_currencies: state.extra_currencies === undefined ? null : (state.extra_currencies ?? {}),
     account_status: viewStatus(state.status),
     frozen_hash: viewBytesOrNull(state.frozen_hash),
     data_hash: viewBytesOrNull(state.data_hash),

@@ -91,6 +91,11 @@ describe('transactions that are asked for again', () => {
     const first = await answer(writer, some, new Map([...states].filter(([hash]) => ends.has(hash))));
     expect(balancesBefore(first.views)).toEqual(balancesBefore(whole));
     expect(first.views).not.toEqual(whole);
+    // What it had beside its coins is not told by the transaction.
+    const partial = first.views.map((view) => view.account_state_before).filter((one) => !ends.has(one!.hash));
+    expect(new Set(partial.map((one) => (one!.account_status === 'nonexist' ? null : one!.extra_currencies)))).toEqual(
+      new Set([null]),
+    );
     expect((await answer(writer, some)).views).toEqual(whole);
   });
 
