@@ -9,7 +9,10 @@ const SPAN_BLOCKS = 50_000;
 /** Between two spans: the look over ten million blocks takes some minutes and disturbs nobody. */
 const SPAN_PAUSE_MS = 500;
 
-/** The whole index is looked over again so often. What the indexer writes has no gaps: those are made by hands, and by restored backups. */
+/**
+ * The whole index is looked over again so often. What the indexer writes has no gaps: they come from whole blocks that were taken out by hand, and from backups. A block
+ * of which rows are left over is a conflict instead, again and again, which `troubles` tell.
+ */
 const AGAIN_MS = 6 * 3_600_000;
 
 export type GapSearchDependencies = {

@@ -100,8 +100,8 @@ function rangeOf(
 }
 
 /**
- * Queues again what is missing among masterchain blocks `from` to `to`, inclusive, though no unfinished range holds it: such as what was deleted by
- * hand. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
+ * Queues again what is missing among masterchain blocks `from` to `to`, inclusive, though no unfinished range holds it: whole blocks that were
+ * taken out by hand, with all of their rows. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
  *
  * @returns the gaps, each with its first and last seqno
  */
