@@ -354,6 +354,9 @@ const startBurnBody = body({
 const positionBurnBody = body({ queryId: uint64, owner: maybeAddress });
 const poolBurnBody = body({ queryId: uint64, recipient: address, index: uint64 });
 
+/** The router's wallet of proxy TON: it takes no part in a trace in which no TON is paid, and is then not known. */
+const WRAPPED_TON_WALLET = '0:871DA9215B14902166F0EA2A16DB56278D528108377F8158C5F4CCFDFDD22E17';
+
 const withdraw: Matcher = {
   pattern: followedBy(
     call(0x530b5f2c),
@@ -381,8 +384,8 @@ const withdraw: Matcher = {
       const asset = assetOfWallet(token, interfaces);
       const paidOut = found.all('out').find((block) => jettonTransferOf(block)!.senderWallet === token);
       if (paidOut !== undefined) return paidAsset(paidOut);
-      const isProxy = asset === null && token !== null && interfaces.jettonWallet(token) !== undefined;
-      const dexJettonWallet = isProxy ? null : token;
+      const isKnown = token === WRAPPED_TON_WALLET || (token !== null && interfaces.jettonWallet(token) !== undefined);
+      const dexJettonWallet = asset === null && isKnown ? null : token;
       return { amount: amount ?? null, asset, userWallet: receiver, dexJettonWallet, dexWallet: pool };
     };
     return {

@@ -312,8 +312,8 @@ describe('a withdrawal from TONCO', () => {
   const to = { wallet: userWallet, owner: user };
   const jettonsPaid = jettonTransfer({ wallet: routerWallet, to, from: router, amount: 9n });
   /** The pool knows jettons first, then TON. */
-  const withdrawal = (paid: readonly Step[], index: number): Step => {
-    const out = beginCell().storeCoins(10).storeAddress(at(routerWallet)).storeCoins(45).storeAddress(at(proxyWallet));
+  const withdrawal = (paid: readonly Step[], index: number, tonWallet: string = proxyWallet): Step => {
+    const out = beginCell().storeCoins(10).storeAddress(at(routerWallet)).storeCoins(45).storeAddress(at(tonWallet));
     const pay = open(0xa1daa96d)
       .storeAddress(at(user))
       .storeAddress(at(user))
@@ -369,6 +369,17 @@ describe('a withdrawal from TONCO', () => {
       ...jettons,
       asset2_out: null,
       dex_jetton_wallet_2: proxyWallet,
+    });
+  });
+
+  it('names no wallet of TON that was not paid when it is the one that the router keeps its TON in', () => {
+    const wrapped = '0:871DA9215B14902166F0EA2A16DB56278D528108377F8158C5F4CCFDFDD22E17';
+    expect(dataOf(withdrawal([jettonsPaid], 0, wrapped), jettonWallets)).toMatchObject({
+      ...jettons,
+      amount2: 45n,
+      asset2_out: null,
+      user_jetton_wallet_2: user,
+      dex_jetton_wallet_2: null,
     });
   });
 });
