@@ -11,6 +11,7 @@ import {
   int,
   maybeAddress,
   maybeRef,
+  payload,
   peek,
   tryRead,
   uint,
@@ -64,7 +65,7 @@ const swapBody = body({
   params: inRef(fields({ amount: coins, limit: bigUint(160), minOut: coins })),
 });
 
-const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload: maybeRef });
+const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload });
 
 const jettonTransfer = built(jettonTransferType);
 
@@ -267,8 +268,8 @@ function pairOf(
   isFirst: boolean,
   interfaces: Interfaces,
 ): readonly [string | null, string | null] {
-  const payload = payloadBefore(fund);
-  const read = payload && tryRead(() => fundPayload(payload));
+  const carried = payloadBefore(fund);
+  const read = carried && tryRead(() => fundPayload(carried));
   const other = read ? assetOfWallet(read.otherWallet, interfaces) : null;
   return isFirst ? [sent, other] : [other, sent];
 }

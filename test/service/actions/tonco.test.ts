@@ -145,13 +145,13 @@ describe('a swap at TONCO for TON', () => {
   });
 });
 
-const orderFor = (wallet: string, least: number, next: Cell | null = null): Cell =>
+const orderFor = (wallet: string, least: number, next: Cell | null = null, to: Address | null = at(user)): Cell =>
   beginCell()
     .storeUint(0xa7fb58f8, 32)
     .storeAddress(at(wallet))
     .storeUint(0, 160)
     .storeCoins(least)
-    .storeAddress(at(user))
+    .storeAddress(to)
     .storeMaybeRef(next)
     .endCell();
 
@@ -202,6 +202,25 @@ describe('a swap at TONCO that fails', () => {
           min_out_amount: 40n,
         },
       },
+    });
+  });
+
+  it.each([
+    ['in a cell of its own', (proxied: Builder, order: Cell) => proxied.storeBit(true).storeRef(order)],
+    ['in place', (proxied: Builder, order: Cell) => proxied.storeBit(false).storeSlice(order.beginParse())],
+  ])('names it where proxy TON carries the order %s', (_how, carry) => {
+    const order = orderFor(middleWallet!, 60, orderFor(otherWallet!, 40), null);
+    const known = { ...wallets, [proxyWallet]: { owner: router, jetton: proxyTon } };
+    const back: Step = { to: proxyWallet, body: transferOrder({ amount: 100n, to: user, from: user }) };
+    const sends = [swapAt(pool, 201, 100n, proxyWallet, [back])];
+    const notified: Step = { to: router, body: bareBody(0x7362d09c), sends };
+    const body = carry(open(0x01f3835d).storeCoins(100).storeAddress(at(user)), order).endCell();
+    expect(actionsOf({ to: proxyWallet, body, sends: [notified] }, known)[0]).toMatchObject({
+      type: 'jetton_swap',
+      asset: null,
+      asset2: otherJetton,
+      success: false,
+      data: { jetton_swap_data: { min_out_amount: 40n } },
     });
   });
 
