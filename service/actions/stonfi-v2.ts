@@ -1,4 +1,4 @@
-import type { Block } from './block.ts';
+import { byStart, type Block } from './block.ts';
 import { callOf } from './basic-blocks.ts';
 import type { CellSlice } from '../decode/cell-slice.ts';
 import {
@@ -119,7 +119,7 @@ const swap: Matcher = {
   ),
   build(_root, found, { interfaces }) {
     const incoming = incomingOf(found);
-    const out = found.all('out').at(-1);
+    const out = lastOut(found);
     const outgoing = out && outgoingOf(out);
     if (outgoing === undefined) return undefined;
     const payouts = found.all('payout').map((block) => {
@@ -157,6 +157,11 @@ export function proxyTonAfter({ next }: Block): readonly Block[] {
     (block) =>
       callOf(block)?.opcode === proxyTonOpcode && !block.next.some((told) => callOf(told)?.opcode === notifyOpcode),
   );
+}
+
+/** What left a chain of pools last: those before the last one may have given back what they could not use. */
+export function lastOut(found: Found): Block | undefined {
+  return found.all('out').toSorted(byStart).at(-1);
 }
 
 /** What came into a chain of pools: TON through its proxy, or jettons. */

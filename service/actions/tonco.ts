@@ -36,7 +36,15 @@ import {
 } from './pattern.ts';
 import { legsOf, sideOfTon, swapColumns } from './swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType, notifyOpcode, transferOpcode } from './jettons.ts';
-import { assetOfWallet, incomingOf, proxyTonAfter, proxyTonOpcode, proxyTransfer, sideOfJettons } from './stonfi-v2.ts';
+import {
+  assetOfWallet,
+  incomingOf,
+  lastOut,
+  proxyTonAfter,
+  proxyTonOpcode,
+  proxyTransfer,
+  sideOfJettons,
+} from './stonfi-v2.ts';
 
 // TONCO: pools whose shares are items with a range of prices.
 
@@ -105,7 +113,7 @@ const swap: Matcher = {
     as('swap', followedBy(call(swapOpcode), payout)),
   ),
   build(_root, found, { interfaces }) {
-    const out = found.all('out').at(-1);
+    const out = lastOut(found);
     if (out === undefined) return undefined;
     const incoming = incomingOf(found);
     const orders = found.all('payout').map((block) => payToBody(innerCall(block).message));

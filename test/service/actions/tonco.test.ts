@@ -155,28 +155,29 @@ const orderFor = (wallet: string, least: number, next: Cell | null = null, to: A
     .storeMaybeRef(next)
     .endCell();
 
+const swapAt = (account: string, exitCode: number, amount: bigint, token: string, sends: readonly Step[]): Step => {
+  const out = beginCell().storeCoins(amount).storeAddress(at(token)).storeCoins(0).storeAddress(at(routerWallet));
+  const paid = open(0xa1daa96d)
+    .storeAddress(at(user))
+    .storeAddress(at(user))
+    .storeUint(exitCode, 32)
+    .storeUint(0, 64)
+    .storeMaybeRef(out.endCell())
+    .endCell();
+  const body = open(0xa7fb58f8)
+    .storeAddress(at(user))
+    .storeAddress(at(routerWallet))
+    .storeRef(beginCell().storeCoins(100).storeUint(0, 160).storeCoins(7))
+    .endCell();
+  return { to: account, body, sends: [{ to: router, body: paid, sends }] };
+};
+
 describe('a swap at TONCO that fails', () => {
   const [nextPool, middleWallet, otherWallet, middle] = accounts(13).slice(9);
   const wallets = {
     ...jettonWallets,
     [middleWallet!]: { owner: router, jetton: middle! },
     [otherWallet!]: { owner: router, jetton: otherJetton },
-  };
-  const swapAt = (account: string, exitCode: number, amount: bigint, token: string, sends: readonly Step[]): Step => {
-    const out = beginCell().storeCoins(amount).storeAddress(at(token)).storeCoins(0).storeAddress(at(routerWallet));
-    const paid = open(0xa1daa96d)
-      .storeAddress(at(user))
-      .storeAddress(at(user))
-      .storeUint(exitCode, 32)
-      .storeUint(0, 64)
-      .storeMaybeRef(out.endCell())
-      .endCell();
-    const body = open(0xa7fb58f8)
-      .storeAddress(at(user))
-      .storeAddress(at(routerWallet))
-      .storeRef(beginCell().storeCoins(100).storeUint(0, 160).storeCoins(7))
-      .endCell();
-    return { to: account, body, sends: [{ to: router, body: paid, sends }] };
   };
   /** Jettons into the router, with an order for middle and other jettons one after the other. */
   const ordered = (sends: readonly Step[]): Step => {
@@ -235,6 +236,42 @@ describe('a swap at TONCO that fails', () => {
       data: {
         jetton_swap_data: {
           peer_swaps: [{ asset_in: jetton, amount_in: 100n, asset_out: middle, amount_out: 60n }],
+          min_out_amount: 40n,
+        },
+      },
+    });
+  });
+});
+
+describe('a swap at TONCO over two pools', () => {
+  const [nextPool, middleWallet, otherWallet, otherUserWallet, middle] = accounts(14).slice(9);
+  const wallets = {
+    ...jettonWallets,
+    [middleWallet!]: { owner: router, jetton: middle! },
+    [otherWallet!]: { owner: router, jetton: otherJetton },
+    [otherUserWallet!]: { owner: user, jetton: otherJetton },
+  };
+  const paidTo = (wallet: string, owner: string, from: string, amount: bigint, sends: readonly Step[] = []): Step =>
+    jettonTransfer({ wallet: from, to: { wallet, owner }, from: router, amount, sends });
+
+  it('brings what the last pool paid, whatever the first gives back of what it could not use', () => {
+    const brought = paidTo(otherUserWallet!, user, otherWallet!, 40n);
+    const again = swapAt(nextPool!, 200, 40n, otherWallet!, [brought]);
+    const onward = paidTo(middleWallet!, router, middleWallet!, 60n, [again]);
+    const back = paidTo(userWallet, user, routerWallet, 5n);
+    const sends = [swapAt(pool, 200, 60n, middleWallet!, [onward, back])];
+    const into = { wallet: routerWallet, owner: router };
+    const [swap] = actionsOf(
+      jettonTransfer({ wallet: userWallet, to: into, from: user, amount: 100n, sends }),
+      wallets,
+    );
+    expect(swap).toMatchObject({
+      type: 'jetton_swap',
+      asset2: otherJetton,
+      success: true,
+      data: {
+        jetton_swap_data: {
+          dex_outgoing_transfer: { asset: otherJetton, amount: 40n, destination_jetton_wallet: otherUserWallet },
           min_out_amount: 40n,
         },
       },
