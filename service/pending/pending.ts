@@ -244,12 +244,21 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     await sharing.leases.hold([key], unixMs());
   }
 
+  /** Redis was away when they were sent, has lost them, or is another one. */
+  async function shareAgain(sharing: Shared): Promise<void> {
+    for (const [key, { message, sentUnixMs }] of watched) {
+      await sharing.messages.put(key, { message: message.boc, sentUnixMs });
+      const trace = own.get(key);
+      if (trace !== undefined) await sharing.put(trace, undefined);
+    }
+  }
+
   /** Pods whose clocks or lines went wrong for a while may watch the same trace: they foresee the same. */
   async function holdAndTakeOver(sharing: Shared): Promise<void> {
     if (Math.abs(unixMs() - heldUnixMs) < HOLD_EVERY_MS) return;
     heldUnixMs = unixMs();
     const { leases } = sharing;
-    await leases.hold([...watched.keys()], unixMs());
+    if ((await leases.hold([...watched.keys()], unixMs())) > 0) await shareAgain(sharing);
     const room = Math.min(TAKEN_AT_ONCE, WATCHED_MAX - watched.size);
     if (room <= 0) return;
     for (const key of await leases.takeOver(room, unixMs())) {
@@ -356,6 +365,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       link?.close();
       link = next;
       shared = shareOver(next);
+      heldUnixMs = 0;
     },
 
     async close() {

@@ -3,8 +3,11 @@ import { TRACE_FORM } from './pending-trace.ts';
 
 /** Who runs sent messages again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
 export type WatchLeases = {
-  /** Holds messages for `LEASE_MS` from now on. @param keys of those that are in Redis, or were meant to be */
-  hold(keys: readonly string[], unixMs: number): Promise<void>;
+  /**
+   * Holds messages for `LEASE_MS` from now on. Answers how many of them Redis knew nothing of.
+   * @param keys of those that are in Redis, or were meant to be
+   */
+  hold(keys: readonly string[], unixMs: number): Promise<number>;
   /** Takes messages whose pod has not been heard of in time, `max` at most: no two pods get the same. */
   takeOver(max: number, unixMs: number): Promise<readonly string[]>;
   /** Leaves messages to whoever looks next. */
@@ -38,13 +41,15 @@ export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, link: P
 
   return {
     async hold(keys, unixMs) {
-      if (keys.length === 0) return;
+      if (keys.length === 0) return 0;
       const untilMs = String(unixMs + LEASE_MS);
       const pairs = keys.flatMap((key) => [untilMs, key]);
-      await link.ask(async (client) => {
-        await client.zadd(name, ...pairs);
-        return client.pexpire(name, keptMs);
+      const added = await link.ask(async (client) => {
+        const count = await client.zadd(name, ...pairs);
+        await client.pexpire(name, keptMs);
+        return count;
       }, ANSWER_MS);
+      return added ?? 0;
     },
     async takeOver(max, unixMs) {
       const take = [String(unixMs), String(unixMs + LEASE_MS), String(max)];

@@ -2,6 +2,7 @@ import { Address } from '@ton/core';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
+import { LEASE_MS } from '#service/pending/watch-leases.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { transfer } from '#test/support/wallet.ts';
 import { classified, startPendingNetwork, type PendingNetwork } from './pending-under-test.ts';
@@ -74,6 +75,19 @@ describe.skipIf(
     const other = setting.open(await openGoodLink(redisUrl!));
     one.setLink(await openGoodLink(redisUrl!));
     const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
+    expect(await other.find({ hashes: [hash] })).toHaveLength(1);
+  });
+
+  it('bring what they watch to a Redis that comes later, or has lost it', async () => {
+    const one = setting.open(openLink('redis://127.0.0.1:1'));
+    const other = setting.open(await openGoodLink(redisUrl!));
+    const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
+    one.setLink(await openGoodLink(redisUrl!));
+    await one.refresh();
+    expect(await other.find({ hashes: [hash] })).toHaveLength(1);
+    await client.del(await client.keys(`ton:pending:*:${setting.scope}:*`));
+    setting.clock.unixMs += LEASE_MS;
+    await one.refresh();
     expect(await other.find({ hashes: [hash] })).toHaveLength(1);
   });
 });
