@@ -7,6 +7,7 @@ import type { Store } from '#service/store/store.ts';
 import { createAccountNotes } from '#service/v3/account-notes.ts';
 import { createAddressBooks } from '#service/v3/address-book.ts';
 import { actionOperations } from '#service/v3/actions.ts';
+import { balanceChangeOperations } from '#service/v3/balance-changes.ts';
 import { blockOperations } from '#service/v3/blocks.ts';
 import { dnsOperations } from '#service/v3/dns-records.ts';
 import type { HeadThreads } from '#service/v3/head-threads.ts';
@@ -20,6 +21,7 @@ import { topAccountOperations } from '#service/v3/top-accounts.ts';
 import { traceOperations } from '#service/v3/traces.ts';
 import { transactionOperations } from '#service/v3/transactions.ts';
 import { createV3 } from '#service/v3/v3.ts';
+import { vestingOperations } from '#service/v3/vestings.ts';
 import { createWriters } from '#service/v3/writers.ts';
 
 /** Answers a request, as it is sent. @param query as in a URL */
@@ -47,6 +49,8 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
       ...actionOperations({ notes, network: { testOnly: false }, writer: writers.transactions }),
       ...dnsOperations(addressBooks),
       ...multisigOperations(addressBooks),
+      ...vestingOperations(addressBooks),
+      ...balanceChangeOperations(),
     ],
     { store, nowMs: () => performance.now(), register },
   );

@@ -9,6 +9,7 @@ import {
   multisigOrders,
   multisigs,
   traceClassifications,
+  vestingContracts,
 } from '#service/store/meaning-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { orderOf, sendStep } from '#test/support/multisig-orders.ts';
@@ -16,7 +17,7 @@ import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-tr
 import { generated, generateRows, skewed, transactionsOfTrace, type Filling } from './generated-index.ts';
 import { tokenKeys, type TokenCounts } from './generated-tokens.ts';
 
-// Names, multisigs and actions, made inside Postgres from their numbers. Every trace is told as one action or two; what those say is said by actions
+// Names, multisigs, vestings and actions, made inside Postgres from their numbers. Every trace is told as one action or two; what those say is said by actions
 // of recorded mainnet traces, told anew.
 
 const { lt, utime, hash, block, accountAt } = generated;
@@ -26,28 +27,41 @@ const itemsOfName = 5;
 /** As nobody knows how many there are: more than on mainnet. */
 const multisigCount = 100_000;
 const ordersOfMultisig = 3;
+/** As many again. */
+const vestingCount = 100_000;
 /** Of so many traces one is told as two actions. */
 const tracesOfSecond = 4;
 
 /** Keys of accounts that are multisigs. */
 export const multisigKey = (n: string): string => `'\\x80'::bytea || ${hash('multisig', n)}`;
 
-/** How many names, multisigs and traces that are told. */
+/** Keys of accounts that are vestings. */
+export const vestingKey = (n: string): string => `'\\x80'::bytea || ${hash('vesting', n)}`;
+
+/** How many names, multisigs, vestings and traces that are told. */
 export function meaningsOf({ transactions, items }: TokenCounts): {
   readonly names: number;
   readonly multisigs: number;
+  readonly vestings: number;
   readonly traces: number;
 } {
   return {
     names: Math.ceil(items / itemsOfName),
     multisigs: Math.min(multisigCount, transactions),
+    vestings: Math.min(vestingCount, transactions),
     traces: Math.ceil(transactions / transactionsOfTrace),
   };
 }
 
-const tables = [dnsEntries, multisigs, multisigOrders, traceClassifications, actions, actionAccounts].map(
-  ({ name }) => name,
-);
+const tables = [
+  dnsEntries,
+  multisigs,
+  multisigOrders,
+  vestingContracts,
+  traceClassifications,
+  actions,
+  actionAccounts,
+].map(({ name }) => name);
 
 export async function generateMeaning(store: Store, counts: TokenCounts, tell: (text: string) => void): Promise<void> {
   await loadTemplates(store);
@@ -85,7 +99,7 @@ function meaningFillings(counts: TokenCounts): readonly Filling[] {
 const state = (kind: string): string => `${lt('n')}, ${hash(`${kind} code`, '0')}, ${hash(`${kind} data`, 'n')}`;
 
 function contractFillings(counts: TokenCounts): readonly Filling[] {
-  const { names, multisigs: wallets } = meaningsOf(counts);
+  const { names, multisigs: wallets, vestings } = meaningsOf(counts);
   const holder = (kind: string, n = 'n'): string => accountAt(skewed(kind, n, counts.accounts));
   const party = (kind: string, size: number, n = 'n'): string =>
     `ARRAY[${Array.from({ length: size }, (_, at) => holder(`${kind} ${at}`, n)).join(', ')}]`;
@@ -118,6 +132,16 @@ function contractFillings(counts: TokenCounts): readonly Filling[] {
           expiration_date, order_boc, signers, last_trans_lt, code_hash, data_hash)
         SELECT '\\x80'::bytea || ${hash('multisig order', 'n')}, ${multisigKey(owner)}, n % ${ordersOfMultisig}, 2, n % 2 = 0, 3, 2,
           ${utime('n')} + 86400, ${order}, ${party('signer', 3, owner)}, ${state('order')} FROM ${numbers}`,
+    },
+    {
+      what: 'vestings',
+      count: vestings,
+      statement: (
+        numbers,
+      ) => `INSERT INTO vesting_contracts (address, start_time, total_duration, unlock_period, cliff_duration, total_amount, sender, owner, whitelist,
+          last_trans_lt, code_hash, data_hash)
+        SELECT ${vestingKey('n')}, ${utime('n')}, 31536000, 2592000, 0, 1000000000000, ${holder('vesting sender')}, ${holder('vesting owner')},
+          ${party('whitelisted', 2)}, ${state('vesting')} FROM ${numbers}`,
     },
   ];
 }

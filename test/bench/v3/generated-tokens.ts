@@ -27,7 +27,7 @@ const { lt, utime, hash, block, accountAt } = generated;
 const walletsOfMaster = 100;
 const itemsOfCollection = 250;
 /** Of so many items one is for sale. */
-const itemsOfSale = 20;
+export const itemsOfSale = 20;
 /** Of so many transactions one is of this kind. */
 const every = { jettonTransfer: 4, jettonBurn: 100, nftTransfer: 25 };
 
@@ -43,6 +43,9 @@ export const tokenKeys = {
 function keyOf(kind: string, n: string): string {
   return `'\\x80'::bytea || ${hash(kind, n)}`;
 }
+
+/** How many items are for sale. */
+export const salesOf = ({ items }: Pick<TokenCounts, 'items'>): number => Math.ceil(items / itemsOfSale);
 
 /** Numbers of masters and collections. */
 export function familiesOf({ wallets, items }: TokenCounts): {
@@ -132,7 +135,7 @@ function contractFillings(counts: TokenCounts, { holder, master, collection }: D
     },
     {
       what: 'NFT sales',
-      count: Math.ceil(items / itemsOfSale),
+      count: salesOf(counts),
       statement: (
         numbers,
       ) => `INSERT INTO nft_sales (address, type, nft, nft_owner, marketplace, created_at, details, ${stateColumns})

@@ -1,6 +1,6 @@
 import type { Store } from '#service/store/store.ts';
 import { generated } from './generated-index.ts';
-import { familiesOf, tokenKeys, type TokenCounts } from './generated-tokens.ts';
+import { familiesOf, itemsOfSale, salesOf, tokenKeys, type TokenCounts } from './generated-tokens.ts';
 import { list, type Requests } from './requests.ts';
 
 /** Tokens and accounts to ask for: an owner of the wallet and of the item, drawn as they are in the index. */
@@ -11,6 +11,7 @@ type Sample = {
   readonly item: string;
   readonly itemOwner: string;
   readonly collection: string;
+  readonly sale: string;
   readonly sender: string;
   readonly receiver: string;
   readonly utime: number;
@@ -70,6 +71,8 @@ export async function tokenRequestsOf(store: Store, counts: TokenCounts): Promis
     'nft/transfers latest': () => '',
     'nft/transfers of the busiest owner': () => `owner_address=${account}`,
     'nft/transfers of an item': of((row) => `item_address=${row.item}`),
+    'nft/sales by 100 addresses': (turn) =>
+      Array.from({ length: 100 }, (_, at) => `address=${rows[(turn + at) % rows.length]?.sale ?? ''}`).join('&'),
     'metadata of 10': (turn) =>
       rows
         .slice(turn % 200, (turn % 200) + 10)
@@ -88,6 +91,7 @@ async function drawSamples(store: Store, counts: TokenCounts): Promise<readonly 
     `SELECT ${addressOf('w.address')} AS wallet, ${addressOf('w.owner')} AS "walletOwner", ${addressOf('w.jetton')} AS master,
        ${addressOf('i.address')} AS item, ${addressOf('i.owner')} AS "itemOwner",
        ${addressOf(tokenKeys.collection(drawn('collection', collections)))} AS collection,
+       ${addressOf(tokenKeys.sale(`${drawn('sale', salesOf(counts))} * ${itemsOfSale}`))} AS sale,
        ${addressOf('t.source')} AS sender, ${addressOf('t.destination')} AS receiver, t.tx_utime AS utime
      FROM generate_series(1, ${samples * 2}) AS s
      JOIN jetton_wallets w ON w.address = ${tokenKeys.wallet(drawn('wallet', counts.wallets))}
