@@ -1,5 +1,5 @@
 import { vestingContracts, type VestingContractRow } from '../meaning-tables.ts';
-import { columnsOf, createConditions, pageOf, type Page } from './conditions.ts';
+import { columnsOf, createConditions, pageOf, type Conditions, type Page } from './conditions.ts';
 import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -20,6 +20,14 @@ export function findVestings(
   page: Page & After,
 ): Promise<readonly Placed<VestingContractRow>[]> {
   const conditions = createConditions();
+  const order = contractsOrder(addresses, 'asc');
+  if (addresses.length === 0 && wallets.length > 0) {
+    const source = placesOf(wallets, inWhitelist, page, conditions);
+    return store.read(
+      `SELECT ${columnsOf(vestingContracts, 'v')}, v.id FROM (${source}) p JOIN ${vestingContracts.name} v USING (id) ${orderBy(order, 'v')}`,
+      conditions.values,
+    );
+  }
   if (addresses.length > 0) conditions.when(addresses, (at) => `v.address = ANY(${at}::bytea[])`);
   if (wallets.length > 0) {
     conditions.when(wallets, (at) => {
@@ -27,10 +35,29 @@ export function findVestings(
       return inWhitelist ? `(${named} OR v.whitelist && ${at}::bytea[])` : `(${named})`;
     });
   }
-  const order = contractsOrder(addresses, 'asc');
   addAfter(conditions, order, 'v', page.after);
   return store.read(
     `SELECT ${columnsOf(vestingContracts, 'v')}, v.id FROM ${withId(vestingContracts, 'v')} ${conditions.where()} ${orderBy(order, 'v')} ${pageOf(page)}`,
     conditions.values,
   );
+}
+
+/** A page of `id`s of the vestings of wallets: of what one sends to or owns no more is read than the page goes. A whitelist is in no order. */
+function placesOf(
+  wallets: readonly Uint8Array[],
+  inWhitelist: boolean,
+  page: Page & After,
+  conditions: Conditions,
+): string {
+  const keys = `${conditions.place(wallets)}::bytea[]`;
+  const order = contractsOrder([], 'asc');
+  addAfter(conditions, order, 'e', page.after);
+  const first = `${orderBy(order, 'e')} ${pageOf({ limit: page.limit + page.offset, offset: 0 })}`;
+  const listOf = (column: string): string => {
+    const list = `SELECT e.id FROM ${vestingContracts.name} e ${conditions.where(`e.${column} = w.key`)} ${first}`;
+    return `SELECT list.id FROM unnest(${keys}) w(key) CROSS JOIN LATERAL (${list}) list`;
+  };
+  const listed = `SELECT e.id FROM ${withId(vestingContracts, 'e')} ${conditions.where(`e.whitelist && ${keys}`)} ${first}`;
+  const lists = [listOf('sender'), listOf('owner'), ...(inWhitelist ? [listed] : [])];
+  return `SELECT e.id FROM (${lists.map((list) => `(${list})`).join(' UNION ')}) e ${orderBy(order, 'e')} ${pageOf(page)}`;
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { vestingContracts } from '#service/store/meaning-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
+import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { positionOf } from '#service/store/queries/order.ts';
 import { findVestings, type VestingFilter } from '#service/store/queries/vestings.ts';
 import { addRows, keyOf, vestingRow } from '#test/support/contract-rows.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
@@ -40,6 +42,21 @@ describe('vesting contracts', () => {
     expect(await numbersOf({ wallets: [carol] })).toEqual([20]);
     expect(await numbersOf({ wallets: [carol], inWhitelist: true })).toEqual([30, 20]);
   });
+
+  it.each([false, true])(
+    'come in pages, whitelists too: %s, by offset and behind a place alike',
+    async (inWhitelist) => {
+      const wallets = [alice, bob, carol];
+      const filter = { addresses: [], wallets, inWhitelist };
+      const all = await found(filter);
+      expect(all.map(({ id }) => id)).toEqual([1n, 2n, 3n]);
+      for (const [at, row] of all.entries()) {
+        const after = at === 0 ? undefined : positionOf(contractsOrder([], 'asc'), all[at - 1]!);
+        expect(await findVestings(index.store, filter, { limit: 1, offset: at })).toEqual([row]);
+        expect(await findVestings(index.store, filter, { limit: 1, offset: 0, after })).toEqual([row]);
+      }
+    },
+  );
 
   it('that were asked for by address come by that, with all they say', async () => {
     const addresses = contracts.map(({ address }) => address);
