@@ -20,6 +20,18 @@ export type ActionColumns = {
   readonly data?: ActionData;
 };
 
+/** Columns that name accounts. */
+export const accountColumns = [
+  'source',
+  'sourceSecondary',
+  'destination',
+  'destinationSecondary',
+  'asset',
+  'assetSecondary',
+  'asset2',
+  'asset2Secondary',
+] as const satisfies readonly (keyof ActionColumns)[];
+
 /** Groups of values; bigints are shown as decimal text. */
 export type ActionData = Readonly<Record<string, DataValue>>;
 

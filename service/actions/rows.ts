@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { breadthFirst, timesOf, transactionsOf, type Block, type NewBlock } from './block.ts';
 import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
-import { named, type ActionColumns } from './columns.ts';
+import { accountColumns, named, type ActionColumns } from './columns.ts';
 import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
 
 /** One action as it is stored (indexing sheet 9.6). */
@@ -121,17 +121,6 @@ function actionOf(
     ancestorTypes,
   };
 }
-
-const accountColumns = [
-  'source',
-  'sourceSecondary',
-  'destination',
-  'destinationSecondary',
-  'asset',
-  'assetSecondary',
-  'asset2',
-  'asset2Secondary',
-] as const satisfies readonly (keyof ActionColumns)[];
 
 /** Operations begin outside and end in logs too: where nobody sent a message or got it, no account is named. */
 function withAccounts(columns: ActionColumns): ActionColumns {

@@ -1,22 +1,10 @@
-import type { ActionColumns, DataValue } from './columns.ts';
+import { accountColumns, type ActionColumns, type DataValue } from './columns.ts';
 import type { Action } from './rows.ts';
 
 /** `actions.columns`: what an action says, in JSON. */
 export type StoredColumns = Readonly<Record<string, unknown>>;
 
-const names = [
-  'source',
-  'sourceSecondary',
-  'destination',
-  'destinationSecondary',
-  'asset',
-  'assetSecondary',
-  'asset2',
-  'asset2Secondary',
-  'opcode',
-  'value',
-  'amount',
-] as const satisfies readonly (keyof ActionColumns)[];
+const names = [...accountColumns, 'opcode', 'value', 'amount'] as const satisfies readonly (keyof ActionColumns)[];
 
 /**
  * What an action says, as it is stored and shown: columns by the names of `ActionColumns`, bigints as decimal text. What is null is absent, in groups of
