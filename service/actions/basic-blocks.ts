@@ -155,18 +155,27 @@ function decodeEscaped(bytes: Buffer): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    const parts: string[] = [];
-    let wellFormed = 0;
+    // The longest that a byte becomes is `\xNN`.
+    const text = Buffer.allocUnsafe(4 * bytes.length);
+    let end = 0;
     for (let at = 0; at < bytes.length;) {
-      const length = sequenceLength(bytes, at);
-      if (length === 0) {
-        parts.push(bytes.toString('utf8', wellFormed, at), `\\x${bytes[at]!.toString(16).padStart(2, '0')}`);
-        wellFormed = at + 1;
-      }
-      at += Math.max(1, length);
+      const next = at + sequenceLength(bytes, at);
+      if (next === at) end = escape(bytes[at++]!, text, end);
+      while (at < next) text[end++] = bytes[at++]!;
     }
-    return [...parts, bytes.toString('utf8', wellFormed)].join('');
+    return text.toString('utf8', 0, end);
   }
+}
+
+const hexDigits = Buffer.from('0123456789abcdef');
+
+/** Returns the offset behind. */
+function escape(byte: number, text: Buffer, at: number): number {
+  text[at] = 0x5c;
+  text[at + 1] = 0x78;
+  text[at + 2] = hexDigits[byte >> 4]!;
+  text[at + 3] = hexDigits[byte & 15]!;
+  return at + 4;
 }
 
 /** Bytes of the well-formed UTF-8 sequence that starts here; 0 when none does (Unicode, table 3-7). */

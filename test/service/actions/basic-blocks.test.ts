@@ -110,11 +110,8 @@ describe('a text that is no UTF-8', () => {
     }
   });
 
-  it('takes no longer than its bytes, however many are broken', () => {
+  it('is told whole, however long it is', () => {
     // The largest message.
-    const broken = Buffer.alloc(262_144, 0xff);
-    const begun = performance.now();
-    expect(escapedText(broken)).toHaveLength(4 * broken.length);
-    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(escapedText(Buffer.alloc(262_144, 0xff))).toBe('\\xff'.repeat(262_144));
   });
 });
