@@ -1,3 +1,4 @@
+import { ACCOUNT_STATUSES, type AccountStatus } from '../decode/tlb/account-status.ts';
 import { accountKey } from '../store/account-key.ts';
 import { readAccounts, type AccountFilter, type AccountRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
@@ -21,9 +22,7 @@ export function keyText(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
 }
 
-const statuses = ['uninit', 'frozen', 'active', 'nonexist'] as const;
-
 /** A stored status by its name. */
-export function viewStatus(status: number): (typeof statuses)[number] {
-  return statuses[status] ?? 'nonexist';
+export function viewStatus(status: number): AccountStatus {
+  return ACCOUNT_STATUSES[status] ?? 'nonexist';
 }

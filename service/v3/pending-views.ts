@@ -1,6 +1,7 @@
 import { createPacer, mapPaced } from '../contract/paced.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { ACCOUNT_STATUS_TAGS } from '../decode/tlb/account-status.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { PendingState, PendingTrace } from '../pending/pending.ts';
 import type { ActionNetwork } from './action-derived.ts';
@@ -64,8 +65,6 @@ function openForeseen(
   };
 }
 
-const statuses = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
-
 function statesByHash(states: readonly PendingState[]): StatesByHash {
   return new Map(
     states.map((state) => [
@@ -73,7 +72,7 @@ function statesByHash(states: readonly PendingState[]): StatesByHash {
       {
         balance: state.balance,
         extra_currencies: state.extraCurrencies,
-        status: statuses[state.status],
+        status: ACCOUNT_STATUS_TAGS[state.status],
         frozen_hash: state.frozenHash,
         data_hash: state.dataHash,
         code_hash: state.codeHash,

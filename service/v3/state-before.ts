@@ -1,13 +1,12 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { ACCOUNT_STATUS_TAGS } from '../decode/tlb/account-status.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
 import { flagsVersionMin } from './message-views.ts';
 import { viewBytes } from './scalars.ts';
 import { isNoAccount, type StatesByHash, type TransactionTail } from './transaction-views.ts';
-
-const statuses = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
 
 /**
  * The states of one transaction, with balance and status of its account before it where the index has only the state after it: its first one in an index that
@@ -30,7 +29,7 @@ export function withStateBefore(
   // Other currencies that were burnt are told nowhere.
   const unknown = { extra_currencies: undefined, frozen_hash: null, data_hash: null, code_hash: null };
   return new Map([
-    [before, { balance, status: statuses[originalStatus], ...unknown }],
+    [before, { balance, status: ACCOUNT_STATUS_TAGS[originalStatus], ...unknown }],
     [then, after],
   ]);
 }

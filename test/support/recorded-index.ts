@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { migrate } from '#service/store/migrate.ts';
-import type { BlockRows } from '#service/store/tables.ts';
+import type { AccountStateRow, BlockRows } from '#service/store/tables.ts';
 import { createWriter, type WriteTurn } from '#service/store/writer.ts';
 import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
@@ -32,6 +32,13 @@ export async function makeRecordedIndex(): Promise<string> {
 /** The rows of the recorded chain, by masterchain block. */
 export async function recordedRows(): Promise<readonly BlockRows[]> {
   return (await recordedBlocks()).map(rowsOf);
+}
+
+/** The states in some rows by their hash in base64, as views look them up. */
+export function statesIn(rows: readonly BlockRows[]): ReadonlyMap<string, AccountStateRow> {
+  return new Map(
+    rows.flatMap(({ accountStates }) => accountStates.map((row) => [Buffer.from(row.hash).toString('base64'), row])),
+  );
 }
 
 /**

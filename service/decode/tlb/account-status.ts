@@ -1,13 +1,20 @@
 import type { CellSlice } from '../cell-slice.ts';
 
+/** By their tags: `acc_state_uninit$00`, `acc_state_frozen$01`, `acc_state_active$10`, `acc_state_nonexist$11`. */
+export const ACCOUNT_STATUSES = ['uninit', 'frozen', 'active', 'nonexist'] as const;
+
 /** Whether and how an account exists, before or after a transaction. */
-export type AccountStatus = 'uninit' | 'frozen' | 'active' | 'nonexist';
+export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
-const STATUSES: readonly AccountStatus[] = ['uninit', 'frozen', 'active', 'nonexist'];
+/** Their tags, which the index has for them too. */
+export const ACCOUNT_STATUS_TAGS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const satisfies Record<
+  AccountStatus,
+  number
+>;
 
-/** `acc_state_uninit$00`, `acc_state_frozen$01`, `acc_state_active$10`, `acc_state_nonexist$11`. */
+/** `AccountStatus`. */
 export function readAccountStatus(slice: CellSlice): AccountStatus {
-  return STATUSES[slice.uint(2)]!;
+  return ACCOUNT_STATUSES[slice.uint(2)]!;
 }
 
 /** What not paying for storage did to an account. */

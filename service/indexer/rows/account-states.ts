@@ -2,6 +2,7 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { walkHashmap } from '#service/decode/hashmap.ts';
 import { shardChildren, shardContains } from '#service/decode/shard.ts';
+import { ACCOUNT_STATUS_TAGS } from '#service/decode/tlb/account-status.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
@@ -14,9 +15,6 @@ import type { AccountActivity } from './block-transactions.ts';
 import type { CodeRows } from './code-rows.ts';
 import { statesBetween } from './states-between.ts';
 
-/** As `AccountStatus` is encoded (decode's account-status.ts). */
-const STATUS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const;
-
 /** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
 const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
 
@@ -25,7 +23,7 @@ const NO_ACCOUNT: AccountStateRow = {
   hash: NO_ACCOUNT_HASH,
   balance: 0n,
   extra_currencies: null,
-  status: STATUS.nonexist,
+  status: ACCOUNT_STATUS_TAGS.nonexist,
   frozen_hash: null,
   data_hash: null,
   code_hash: null,
@@ -49,11 +47,12 @@ export function addStates(block: OpenBlock, activities: readonly AccountActivity
     addLastState(block, activity, after, rows);
     const { transactions } = activity;
     const first = transactions[0]!;
-    if (transactions.length > 1 || (first.prevLt === 0n && first.originalStatus !== STATUS.nonexist)) {
+    if (transactions.length > 1 || (first.prevLt === 0n && first.originalStatus !== ACCOUNT_STATUS_TAGS.nonexist)) {
       addStatesBefore(block, activity, after, rows);
     }
     touchesNothing ||= transactions.some(
-      ({ originalStatus, endStatus }) => originalStatus === STATUS.nonexist || endStatus === STATUS.nonexist,
+      ({ originalStatus, endStatus }) =>
+        originalStatus === ACCOUNT_STATUS_TAGS.nonexist || endStatus === ACCOUNT_STATUS_TAGS.nonexist,
     );
   }
   if (touchesNothing) rows.accountStates.push(NO_ACCOUNT);
@@ -86,7 +85,7 @@ function addLastState(
   const last = transactions.at(-1)!;
   const at = { account, utime: last.utime, last_trans_hash: last.hash, last_trans_lt: last.lt };
   if (state === undefined) {
-    if (last.endStatus === STATUS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
+    if (last.endStatus === ACCOUNT_STATUS_TAGS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
     return;
   }
   addLatestState(block, { state, hash: hashAfter(table, last.stateUpdate), at }, rows);
@@ -142,7 +141,7 @@ function stateRow(table: CellTable, hash: Buffer, { balance, state }: Account): 
     hash,
     balance: balance.grams,
     extra_currencies: extraCurrencies(table, balance),
-    status: STATUS[state.kind],
+    status: ACCOUNT_STATUS_TAGS[state.kind],
     frozen_hash: state.kind === 'frozen' ? state.stateHash : null,
     data_hash: hashOf(init?.data),
     code_hash: hashOf(init?.code),
@@ -165,7 +164,7 @@ function addStatesBefore(
 ): void {
   const { table } = block;
   const first = transactions[0]!;
-  const wasNothing = first.originalStatus === STATUS.nonexist;
+  const wasNothing = first.originalStatus === ACCOUNT_STATUS_TAGS.nonexist;
   const before = wasNothing ? undefined : accountBefore(block, id);
   if (before !== undefined && first.prevLt === 0n) {
     rows.accountStates.push(stateRow(table, hashBefore(table, first.stateUpdate), before));
@@ -174,7 +173,7 @@ function addStatesBefore(
   const ends = { before: wasNothing ? NO_CURRENCIES : before?.balance, after: after?.balance };
   statesBetween(block, transactions, ends).forEach((balance, index) => {
     const { stateUpdate, endStatus } = transactions[index]!;
-    if (endStatus === STATUS.nonexist) return;
+    if (endStatus === ACCOUNT_STATUS_TAGS.nonexist) return;
     const hash = hashAfter(table, stateUpdate);
     rows.accountStates.push({
       hash,

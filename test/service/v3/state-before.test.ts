@@ -7,7 +7,7 @@ import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import { withStateBefore } from '#service/v3/state-before.ts';
 import type { StatesByHash } from '#service/v3/transaction-views.ts';
-import { recordedRows } from '#test/support/recorded-index.ts';
+import { recordedRows, statesIn } from '#test/support/recorded-index.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -18,7 +18,7 @@ let states: ReadonlyMap<string, AccountStateRow>;
 
 beforeAll(async () => {
   const recorded = await recordedRows();
-  states = new Map(recorded.flatMap(({ accountStates }) => accountStates.map((row) => [text(row.hash), row] as const)));
+  states = statesIn(recorded);
   all = recorded
     .flatMap(({ transactions, blocks }) =>
       transactions.map((row) => {

@@ -7,7 +7,7 @@ import { createKeptTexts } from '#service/v3/kept-texts.ts';
 import { addressesOf } from '#service/v3/shown-transactions.ts';
 import { createTransactionWriter, type KeptNames, type TransactionWriter } from '#service/v3/transaction-writer.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
-import { recordedRows } from '#test/support/recorded-index.ts';
+import { recordedRows, statesIn } from '#test/support/recorded-index.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -16,7 +16,7 @@ let states: ReadonlyMap<string, AccountStateRow>;
 
 beforeAll(async () => {
   const recorded = await recordedRows();
-  states = new Map(recorded.flatMap(({ accountStates }) => accountStates.map((row) => [text(row.hash), row] as const)));
+  states = statesIn(recorded);
   rows = recorded
     .flatMap(({ transactions }) => transactions)
     .slice(-300)
