@@ -4,7 +4,7 @@ import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What vesting contracts must be; all of it. Empty lists ask for nothing. Accounts are keys. */
+/** Which vesting contracts: those of some addresses or, without one, those of wallets. Accounts are keys. */
 export type VestingFilter = {
   readonly addresses: readonly Uint8Array[];
   /** Senders or owners: any of them. */
@@ -21,20 +21,14 @@ export function findVestings(
 ): Promise<readonly Placed<VestingContractRow>[]> {
   const conditions = createConditions();
   const order = contractsOrder(addresses, 'asc');
-  if (addresses.length === 0 && wallets.length > 0) {
+  if (addresses.length === 0) {
     const source = placesOf(wallets, inWhitelist, page, conditions);
     return store.read(
       `SELECT ${columnsOf(vestingContracts, 'v')}, v.id FROM (${source}) p JOIN ${vestingContracts.name} v USING (id) ${orderBy(order, 'v')}`,
       conditions.values,
     );
   }
-  if (addresses.length > 0) conditions.when(addresses, (at) => `v.address = ANY(${at}::bytea[])`);
-  if (wallets.length > 0) {
-    conditions.when(wallets, (at) => {
-      const named = `v.sender = ANY(${at}::bytea[]) OR v.owner = ANY(${at}::bytea[])`;
-      return inWhitelist ? `(${named} OR v.whitelist && ${at}::bytea[])` : `(${named})`;
-    });
-  }
+  conditions.when(addresses, (at) => `v.address = ANY(${at}::bytea[])`);
   addAfter(conditions, order, 'v', page.after);
   return store.read(
     `SELECT ${columnsOf(vestingContracts, 'v')}, v.id FROM ${withId(vestingContracts, 'v')} ${conditions.where()} ${orderBy(order, 'v')} ${pageOf(page)}`,
