@@ -77,7 +77,10 @@ export type ClientDependencies = {
   readonly metrics: ClientMetrics;
   readonly tracer: Tracer;
   readonly now: () => number;
-  /** Asked at the moment a write's bytes leave: false holds it back. Reads are always let through. */
+  /**
+   * Asked when a write is put on its connection: false holds it back. Its bytes leave within the same turn of the event loop: a process frozen in that
+   * turn sends them when it wakes. Reads are always let through.
+   */
   readonly mayWrite?: () => boolean;
 };
 

@@ -251,6 +251,8 @@ export const actionAccounts = defineTable('action_accounts', ['account', 'trace_
   end_utime: int,
   /** Of the action; empty where it was told before this was said here. */
   type: text,
+  /** Of the action; null where it was told before this was said here. */
+  ancestor_types: nullable(texts),
 });
 
 /** What a token says of itself, on the chain and outside (indexing sheet 7). */

@@ -3,10 +3,18 @@ import { meaning } from './0002-meaning.ts';
 import { messagesInOrder } from './0003-messages-in-order.ts';
 import { actionsByType } from './0004-actions-by-type.ts';
 import { multisigMembers } from './0005-multisig-members.ts';
+import { actionsByKind } from './0006-actions-by-kind.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
-export const migrations: readonly Migration[] = [ledger, meaning, messagesInOrder, actionsByType, multisigMembers];
+export const migrations: readonly Migration[] = [
+  ledger,
+  meaning,
+  messagesInOrder,
+  actionsByType,
+  multisigMembers,
+  actionsByKind,
+];
 
 /** Version of the schema that this code reads and writes. */
 export const schemaVersion = migrations.length;

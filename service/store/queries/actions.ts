@@ -63,7 +63,7 @@ export async function findActions(
   const isFew = named !== undefined || actionIds.length > 0 || mcSeqno !== undefined;
   if (account !== undefined && !isFew) return findOfAccount(store, { ...filter, account }, page);
   const conditions = createConditions();
-  addTypes(conditions, filter);
+  for (const condition of typeConditions(conditions, filter)('a')) conditions.and(condition);
   addPlace(conditions, filter, page, 'a');
   conditions.when(named?.traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
   for (const hashes of named?.transactions ?? []) conditions.when(hashes, (at) => `a.tx_hashes && ${at}::bytea[]`);
@@ -80,9 +80,11 @@ const listsMax = 8;
 /** Of actions that were told before `action_accounts` said so. */
 const typeUnsaid = '';
 
+const ofEntry = 'a.trace_id = e.trace_id AND a.action_id = e.action_id';
+
 /**
- * The page is cut from the account's own list, or from those of its types, which are in the order of the answer: actions are looked up one by one,
- * whatever a planner thinks of reading them all at once.
+ * The page is cut from the account's own list, or from those of its types, which are in the order of the answer and say who is shown what: only actions of
+ * the page are looked up, one by one, whatever a planner thinks of reading them all at once. So are those whose entries were told before they said it.
  */
 function findOfAccount(
   store: StoreReader,
@@ -93,23 +95,31 @@ function findOfAccount(
   const conditions = createConditions();
   addPlace(conditions, filter, page, 'e');
   conditions.when(account, (at) => `e.account = ${at}`);
-  const ofAction = createConditions(conditions);
-  addTypes(ofAction, filter);
-  const one = `SELECT ${shown} FROM actions a ${ofAction.where('a.trace_id = e.trace_id', 'a.action_id = e.action_id')} LIMIT 1`;
-  const from = `action_accounts e CROSS JOIN LATERAL (${one}) found`;
+  const typesOf = typeConditions(conditions, filter);
+  const [said, ofAction] = [typesOf('e').join(' AND '), typesOf('a').join(' AND ')];
+  if (said !== '') {
+    const lookedUp = `coalesce((SELECT ${ofAction} FROM actions a WHERE ${ofEntry} LIMIT 1), false)`;
+    conditions.and(`CASE WHEN e.ancestor_types IS NULL THEN ${lookedUp} ELSE ${said} END`);
+  }
   const order = actionOrder(filter, page);
+  const columns = ['trace_id', 'action_id', ...order.map(({ column }) => column)];
+  const entry = [...new Set(columns)].map((column) => `e.${column}`).join(', ');
   const isByType = types.length > 0 && types.length <= listsMax;
   const list = isByType
     ? firstOfEach(
-        { select: 'found.*', from, key: 'e.type', keyType: 'text' },
+        { select: entry, from: 'action_accounts e', key: 'e.type', keyType: 'text' },
         conditions.place([...new Set([...types, typeUnsaid])]),
         conditions,
         orderBy(order, 'e'),
         page,
       )
-    : `SELECT found.* FROM ${from} ${conditions.where()}`;
-  const place = isByType ? orderBy(order, 'of_key') : orderBy(order, 'e');
-  return store.read(`${list} ${place} ${pageOf(page)}`, conditions.values);
+    : `SELECT ${entry} FROM action_accounts e ${conditions.where()}`;
+  const entries = `${list} ${orderBy(order, isByType ? 'of_key' : 'e')} ${pageOf(page)}`;
+  const one = `SELECT ${shown} FROM actions a WHERE ${ofEntry} LIMIT 1`;
+  return store.read(
+    `SELECT found.* FROM (${entries}) e CROSS JOIN LATERAL (${one}) found ${orderBy(order, 'e')}`,
+    conditions.values,
+  );
 }
 
 /** Those actions of some traces that a caller who supports some types sees, in the order of v3 sheet section 4. Rides the primary key. */
@@ -120,7 +130,8 @@ export function findActionsOfTraces(
 ): Promise<readonly ActionRow[]> {
   const conditions = createConditions();
   conditions.when(traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
-  addTypes(conditions, { types: [], excludedTypes: [], supported });
+  for (const condition of typeConditions(conditions, { types: [], excludedTypes: [], supported })('a'))
+    conditions.and(condition);
   return store.read(
     `SELECT ${shown} FROM actions a ${conditions.where()} ORDER BY a.trace_id, a.start_lt, a.end_lt, a.action_id`,
     conditions.values,
@@ -164,17 +175,25 @@ function inAll([first = [], ...others]: readonly (readonly Uint8Array[])[]): rea
   return first.filter((one) => sets.every((set) => set.has(hashKey(one))));
 }
 
-function addTypes(
+/** What a filter says of types, of a table that has them by its alias: values are placed once. */
+function typeConditions(
   conditions: Conditions,
   { types, excludedTypes, supported }: Pick<ActionFilter, 'types' | 'excludedTypes' | 'supported'>,
-): void {
-  const [only] = types;
+): (alias: string) => readonly string[] {
+  const wanted = types.length > 0 ? types : supported;
   // One type has a list of its own, in the order of the trace's end.
-  if (types.length === 1) conditions.when(only, (at) => `a.type = ${at}`);
-  else conditions.when(types.length > 0 ? types : supported, (at) => `a.type = ANY(${at}::text[])`);
-  if (excludedTypes.length > 0) conditions.when(excludedTypes, (at) => `a.type <> ALL(${at}::text[])`);
-  // Comparing lists that are empty took a quarter of the time in which actions are looked up.
-  conditions.when(supported, (at) => `(a.ancestor_types = '{}' OR NOT a.ancestor_types && ${at}::text[])`);
+  const isOne = types.length === 1;
+  const wantedAt = wanted && conditions.place(isOne ? types[0] : wanted);
+  const excludedAt = excludedTypes.length > 0 ? conditions.place(excludedTypes) : undefined;
+  const supportedAt = supported && (wanted === supported ? wantedAt : conditions.place(supported));
+  return (alias) => [
+    ...(wantedAt === undefined ? [] : [`${alias}.type = ${isOne ? wantedAt : `ANY(${wantedAt}::text[])`}`]),
+    ...(excludedAt === undefined ? [] : [`${alias}.type <> ALL(${excludedAt}::text[])`]),
+    // Comparing lists that are empty took a quarter of the time in which actions are looked up.
+    ...(supportedAt === undefined
+      ? []
+      : [`(${alias}.ancestor_types = '{}' OR NOT ${alias}.ancestor_types && ${supportedAt}::text[])`]),
+  ];
 }
 
 /** Where in the list the page is. @param place alias of the table that it is cut from */

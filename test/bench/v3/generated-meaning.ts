@@ -171,9 +171,9 @@ function actionFillings(counts: TokenCounts): readonly Filling[] {
             ARRAY[${hash('t', first)}, ${hash('t', `${first} + 1 + second`)}], ARRAY[${[0, 1, 2].map(party).join(', ')}], columns
           FROM ${numbers} CROSS JOIN LATERAL generate_series(0, CASE WHEN n % ${tracesOfSecond} = 0 THEN 1 ELSE 0 END) second
           JOIN action_templates ON place = ${place}
-          RETURNING accounts, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type)
-        INSERT INTO action_accounts (account, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type)
-        SELECT DISTINCT unnest(accounts), trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type FROM made`,
+          RETURNING accounts, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types)
+        INSERT INTO action_accounts (account, trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types)
+        SELECT DISTINCT unnest(accounts), trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types FROM made`,
     },
   ];
 }

@@ -45,9 +45,12 @@ beforeAll(async () => {
   traces = await reader.read<TraceRow>('SELECT * FROM traces', []);
   actions = makeActions(traces, transactions);
   await writeActions(index.store, actions);
-  // As what was told before lists said types.
+  // As what was told before lists said types, and before they said ancestors.
   await index.store.transaction(({ query }) =>
-    query(`UPDATE action_accounts SET type = '' WHERE get_byte(trace_id, 0) % 3 = 0`),
+    query(
+      `UPDATE action_accounts SET type = CASE WHEN get_byte(trace_id, 0) % 4 = 0 THEN '' ELSE type END, ancestor_types = NULL
+        WHERE get_byte(trace_id, 0) % 2 = 0`,
+    ),
   );
 }, 120_000);
 afterAll(() => index.close());
