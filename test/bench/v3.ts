@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
-import { collectWithoutHelpers } from '#service/main/collections.ts';
+import { tuneCollections } from '#service/main/collections.ts';
 import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
@@ -73,7 +73,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   const server = await startEmbeddedPostgres({ bin, folder, settings });
   const store = openStore(server.socketUrl);
   // As the service has both.
-  collectWithoutHelpers();
+  tuneCollections();
   const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
     const until = Object.keys(parts).indexOf(given('--until') ?? 'meaning');
