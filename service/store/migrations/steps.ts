@@ -4,6 +4,7 @@ import { messagesInOrder } from './0003-messages-in-order.ts';
 import { actionsByType } from './0004-actions-by-type.ts';
 import { multisigMembers } from './0005-multisig-members.ts';
 import { actionsByKind } from './0006-actions-by-kind.ts';
+import { vestingWhitelists } from './0007-vesting-whitelists.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -14,6 +15,7 @@ export const migrations: readonly Migration[] = [
   actionsByType,
   multisigMembers,
   actionsByKind,
+  vestingWhitelists,
 ];
 
 /** Version of the schema that this code reads and writes. */

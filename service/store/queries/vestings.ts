@@ -36,7 +36,7 @@ export function findVestings(
   );
 }
 
-/** A page of `id`s of the vestings of wallets: of what one sends to or owns no more is read than the page goes. A whitelist is in no order. */
+/** A page of `id`s of the vestings of wallets: of each list of a wallet no more is read than the page goes. */
 function placesOf(
   wallets: readonly Uint8Array[],
   inWhitelist: boolean,
@@ -47,11 +47,11 @@ function placesOf(
   const order = contractsOrder([], 'asc');
   addAfter(conditions, order, 'e', page.after);
   const first = `${orderBy(order, 'e')} ${pageOf({ limit: page.limit + page.offset, offset: 0 })}`;
-  const listOf = (column: string): string => {
-    const list = `SELECT e.id FROM ${vestingContracts.name} e ${conditions.where(`e.${column} = w.key`)} ${first}`;
+  const listOf = (table: string, column: string): string => {
+    const list = `SELECT e.id FROM ${table} e ${conditions.where(`e.${column} = w.key`)} ${first}`;
     return `SELECT list.id FROM unnest(${keys}) w(key) CROSS JOIN LATERAL (${list}) list`;
   };
-  const listed = `SELECT e.id FROM ${withId(vestingContracts, 'e')} ${conditions.where(`e.whitelist && ${keys}`)} ${first}`;
-  const lists = [listOf('sender'), listOf('owner'), ...(inWhitelist ? [listed] : [])];
+  const own = ['sender', 'owner'].map((column) => listOf(vestingContracts.name, column));
+  const lists = inWhitelist ? [...own, listOf('vesting_whitelisted', 'member')] : own;
   return `SELECT e.id FROM (${lists.map((list) => `(${list})`).join(' UNION ')}) e ${orderBy(order, 'e')} ${pageOf(page)}`;
 }

@@ -19,6 +19,7 @@ const keptOtherwise: ReadonlySet<string> = new Set([
   'metadata_tasks',
   'multisig_members',
   'schema_versions',
+  'vesting_whitelisted',
 ]);
 
 function believedTables(): Shape[] {

@@ -206,7 +206,7 @@ describe('no query of contracts reads a table whole', () => {
     [
       'vesting contracts with whitelists',
       () => findVestings(reader, { addresses: [], wallets: keys, inWhitelist: true }, page),
-      /vesting_contracts_by_sender[^]*vesting_contracts_by_owner[^]*vesting_contracts_by_whitelisted/,
+      /vesting_contracts_by_sender[^]*vesting_contracts_by_owner[^]*vesting_whitelisted_pkey/,
     ],
   ])('%s', async (_what, run, wanted) => {
     const found = await plansOf([run]);

@@ -58,6 +58,19 @@ describe('vesting contracts', () => {
     },
   );
 
+  it('are told of a whitelist as it is now, and of none that is gone', async () => {
+    const [dave, erin] = [keyOf(4), keyOf(5)];
+    const listed = (wallet: Buffer): Promise<number[]> => numbersOf({ wallets: [wallet], inWhitelist: true });
+    const change = (sql: string, values: readonly unknown[]): Promise<unknown> =>
+      index.store.transaction(({ query }) => query(`${sql} WHERE address = '\\x${keyOf(40).toString('hex')}'`, values));
+    await addRows(index.store, vestingContracts, [vestingRow({ address: keyOf(40), whitelist: [dave, dave] })]);
+    expect(await listed(dave)).toEqual([40]);
+    await change('UPDATE vesting_contracts SET whitelist = $1', [[erin]]);
+    expect([await listed(dave), await listed(erin)]).toEqual([[], [40]]);
+    await change('DELETE FROM vesting_contracts', []);
+    expect(await index.store.read('SELECT FROM vesting_whitelisted WHERE member = $1', [erin])).toEqual([]);
+  });
+
   it('that were asked for by address come by that, with all they say', async () => {
     const addresses = contracts.map(({ address }) => address);
     expect(await found({ addresses })).toEqual([
