@@ -1,12 +1,14 @@
 import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
+import type { NftCollectionRow } from '../store/meaning-tables.ts';
 import { contractsOrder } from '../store/queries/first-seen.ts';
 import {
   findNftCollections,
   findNftItems,
   findNftTransfers,
   nftItemsOrder,
+  readCollectionsOfItems,
   readNftCollections,
   readNftSales,
   type FoundNftItem,
@@ -90,7 +92,8 @@ function items(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findNftItems(context.store, filter, { ...values, after }),
       );
-      const views = await viewItems(context.store, rows);
+      const ofItems = rows.flatMap(({ collection }) => collection ?? []);
+      const views = await viewItems(rows, await readNftCollections(context.store, ofItems));
       return { nft_items: views, ...(await notes.notesOf(views.flatMap(addressesOfItem), context)) };
     },
   });
@@ -111,10 +114,8 @@ function checkItems(values: {
     : undefined;
 }
 
-/** Items with their collections, each of which is read once. */
-async function viewItems(store: StoreReader, rows: readonly FoundNftItem[]): Promise<readonly NftItemView[]> {
-  const ofItems = rows.flatMap(({ collection }) => collection ?? []);
-  const known = await readNftCollections(store, ofItems);
+/** Items with those of their collections that are known, each of which is viewed once. */
+function viewItems(rows: readonly FoundNftItem[], known: readonly NftCollectionRow[]): Promise<readonly NftItemView[]> {
   const byKey = new Map(known.map((row) => [keyText(row.address), viewNftCollection(row)]));
   return mapPaced(rows, (row) => viewNftItem(row, byKey));
 }
@@ -213,8 +214,11 @@ async function readItems(
     includesOnSale: false,
     newestFirst: false,
   };
-  const rows = await findNftItems(store, filter, { limit: addresses.length, offset: 0 });
-  const views = await viewItems(store, rows);
+  const [rows, known] = await Promise.all([
+    findNftItems(store, filter, { limit: addresses.length, offset: 0 }),
+    readCollectionsOfItems(store, addresses),
+  ]);
+  const views = await viewItems(rows, known);
   return new Map(rows.map((row, at) => [keyText(row.address), views[at]!]));
 }
 

@@ -34,6 +34,18 @@ export function readNftCollections(
   return findNftCollections(store, { addresses, owners: [] }, { limit: addresses.length, offset: 0 });
 }
 
+/** The collections that some items are of, in no order. @param items their keys */
+export function readCollectionsOfItems(
+  store: StoreReader,
+  items: readonly Uint8Array[],
+): Promise<readonly NftCollectionRow[]> {
+  return store.read(
+    `SELECT ${columnsOf(nftCollections, 't')} FROM nft_collections t
+      WHERE t.address = ANY(ARRAY(SELECT i.collection FROM nft_items i WHERE i.address = ANY($1::bytea[])))`,
+    [items],
+  );
+}
+
 /** Which items, all of it. Empty lists ask for nothing. Accounts are keys. */
 export type NftItemFilter = {
   readonly addresses: readonly Uint8Array[];
