@@ -29,6 +29,7 @@ const found = (filter: Partial<VestingFilter>, limit = 100) =>
   findVestings(index.store, { addresses: [], wallets: [], inWhitelist: false, ...filter }, { limit, offset: 0 });
 const numbersOf = async (filter: Partial<VestingFilter>, limit?: number): Promise<number[]> =>
   (await found(filter, limit)).map(({ address }) => Buffer.from(address).readUInt32BE(1));
+const listed = (wallet: Buffer): Promise<number[]> => numbersOf({ wallets: [wallet], inWhitelist: true });
 
 describe('vesting contracts', () => {
   it('of someone are those that he sends to or owns, as they were first seen', async () => {
@@ -60,7 +61,6 @@ describe('vesting contracts', () => {
 
   it('are told of a whitelist as it is now, and of none that is gone', async () => {
     const [dave, erin] = [keyOf(4), keyOf(5)];
-    const listed = (wallet: Buffer): Promise<number[]> => numbersOf({ wallets: [wallet], inWhitelist: true });
     const change = (sql: string, values: readonly unknown[]): Promise<unknown> =>
       index.store.transaction(({ query }) => query(`${sql} WHERE address = '\\x${keyOf(40).toString('hex')}'`, values));
     await addRows(index.store, vestingContracts, [vestingRow({ address: keyOf(40), whitelist: [dave, dave] })]);
