@@ -71,19 +71,19 @@ function findOfAccount(
   );
 }
 
-/** The transactions of some traces, by lt and account. Rides the index on trace and lt. */
+/** The transactions of some traces, each of which is given once, by lt and account. Rides the index on trace and lt. */
 export async function findTransactionsOfTraces(
   store: StoreReader,
   rows: readonly Pick<TraceRow, 'trace_id' | 'start_lt' | 'end_lt'>[],
 ): Promise<readonly FoundTransaction[]> {
   if (rows.length === 0) return [];
-  const from = rows.reduce((least, { start_lt: lt }) => (lt < least ? lt : least), rows[0]!.start_lt);
-  const to = rows.reduce((most, { end_lt: lt }) => (lt > most ? lt : most), rows[0]!.end_lt);
-  // The bounds spare looking into the partitions of all other lts.
-  const inner = `SELECT ${transactionColumns} FROM transactions t
-    WHERE t.trace_id = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
+  // A trace's own lts spare looking into the partitions of all others.
+  const inner = `SELECT ${transactionColumns}
+    FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS w (trace_id, start_lt, end_lt)
+    JOIN transactions t ON t.trace_id = w.trace_id AND t.lt >= w.start_lt AND t.lt <= w.end_lt`;
+  const values = [rows.map((row) => row.trace_id), rows.map((row) => row.start_lt), rows.map((row) => row.end_lt)];
   const sql = withVersion(inner, 'ORDER BY t.lt, t.account');
-  return store.read(sql, [rows.map((row) => row.trace_id), from, to], { statement: 'transactions_of_traces' });
+  return store.read(sql, values, { statement: 'transactions_of_traces' });
 }
 
 /** Conditions on the end, and on the page's beginning. `e` is whatever table has it. */

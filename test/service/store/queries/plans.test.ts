@@ -143,6 +143,22 @@ describe('no query of the ledger reads a table whole', () => {
     expect(found.every((plan) => new RegExp(`Index .* (using|on) ${wanted}`).test(plan))).toBe(true);
   });
 
+  it('no more of blocks for many transactions than theirs: no planner has a choice', async () => {
+    const plans: string[] = [];
+    const reading: StoreReader = {
+      async read<R extends object>(sql: string, values: readonly unknown[]) {
+        const lines = await index.store.read<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+        plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
+        return index.store.read<R>(sql, values);
+      },
+    };
+    const found = await findTransactions(reading, {}, { limit: 1000, offset: 0, sort: 'asc' });
+    expect(found).toHaveLength(1000);
+    expect(plans).toHaveLength(1);
+    expect(plans[0]).toMatch(/SubPlan 1\n.*using blocks_pkey.*\n +Index Cond: .*workchain = t.*shard = t.*seqno = t/);
+    expect(plans[0]).not.toMatch(/Join|Nested Loop/);
+  });
+
   it('accounts, their codes, the richest of them, and the transactions of traces', async () => {
     const keys = [account, Buffer.alloc(33, 3)];
     const found = await plansOf([
