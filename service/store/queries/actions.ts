@@ -63,7 +63,7 @@ export async function findActions(
   const isFew = named !== undefined || actionIds.length > 0 || mcSeqno !== undefined;
   if (account !== undefined && !isFew) return findOfAccount(store, { ...filter, account }, page);
   const conditions = createConditions();
-  for (const condition of typeConditions(conditions, filter)('a')) conditions.and(condition);
+  addTypes(conditions, filter);
   addPlace(conditions, filter, page, 'a');
   conditions.when(named?.traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
   for (const hashes of named?.transactions ?? []) conditions.when(hashes, (at) => `a.tx_hashes && ${at}::bytea[]`);
@@ -130,8 +130,7 @@ export function findActionsOfTraces(
 ): Promise<readonly ActionRow[]> {
   const conditions = createConditions();
   conditions.when(traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
-  for (const condition of typeConditions(conditions, { types: [], excludedTypes: [], supported })('a'))
-    conditions.and(condition);
+  addTypes(conditions, { types: [], excludedTypes: [], supported });
   return store.read(
     `SELECT ${shown} FROM actions a ${conditions.where()} ORDER BY a.trace_id, a.start_lt, a.end_lt, a.action_id`,
     conditions.values,
@@ -175,10 +174,16 @@ function inAll([first = [], ...others]: readonly (readonly Uint8Array[])[]): rea
   return first.filter((one) => sets.every((set) => set.has(hashKey(one))));
 }
 
+type TypeFilter = Pick<ActionFilter, 'types' | 'excludedTypes' | 'supported'>;
+
+function addTypes(conditions: Conditions, filter: TypeFilter): void {
+  typeConditions(conditions, filter)('a').forEach(conditions.and);
+}
+
 /** What a filter says of types, of a table that has them by its alias: values are placed once. */
 function typeConditions(
   conditions: Conditions,
-  { types, excludedTypes, supported }: Pick<ActionFilter, 'types' | 'excludedTypes' | 'supported'>,
+  { types, excludedTypes, supported }: TypeFilter,
 ): (alias: string) => readonly string[] {
   const wanted = types.length > 0 ? types : supported;
   // One type has a list of its own, in the order of the trace's end.
