@@ -8,8 +8,8 @@ const fewCores = 2;
  * How V8 collects garbage: fewest long pauses.
  * - Where cores are few, young objects are collected by the thread that made them: helpers that have to wait for a core made such pauses last up to 10 ms instead
  *   of 2 or 3.
- * - The whole heap is marked when it has grown to what V8 allowed it after the last time. Where little of what is made lives on, as here, V8 would take that back
- *   and mark several times a second: 10 to 20 ms of a core each.
+ * - The whole heap is marked when it has grown to what V8 allowed it after the last time. Where little of what is made lives on, as here, V8 took part of that back
+ *   and marked up to twice as often, at 10 to 20 ms of a core each.
  */
 export function tuneCollections(): void {
   if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge');
