@@ -9,10 +9,16 @@ export type PlannedReader = {
   plansOf(runs: readonly (() => Promise<unknown>)[]): Promise<readonly string[]>;
 };
 
-/** Small tables are read whole by a planner that knows them: it is told that this costs very much, as it does where they are not small. */
-export function createPlannedReader(made: StoreUnderTest): PlannedReader {
+/**
+ * Small tables are read whole by a planner that knows them: it is told that this costs very much, as it does where they are not small.
+ * @param options.mayReadWhole leaves the planner its choice
+ */
+export function createPlannedReader(
+  made: StoreUnderTest,
+  { mayReadWhole = false }: { readonly mayReadWhole?: boolean } = {},
+): PlannedReader {
   const url = new URL(made.url);
-  url.searchParams.set('options', '-c enable_seqscan=off');
+  if (!mayReadWhole) url.searchParams.set('options', '-c enable_seqscan=off');
   const store = made.another({ url: url.href });
   let plans: string[] = [];
   const reader: StoreReader = {
