@@ -7,6 +7,7 @@ import {
   findNftItems,
   findNftTransfers,
   nftItemsOrder,
+  readCollectionsOfItems,
   readNftSales,
   type NftItemFilter,
 } from '#service/store/queries/nfts.ts';
@@ -154,6 +155,20 @@ describe('NFT sales', () => {
     const rows = await readNftSales(reader, [...some.map(({ address }) => address), tokens.items[0]!.address]);
     const byAddress = compareKeys(({ address }: { readonly address: Uint8Array }) => [address]);
     expect(rows.toSorted(byAddress)).toEqual(some.toSorted(byAddress));
+  });
+});
+
+describe('collections of NFTs', () => {
+  it('are those of some items, each once, and of no others', async () => {
+    const { items, collections } = tokens;
+    const some = [...items.filter((item) => item.collection === null).slice(0, 3), ...items.slice(0, 6)];
+    const wanted = collections.filter(({ address }) => some.some(({ collection }) => same(collection, address)));
+    expect(wanted.length).toBeGreaterThan(1);
+    expect(wanted.length).toBeLessThan(collections.length);
+    const asked = [...some, ...some].map(({ address }) => address);
+    const rows = await readCollectionsOfItems(reader, [...asked, collections[0]!.address]);
+    expect(addressesOf(rows).toSorted()).toEqual(addressesOf(wanted).toSorted());
+    expect(await readCollectionsOfItems(reader, [])).toEqual([]);
   });
 });
 

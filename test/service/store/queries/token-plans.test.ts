@@ -7,7 +7,13 @@ import {
   findJettonWallets,
 } from '#service/store/queries/jettons.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
-import { findNftCollections, findNftItems, findNftTransfers, readNftSales } from '#service/store/queries/nfts.ts';
+import {
+  findNftCollections,
+  findNftItems,
+  findNftTransfers,
+  readCollectionsOfItems,
+  readNftSales,
+} from '#service/store/queries/nfts.ts';
 import { tokenFillings } from '#test/bench/v3/generated-tokens.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -185,9 +191,10 @@ describe('no query of tokens reads a table whole', () => {
     ).toEqual([]);
   });
 
-  it('sales, tokens and wallets by address', async () => {
+  it('sales, collections of items, tokens and wallets by address', async () => {
     const plans = await planned.plansOf([
       () => readNftSales(planned.reader, owners),
+      () => readCollectionsOfItems(planned.reader, several),
       () => readTokens(planned.reader, several),
     ]);
     expect(strayed(plans, '\\w+_pkey')).toEqual([]);
