@@ -177,7 +177,7 @@ function inAll([first = [], ...others]: readonly (readonly Uint8Array[])[]): rea
 type TypeFilter = Pick<ActionFilter, 'types' | 'excludedTypes' | 'supported'>;
 
 function addTypes(conditions: Conditions, filter: TypeFilter): void {
-  typeConditions(conditions, filter)('a').forEach(conditions.and);
+  for (const condition of typeConditions(conditions, filter)('a')) conditions.and(condition);
 }
 
 /** What a filter says of types, of a table that has them by its alias: values are placed once. */
