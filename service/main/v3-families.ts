@@ -53,7 +53,7 @@ export function v3Families(
     ...tokenMetadata.operations,
     ...jettonOperations(notes),
     ...nftOperations(notes),
-    ...traceOperations({ notes, network: actionNetwork, writer: writers.transactions }),
+    ...traceOperations({ notes, network: actionNetwork, writer: writers.traces }),
     ...actionOperations({ notes, network: actionNetwork, writer: writers.transactions }),
     ...balanceChangeOperations(),
     ...accountInformationOperations(live.accounts),

@@ -25,7 +25,7 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
 }
 
 /** What answers are made of that stays written. */
-export type KeptKind = 'transactions' | 'messages';
+export type KeptKind = 'transactions' | 'messages' | 'traces';
 
 /** @param bytes what is held of each kind, in bytes as counted by its bound */
 export function createKeptMetrics(
@@ -35,7 +35,7 @@ export function createKeptMetrics(
   const registers = [register];
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Transactions and messages that stay written, in bytes',
+    help: 'Transactions, messages and traces that stay written, in bytes',
     labelNames: ['kind'],
     registers,
     collect: () => {
@@ -44,7 +44,7 @@ export function createKeptMetrics(
   });
   const parts = new Counter({
     name: 'ton_v3_kept_reads_total',
-    help: 'Transactions and messages of answers: kept from an answer before, or made',
+    help: 'Transactions, messages and complete traces of answers: kept from an answer before, or made',
     labelNames: ['kind', 'outcome'],
     registers,
   });

@@ -19,12 +19,14 @@ import { transaction, type TransactionView } from './transaction-views.ts';
 
 const nodeItself: Shape<TraceNode> = { schema: { $ref: referenceTo('TraceNode') }, definitions: new Map() };
 
-const node: Shape<TraceNode> = named(
+const node: Shape<TraceNode | Written<TraceNode>> = named(
   'TraceNode',
   object({ tx_hash: hash, in_msg_hash: optional(hash), children: list(nodeItself) }),
 );
 
 type TransactionsByHash = Readonly<Record<string, Infer<typeof transaction>>>;
+
+const hashesInOrder: Shape<readonly string[] | Written<readonly string[]>> = list(hash);
 
 const transactionsByHash: Shape<TransactionsByHash | Written<Record<string, TransactionView>>> = map(transaction, hash);
 
@@ -59,7 +61,7 @@ export const trace = named(
     warning: optional(anyText),
     actions: optional(list(action)),
     trace: optional(node),
-    transactions_order: optional(list(hash)),
+    transactions_order: optional(hashesInOrder),
     transactions: optional(transactionsByHash),
   }),
 );
@@ -79,15 +81,10 @@ export type TraceMeaning = {
 
 /**
  * One trace.
- * @param content its transactions by lt and account, or why they are not shown
+ * @param content what it holds, or why that is not shown
  */
-export function viewTrace(
-  row: TraceRow,
-  content: readonly WrittenTransaction[] | Withheld,
-  meaning: TraceMeaning,
-): TraceView {
-  const told = typeof content === 'string' ? { warning: content } : viewContent(viewBytes(row.trace_id), content);
-  const { warning, ...transactions } = told;
+export function viewTrace(row: TraceRow, content: TraceContent | Withheld, meaning: TraceMeaning): TraceView {
+  const { warning, ...transactions } = typeof content === 'string' ? { warning: content } : content;
   return {
     trace_id: viewBytes(row.trace_id),
     external_hash: viewBytesOrNull(row.external_hash),
@@ -111,9 +108,11 @@ export function viewTrace(
   };
 }
 
-type Content = Pick<TraceView, 'warning' | 'trace' | 'transactions_order' | 'transactions'>;
+/** What a trace holds; nothing of one without transactions. */
+export type TraceContent = Pick<TraceView, 'warning' | 'trace' | 'transactions_order' | 'transactions'>;
 
-function viewContent(traceId: string, transactions: readonly WrittenTransaction[]): Content {
+/** @param transactions by lt and account */
+export function viewContent(traceId: string, transactions: readonly WrittenTransaction[]): TraceContent {
   const tree = growTree(transactions, traceId);
   if (tree === undefined) return {};
   return {

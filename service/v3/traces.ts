@@ -5,8 +5,7 @@ import { accountKey } from '../store/account-key.ts';
 import { hashKey } from '../store/hash-key.ts';
 import { findActionsOfTraces } from '../store/queries/actions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
-import { findTraces, findTransactionsOfTraces, readClassifications, traceOrder } from '../store/queries/traces.ts';
-import type { FoundTransaction } from '../store/queries/transactions.ts';
+import { findTraces, readClassifications, traceOrder } from '../store/queries/traces.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import type { ActionNetwork } from './action-derived.ts';
@@ -16,9 +15,9 @@ import { readPage } from './cursor.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
-import { viewAccountKey, viewBytes } from './scalars.ts';
-import type { TransactionWriter } from './transaction-writer.ts';
+import { viewBytes } from './scalars.ts';
 import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
+import type { TraceWriter } from './trace-writer.ts';
 
 /** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
 const TRANSACTIONS_OF_TRACE_MAX = 4000;
@@ -67,24 +66,28 @@ const rule = {
 export type TraceOperationsDependencies = {
   readonly notes: Pick<AccountNotes, 'notesOf'>;
   readonly network: ActionNetwork;
-  readonly writer: TransactionWriter;
+  readonly writer: TraceWriter;
 };
 
 /** Traces, and the older name for traces with actions (v3 sheet 11.1). */
 export function traceOperations({ notes, network, writer }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
+    const { store } = context;
     const rows = await readList(values, context);
-    const [{ shown, meant, meanings }, contents] = await Promise.all([
-      readMeanings(rows, values, { withActions, network }, context),
-      readContents(rows, context.store),
+    const withheld = withholdLarge(rows);
+    const whole = rows.filter((row) => !withheld.has(row));
+    const [{ shown, meant, meanings }, opened] = await Promise.all([
+      readMeanings(rows, { whole, withActions, network, supported: supportedBy(values, context) }, store),
+      writer.open(whole, store),
     ]);
-    const accounts = rows.flatMap(
-      (row) => contents.get(hashKey(row.trace_id))?.map((one) => viewAccountKey(one.account)) ?? [],
-    );
-    const [traces, told] = await Promise.all([
-      viewTraces(rows, meanings, contents, { writer, store: context.store }),
-      notes.notesOf([...accounts, ...addressesOfActions(meant, shown)], context),
+    const [contents, told] = await Promise.all([
+      opened.write(),
+      notes.notesOf([...opened.accounts, ...addressesOfActions(meant, shown)], context),
     ]);
+    const traces = rows.map((row): TraceView => {
+      const key = hashKey(row.trace_id);
+      return viewTrace(row, withheld.get(row) ?? contents.get(key)!, meanings.get(key)!);
+    });
     return { traces, ...told };
   };
   return [
@@ -132,18 +135,25 @@ type Meanings = {
   readonly shown: readonly ActionView[];
 };
 
+type Asked = {
+  /** Traces that are shown with what they hold. */
+  readonly whole: readonly TraceRow[];
+  readonly withActions: boolean;
+  readonly network: ActionNetwork;
+  /** Types of actions. */
+  readonly supported: Iterable<string>;
+};
+
 async function readMeanings(
   rows: readonly TraceRow[],
-  values: TraceValues,
-  { withActions, network }: { readonly withActions: boolean; readonly network: ActionNetwork },
-  context: V3Context,
+  { whole, withActions, network, supported }: Asked,
+  store: StoreReader,
 ): Promise<Meanings> {
   const ids = rows.map((row) => row.trace_id);
-  const withheld = withholdLarge(rows);
-  const whole = rows.filter((row) => !withheld.has(row)).map((row) => row.trace_id);
+  const idsOfWhole = whole.map((row) => row.trace_id);
   const [classified, found] = await Promise.all([
-    readClassifications(context.store, ids),
-    withActions ? findActionsOfTraces(context.store, whole, [...supportedBy(values, context)]) : [],
+    readClassifications(store, ids),
+    withActions ? findActionsOfTraces(store, idsOfWhole, [...supported]) : [],
   ]);
   const states = new Map(classified.map((row) => [hashKey(row.trace_id), row.state]));
   const meant = found.map(ofRow);
@@ -154,33 +164,6 @@ async function readMeanings(
     actions: withActions ? (actions.get(viewBytes(id)) ?? []) : undefined,
   });
   return { meanings: new Map(ids.map((id) => [hashKey(id), meaningOf(id)])), meant, shown };
-}
-
-/** Transactions of those traces that are shown whole, by the keys of their ids, each list by lt and account. */
-type Contents = ReadonlyMap<string, readonly FoundTransaction[]>;
-
-async function readContents(rows: readonly TraceRow[], store: StoreReader): Promise<Contents> {
-  const withheld = withholdLarge(rows);
-  const found = await findTransactionsOfTraces(
-    store,
-    rows.filter((row) => !withheld.has(row)),
-  );
-  return Map.groupBy(found, (one) => hashKey(one.trace_id));
-}
-
-async function viewTraces(
-  rows: readonly TraceRow[],
-  meanings: Meanings['meanings'],
-  contents: Contents,
-  { writer, store }: { readonly writer: TransactionWriter; readonly store: StoreReader },
-): Promise<TraceView[]> {
-  const withheld = withholdLarge(rows);
-  const opened = await writer.open([...contents.values()].flat());
-  const written = Map.groupBy(await opened.write(store), ({ traceId }) => traceId);
-  return rows.map((row) => {
-    const content = withheld.get(row) ?? written.get(viewBytes(row.trace_id)) ?? [];
-    return viewTrace(row, content, meanings.get(hashKey(row.trace_id))!);
-  });
 }
 
 /** Traces whose transactions are not shown: those that are too large, and those that no longer fit the answer. */

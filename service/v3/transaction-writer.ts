@@ -11,21 +11,30 @@ import { V3Error } from './errors.ts';
 import { writeHeads, type HeadWriting } from './head-writing.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import { viewBytes } from './scalars.ts';
-import { finishTransaction, indexedMarks, readStates, type WrittenTransaction } from './shown-transactions.ts';
+import {
+  finishTransaction,
+  indexedMarks,
+  readStates,
+  type NewlyWritten,
+  type WrittenTransaction,
+} from './shown-transactions.ts';
 import { withStateBefore } from './state-before.ts';
 import type { TransactionTail } from './transaction-views.ts';
 
 /** Shows indexed transactions; those that were asked for last stay written. */
 export type TransactionWriter = {
-  /** @throws V3Error 413 they have too many messages */
-  open(rows: readonly FoundTransaction[]): Promise<OpenedTransactions>;
+  /**
+   * @param messagesBeside that the answer has of others; default none
+   * @throws V3Error 413 they have too many messages
+   */
+  open(rows: readonly FoundTransaction[], messagesBeside?: number): Promise<OpenedTransactions>;
 };
 
 /** Indexed transactions, about to be shown in the order given. */
 export type OpenedTransactions = {
   /** Of the transactions and both ends of their messages, as `addressesOf` names them of what is shown. */
   readonly accounts: readonly string[];
-  write(reader: StoreReader): Promise<readonly WrittenTransaction[]>;
+  write(reader: StoreReader): Promise<readonly NewlyWritten[]>;
 };
 
 /** What of a written transaction is kept beside its text. */
@@ -40,17 +49,21 @@ export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'writt
 
 export function createTransactionWriter({ texts, ...writing }: TransactionWriterDependencies): TransactionWriter {
   return {
-    async open(rows) {
+    async open(rows, messagesBeside = 0) {
       const pacer = createPacer();
       const readBag = createBagReader();
       const opened: Opened[] = [];
       let messages = 0;
+      const count = (more: number): void => {
+        messages += more;
+        if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+      };
+      count(messagesBeside);
       for (const row of rows) {
         await pacer.pause();
         const key = keyOf(row);
         const one: Opened = texts.get(key) ?? { key, row, ...outlineOf(row, readBag) };
-        messages += 1 + ('row' in one ? one.sent : one.names.out_msgs.length);
-        if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+        count(1 + ('row' in one ? one.sent : one.names.out_msgs.length));
         opened.push(one);
       }
       return {
@@ -61,21 +74,22 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
   };
 
   /** Nearly all of it is written while the states are read. */
-  async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly WrittenTransaction[]> {
+  async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly NewlyWritten[]> {
     const fresh = opened.filter((one) => 'row' in one);
     const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
     const slab = createTextSlab();
     const [states, heads] = await Promise.all([readStates(reader, hashes), writeHeads(fresh, { slab, ...writing })]);
     const next = heads.values();
     return mapPaced(opened, (one) => {
-      if (!('row' in one)) return { ...one.names, json: new Written([one.text]) };
+      if (!('row' in one)) return { ...one.names, json: new Written([one.text]), isSettled: true };
       const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
       const begun = { ...names, ...next.next().value!, tail: one.tail };
       const told = withStateBefore(one.row, one.tail, states);
-      const { isSettled, ...written } = finishTransaction(begun, told, slab);
+      const { isSettled: isWhole, ...written } = finishTransaction(begun, told, slab);
       // The state itself may be indexed later.
-      if (isSettled && told === states) keep(one, written);
-      return written;
+      const isSettled = isWhole && told === states;
+      if (isSettled) keep(one, written);
+      return { ...written, isSettled };
     });
   }
 

@@ -45,7 +45,7 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
       ...tokenMetadata.operations,
       ...jettonOperations(notes),
       ...nftOperations(notes),
-      ...traceOperations({ notes, network: { testOnly: false }, writer: writers.transactions }),
+      ...traceOperations({ notes, network: { testOnly: false }, writer: writers.traces }),
       ...actionOperations({ notes, network: { testOnly: false }, writer: writers.transactions }),
       ...dnsOperations(addressBooks),
       ...multisigOperations(addressBooks),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { TraceRow } from '#service/store/tables.ts';
 import { Written } from '#service/contract/paced.ts';
 import { withholdLarge } from '#service/v3/traces.ts';
-import { viewTrace } from '#service/v3/trace-views.ts';
+import { viewContent, viewTrace } from '#service/v3/trace-views.ts';
 import type { WrittenTransaction } from '#service/v3/shown-transactions.ts';
 
 const id = Buffer.alloc(32, 1);
@@ -40,7 +40,7 @@ const unclassified = { classification: 0, actions: undefined };
 describe('a trace', () => {
   test('is shown with its tree, the order of its transactions and all of them', () => {
     const [root, child] = [written(text(1), 'outside', ['m']), written('c', 'm', [])];
-    const { transactions, ...trace } = viewTrace(traceRow(), [root, child], unclassified);
+    const { transactions, ...trace } = viewTrace(traceRow(), viewContent(text(1), [root, child]), unclassified);
     const byHash = { [text(1)]: root.json.toJSON(), c: child.json.toJSON() };
     expect((transactions as Written<unknown>).toJSON()).toEqual(byHash);
     expect(trace).toEqual({
@@ -70,15 +70,15 @@ describe('a trace', () => {
   });
 
   test('that goes on, or whose beginning is not known, says so', () => {
-    const statesOf = (state: number) => viewTrace(traceRow({ state, pending_edges: 4 }), [], unclassified).trace_info;
+    const statesOf = (state: number) => viewTrace(traceRow({ state, pending_edges: 4 }), {}, unclassified).trace_info;
     expect(statesOf(1)).toMatchObject({ trace_state: 'pending', pending_messages: 4 });
     expect(statesOf(2)).toMatchObject({ trace_state: 'broken' });
-    expect(viewTrace(traceRow({ external_hash: null }), [], unclassified).external_hash).toBeNull();
+    expect(viewTrace(traceRow({ external_hash: null }), {}, unclassified).external_hash).toBeNull();
   });
 
   test('with a transaction that hangs on nothing carries a warning', () => {
     const transactions = [written(text(1), 'outside', []), written('c', 'lost', [])];
-    const shown = viewTrace(traceRow(), transactions, { classification: 3, actions: [] });
+    const shown = viewTrace(traceRow(), viewContent(text(1), transactions), { classification: 3, actions: [] });
     expect(shown).toMatchObject({ warning: 'missing node in trace found', is_incomplete: false, actions: [] });
     expect(shown.trace_info.classification_state).toBe('broken');
     expect(shown.transactions_order).toEqual([text(1), 'c']);
