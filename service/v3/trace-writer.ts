@@ -46,7 +46,10 @@ export type TraceWriterDependencies = {
 export function createTraceWriter({ texts, transactions }: TraceWriterDependencies): TraceWriter {
   return {
     async open(rows, reader) {
-      const opened = rows.map((row): Opened => ({ row, kept: mayBeKept(row) ? texts.get(keyOf(row)) : undefined }));
+      const opened = await mapPaced(rows, (row): Opened => ({
+        row,
+        kept: mayBeKept(row) ? texts.get(keyOf(row)) : undefined,
+      }));
       const fresh = opened.filter(({ kept }) => kept === undefined).map(({ row }) => row);
       const found = await findTransactionsOfTraces(reader, fresh);
       const messagesKept = opened.reduce((sum, { kept }) => sum + (kept?.names.messages ?? 0), 0);
