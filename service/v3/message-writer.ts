@@ -34,11 +34,12 @@ export type KeptEnds = Ends;
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   return {
     async open(rows) {
+      const openHolder = createHolderReader();
       const found = await mapPaced(rows, (row): Opened | undefined => {
         const key = keyOf(row);
         const kept = texts.get(key);
         if (kept !== undefined) return kept;
-        const shown = openFound(row);
+        const shown = openFound(row, openHolder);
         return shown && { key, shown };
       });
       const opened = found.filter((one) => one !== undefined);
@@ -84,9 +85,9 @@ function endsOf({ info }: Message): readonly (string | null)[] {
 }
 
 /** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
-function openFound(row: FoundMessage): ShownMessage | undefined {
-  const sent = findWithin(row.producer_boc, row);
-  const taken = findWithin(row.consumer_boc, row);
+function openFound(row: FoundMessage, openHolder: HolderReader): ShownMessage | undefined {
+  const sent = row.producer_boc === null ? undefined : findWithin(openHolder(row.producer_boc), row);
+  const taken = row.consumer_boc === null ? undefined : findWithin(openHolder(row.consumer_boc), row);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
   const isSent = row.producer_boc === null || sent !== undefined;
@@ -100,16 +101,31 @@ function openFound(row: FoundMessage): ShownMessage | undefined {
   };
 }
 
+/** A transaction, and all messages in it. */
+type Holder = { readonly table: CellTable; readonly messages: readonly Message[] };
+
+type HolderReader = (boc: Buffer) => Holder;
+
+/** One that holds several messages of a page is read once. */
+function createHolderReader(): HolderReader {
+  const opened = new Map<Buffer, Holder>();
+  return (boc) => {
+    const known = opened.get(boc);
+    if (known !== undefined) return known;
+    const table = parseBoc(boc);
+    const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
+    const holder = { table, messages: inMessage === undefined ? outMessages : [inMessage, ...outMessages] };
+    opened.set(boc, holder);
+    return holder;
+  };
+}
+
 function findWithin(
-  boc: Buffer | null,
+  { table, messages }: Holder,
   { hash: name, created_lt: createdLt }: FoundMessage,
 ): Pick<ShownMessage, 'table' | 'content'> | undefined {
-  if (boc === null) return undefined;
-  const table = parseBoc(boc);
-  const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
-  const all = inMessage === undefined ? outMessages : [inMessage, ...outMessages];
   // Of many, the one that was sent then is the only one to be hashed.
-  const content = all.find(
+  const content = messages.find(
     ({ info, cell }) => (info.kind === 'externalIn' || info.createdLt === createdLt) && table.hashEquals(cell, name),
   );
   return content && { table, content };

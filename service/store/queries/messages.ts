@@ -1,4 +1,5 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
+import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
 import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
@@ -41,7 +42,7 @@ type Holders = {
   readonly consumer_version: number | null;
   /** Has sent it, or may have where `producer_boc` is there to tell: the last transaction of the source before it. */
   readonly producer_hash: Buffer | null;
-  /** Null too where the consumer has the content and the producer has sent it for sure. */
+  /** Null too where the consumer has the content and the producer has sent it for sure; one and the same for all messages of a producer. */
   readonly producer_boc: Buffer | null;
   readonly producer_version: number | null;
 };
@@ -65,12 +66,15 @@ const ltAlignment = 1_000_000n;
 /** A block is indexed whole: the last transaction before a message, in the block in which it was sent, has sent it. */
 const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
 
-const holdersOf = `SELECT m.place, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version,
-    p.hash AS producer_hash, CASE WHEN c.hash IS NULL OR ${mayBeOther} THEN p.boc END AS producer_boc, p.version AS producer_version
-  FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[]) WITH ORDINALITY AS m (hash, lt, source, created_lt, place)
-  LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
-  LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true
-  ORDER BY m.place`;
+/** A producer may hold hundreds of messages of a page, and be of megabytes: its cells come with the first of them. */
+const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_version, h.producer_hash, h.producer_version, h.needs_producer,
+    CASE WHEN h.needs_producer AND row_number() OVER (PARTITION BY h.producer_hash, h.needs_producer ORDER BY h.place) = 1 THEN h.boc END AS producer_boc
+  FROM (SELECT m.place, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version, p.hash AS producer_hash,
+      p.version AS producer_version, p.boc, c.hash IS NULL OR ${mayBeOther} AS needs_producer
+    FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[]) WITH ORDINALITY AS m (hash, lt, source, created_lt, place)
+    LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
+    LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true) h
+  ORDER BY h.place`;
 
 /** By creation, then by hash; those from outside have no time of creation: they come first when the newest do (v3 sheet section 4). */
 export async function findMessages(
@@ -92,9 +96,18 @@ export async function findMessages(
   );
   if (rows.length === 0) return [];
   const keys = (['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name]));
-  const held = await store.read<Holders>(holdersOf, keys, { statement: 'message_holders' });
-  return held.map((one, at) => ({ ...rows[at]!, ...one }));
+  const held = await store.read<HeldRow>(holdersOf, keys, { statement: 'message_holders' });
+  const bocs = new Map(
+    held.flatMap(({ producer_hash: hash, producer_boc: boc }) => (boc && hash ? [[hashKey(hash), boc]] : [])),
+  );
+  return held.map(({ needs_producer: isNeeded, ...one }, at) => {
+    const boc = isNeeded && one.producer_hash ? bocs.get(hashKey(one.producer_hash)) : undefined;
+    return { ...rows[at]!, ...one, producer_boc: boc ?? null };
+  });
 }
+
+/** The producer's cells stand in the first of its rows that needs them. */
+type HeldRow = Holders & { readonly needs_producer: boolean | null };
 
 /** v3 sheet section 4. */
 export function messageOrder(filter: MessageListFilter, { sort }: Pick<SortedPage, 'sort'>): Order {

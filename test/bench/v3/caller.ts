@@ -72,21 +72,27 @@ type FoundBags = {
   hash: Buffer;
   created_lt: bigint | null;
   readonly consumer_boc?: Buffer | null;
+  readonly producer_hash?: Buffer | null;
   readonly producer_boc?: Buffer | null;
 };
 
 /** A generated message is in none of the bags that stand for its transactions: one that is in there is told in its place. */
 function findingMessages(store: Store, templates: readonly Buffer[]): Pick<Store, 'read'> {
   const ends = new Map(templates.map((boc) => [boc.toString('latin1'), messagesIn(boc)]));
-  const messageOf = ({ consumer_boc: consumer, producer_boc: producer }: FoundBags): Told | undefined => {
+  /** @param sent what producers sent that were there before: the bag of each is in one row */
+  const messageOf = (row: FoundBags, sent: Map<string, Told | undefined>): Told | undefined => {
+    const { consumer_boc: consumer, producer_hash: hash, producer_boc: producer } = row;
     if (consumer) return ends.get(consumer.toString('latin1'))?.at(0);
-    return producer ? ends.get(producer.toString('latin1'))?.at(-1) : undefined;
+    const key = hash?.toString('latin1') ?? '';
+    if (producer) sent.set(key, ends.get(producer.toString('latin1'))?.at(-1));
+    return sent.get(key);
   };
   return {
     async read<R extends object>(...query: Parameters<Store['read']>): Promise<R[]> {
       const rows = await store.read<R>(...query);
       if (rows[0] === undefined || !('consumer_boc' in rows[0])) return rows;
-      for (const row of rows as unknown as FoundBags[]) Object.assign(row, messageOf(row));
+      const sent = new Map<string, Told | undefined>();
+      for (const row of rows as unknown as FoundBags[]) Object.assign(row, messageOf(row, sent));
       return rows;
     },
   };

@@ -173,6 +173,34 @@ describe('messages', () => {
     }
   });
 
+  it('come with the content of a transaction that holds several of them once', async () => {
+    const [producer, sent] = [...Map.groupBy(all, (row) => row.producer?.hash)]
+      .filter(([hash]) => hash !== undefined)
+      .toSorted(([, one], [, other]) => other.length - one.length)[0]!;
+    expect(sent.length).toBeGreaterThan(100);
+    const undone = new Error('nothing of it stays');
+    const untaken = index.store.transaction(async ({ query }) => {
+      const hashes = sent.map(({ hash }) => hash);
+      await query('DELETE FROM transactions WHERE in_msg_hash = ANY ($1)', [hashes]);
+      const read: { readonly producer_boc?: Buffer | null }[] = [];
+      const counting: StoreReader = {
+        read: async (sql, values) => {
+          const rows = await query(sql, values);
+          read.push(...rows);
+          return rows as never;
+        },
+      };
+      const rows = await findMessages(counting, { hashes }, { limit: 300, offset: 0, sort: 'asc' });
+      expect(rows.map((row) => keyOf(row.producer_hash))).toEqual(sent.map(() => producer));
+      expect(read.filter((row) => row.producer_boc)).toHaveLength(1);
+      const [content] = new Set(rows.map((row) => row.producer_boc));
+      expect(rows.map((row) => row.producer_boc === content)).toEqual(sent.map(() => true));
+      expect(sentBy(content!)).toEqual(expect.arrayContaining(hashes.map(keyOf)));
+      throw undone;
+    });
+    await expect(untaken).rejects.toBe(undone);
+  });
+
   it('come with the content of a transaction of another block, which may not have sent them', async () => {
     const sent = all.find(({ producer, consumers }) => producer !== undefined && consumers.length > 0)!;
     const block = sent.created_lt! - (sent.created_lt! % 1_000_000n);
