@@ -1,4 +1,4 @@
-import { mapPaced, Written } from '../contract/paced.ts';
+import { createPacer, mapPaced, Written } from '../contract/paced.ts';
 import { createTextSlab } from '../contract/text-slab.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -34,15 +34,19 @@ export type KeptEnds = Ends;
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   return {
     async open(rows) {
-      const openHolder = createHolderReader();
-      const found = await mapPaced(rows, (row): Opened | undefined => {
-        const key = keyOf(row);
-        const kept = texts.get(key);
-        if (kept !== undefined) return kept;
-        const shown = openFound(row, openHolder);
-        return shown && { key, shown };
-      });
-      const opened = found.filter((one) => one !== undefined);
+      const pacer = createPacer();
+      const found = new Map<number, Opened>();
+      for (const [boc, places] of Map.groupBy(rows.keys(), (place) => rows[place]!.producer_boc)) {
+        // What has sent several of them is read once, and let go before the next.
+        let holder: Holder | undefined;
+        const producer = (): Holder | undefined => (boc === null ? undefined : (holder ??= openHolder(boc)));
+        for (const place of places) {
+          await pacer.pause();
+          const one = openRow(rows[place]!, producer);
+          if (one !== undefined) found.set(place, one);
+        }
+      }
+      const opened = [...rows.keys()].flatMap((place) => found.get(place) ?? []);
       const store = createCellStore();
       const slab = createTextSlab();
       return {
@@ -60,6 +64,14 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
       };
     },
   };
+
+  function openRow(row: FoundMessage, producer: () => Holder | undefined): Opened | undefined {
+    const key = keyOf(row);
+    const kept = texts.get(key);
+    if (kept !== undefined) return kept;
+    const shown = openFound(row, producer());
+    return shown && { key, shown };
+  }
 }
 
 type Opened = { readonly key: string; readonly shown: ShownMessage } | Kept<KeptEnds>;
@@ -85,8 +97,8 @@ function endsOf({ info }: Message): readonly (string | null)[] {
 }
 
 /** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
-function openFound(row: FoundMessage, openHolder: HolderReader): ShownMessage | undefined {
-  const sent = row.producer_boc === null ? undefined : findWithin(openHolder(row.producer_boc), row);
+function openFound(row: FoundMessage, producer: Holder | undefined): ShownMessage | undefined {
+  const sent = producer && findWithin(producer, row);
   const taken = row.consumer_boc === null ? undefined : findWithin(openHolder(row.consumer_boc), row);
   const holder = taken ?? sent;
   if (holder === undefined) return undefined;
@@ -104,20 +116,10 @@ function openFound(row: FoundMessage, openHolder: HolderReader): ShownMessage | 
 /** A transaction, and all messages in it. */
 type Holder = { readonly table: CellTable; readonly messages: readonly Message[] };
 
-type HolderReader = (boc: Buffer) => Holder;
-
-/** One that holds several messages of a page is read once. */
-function createHolderReader(): HolderReader {
-  const opened = new Map<Buffer, Holder>();
-  return (boc) => {
-    const known = opened.get(boc);
-    if (known !== undefined) return known;
-    const table = parseBoc(boc);
-    const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
-    const holder = { table, messages: inMessage === undefined ? outMessages : [inMessage, ...outMessages] };
-    opened.set(boc, holder);
-    return holder;
-  };
+function openHolder(boc: Buffer): Holder {
+  const table = parseBoc(boc);
+  const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
+  return { table, messages: inMessage === undefined ? outMessages : [inMessage, ...outMessages] };
 }
 
 function findWithin(

@@ -1,14 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { parseBoc } from '#service/decode/boc.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { FoundMessage } from '#service/store/queries/messages.ts';
 import { createKeptTexts } from '#service/v3/kept-texts.ts';
 import { createMessageWriter, type KeptEnds, type MessageWriter } from '#service/v3/message-writer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
 let taken: readonly FoundMessage[];
+/** That one transaction sent, as nobody took them. */
+let sent: readonly FoundMessage[];
 
 beforeAll(async () => {
-  const transactions = (await recordedRows()).flatMap((one) => one.transactions).slice(-300);
+  const recorded = (await recordedRows()).flatMap((one) => one.transactions);
+  const [sender] = recorded.toSorted((one, other) => sentBy(other.boc).length - sentBy(one.boc).length);
+  const nobody = { consumer_hash: null, consumer_boc: null, consumer_version: null };
+  const bySender = { producer_hash: sender!.hash, producer_boc: Buffer.from(sender!.boc), producer_version: 11 };
+  sent = sentBy(sender!.boc).map((one) => ({ ...one, ...nobody, ...bySender }) as unknown as FoundMessage);
+  const transactions = recorded.slice(-300);
   taken = transactions.flatMap((row) => {
     if (row.in_msg_hash === null) return [];
     const consumer = { consumer_hash: row.hash, consumer_boc: row.boc, consumer_version: 11 };
@@ -21,6 +30,14 @@ beforeAll(async () => {
   taken = taken.filter((_row, at) => held[at]);
 });
 
+function sentBy(boc: Uint8Array): readonly { readonly hash: Buffer; readonly created_lt: bigint | null }[] {
+  const table = parseBoc(boc);
+  return readTransaction(table, table.roots[0]!).outMessages.map(({ cell, info }) => ({
+    hash: table.hash(cell),
+    created_lt: info.kind === 'externalIn' ? null : info.createdLt,
+  }));
+}
+
 function createWriter(): { readonly writer: MessageWriter; readonly found: boolean[] } {
   const found: boolean[] = [];
   const texts = createKeptTexts<KeptEnds>({ bytesMax: 4_000_000 }, { counted: (isKept) => void found.push(isKept) });
@@ -32,6 +49,19 @@ async function answer(writer: MessageWriter, rows: readonly FoundMessage[]) {
 }
 
 const base64 = (hash: Uint8Array): string => Buffer.from(hash).toString('base64');
+
+describe('messages of one sender', () => {
+  it('keep their places among others, and those that are kept', async () => {
+    const { writer } = createWriter();
+    expect(sent.length).toBeGreaterThan(100);
+    await answer(writer, sent.slice(10, 20));
+    const rows = taken.flatMap((row, at) => [row, ...sent.slice(at * 3, at * 3 + 3)]);
+    const views = await answer(writer, rows);
+    expect(views.map(({ hash }) => hash)).toEqual(rows.map(({ hash }) => base64(hash)));
+    const alone = await Promise.all(rows.map((row) => answer(createWriter().writer, [row])));
+    expect(views).toEqual(alone.flat());
+  });
+});
 
 describe('messages that are asked for again', () => {
   it('are told as the first time, without the transactions that hold them', async () => {
