@@ -20,8 +20,8 @@ export type TraceWriter = {
 export type OpenedTraces = {
   /** Of their transactions, raw. */
   readonly accounts: readonly string[];
-  /** What they hold, by the keys of their ids. */
-  write(): Promise<ReadonlyMap<string, TraceContent>>;
+  /** What each of the rows holds. */
+  write(): Promise<ReadonlyMap<TraceRow, TraceContent>>;
 };
 
 /** What of a written trace is kept beside its text. */
@@ -64,11 +64,10 @@ export function createTraceWriter({ texts, transactions }: TraceWriterDependenci
     opened: readonly (Opened & { readonly accounts: readonly string[] })[],
     content: OpenedTransactions,
     reader: StoreReader,
-  ): Promise<ReadonlyMap<string, TraceContent>> {
+  ): Promise<ReadonlyMap<TraceRow, TraceContent>> {
     const written = Map.groupBy(await content.write(reader), ({ traceId }) => traceId);
-    const shown = await mapPaced(opened, ({ row, kept, accounts }): [key: string, TraceContent] => {
-      const key = hashKey(row.trace_id);
-      if (kept !== undefined) return [key, contentOf(kept)];
+    const shown = await mapPaced(opened, ({ row, kept, accounts }): [row: TraceRow, content: TraceContent] => {
+      if (kept !== undefined) return [row, contentOf(kept)];
       const id = viewBytes(row.trace_id);
       const all = written.get(id) ?? [];
       const made = viewContent(id, all);
@@ -76,7 +75,7 @@ export function createTraceWriter({ texts, transactions }: TraceWriterDependenci
       const isSettled = all.length === row.nodes && all.every((one) => one.isSettled);
       const messages = all.reduce((sum, { out_msgs }) => sum + 1 + out_msgs.length, 0);
       if (isSettled && mayBeKept(row)) keep(row, made, { accounts, messages });
-      return [key, made];
+      return [row, made];
     });
     return new Map(shown);
   }

@@ -84,10 +84,9 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
       opened.write(),
       notes.notesOf([...opened.accounts, ...addressesOfActions(meant, shown)], context),
     ]);
-    const traces = rows.map((row): TraceView => {
-      const key = hashKey(row.trace_id);
-      return viewTrace(row, withheld.get(row) ?? contents.get(key)!, meanings.get(key)!);
-    });
+    const traces = rows.map((row): TraceView =>
+      viewTrace(row, withheld.get(row) ?? contents.get(row)!, meanings.get(hashKey(row.trace_id))!),
+    );
     return { traces, ...told };
   };
   return [
