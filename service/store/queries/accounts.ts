@@ -1,5 +1,5 @@
 import type { LatestAccountStateRow } from '../tables.ts';
-import { createConditions, pageOf, type Page } from './conditions.ts';
+import { anyKeyAt, createConditions, keysAt, pageOf, type Page } from './conditions.ts';
 import { shortestFirst } from './dns.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -52,7 +52,7 @@ export function readAccountNames(
 ): Promise<readonly AccountNameRow[]> {
   return store.read(
     `SELECT l.code_hash, d.domain
-     FROM unnest($1::bytea[]) WITH ORDINALITY AS a (account, place)
+     FROM unnest(${keysAt('$1')}) WITH ORDINALITY AS a (account, place)
      LEFT JOIN latest_account_states l ON l.account = a.account
      LEFT JOIN LATERAL (
        SELECT domain FROM dns_entries WHERE nft_item_owner = a.account AND nft_item_owner IS NOT DISTINCT FROM wallet ORDER BY ${shortestFirst} LIMIT 1
@@ -70,7 +70,7 @@ export function readCodeMethods(
   store: StoreReader,
   codeHashes: readonly Uint8Array[],
 ): Promise<readonly CodeMethodsRow[]> {
-  return store.read('SELECT code_hash, methods FROM codes WHERE code_hash = ANY($1::bytea[])', [codeHashes], {
+  return store.read(`SELECT code_hash, methods FROM codes WHERE code_hash = ${anyKeyAt('$1')}`, [codeHashes], {
     statement: 'code_methods',
   });
 }

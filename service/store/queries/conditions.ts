@@ -42,6 +42,25 @@ export function pageOf({ limit, offset }: Page): string {
   return `LIMIT ${Math.trunc(limit)} OFFSET ${Math.trunc(offset)}`;
 }
 
+/** As `pageOf`, in a text that is the same for every page. In a named statement for what is asked by keys only: how much of a list is wanted tells how to read it. */
+export function pageAt(conditions: Conditions, { limit, offset }: Page): string {
+  const [limitAt, offsetAt] = [limit, offset].map((value) => conditions.place(Math.trunc(value)));
+  return `LIMIT ${limitAt}::bigint OFFSET ${offsetAt}::bigint`;
+}
+
+/**
+ * Keys that a named statement asks by, an array. How many they are is kept from the planner: else its plan for a single one seems so much cheaper than one for
+ * any number that Postgres plans anew each time, which takes ten times as long as the look-up where a table has the partitions of some years.
+ */
+export function keysAt(place: string, type: 'bytea' | 'bigint' | 'boolean' = 'bytea'): string {
+  return `(SELECT ${place}::${type}[])`;
+}
+
+/** For `=`: one of such keys. */
+export function anyKeyAt(place: string): string {
+  return `ANY(${keysAt(place)}::bytea[])`;
+}
+
 /** The columns of a table, of one alias. */
 export function columnsOf<C extends Columns>({ columns }: Table<C>, alias: string): string {
   return Object.keys(columns)

@@ -1,6 +1,6 @@
 import { accountKey } from '../account-key.ts';
-import { createConditions, pageOf } from './conditions.ts';
-import { addFilter, near, resolveHashes, taken, type MessageFilter } from './messages.ts';
+import { createConditions, keysAt, pageAt, pageOf } from './conditions.ts';
+import { addFilter, addHashes, near, resolveHashes, taken, type MessageFilter } from './messages.ts';
 import { addAfter, orderBy, type After, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
@@ -28,7 +28,7 @@ export async function findTransactionsByMessage(
   ]);
   const places = inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
   if (places.length === 0) return [];
-  const inner = `SELECT ${transactionColumns} FROM unnest($1::bytea[], $2::bigint[]) AS place (hash, lt)
+  const inner = `SELECT ${transactionColumns} FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS place (hash, lt)
     JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
   const keys = [places.map(({ hash }) => hash), places.map(({ lt }) => lt)];
   const sql = withVersion(inner, orderBy(transactionOrder({}, page), 't'));
@@ -73,31 +73,33 @@ async function findTakers(
   const conditions = createConditions();
   const columnsOfOrder = transactionOrder({}, page);
   addAfter(conditions, columnsOfOrder, 't', page.after);
-  const order = `${orderBy(columnsOfOrder, 't')} ${pageOf(page)}`;
+  const order = orderBy(columnsOfOrder, 't');
   if (hashes === undefined && source === undefined) {
     conditions.and('t.in_msg_hash IS NOT NULL');
     conditions.when(opcode, (at) => `t.in_opcode = ${at}`);
     conditions.when(bodyHash, (at) => `t.in_body_hash = ${at}`);
     conditions.when(destination && accountKey(destination), (at) => `t.account = ${at}`);
     return store.read<Place>(
-      `SELECT t.hash, t.lt, t.account FROM transactions t ${conditions.where()} ${order}`,
+      `SELECT t.hash, t.lt, t.account FROM transactions t ${conditions.where()} ${order} ${pageOf(page)}`,
       conditions.values,
     );
   }
-  addFilter(conditions, filter, hashes);
+  addFilter(conditions, filter);
+  const isByHash = addHashes(conditions, hashes);
   return store.read<Place>(
-    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order}`,
+    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order} ${pageAt(conditions, page)}`,
     conditions.values,
+    isByHash ? { statement: `takers_of_hashes_${page.sort}` } : {},
   );
 }
 
-/** A sender, and the message by which it was found; null where the sender is not indexed. */
-type Sent = {
-  readonly created_lt: bigint;
-  readonly hash: Buffer | null;
-  readonly lt: bigint;
-  readonly account: Buffer;
-};
+/** What the sender of a message is found by. */
+type Sent = { readonly source: Buffer; readonly created_lt: bigint };
+
+/** The senders that are indexed. */
+const sendersOf = `SELECT t.hash, t.lt, t.account
+  FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
+  CROSS JOIN LATERAL (SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
 
 /** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
 const messagesOfSender = 2;
@@ -113,30 +115,28 @@ async function findSenders(
   page: SortedPage & After,
 ): Promise<readonly Place[]> {
   const conditions = createConditions();
-  addFilter(conditions, filter, hashes);
-  conditions.and('m.created_lt IS NOT NULL');
+  addFilter(conditions, filter);
   const after = placeOf(page.after);
   // A sender behind the place has sent what it did not long before or after that.
   if (page.sort === 'desc')
     conditions.when(after?.lt, (at) => `m.created_lt <= ${at}::bigint + ${messagesOfTransactionMax}`);
   else conditions.when(after?.lt, (at) => `m.created_lt >= ${at}::bigint`);
-  const sender = `SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
+  const isByHash = addHashes(conditions, hashes);
+  conditions.and('m.created_lt IS NOT NULL');
+  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort} LIMIT $${conditions.values.length + 1}::bigint`;
+  const mode = isByHash ? { statement: `sent_of_hashes_${page.sort}` } : {};
   for (let count = messagesOfSender * page.limit; ; count *= 4) {
-    const first = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort} LIMIT ${count}`;
-    const rows = await store.read<Sent>(
-      `SELECT m.created_lt, t.hash, t.lt, t.account FROM (${first}) m LEFT JOIN LATERAL (${sender}) t ON true
-       ORDER BY m.created_lt ${page.sort}`,
-      conditions.values,
+    const sent = await store.read<Sent>(sql, [...conditions.values, count], mode);
+    if (sent.length === 0) return [];
+    const keys = [sent.map((one) => one.source), sent.map((one) => one.created_lt)];
+    const found = await store.read<Place>(sendersOf, keys, { statement: 'senders' });
+    const senders = inOrder(
+      found.filter((one) => after === undefined || compare(one, after, page.sort) > 0),
+      page.sort,
     );
-    const found = rows.filter(isFound).filter((one) => after === undefined || compare(one, after, page.sort) > 0);
-    const senders = inOrder(found, page.sort);
-    const last = rows.at(-1)?.created_lt ?? 0n;
-    if (rows.length < count) return senders;
+    if (sent.length < count) return senders;
+    const last = sent.at(-1)!.created_lt;
     const sure = senders.filter(({ lt }) => (page.sort === 'desc' ? lt >= last : lt < last - messagesOfTransactionMax));
     if (sure.length >= page.limit) return sure;
   }
-}
-
-function isFound(sent: Sent): sent is Sent & Place {
-  return sent.hash !== null;
 }

@@ -1,7 +1,7 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
-import { columnsOf, createConditions, pageOf, type Conditions } from './conditions.ts';
+import { anyKeyAt, columnsOf, createConditions, keysAt, pageAt, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
@@ -50,10 +50,6 @@ type Holders = {
 /** The consumer's transaction: a message from outside may be accepted more than once, and each time is a row. */
 export const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
 
-/** Only the first time of those is shown: a message is told once. */
-const once =
-  '(m.created_lt IS NOT NULL OR NOT EXISTS (SELECT 1 FROM messages e WHERE e.hash = m.hash AND e.lt < m.lt))';
-
 /** Transactions of the source among which its last one has sent the message. */
 export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
@@ -66,13 +62,17 @@ const ltAlignment = 1_000_000n;
 /** A block is indexed whole: the last transaction before a message, in the block in which it was sent, has sent it. */
 const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
 
-/** A producer may hold hundreds of messages of a page, and be of megabytes: its cells come with the first of them. */
+/**
+ * A producer may hold hundreds of messages of a page, and be of megabytes: its cells come with the first of them. What went outside is not looked for: nobody takes it,
+ * and each partition would be asked.
+ */
 const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_version, h.producer_hash, h.producer_version, h.needs_producer,
     CASE WHEN h.needs_producer AND row_number() OVER (PARTITION BY h.producer_hash, h.needs_producer ORDER BY h.place) = 1 THEN h.boc END AS producer_boc
   FROM (SELECT m.place, c.hash AS consumer_hash, c.boc AS consumer_boc, c.version AS consumer_version, p.hash AS producer_hash,
       p.version AS producer_version, p.boc, c.hash IS NULL OR ${mayBeOther} AS needs_producer
-    FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[]) WITH ORDINALITY AS m (hash, lt, source, created_lt, place)
-    LEFT JOIN LATERAL (${holders} WHERE ${taken} LIMIT 1) c ON true
+    FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}, ${keysAt('$3')}, ${keysAt('$4', 'bigint')}, ${keysAt('$5', 'boolean')})
+      WITH ORDINALITY AS m (hash, lt, source, created_lt, is_for_outside, place)
+    LEFT JOIN LATERAL (${holders} WHERE NOT m.is_for_outside AND ${taken} LIMIT 1) c ON true
     LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true) h
   ORDER BY h.place`;
 
@@ -85,17 +85,24 @@ export async function findMessages(
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const conditions = createConditions();
-  addFilter(conditions, filter, hashes);
+  addFilter(conditions, filter);
   addListFilter(conditions, filter);
-  conditions.and(once);
   const columnsOfOrder = messageOrder(filter, page);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
+  const isByHash = addHashes(conditions, hashes);
+  // A message from outside may be accepted more than once, and each time is a row beside the others: the first one is told.
+  const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
+  const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const rows = await store.read<MessageRow>(
-    `SELECT ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${orderBy(columnsOfOrder, 'm')} ${pageOf(page)}`,
+    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageAt(conditions, page)}`,
     conditions.values,
+    isByHash ? { statement: `messages_by_hash_${page.sort}` } : {},
   );
   if (rows.length === 0) return [];
-  const keys = (['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name]));
+  const keys = [
+    ...(['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name])),
+    rows.map((row) => row.destination === null),
+  ];
   const held = await store.read<HeldRow>(holdersOf, keys, { statement: 'message_holders' });
   const bocs = new Map(
     held.flatMap(({ producer_hash: hash, producer_boc: boc }) => (boc && hash ? [[hashKey(hash), boc]] : [])),
@@ -131,19 +138,22 @@ export async function resolveHashes(
 ): Promise<readonly Buffer[] | undefined> {
   if (given === undefined || given.length === 0) return undefined;
   const rows = await store.read<{ hash: Buffer }>(
-    `SELECT hash FROM messages WHERE hash = ANY($1::bytea[]) UNION SELECT hash FROM messages WHERE hash_norm = ANY($1::bytea[])`,
+    `SELECT hash FROM messages WHERE hash = ${anyKeyAt('$1')} UNION SELECT hash FROM messages WHERE hash_norm = ${anyKeyAt('$1')}`,
     [given],
+    { statement: 'message_hashes' },
   );
   return rows.map(({ hash }) => hash);
 }
 
-/** What a message itself must be. @param hashes as `resolveHashes` gives them */
-export function addFilter(
-  conditions: Conditions,
-  filter: MessageFilter,
-  hashes: readonly Uint8Array[] | undefined,
-): void {
-  conditions.when(hashes, (at) => `m.hash = ANY(${at}::bytea[])`);
+/** To be added behind all conditions that differ. @param hashes as `resolveHashes` gives them; undefined for any @returns whether it is the only one: then the statement is always the same */
+export function addHashes(conditions: Conditions, hashes: readonly Uint8Array[] | undefined): boolean {
+  const isOnly = conditions.where() === '';
+  conditions.when(hashes, (at) => `m.hash = ${anyKeyAt(at)}`);
+  return isOnly && hashes !== undefined;
+}
+
+/** What a message itself must be, but for its hash. */
+export function addFilter(conditions: Conditions, filter: MessageFilter): void {
   conditions.when(filter.bodyHash, (at) => `m.body_hash = ${at}`);
   conditions.when(filter.opcode, (at) => `m.opcode = ${at}`);
   const { source, destination } = filter;
@@ -162,10 +172,9 @@ function addListFilter(conditions: Conditions, filter: MessageListFilter): void 
   conditions.when(filter.endUtime, (at) => `m.created_at <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `m.created_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `m.created_lt <= ${at}`);
-  if (filter.direction === 'in') {
-    conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE ${taken})`);
-  }
-  if (filter.direction === 'out') {
-    conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE t.account = m.source AND ${near})`);
-  }
+  // With an offset it is asked row by row, in the order of the list: joined, both tables might be read whole to be sorted.
+  const exists = (which: string): void =>
+    conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE ${which} OFFSET 0)`);
+  if (filter.direction === 'in') exists(taken);
+  if (filter.direction === 'out') exists(`t.account = m.source AND ${near}`);
 }

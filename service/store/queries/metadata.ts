@@ -1,5 +1,6 @@
 import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
 import type { TokenName } from '../token-content.ts';
+import { anyKeyAt, keysAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What is too long is null. */
@@ -51,8 +52,8 @@ function tokensOf(type: TokenName['type'], index: string): string {
     WHERE t.address = ANY(ARRAY(SELECT key FROM keys))`;
 }
 
-const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ANY($1::bytea[])),
-  keys AS MATERIALIZED (SELECT key FROM unnest($1::bytea[]) key UNION SELECT jetton FROM wallets),
+const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}),
+  keys AS MATERIALIZED (SELECT key FROM unnest(${keysAt('$1')}) key UNION SELECT jetton FROM wallets),
   tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_collections', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_items', 't.index')})

@@ -1,3 +1,4 @@
+import { anyKeyAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What there is of a trace that a message began. */
@@ -32,8 +33,9 @@ export async function findTakenMessages(
        FROM transactions t
        LEFT JOIN traces r ON r.trace_id = t.trace_id
        LEFT JOIN trace_classifications c ON c.trace_id = t.trace_id
-      WHERE t.in_msg_hash = ANY($1::bytea[])`,
+      WHERE t.in_msg_hash = ${anyKeyAt('$1')}`,
     [messageHashes],
+    { statement: 'taken_messages' },
   );
   return new Map(
     rows.map((row) => [row.in_msg_hash.toString('hex'), { isClassified: row.is_classified, accounts: row.accounts }]),

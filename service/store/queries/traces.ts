@@ -1,6 +1,6 @@
 import type { TraceClassificationRow } from '../meaning-tables.ts';
 import { traces, type TraceRow } from '../tables.ts';
-import { columnsOf, createConditions, distinctKeys, pageOf } from './conditions.ts';
+import { anyKeyAt, columnsOf, createConditions, distinctKeys, keysAt, pageOf } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
@@ -79,7 +79,7 @@ export async function findTransactionsOfTraces(
   if (rows.length === 0) return [];
   // A trace's own lts spare looking into the partitions of all others.
   const inner = `SELECT ${transactionColumns}
-    FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS w (trace_id, start_lt, end_lt)
+    FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}, ${keysAt('$3', 'bigint')}) AS w (trace_id, start_lt, end_lt)
     JOIN transactions t ON t.trace_id = w.trace_id AND t.lt >= w.start_lt AND t.lt <= w.end_lt`;
   const values = [rows.map((row) => row.trace_id), rows.map((row) => row.start_lt), rows.map((row) => row.end_lt)];
   const sql = withVersion(inner, 'ORDER BY t.lt, t.account');
@@ -131,7 +131,9 @@ export function readTransactionNames(
   store: StoreReader,
   hashes: readonly Uint8Array[],
 ): Promise<readonly TransactionName[]> {
-  return store.read('SELECT hash, trace_id FROM transactions WHERE hash = ANY($1::bytea[])', [hashes]);
+  return store.read(`SELECT hash, trace_id FROM transactions WHERE hash = ${anyKeyAt('$1')}`, [hashes], {
+    statement: 'transaction_names',
+  });
 }
 
 /**
@@ -145,14 +147,15 @@ export function readTransactionsOfMessages(
 ): Promise<readonly TransactionName[]> {
   return store.read(
     `WITH named AS MATERIALIZED (
-        SELECT hash, source, created_lt FROM messages WHERE hash = ANY($1::bytea[])
-        UNION SELECT hash, source, created_lt FROM messages WHERE hash_norm = ANY($1::bytea[]))
+        SELECT hash, source, created_lt FROM messages WHERE hash = ${anyKeyAt('$1')}
+        UNION SELECT hash, source, created_lt FROM messages WHERE hash_norm = ${anyKeyAt('$1')})
       SELECT hash, trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
       UNION SELECT s.hash, s.trace_id FROM named m CROSS JOIN LATERAL (
         SELECT t.hash, t.trace_id FROM transactions t
         WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}
         ORDER BY t.lt DESC LIMIT 1) s`,
     [hashes],
+    { statement: 'transactions_of_messages' },
   );
 }
 

@@ -1,7 +1,15 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import type { AccountStateRow, TransactionRow } from '../tables.ts';
 import { signedOf } from './blocks.ts';
-import { createConditions, pageOf, type Conditions, type Direction, type Page } from './conditions.ts';
+import {
+  anyKeyAt,
+  createConditions,
+  pageAt,
+  pageOf,
+  type Conditions,
+  type Direction,
+  type Page,
+} from './conditions.ts';
 import { everyLt, intersect, ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -59,7 +67,7 @@ export async function findTransactions(
 ): Promise<readonly FoundTransaction[]> {
   const window = await ltsOf(store, filter);
   if (window.from > window.to) return [];
-  const { accounts = [] } = filter;
+  const { accounts = [], hashes = [] } = filter;
   const columnsOfOrder = transactionOrder(filter, page);
   const order = orderBy(columnsOfOrder, 't');
   const conditions = conditionsOf(filter, window);
@@ -68,10 +76,13 @@ export async function findTransactions(
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
   const several = keys.length > 1;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), (at) => `t.account = ${at}`);
+  const isByHash = hashes.length > 0 && !several && conditions.where() === '';
+  if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ${anyKeyAt(at)}`);
   const inner = several
     ? fromEach(keys, order, conditions, page)
-    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${pageOf(page)}`;
-  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values);
+    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${pageAt(conditions, page)}`;
+  const mode = isByHash ? { statement: 'transactions_of_hashes' } : {};
+  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values, mode);
 }
 
 /** The first rows of each account, then the first of all: no account's history is read further than the page goes. */
@@ -94,10 +105,10 @@ export function transactionOrder(filter: TransactionFilter, { sort }: Pick<Sorte
   return byTime ? [{ column: 'utime', type: 'integer', sort }, ...byLt] : byLt;
 }
 
+/** All but those on hash and accounts. */
 function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Conditions {
-  const { hashes = [], excludedAccounts = [] } = filter;
+  const { excludedAccounts = [] } = filter;
   const conditions = createConditions();
-  if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ANY(${at}::bytea[])`);
   if (excludedAccounts.length > 0) {
     conditions.when(excludedAccounts.map(accountKey), (at) => `t.account <> ALL(${at}::bytea[])`);
   }
@@ -132,7 +143,7 @@ export function findTransactionsByHash(
   store: StoreReader,
   hashes: readonly Uint8Array[],
 ): Promise<readonly FoundTransaction[]> {
-  const inner = `SELECT ${columns} FROM transactions t WHERE t.hash = ANY($1::bytea[])`;
+  const inner = `SELECT ${columns} FROM transactions t WHERE t.hash = ${anyKeyAt('$1')}`;
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes], { statement: 'transactions_by_hash' });
 }
 
@@ -141,8 +152,8 @@ export function findConsumers(
   store: StoreReader,
   messageHashes: readonly Uint8Array[],
 ): Promise<readonly FoundTransaction[]> {
-  const inner = `SELECT ${columns} FROM transactions t WHERE t.in_msg_hash = ANY($1::bytea[])`;
-  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [messageHashes]);
+  const inner = `SELECT ${columns} FROM transactions t WHERE t.in_msg_hash = ${anyKeyAt('$1')}`;
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [messageHashes], { statement: 'consumers' });
 }
 
 /** A transaction has at most so many messages, one that bounces included, and their lts follow its own. */
@@ -162,6 +173,6 @@ export function findProducer(
 /** States of accounts by their hashes; those that are not indexed are not there. */
 export function findStates(store: StoreReader, hashes: readonly Uint8Array[]): Promise<readonly AccountStateRow[]> {
   const columnsOfState = 'hash, balance, extra_currencies, status, frozen_hash, data_hash, code_hash';
-  const sql = `SELECT ${columnsOfState} FROM account_states WHERE hash = ANY($1::bytea[])`;
+  const sql = `SELECT ${columnsOfState} FROM account_states WHERE hash = ${anyKeyAt('$1')}`;
   return store.read(sql, [hashes], { statement: 'account_states' });
 }

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+
+import { readAccountNames, readCodeMethods } from '#service/store/queries/accounts.ts';
+import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findMessages } from '#service/store/queries/messages.ts';
+import { readTokens } from '#service/store/queries/metadata.ts';
+import { findTakenMessages } from '#service/store/queries/pending.ts';
+import {
+  findTransactionsOfTraces,
+  readTransactionNames,
+  readTransactionsOfMessages,
+} from '#service/store/queries/traces.ts';
+import {
+  findConsumers,
+  findStates,
+  findTransactions,
+  findTransactionsByHash,
+} from '#service/store/queries/transactions.ts';
+import { createRecordedIndex } from '#test/support/recorded-index.ts';
+
+/** Postgres plans the first five calls of a statement by their values, whatever comes of it. */
+const CALLS = 8;
+
+const pages = (['asc', 'desc'] as const).map((sort) => ({ limit: 100, offset: 0, sort }));
+
+it('what asks by keys keeps its plan, although each call has a single one', async () => {
+  const index = await createRecordedIndex(import.meta.filename);
+  const store = index.another({ poolSize: 1 });
+  const [sent] = await store.read<{ hash: Buffer }>(
+    `SELECT m.hash FROM messages m JOIN transactions t ON t.in_msg_hash = m.hash
+      JOIN transactions s ON s.account = m.source AND s.lt < m.created_lt AND s.lt >= m.created_lt - 256 LIMIT 1`,
+  );
+  const message = sent!.hash;
+  const [taker] = await findConsumers(store, [message]);
+  const { hash, lt, trace_id, account } = taker!;
+  for (let call = 0; call < CALLS; call++) {
+    for (const page of pages) {
+      expect(await findMessages(store, { hashes: [message] }, page)).toHaveLength(1);
+      expect(await findTransactionsByMessage(store, { hashes: [message] }, 'both', page)).toHaveLength(2);
+      expect(await findTransactions(store, { hashes: [hash] }, page)).toHaveLength(1);
+    }
+    expect(await findTransactionsByHash(store, [hash])).toHaveLength(1);
+    expect(await findConsumers(store, [message])).toHaveLength(1);
+    expect(await readTransactionNames(store, [hash])).toHaveLength(1);
+    expect(await readTransactionsOfMessages(store, [message])).toHaveLength(2);
+    expect(await findTransactionsOfTraces(store, [{ trace_id, start_lt: lt, end_lt: lt }])).toHaveLength(1);
+    expect(await readAccountNames(store, [account])).toHaveLength(1);
+    expect((await findTakenMessages(store, [message])).size).toBe(1);
+    await Promise.all([findStates(store, [hash]), readCodeMethods(store, [hash]), readTokens(store, [account])]);
+  }
+  const kept = await store.read<{ name: string; generic_plans: bigint }>(
+    'SELECT name, generic_plans FROM pg_prepared_statements ORDER BY name',
+  );
+  expect(kept.filter((one) => one.generic_plans < CALLS - 5)).toEqual([]);
+  expect(kept.map(({ name }) => name)).toEqual([
+    'account_names',
+    'account_states',
+    'code_methods',
+    'consumers',
+    'message_hashes',
+    'message_holders',
+    'messages_by_hash_asc',
+    'messages_by_hash_desc',
+    'senders',
+    'sent_of_hashes_asc',
+    'sent_of_hashes_desc',
+    'taken_messages',
+    'takers_of_hashes_asc',
+    'takers_of_hashes_desc',
+    'tokens',
+    'transaction_names',
+    'transactions_by_hash',
+    'transactions_of_hashes',
+    'transactions_of_messages',
+    'transactions_of_places_asc',
+    'transactions_of_places_desc',
+    'transactions_of_traces',
+  ]);
+  await index.close();
+}, 120_000);
