@@ -1,5 +1,13 @@
 import type { Columns, Row, Table } from '../columns.ts';
-import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Conditions } from './conditions.ts';
+import {
+  columnsOf,
+  createConditions,
+  distinctKeys,
+  firstOfEach,
+  keysAt,
+  pageOf,
+  type Conditions,
+} from './conditions.ts';
 import { everyLt, intersect, ltsOfTimes } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -28,6 +36,22 @@ export type TransferList<C extends Columns> = {
 
 /** A row with the trace of its transaction; null when that is not indexed. */
 export type FoundTransfer<C extends Columns> = Row<Table<C>> & { readonly trace_id: Buffer | null };
+
+/** The transaction that a transfer is. */
+type TransferPlace = { readonly tx_hash: Uint8Array; readonly tx_lt: bigint };
+
+const tracesOfTransfers = `SELECT t.trace_id FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) WITH ORDINALITY AS w (hash, lt, place)
+  LEFT JOIN transactions t ON t.hash = w.hash AND t.lt = w.lt ORDER BY w.place`;
+
+/** In the order of the rows. By themselves: a list that is joined with the transactions is planned over all of their partitions. */
+function readTraceIds(
+  store: StoreReader,
+  rows: readonly TransferPlace[],
+): Promise<readonly { readonly trace_id: Buffer | null }[]> {
+  if (rows.length === 0) return Promise.resolve([]);
+  const keys = [rows.map((row) => row.tx_hash), rows.map((row) => row.tx_lt)];
+  return store.read(tracesOfTransfers, keys, { statement: 'traces_of_transfers' });
+}
 
 /**
  * Transfers by lt, with a window of time by time and then by lt; equals by transaction. Rides the indexes of each column on account and lt, or on
@@ -67,12 +91,13 @@ export async function findTransfers<C extends Columns>(
   }
   // One that is found on both sides is one all the same.
   const cut = `SELECT ${placeColumns} FROM (${places.join(' UNION ')}) t ${order} ${pageOf(page)}`;
-  return store.read(
-    `SELECT ${columnsOf(list.table, 't')}, x.trace_id FROM (${cut}) place
-      JOIN ${from} ON t.tx_hash = place.tx_hash AND t.tx_lt = place.tx_lt
-      LEFT JOIN transactions x ON x.hash = place.tx_hash AND x.lt = place.tx_lt ${order}`,
+  const rows = await store.read<Row<Table<C>> & TransferPlace>(
+    `SELECT ${columnsOf(list.table, 't')} FROM (${cut}) place
+      JOIN ${from} ON t.tx_hash = place.tx_hash AND t.tx_lt = place.tx_lt ${order}`,
     conditions.values,
   );
+  const traces = await readTraceIds(store, rows);
+  return rows.map((row, at) => ({ ...row, ...traces[at]! }));
 }
 
 /** v3 sheet section 4. */

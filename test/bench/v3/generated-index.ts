@@ -1,5 +1,5 @@
 import { migrate } from '#service/store/migrate.ts';
-import { createPartitions } from '#service/store/partitions.ts';
+import { createPartitions, partitionLts } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import type { Table } from '#service/store/columns.ts';
 import { blocks } from '#service/store/tables.ts';
@@ -51,7 +51,7 @@ export async function generateIndex(store: Store, transactions: number, tell: (t
   const accounts = accountsOf(transactions);
   const account = (n: string): string => accountAt(skewed('account', n, accounts));
   const lts = Array.from({ length: transactions / 1000 }, (_, n) => firstLt + BigInt(n * 1000) * ltsOfTransaction);
-  await createPartitions(store).ensure(lts);
+  await createPartitions(store).ensure([...ltsBefore(), ...lts]);
   const indexes = await dropIndexes(store);
   await loadTemplates(store, codesOfContracts, codeOf);
   const fill = (what: string, count: number, statement: Filling['statement']): Promise<void> =>
@@ -63,6 +63,11 @@ export async function generateIndex(store: Store, transactions: number, tell: (t
   await fill('states', transactions, stateRows);
   await fill('accounts', accounts, accountRows);
   await buildIndexes(store, indexes, tell);
+}
+
+/** Of partitions that an index of all of mainnet has: nothing is in them here, but queries are planned over them too. */
+function ltsBefore(): readonly bigint[] {
+  return Array.from({ length: Number(firstLt / partitionLts) }, (_, at) => BigInt(at) * partitionLts);
 }
 
 /** Fills tables that nothing else is in, by their names. */
