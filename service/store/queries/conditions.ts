@@ -42,23 +42,28 @@ export function pageOf({ limit, offset }: Page): string {
   return `LIMIT ${Math.trunc(limit)} OFFSET ${Math.trunc(offset)}`;
 }
 
-/** As `pageOf`, in a text that is the same for every page. In a named statement for what is asked by keys only: how much of a list is wanted tells how to read it. */
-export function pageAt(conditions: Conditions, { limit, offset }: Page): string {
-  const [limitAt, offsetAt] = [limit, offset].map((value) => conditions.place(Math.trunc(value)));
-  return `LIMIT ${limitAt}::bigint OFFSET ${offsetAt}::bigint`;
+/**
+ * What a named statement asks by, kept from the planner. Else its plan for a rare key, or for a single one, seems so much cheaper than one for any that
+ * Postgres plans anew each time, which takes ten times as long as the look-up where a table has the partitions of some years.
+ */
+export function keyAt(place: string, type = 'bytea'): string {
+  return `(SELECT ${place}::${type})`;
 }
 
-/**
- * Keys that a named statement asks by, an array. How many they are is kept from the planner: else its plan for a single one seems so much cheaper than one for
- * any number that Postgres plans anew each time, which takes ten times as long as the look-up where a table has the partitions of some years.
- */
+/** As `keyAt`, an array of keys. */
 export function keysAt(place: string, type: 'bytea' | 'bigint' | 'boolean' = 'bytea'): string {
-  return `(SELECT ${place}::${type}[])`;
+  return keyAt(place, `${type}[]`);
 }
 
 /** For `=`: one of such keys. */
 export function anyKeyAt(place: string): string {
   return `ANY(${keysAt(place)}::bytea[])`;
+}
+
+/** As `pageOf` and `keyAt`: only for lists that are read in their order whatever part of them is wanted. */
+export function pageAt(conditions: Conditions, { limit, offset }: Page): string {
+  const [limitAt, offsetAt] = [limit, offset].map((value) => keyAt(conditions.place(Math.trunc(value)), 'bigint'));
+  return `LIMIT ${limitAt} OFFSET ${offsetAt}`;
 }
 
 /** The columns of a table, of one alias. */

@@ -87,7 +87,7 @@ async function findTakers(
   addFilter(conditions, filter);
   const isByHash = addHashes(conditions, hashes);
   return store.read<Place>(
-    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order} ${pageAt(conditions, page)}`,
+    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order} ${isByHash ? pageAt(conditions, page) : pageOf(page)}`,
     conditions.values,
     isByHash ? { statement: `takers_of_hashes_${page.sort}` } : {},
   );
@@ -100,6 +100,22 @@ type Sent = { readonly source: Buffer; readonly created_lt: bigint };
 const sendersOf = `SELECT t.hash, t.lt, t.account
   FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
   CROSS JOIN LATERAL (SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
+
+/** Each once, in the order of the list, and behind the place where it begins. */
+async function findSendersOf(
+  store: StoreReader,
+  sent: readonly Sent[],
+  { sort, after }: Pick<SortedPage & After, 'sort' | 'after'>,
+): Promise<readonly Place[]> {
+  if (sent.length === 0) return [];
+  const keys = [sent.map((one) => one.source), sent.map((one) => one.created_lt)];
+  const found = await store.read<Place>(sendersOf, keys, { statement: 'senders' });
+  const begin = placeOf(after);
+  return inOrder(
+    found.filter((one) => begin === undefined || compare(one, begin, sort) > 0),
+    sort,
+  );
+}
 
 /** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
 const messagesOfSender = 2;
@@ -123,17 +139,15 @@ async function findSenders(
   else conditions.when(after?.lt, (at) => `m.created_lt >= ${at}::bigint`);
   const isByHash = addHashes(conditions, hashes);
   conditions.and('m.created_lt IS NOT NULL');
-  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort} LIMIT $${conditions.values.length + 1}::bigint`;
-  const mode = isByHash ? { statement: `sent_of_hashes_${page.sort}` } : {};
+  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort}`;
+  // Of each hash there is one at most.
+  if (isByHash) {
+    const sent = await store.read<Sent>(sql, conditions.values, { statement: `sent_of_hashes_${page.sort}` });
+    return findSendersOf(store, sent, page);
+  }
   for (let count = messagesOfSender * page.limit; ; count *= 4) {
-    const sent = await store.read<Sent>(sql, [...conditions.values, count], mode);
-    if (sent.length === 0) return [];
-    const keys = [sent.map((one) => one.source), sent.map((one) => one.created_lt)];
-    const found = await store.read<Place>(sendersOf, keys, { statement: 'senders' });
-    const senders = inOrder(
-      found.filter((one) => after === undefined || compare(one, after, page.sort) > 0),
-      page.sort,
-    );
+    const sent = await store.read<Sent>(`${sql} LIMIT ${count}`, conditions.values);
+    const senders = await findSendersOf(store, sent, page);
     if (sent.length < count) return senders;
     const last = sent.at(-1)!.created_lt;
     const sure = senders.filter(({ lt }) => (page.sort === 'desc' ? lt >= last : lt < last - messagesOfTransactionMax));

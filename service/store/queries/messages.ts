@@ -1,7 +1,7 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
-import { anyKeyAt, columnsOf, createConditions, keysAt, pageAt, type Conditions } from './conditions.ts';
+import { anyKeyAt, columnsOf, createConditions, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
@@ -94,7 +94,7 @@ export async function findMessages(
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const rows = await store.read<MessageRow>(
-    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${pageAt(conditions, page)}`,
+    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${isByHash ? pageAt(conditions, page) : pageOf(page)}`,
     conditions.values,
     isByHash ? { statement: `messages_by_hash_${page.sort}` } : {},
   );

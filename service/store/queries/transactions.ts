@@ -4,6 +4,7 @@ import { signedOf } from './blocks.ts';
 import {
   anyKeyAt,
   createConditions,
+  keyAt,
   pageAt,
   pageOf,
   type Conditions,
@@ -75,14 +76,24 @@ export async function findTransactions(
 
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
   const several = keys.length > 1;
-  if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), (at) => `t.account = ${at}`);
-  const isByHash = hashes.length > 0 && !several && conditions.where() === '';
+  const statement = conditions.where() === '' ? keptName(hashes.length, keys.length, page) : undefined;
+  const ofAccount = (at: string): string => `t.account = ${statement === undefined ? at : keyAt(at)}`;
+  if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), ofAccount);
   if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ${anyKeyAt(at)}`);
   const inner = several
     ? fromEach(keys, order, conditions, page)
-    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${pageAt(conditions, page)}`;
-  const mode = isByHash ? { statement: 'transactions_of_hashes' } : {};
-  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values, mode);
+    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
+  return store.read<FoundTransaction>(
+    withVersion(inner, order),
+    conditions.values,
+    statement === undefined ? {} : { statement },
+  );
+}
+
+/** Of the statement that is always the same: hashes, or one account, are all that is asked by. The account's own list is read by one index, in its order, however much of it is wanted. */
+function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, 'sort'>): string | undefined {
+  if (hashes > 0) return accounts === 0 ? 'transactions_of_hashes' : undefined;
+  return accounts === 1 ? `transactions_of_account_${sort}` : undefined;
 }
 
 /** The first rows of each account, then the first of all: no account's history is read further than the page goes. */
