@@ -2,7 +2,7 @@
 export type ReadMode = {
   /**
    * Connections keep the plan of the text under this name: of a text that is always the same, asks by keys, and takes longer to plan than to run, as each
-   * table of many parts does. A plan for all values is none for filters that let through many or few.
+   * table of many parts does; its keys are given by `keyAt`. A plan for all values is none for filters that let through many or few.
    */
   readonly statement?: string;
 };
