@@ -65,7 +65,7 @@ export async function generateIndex(store: Store, transactions: number, tell: (t
   await buildIndexes(store, indexes, tell);
 }
 
-/** Of partitions that an index of all of mainnet has: nothing is in them here, but queries are planned over them too. */
+/** Of the older partitions that an index since the first block has: nothing is in them here, but queries are planned over them too. */
 function ltsBefore(): readonly bigint[] {
   return Array.from({ length: Number(firstLt / partitionLts) }, (_, at) => BigInt(at) * partitionLts);
 }
