@@ -22,7 +22,12 @@ const FIRST_SEQNO = 1;
 /** What was done: for metrics. */
 export type InterpretedCounts = { readonly transactions: number; readonly traces: number; readonly actions: number };
 
-export type Interpretation = { readonly meaning: Meaning; readonly counts: InterpretedCounts };
+export type Interpretation = {
+  readonly meaning: Meaning;
+  readonly counts: InterpretedCounts;
+  /** Complete traces that ended in the blocks. */
+  readonly traces: readonly TraceRow[];
+};
 
 type LedgerRows = {
   readonly transactions: readonly StoredTransaction[];
@@ -65,7 +70,7 @@ export async function interpret(
     actionAccounts: told.flatMap(({ accounts }) => accounts),
   };
   const counts = { transactions: own.length, traces: told.length, actions: meaning.actions.length };
-  return { meaning, counts };
+  return { meaning, counts, traces: rows.traces };
 }
 
 /** What the accounts of the zerostates are: as of the first block, at which they can be asked. Transactions say what becomes of them. */

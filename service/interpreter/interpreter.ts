@@ -15,6 +15,7 @@ import {
 import { writeMeaning } from '../store/meaning-writer.ts';
 import { checkSchema } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
+import type { TraceRow } from '../store/tables.ts';
 import { createFinder } from './finder.ts';
 import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
@@ -49,6 +50,8 @@ export type InterpreterDependencies = {
   readonly detector: Detector;
   /** Accounts with code that were there before the first block, and that it has not changed. Rejects as lite servers do. */
   readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
+  /** Stores complete traces as answers show them. Resolves with their number, rejects with the signal's reason. */
+  readonly storeTraces: (traces: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
   readonly logger: Logger;
   readonly register: Registry;
   /** Milliseconds of `performance.now()`. */
@@ -60,7 +63,7 @@ export type InterpreterDependencies = {
 
 /** Begins at once, and goes on through everything that fails, until it is closed. */
 export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
-  const { store, worlds, detector, readBeginning, logger, register, now, unixMs, random } = dependencies;
+  const { store, worlds, detector, readBeginning, storeTraces, logger, register, now, unixMs, random } = dependencies;
   const { version = interpretationVersion } = options;
   const tuning = { ...tuningDefaults, ...options.tuning };
   const closing = new AbortController();
@@ -89,7 +92,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       const claim = { version, blocksMax, claimMs: tuning.claimMs };
       const claimed = await retry.run('claim', worker, () => claimInterpretations(store, claim), signal);
       alone = Math.max(0, alone - 1);
-      if (claimed !== undefined) await tellClaimed(claimed);
+      if (claimed !== undefined) await storeNew(await tellClaimed(claimed));
       else if (!(await findOlder(worker))) await pause(tuning.idleMs, signal);
     }
   }
@@ -102,11 +105,12 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     return count > 0;
   }
 
-  async function tellClaimed(claimed: ClaimedBlocks): Promise<void> {
+  /** @returns complete traces that ended in the blocks; none where they are not told */
+  async function tellClaimed(claimed: ClaimedBlocks): Promise<readonly TraceRow[]> {
     claims.add(claimed);
     const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => claimed.heartbeat() }, { logger });
     try {
-      await tell(claimed);
+      return await tell(claimed);
     } catch (error) {
       if (signal.aborted) {
         await giveBack(claimed, 0);
@@ -120,16 +124,18 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       } else {
         await putAside(claimed, error);
       }
+      return [];
     } finally {
       endHeartbeat();
       claims.delete(claimed);
     }
   }
 
-  async function tell(claimed: ClaimedBlocks): Promise<void> {
+  /** @returns complete traces that ended in the blocks */
+  async function tell(claimed: ClaimedBlocks): Promise<readonly TraceRow[]> {
     const { seqnos } = claimed;
     const number = seqnos[0] ?? 0;
-    const { meaning, counts } = await retry.run(
+    const { meaning, counts, traces } = await retry.run(
       'read',
       number,
       untilUntellable(seqnos, () => interpret(seqnos, { store, finder, version, readBeginning }, signal)),
@@ -143,6 +149,21 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     );
     metrics.written(seqnos.length, counts);
     progress.written(seqnos.length, counts.traces);
+    return traces;
+  }
+
+  /** Answers need nothing of it: what fails is not tried again. */
+  async function storeNew(traces: readonly TraceRow[]): Promise<void> {
+    const sinceS = unixMs() / 1000 - tuning.storedAgeS;
+    const wanted = traces.filter(({ end_utime: utime }) => utime >>> 0 >= sinceS);
+    if (wanted.length === 0) return;
+    try {
+      metrics.stored(await storeTraces(wanted, signal));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      metrics.notStored();
+      logger.warn({ err: error, traces: wanted.length }, 'traces were not stored as they are shown');
+    }
   }
 
   /** What cannot be told must not keep the rest waiting; it is tried again later, perhaps by a newer version. */

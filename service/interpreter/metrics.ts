@@ -12,6 +12,8 @@ export type InterpreterMetrics = {
   readonly gaveUp: () => void;
   readonly lost: (blocks: number) => void;
   readonly putAside: () => void;
+  readonly stored: (traces: number) => void;
+  readonly notStored: () => void;
 };
 
 export function createInterpreterMetrics(register: Registry, view: () => InterpreterProgressView): InterpreterMetrics {
@@ -50,6 +52,11 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
     'ton_interpreter_put_aside_total',
     'Masterchain blocks that could not be told, to be tried later',
   );
+  const stored = counter('ton_interpreter_stored_traces_total', 'Complete traces that were stored as they are shown');
+  const failures = counter(
+    'ton_interpreter_stored_traces_failures_total',
+    'Failures to store new traces as they are shown; they are written when they are asked for',
+  );
   const retries = new Counter({
     name: 'ton_interpreter_retries_total',
     help: 'Failures after which the work is tried again, by what was done',
@@ -68,5 +75,7 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
     gaveUp: () => givenUp.inc(),
     lost: (count) => lost.inc(count),
     putAside: () => aside.inc(),
+    stored: (count) => stored.inc(count),
+    notStored: () => failures.inc(),
   };
 }

@@ -17,6 +17,8 @@ export type InterpreterTuning = {
   readonly againMax: number;
   /** Between two looks at what is left. */
   readonly progressMs: number;
+  /** Complete traces that ended so long ago at most are stored as they are shown: older ones are asked for less, and who catches up has enough to do. */
+  readonly storedAgeS: number;
 };
 
 export const tuningDefaults: InterpreterTuning = {
@@ -27,4 +29,5 @@ export const tuningDefaults: InterpreterTuning = {
   idleMs: 250,
   againMax: 1_000,
   progressMs: 2_000,
+  storedAgeS: 3_600,
 };

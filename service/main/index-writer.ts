@@ -18,6 +18,7 @@ import { formatInterpretation } from '../interpreter/progress.ts';
 import { beginningOf } from '../interpreter/zero-states.ts';
 import type { ContractWorlds } from '../live/contract-world.ts';
 import type { Store } from '../store/store.ts';
+import { createTraceStoring } from '../v3/trace-storing.ts';
 import type { IndexStatus } from './status.ts';
 import { workerUrl } from './worker-url.ts';
 
@@ -70,7 +71,10 @@ export function startIndexWriter(
   );
   const readZeroStates = createZeroStateReader({ files, toRows });
   const readBeginning = async (signal: AbortSignal) => beginningOf(await readZeroStates(signal));
-  const interpreter = createInterpreter({}, { store, worlds, detector, readBeginning, ...shared });
+  const interpreter = createInterpreter(
+    {},
+    { store, worlds, detector, readBeginning, storeTraces: createTraceStoring({ store }).store, ...shared },
+  );
   return {
     status() {
       const status = indexer.status();

@@ -49,7 +49,7 @@ export type ReadOptions = ReadMode & {
 };
 
 /** What `pg` takes as a value, and what it gives for a column: `bigint` and `numeric` are bigints, `bytea` a Buffer. */
-export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<R[]>;
+export type Query = <R extends object>(sql: string, values?: readonly unknown[], mode?: ReadMode) => Promise<R[]>;
 
 /** One connection inside a transaction. */
 export type Session = {
@@ -121,8 +121,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       try {
         const rows = await borrowed(pools.replica, async (client) => {
           await limitTime(client, settings.timeoutMs ?? options.statementTimeoutMs);
-          const query = { text: sql, values: [...values], ...(settings.statement && { name: settings.statement }) };
-          return (await ask<R>(client, query)).rows;
+          return (await ask<R>(client, queryOf(sql, values, settings))).rows;
         });
         metrics.read('ok', secondsSince(began));
         return rows;
@@ -261,9 +260,13 @@ function ask<R extends object>(client: ClientBase, query: QueryConfig): Promise<
   return told(answer.promise);
 }
 
+function queryOf(text: string, values: readonly unknown[], { statement }: ReadMode): QueryConfig {
+  return { text, values: [...values], ...(statement && { name: statement }) };
+}
+
 async function finishTransaction<T>(client: PoolClient, work: (session: Session) => Promise<T>): Promise<T> {
-  const query: Query = async <R extends object>(sql: string, values: readonly unknown[] = []) =>
-    (await ask<R>(client, { text: sql, values: [...values] })).rows;
+  const query: Query = async <R extends object>(sql: string, values: readonly unknown[] = [], mode: ReadMode = {}) =>
+    (await ask<R>(client, queryOf(sql, values, mode))).rows;
   try {
     const result = await work({ query, client });
     const { command } = await told(client.query('COMMIT'));

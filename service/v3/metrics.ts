@@ -27,11 +27,14 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
 /** What answers are made of that stays written. */
 export type KeptKind = 'transactions' | 'messages' | 'traces';
 
+/** Where what was asked for came from: an answer before, the index, where it is written, or its rows. */
+export type KeptOutcome = 'kept' | 'stored' | 'made';
+
 /** @param bytes what is held of each kind, in bytes as counted by its bound */
 export function createKeptMetrics(
   register: Registry,
   bytes: Readonly<Record<KeptKind, () => number>>,
-): { readonly counted: (kind: KeptKind, isKept: boolean) => void } {
+): { readonly counted: (kind: KeptKind, outcome: KeptOutcome, count?: number) => void } {
   const registers = [register];
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
@@ -44,11 +47,11 @@ export function createKeptMetrics(
   });
   const parts = new Counter({
     name: 'ton_v3_kept_reads_total',
-    help: 'Transactions, messages and complete traces of answers: kept from an answer before, or made',
+    help: 'Transactions, messages and complete traces of answers: kept from an answer before, stored (traces that the index has written), or made',
     labelNames: ['kind', 'outcome'],
     registers,
   });
-  return { counted: (kind, isKept) => parts.inc({ kind, outcome: isKept ? 'kept' : 'made' }) };
+  return { counted: (kind, outcome, count = 1) => parts.inc({ kind, outcome }, count) };
 }
 
 /** Where a transaction was written. */

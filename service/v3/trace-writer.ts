@@ -4,13 +4,14 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import { findTransactionsOfTraces } from '../store/queries/traces.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
 import type { TraceRow } from '../store/tables.ts';
-import { TRACE_STATE } from '../store/trace-plan.ts';
-import type { Kept, KeptTexts } from './kept-texts.ts';
+import type { Kept } from './kept-texts.ts';
+import type { KeptTraces } from './kept-traces.ts';
+import type { KeptTrace } from './packed-trace.ts';
 import { viewAccountKey, viewBytes } from './scalars.ts';
 import { viewContent, type TraceContent } from './trace-views.ts';
 import type { OpenedTransactions, TransactionWriter } from './transaction-writer.ts';
 
-/** Shows what traces hold; of those that were asked for last and are complete all of it stays written: their transactions are not read again. */
+/** Shows what traces hold; of those that are written already nothing is read. */
 export type TraceWriter = {
   /** @throws V3Error 413 they have too many messages */
   open(rows: readonly TraceRow[], reader: StoreReader): Promise<OpenedTraces>;
@@ -24,33 +25,17 @@ export type OpenedTraces = {
   write(): Promise<ReadonlyMap<TraceRow, TraceContent>>;
 };
 
-/** What of a written trace is kept beside its text. */
-export type KeptTrace = {
-  readonly warning: string | undefined;
-  readonly accounts: readonly string[];
-  /** That its transactions took and sent. */
-  readonly messages: number;
-  /** Bytes of its tree and of the order of its transactions; the rest are those. */
-  readonly treeBytes: number;
-  readonly orderBytes: number;
-};
-
-/** A larger trace is asked for seldom; a tree may be as deep as it has transactions, and this is what is written of one at once. */
-const TRANSACTIONS_MAX = 256;
-
 export type TraceWriterDependencies = {
-  readonly texts: KeptTexts<KeptTrace>;
+  readonly kept: KeptTraces;
   readonly transactions: TransactionWriter;
 };
 
-export function createTraceWriter({ texts, transactions }: TraceWriterDependencies): TraceWriter {
+export function createTraceWriter({ kept: keptTraces, transactions }: TraceWriterDependencies): TraceWriter {
   return {
     async open(rows, reader) {
-      const opened = await mapPaced(rows, (row): Opened => ({
-        row,
-        kept: mayBeKept(row) ? texts.get(keyOf(row)) : undefined,
-      }));
-      const fresh = opened.filter(({ kept }) => kept === undefined).map(({ row }) => row);
+      const written = await keptTraces.find(rows, reader);
+      const opened = rows.map((row): Opened => ({ row, kept: written.get(row) }));
+      const fresh = rows.filter((row) => !written.has(row));
       const found = await findTransactionsOfTraces(reader, fresh);
       const messagesKept = opened.reduce((sum, { kept }) => sum + (kept?.names.messages ?? 0), 0);
       const content = await transactions.open(found, messagesKept);
@@ -74,7 +59,7 @@ export function createTraceWriter({ texts, transactions }: TraceWriterDependenci
       // What one of them does not know yet may be indexed later.
       const isSettled = all.length === row.nodes && all.every((one) => one.isSettled);
       const messages = all.reduce((sum, { out_msgs }) => sum + 1 + out_msgs.length, 0);
-      if (isSettled && mayBeKept(row)) keep(row, made, { accounts, messages });
+      if (isSettled) keep(row, made, { accounts, messages });
       return [row, made];
     });
     return new Map(shown);
@@ -88,7 +73,7 @@ export function createTraceWriter({ texts, transactions }: TraceWriterDependenci
     if (!(all instanceof Written)) return;
     const [treeText, orderText] = [JSON.stringify(trace), JSON.stringify(order)];
     const bytes = { treeBytes: Buffer.byteLength(treeText), orderBytes: Buffer.byteLength(orderText) };
-    texts.keep(keyOf(row), { parts: [treeText, orderText, ...all.parts], names: { warning, ...known, ...bytes } });
+    keptTraces.keep(row, { parts: [treeText, orderText, ...all.parts], names: { warning, ...known, ...bytes } });
   }
 }
 
@@ -110,8 +95,3 @@ function contentOf({ text, names: { warning, treeBytes, orderBytes } }: Kept<Kep
     transactions: new Written([text.subarray(treeBytes + orderBytes)]),
   };
 }
-
-const mayBeKept = ({ state, nodes }: TraceRow): boolean => state === TRACE_STATE.complete && nodes <= TRANSACTIONS_MAX;
-
-/** A complete trace is as it is told for good; where two of them turn out to be one, their counts are others. */
-const keyOf = ({ trace_id: id, nodes, edges }: TraceRow): string => `${hashKey(id)}${nodes},${edges}`;

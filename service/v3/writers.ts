@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
 
-import { createKeptTexts } from './kept-texts.ts';
+import { createKeptTexts, type KeptTextsDependencies } from './kept-texts.ts';
+import { createKeptTraces } from './kept-traces.ts';
 import { createMessageWriter, type KeptEnds, type MessageWriter } from './message-writer.ts';
-import { createKeptMetrics, createWritingMetrics } from './metrics.ts';
-import { createTraceWriter, type KeptTrace, type TraceWriter } from './trace-writer.ts';
+import { createKeptMetrics, createWritingMetrics, type KeptKind } from './metrics.ts';
+import type { KeptTrace } from './packed-trace.ts';
+import { createTraceWriter, type TraceWriter } from './trace-writer.ts';
 import {
   createTransactionWriter,
   type KeptNames,
@@ -32,18 +34,12 @@ const traceBytesMax = 16 * MIB;
 export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & { readonly register: Registry };
 
 export function createWriters({ register, threads }: WritersDependencies): Writers {
-  const transactions = createKeptTexts<KeptNames>(
-    { bytesMax: transactionBytesMax },
-    { counted: (isKept) => metrics.counted('transactions', isKept) },
-  );
-  const messages = createKeptTexts<KeptEnds>(
-    { bytesMax: messageBytesMax },
-    { counted: (isKept) => metrics.counted('messages', isKept) },
-  );
-  const traces = createKeptTexts<KeptTrace>(
-    { bytesMax: traceBytesMax },
-    { counted: (isKept) => metrics.counted('traces', isKept) },
-  );
+  const counting = (kind: KeptKind): KeptTextsDependencies => ({
+    counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
+  });
+  const transactions = createKeptTexts<KeptNames>({ bytesMax: transactionBytesMax }, counting('transactions'));
+  const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax }, counting('messages'));
+  const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, { counted: () => {} });
   const { written } = createWritingMetrics(register);
   const metrics = createKeptMetrics(register, {
     transactions: transactions.bytes,
@@ -54,6 +50,12 @@ export function createWriters({ register, threads }: WritersDependencies): Write
   return {
     transactions: writer,
     messages: createMessageWriter(messages),
-    traces: createTraceWriter({ texts: traces, transactions: writer }),
+    traces: createTraceWriter({
+      kept: createKeptTraces({
+        texts: traces,
+        counted: (outcome, count) => metrics.counted('traces', outcome, count),
+      }),
+      transactions: writer,
+    }),
   };
 }

@@ -9,12 +9,13 @@ import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
-import { startHeadThreads } from '#service/v3/head-threads.ts';
+import { startHeadThreads, type HeadThreads } from '#service/v3/head-threads.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
 import { generateMeaning } from './v3/generated-meaning.ts';
+import { generateWrittenTraces } from './v3/generated-written-traces.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
 import { meaningRequestsOf } from './v3/meaning-requests.ts';
 import { requestsOf, type Requests } from './v3/requests.ts';
@@ -76,10 +77,10 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   tuneCollections();
   const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
-    const until = Object.keys(parts).indexOf(given('--until') ?? 'meaning');
+    const until = Object.keys(parts).indexOf(given('--until') ?? 'written traces');
     if (until < 0) throw new Error(`--until takes one of ${Object.keys(parts).join(', ')}`);
     const chosen = Object.entries(parts).slice(0, until + 1);
-    await ensureIndex(store, counts, chosen);
+    await ensureIndex(store, counts, chosen, threads);
     const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
     const call = createCaller(
       store,
@@ -104,7 +105,7 @@ function tell(text: string): void {
 }
 
 type Part = {
-  readonly make: (store: Store, counts: TokenCounts) => Promise<void>;
+  readonly make: (store: Store, counts: TokenCounts, threads: HeadThreads | undefined) => Promise<void>;
   readonly requests: (store: Store, counts: TokenCounts) => Promise<readonly Requests[]>;
 };
 
@@ -116,6 +117,10 @@ const parts: Readonly<Record<string, Part>> = {
   },
   tokens: { make: (store, counts) => generateTokens(store, counts, tell), requests: tokenRequestsOf },
   meaning: { make: (store, counts) => generateMeaning(store, counts, tell), requests: meaningRequestsOf },
+  'written traces': {
+    make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
+    requests: () => Promise.resolve([]),
+  },
 };
 
 /** Each part is made once in a folder; where one was left half made all are made again. */
@@ -123,6 +128,7 @@ async function ensureIndex(
   store: Store,
   counts: TokenCounts,
   chosen: readonly (readonly [name: string, part: Part])[],
+  threads: HeadThreads | undefined,
 ): Promise<void> {
   await store.transaction(({ query }) =>
     query('CREATE TABLE IF NOT EXISTS public.made (part text PRIMARY KEY, whole boolean NOT NULL)'),
@@ -136,7 +142,7 @@ async function ensureIndex(
   const there = isHalf ? [] : made.map(({ part }) => part);
   for (const [name, { make }] of chosen.filter(([part]) => !there.includes(part))) {
     await store.transaction(({ query }) => query('INSERT INTO public.made VALUES ($1, false)', [name]));
-    await make(store, counts);
+    await make(store, counts, threads);
     await store.transaction(({ query }) => query('UPDATE public.made SET whole = true WHERE part = $1', [name]));
   }
 }

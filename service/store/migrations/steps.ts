@@ -5,6 +5,7 @@ import { actionsByType } from './0004-actions-by-type.ts';
 import { multisigMembers } from './0005-multisig-members.ts';
 import { actionsByKind } from './0006-actions-by-kind.ts';
 import { vestingWhitelists } from './0007-vesting-whitelists.ts';
+import { writtenTraces } from './0008-written-traces.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   multisigMembers,
   actionsByKind,
   vestingWhitelists,
+  writtenTraces,
 ];
 
 /** Version of the schema that this code reads and writes. */

@@ -1,6 +1,7 @@
 import type { TraceClassificationRow } from '../meaning-tables.ts';
 import { traces, type TraceRow } from '../tables.ts';
-import { anyKeyAt, columnsOf, createConditions, distinctKeys, keysAt, pageOf } from './conditions.ts';
+import { anyKeyAt, columnsOf, createConditions, distinctKeys, keyAt, keysAt, pageOf } from './conditions.ts';
+import type { WrittenTraceRow } from '../written-traces.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
@@ -84,6 +85,19 @@ export async function findTransactionsOfTraces(
   const values = [rows.map((row) => row.trace_id), rows.map((row) => row.start_lt), rows.map((row) => row.end_lt)];
   const sql = withVersion(inner, 'ORDER BY t.lt, t.account');
   return store.read(sql, values, { statement: 'transactions_of_traces' });
+}
+
+/** Of those of the traces that are written in this form, as they were then. Rides the primary key. */
+export function readWrittenTraces(
+  store: StoreReader,
+  traceIds: readonly Uint8Array[],
+  form: number,
+): Promise<readonly (Omit<WrittenTraceRow, 'form' | 'packed'> & { readonly packed: Buffer })[]> {
+  return store.read(
+    `SELECT trace_id, nodes, edges, messages, packed FROM written_traces WHERE trace_id = ${anyKeyAt('$1')} AND form = ${keyAt('$2', 'integer')}`,
+    [traceIds, form],
+    { statement: 'written_traces' },
+  );
 }
 
 /** Conditions on the end, and on the page's beginning. `e` is whatever table has it. */

@@ -7,6 +7,7 @@ import { interpretationVersion } from '#service/interpreter/options.ts';
 import type { ContractWorld } from '#service/live/contract-world.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
+import { createTraceStoring } from '#service/v3/trace-storing.ts';
 
 /** The interpreter behind the ledger, without lite servers: accounts are looked up and found to be nothing, all else is done. */
 export type Telling = {
@@ -33,6 +34,7 @@ export function startTelling(store: Store): Telling {
       worlds: { open: () => Promise.resolve(emptyWorld) },
       detector,
       readBeginning: () => Promise.resolve([]),
+      storeTraces: createTraceStoring({ store }).store,
       logger: pino({ level: 'warn' }, process.stderr),
       register,
       now: () => performance.now(),

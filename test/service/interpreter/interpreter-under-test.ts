@@ -2,7 +2,12 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import type { Detector } from '#service/interfaces/detector.ts';
-import { createInterpreter, type Interpreter, type InterpreterOptions } from '#service/interpreter/interpreter.ts';
+import {
+  createInterpreter,
+  type Interpreter,
+  type InterpreterDependencies,
+  type InterpreterOptions,
+} from '#service/interpreter/interpreter.ts';
 import { interpretationVersion, type InterpreterTuning } from '#service/interpreter/options.ts';
 import type { ContractWorlds } from '#service/live/contract-world.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
@@ -17,6 +22,8 @@ export type InterpreterSettings = Omit<InterpreterOptions, 'tuning'> & {
   readonly worlds?: Pick<ContractWorlds, 'open'>;
   readonly detector?: Detector;
   readonly register?: Registry;
+  readonly storeTraces?: InterpreterDependencies['storeTraces'];
+  readonly unixMs?: () => number;
 };
 
 /** Detects nothing, and so never reads. */
@@ -25,7 +32,7 @@ export const ignorant: Detector = { detect: () => Promise.resolve(undefined) };
 const nowhere: Pick<ContractWorlds, 'open'> = { open: () => Promise.reject(new Error('there is no chain')) };
 
 export function startInterpreter(store: Store, settings: InterpreterSettings = {}): Interpreter {
-  const { tuning, worlds, detector, register, ...options } = settings;
+  const { tuning, worlds, detector, register, storeTraces, unixMs, ...options } = settings;
   return createInterpreter(
     { ...options, tuning: { ...quick, ...tuning } },
     {
@@ -33,10 +40,11 @@ export function startInterpreter(store: Store, settings: InterpreterSettings = {
       worlds: worlds ?? nowhere,
       detector: detector ?? ignorant,
       readBeginning: () => Promise.resolve([]),
+      storeTraces: storeTraces ?? (() => Promise.resolve(0)),
       logger: pino({ level: process.env['INTERPRETER_LOG'] ?? 'silent' }),
       register: register ?? new Registry(),
       now: () => performance.now(),
-      unixMs: () => Date.now(),
+      unixMs: unixMs ?? Date.now,
       random: Math.random,
     },
   );

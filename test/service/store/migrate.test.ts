@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSchema, migrate, schemaVersion } from '#service/store/migrate.ts';
 import * as meaningTables from '#service/store/meaning-tables.ts';
 import * as ledgerTables from '#service/store/tables.ts';
+import { writtenTraces } from '#service/store/written-traces.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 
 const allVersions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
@@ -23,7 +24,7 @@ const keptOtherwise: ReadonlySet<string> = new Set([
 ]);
 
 function believedTables(): Shape[] {
-  return Object.values({ ...ledgerTables, ...meaningTables })
+  return Object.values({ ...ledgerTables, ...meaningTables, writtenTraces })
     .map(({ name, key, columns }) => ({
       name,
       key,

@@ -5,8 +5,11 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { createKeptTexts } from '#service/v3/kept-texts.ts';
+import { createKeptTraces } from '#service/v3/kept-traces.ts';
+import type { KeptOutcome } from '#service/v3/metrics.ts';
+import type { KeptTrace } from '#service/v3/packed-trace.ts';
 import type { TraceContent } from '#service/v3/trace-views.ts';
-import { createTraceWriter, type KeptTrace, type TraceWriter } from '#service/v3/trace-writer.ts';
+import { createTraceWriter, type TraceWriter } from '#service/v3/trace-writer.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
 import { createTransactionWriter, type KeptNames } from '#service/v3/transaction-writer.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
@@ -39,12 +42,15 @@ function createReader({ hidesStates = false } = {}): StoreReader & { readonly re
   };
 }
 
-function createWriter(): { readonly writer: TraceWriter; readonly found: boolean[] } {
-  const found: boolean[] = [];
+function createWriter(): { readonly writer: TraceWriter; readonly found: KeptOutcome[] } {
+  const found: KeptOutcome[] = [];
   const bytesMax = 16_000_000;
   const kept = createKeptTexts<KeptNames>({ bytesMax }, { counted: () => {} });
-  const texts = createKeptTexts<KeptTrace>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
-  return { writer: createTraceWriter({ texts, transactions: createTransactionWriter({ texts: kept }) }), found };
+  const traces = createKeptTraces({
+    texts: createKeptTexts<KeptTrace>({ bytesMax }, { counted: () => {} }),
+    counted: (outcome, count) => void found.push(...Array.from({ length: count }, () => outcome)),
+  });
+  return { writer: createTraceWriter({ kept: traces, transactions: createTransactionWriter({ texts: kept }) }), found };
 }
 
 type Told = { readonly transactions?: Readonly<Record<string, TransactionView>> };
@@ -68,11 +74,11 @@ describe('complete traces that are asked for again', () => {
     expect(Math.max(...settled.map(({ nodes }) => nodes))).toBeGreaterThan(2);
     const { writer, found } = createWriter();
     const first = await answer(writer, settled);
-    expect(found).not.toContain(true);
+    expect(found).not.toContain('kept');
     const reader = createReader();
     const again = await answer(writer, settled, reader);
     expect(again).toEqual(first);
-    expect(found.slice(settled.length)).toEqual(settled.map(() => true));
+    expect(found.slice(settled.length)).toEqual(settled.map(() => 'kept'));
     expect(reader.reads()).toBe(0);
   });
 
@@ -100,7 +106,7 @@ describe('complete traces that are asked for again', () => {
       settled.map((row) => ({ ...row, nodes: row.nodes + 1 })),
       reader,
     );
-    expect(found).not.toContain(true);
+    expect(found).not.toContain('kept');
     expect(reader.reads()).toBeGreaterThan(0);
   });
 
@@ -122,7 +128,7 @@ describe('complete traces that are asked for again', () => {
     const first = await answer(writer, [less], reader);
     expect(first.contents[0]![1]).toHaveProperty('warning', 'missing node in trace found');
     expect(await answer(writer, [less], reader)).toEqual(first);
-    expect(found).toEqual([false, true]);
+    expect(found).toEqual(['made', 'kept']);
   });
 
   it('have the messages that they have: an answer of too many is refused', async () => {
@@ -146,6 +152,6 @@ describe('other traces', () => {
       expect(await answer(writer, other, reader)).toEqual(first);
       expect(reader.reads()).toBeGreaterThan(0);
     }
-    expect(found).not.toContain(true);
+    expect(found).not.toContain('kept');
   });
 });

@@ -10,6 +10,7 @@ import {
   findTransactionsOfTraces,
   readTransactionNames,
   readTransactionsOfMessages,
+  readWrittenTraces,
 } from '#service/store/queries/traces.ts';
 import {
   findConsumers,
@@ -48,7 +49,12 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     expect(await findTransactionsOfTraces(store, [{ trace_id, start_lt: lt, end_lt: lt }])).toHaveLength(1);
     expect(await readAccountNames(store, [account])).toHaveLength(1);
     expect((await findTakenMessages(store, [message])).size).toBe(1);
-    await Promise.all([findStates(store, [hash]), readCodeMethods(store, [hash]), readTokens(store, [account])]);
+    await Promise.all([
+      findStates(store, [hash]),
+      readCodeMethods(store, [hash]),
+      readTokens(store, [account]),
+      readWrittenTraces(store, [trace_id], 1),
+    ]);
   }
   const kept = await store.read<{ name: string; generic_plans: bigint }>(
     'SELECT name, generic_plans FROM pg_prepared_statements ORDER BY name',
@@ -79,6 +85,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'transactions_of_places_asc',
     'transactions_of_places_desc',
     'transactions_of_traces',
+    'written_traces',
   ]);
   await index.close();
 }, 120_000);

@@ -1,0 +1,92 @@
+import { mapPaced } from '../contract/paced.ts';
+import { StoreError } from '../store/errors.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import type { Store } from '../store/store.ts';
+import type { TraceRow } from '../store/tables.ts';
+import { putWrittenTraces, type WrittenTraceRow } from '../store/written-traces.ts';
+import type { HeadWriting } from './head-writing.ts';
+import { mayBeKept } from './kept-traces.ts';
+import { packTrace, traceForm, type NewTrace } from './packed-trace.ts';
+import { createTraceWriter } from './trace-writer.ts';
+import { createTransactionWriter } from './transaction-writer.ts';
+
+/** Stores complete traces as answers show them. */
+export type TraceStoring = {
+  /**
+   * Of those that are not too large and of which all is known.
+   *
+   * @returns how many. Rejects with StoreError, and with the signal's reason
+   */
+  readonly store: (rows: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
+};
+
+export type TraceStoringDependencies = Pick<HeadWriting, 'threads'> & { readonly store: Pick<Store, 'transaction'> };
+
+/** Read and written at once: with as many messages as transactions may have they are still no more than an answer may have. */
+const TRANSACTIONS_AT_ONCE = 100;
+
+/** Nothing is written yet, and nothing of it is asked for again here. */
+const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
+
+export function createTraceStoring({ store, threads }: TraceStoringDependencies): TraceStoring {
+  // A replica may not have what was just indexed.
+  const reader: StoreReader = {
+    read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
+  };
+  const transactions = createTransactionWriter({ texts: noTexts, threads });
+
+  /** What cannot be shown is left out: whoever asks for it is told why. */
+  async function write(rows: readonly TraceRow[]): Promise<readonly WrittenTraceRow[]> {
+    const made = new Map<TraceRow, NewTrace>();
+    const writer = createTraceWriter({
+      kept: { find: () => Promise.resolve(new Map()), keep: (row, trace) => void made.set(row, trace) },
+      transactions,
+    });
+    try {
+      const opened = await writer.open(rows, reader);
+      await opened.write();
+      return (await mapPaced(made, pack)).filter((row) => row !== undefined);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      if (rows.length === 1) return [];
+      const written: WrittenTraceRow[] = [];
+      for (const row of rows) written.push(...(await write([row])));
+      return written;
+    }
+  }
+
+  return {
+    async store(rows, signal) {
+      let stored = 0;
+      for (const part of partsOf(rows.filter(mayBeKept))) {
+        signal.throwIfAborted();
+        const written = await write(part);
+        await putWrittenTraces(store, written);
+        stored += written.length;
+      }
+      return stored;
+    },
+  };
+}
+
+function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | undefined {
+  const packed = packTrace(trace);
+  if (packed === undefined) return undefined;
+  const { trace_id, nodes, edges } = row;
+  return { trace_id, nodes, edges, form: traceForm, messages: trace.names.messages, packed };
+}
+
+/** As many as make up the bound, one at least. */
+function partsOf(rows: readonly TraceRow[]): readonly (readonly TraceRow[])[] {
+  const parts: TraceRow[][] = [];
+  let left = 0;
+  for (const row of rows) {
+    if (row.nodes > left) {
+      parts.push([]);
+      left = TRANSACTIONS_AT_ONCE;
+    }
+    parts.at(-1)!.push(row);
+    left -= row.nodes;
+  }
+  return parts;
+}

@@ -1,0 +1,51 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { packTrace, unpackTrace, type KeptTrace } from '#service/v3/packed-trace.ts';
+
+const names: KeptTrace = { warning: undefined, accounts: ['0:00', '-1:FF'], messages: 7, treeBytes: 3, orderBytes: 2 };
+
+describe('packed traces', () => {
+  it('unpack to what was packed', () => {
+    const part = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    );
+    const known = fc.record({
+      warning: fc.option(fc.string(), { nil: undefined }),
+      accounts: fc.array(fc.string()),
+      messages: fc.nat(),
+      treeBytes: fc.nat(),
+      orderBytes: fc.nat(),
+    });
+    fc.assert(
+      fc.property(fc.array(part), known, (parts, given) => {
+        const kept = unpackTrace(packTrace({ parts, names: given })!);
+        const bytes = Buffer.concat(parts.map((one) => (typeof one === 'string' ? Buffer.from(one) : one)));
+        expect(kept?.text.equals(bytes)).toBe(true);
+        expect(kept?.names).toEqual(given);
+      }),
+    );
+  });
+
+  it('are smaller than what is in them', () => {
+    const text = JSON.stringify(Array.from({ length: 500 }, (_, lt) => ({ account: '0:00', lt })));
+    expect(packTrace({ parts: [text], names })!.length).toBeLessThan(text.length / 5);
+  });
+
+  it('hold 2 MiB at most', () => {
+    const head = 4 + Buffer.byteLength(JSON.stringify(names));
+    const most = Buffer.alloc(2 * 1024 * 1024 - head, 'ab');
+    expect(unpackTrace(packTrace({ parts: [most], names })!)?.text.equals(most)).toBe(true);
+    expect(packTrace({ parts: [most, 'c'], names })).toBeUndefined();
+  });
+
+  it('of other bytes are none', () => {
+    const packed = packTrace({ parts: ['text'], names })!;
+    const cut = packed.subarray(0, -3);
+    const flipped = Buffer.from(packed);
+    flipped[0] = flipped[0]! ^ 1;
+    for (const bytes of [Buffer.alloc(0), Buffer.from('no frame'), cut, flipped])
+      expect(unpackTrace(bytes)).toBeUndefined();
+  });
+});
