@@ -1,4 +1,4 @@
-import { bytes, defineTable, hash, int, type Row } from './columns.ts';
+import { addresses, bytes, defineTable, hash, int, type Row } from './columns.ts';
 import { createInserts, insertFrom } from './insert.ts';
 import type { Store } from './store.ts';
 
@@ -12,6 +12,8 @@ export const writtenTraces = defineTable('written_traces', ['trace_id'], {
   form: int,
   /** That its transactions took and sent. */
   messages: int,
+  /** Of its transactions, each once. */
+  accounts: addresses,
   packed: bytes,
 });
 

@@ -7,13 +7,19 @@ import { TRACE_STATE } from '../store/trace-plan.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import type { KeptOutcome } from './metrics.ts';
 import { traceForm, unpackTrace, type KeptTrace, type NewTrace } from './packed-trace.ts';
-import { expectFewMessages } from './transaction-writer.ts';
+import { viewAccountKey } from './scalars.ts';
 
 /** Complete traces that are written already. */
 export type KeptTraces = {
-  /** Of the rows those that are. @throws V3Error 413 they have too many messages */
-  find(rows: readonly TraceRow[], reader: StoreReader): Promise<ReadonlyMap<TraceRow, Kept<KeptTrace>>>;
+  /** Of the rows those that are. */
+  find(rows: readonly TraceRow[], reader: StoreReader): Promise<ReadonlyMap<TraceRow, FoundTrace>>;
   keep(row: TraceRow, trace: NewTrace): void;
+};
+
+/** A trace that is written already. */
+export type FoundTrace = Pick<KeptTrace, 'accounts' | 'messages'> & {
+  /** Takes some 20 us of a stored one; undefined where that cannot be read. */
+  readonly read: () => Kept<KeptTrace> | undefined;
 };
 
 export type KeptTracesDependencies = {
@@ -29,33 +35,30 @@ const TRANSACTIONS_MAX = 256;
 /** In memory, and behind that in the index. */
 export function createKeptTraces({ texts, counted }: KeptTracesDependencies): KeptTraces {
   /** What the index has of traces that memory has not; those are asked for again. */
-  async function findStored(
-    rows: readonly TraceRow[],
-    reader: StoreReader,
-  ): Promise<[row: TraceRow, kept: Kept<KeptTrace>][]> {
+  async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<[TraceRow, FoundTrace][]> {
     if (rows.length === 0) return [];
     const ids = rows.map((row) => row.trace_id);
     const stored = new Map((await readWrittenTraces(reader, ids, traceForm)).map((one) => [keyOf(one), one]));
-    const there = rows.filter((row) => stored.has(keyOf(row)));
-    expectFewMessages(there.reduce((sum, row) => sum + stored.get(keyOf(row))!.messages, 0));
-    const found = await mapPaced(there, (row): [row: TraceRow, kept: Kept<KeptTrace>][] => {
-      const kept = unpackTrace(stored.get(keyOf(row))!.packed);
-      if (kept === undefined) return [];
-      texts.keep(keyOf(row), { parts: [kept.text], names: kept.names });
-      return [[row, kept]];
+    return rows.flatMap((row): [TraceRow, FoundTrace][] => {
+      const key = keyOf(row);
+      const one = stored.get(key);
+      if (one === undefined) return [];
+      const read = (): Kept<KeptTrace> | undefined => {
+        const kept = unpackTrace(one.packed);
+        if (kept !== undefined) texts.keep(key, { parts: [kept.text], names: kept.names });
+        return kept;
+      };
+      return [[row, { messages: one.messages, accounts: one.accounts.map(viewAccountKey), read }]];
     });
-    return found.flat();
   }
 
   return {
     async find(rows, reader) {
-      const wanted = rows.filter(mayBeKept);
-      const inMemory = await mapPaced(wanted, (row): [row: TraceRow, kept: Kept<KeptTrace> | undefined] => [
-        row,
-        texts.get(keyOf(row)),
-      ]);
-      const kept = inMemory.filter((one): one is [row: TraceRow, kept: Kept<KeptTrace>] => one[1] !== undefined);
-      const missing = inMemory.filter(([, one]) => one === undefined).map(([row]) => row);
+      const wanted = await mapPaced(rows.filter(mayBeKept), (row) => ({ row, kept: texts.get(keyOf(row)) }));
+      const kept = wanted.flatMap(({ row, kept: one }): [TraceRow, FoundTrace][] =>
+        one === undefined ? [] : [[row, { ...one.names, read: () => one }]],
+      );
+      const missing = wanted.filter((one) => one.kept === undefined).map(({ row }) => row);
       const stored = await findStored(missing, reader);
       counted('kept', kept.length);
       counted('stored', stored.length);

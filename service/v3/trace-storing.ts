@@ -1,4 +1,6 @@
 import { mapPaced } from '../contract/paced.ts';
+import { parseAddress } from '../decode/address.ts';
+import { accountKey } from '../store/account-key.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { Store } from '../store/store.ts';
@@ -73,7 +75,9 @@ function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | un
   const packed = packTrace(trace);
   if (packed === undefined) return undefined;
   const { trace_id, nodes, edges } = row;
-  return { trace_id, nodes, edges, form: traceForm, messages: trace.names.messages, packed };
+  const { messages } = trace.names;
+  const accounts = [...new Set(trace.names.accounts)].map((text) => accountKey(parseAddress(text)!));
+  return { trace_id, nodes, edges, form: traceForm, messages, accounts, packed };
 }
 
 /** As many as make up the bound, one at least. */

@@ -1,15 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { mapPaced, Written } from '../contract/paced.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findTransactionsOfTraces } from '../store/queries/traces.ts';
-import type { FoundTransaction } from '../store/queries/transactions.ts';
 import type { TraceRow } from '../store/tables.ts';
 import type { Kept } from './kept-texts.ts';
-import type { KeptTraces } from './kept-traces.ts';
+import type { FoundTrace, KeptTraces } from './kept-traces.ts';
 import type { KeptTrace } from './packed-trace.ts';
 import { viewAccountKey, viewBytes } from './scalars.ts';
+import type { NewlyWritten } from './shown-transactions.ts';
 import { viewContent, type TraceContent } from './trace-views.ts';
-import type { OpenedTransactions, TransactionWriter } from './transaction-writer.ts';
+import type { TransactionWriter } from './transaction-writer.ts';
 
 /** Shows what traces hold; of those that are written already nothing is read. */
 export type TraceWriter = {
@@ -33,36 +35,50 @@ export type TraceWriterDependencies = {
 export function createTraceWriter({ kept: keptTraces, transactions }: TraceWriterDependencies): TraceWriter {
   return {
     async open(rows, reader) {
-      const written = await keptTraces.find(rows, reader);
-      const opened = rows.map((row): Opened => ({ row, kept: written.get(row) }));
-      const fresh = rows.filter((row) => !written.has(row));
-      const found = await findTransactionsOfTraces(reader, fresh);
-      const messagesKept = opened.reduce((sum, { kept }) => sum + (kept?.names.messages ?? 0), 0);
-      const content = await transactions.open(found, messagesKept);
-      const takers = Map.groupBy(found, (one) => hashKey(one.trace_id));
-      const whole = opened.map((one) => ({ ...one, accounts: accountsOf(one, takers) }));
-      return { accounts: whole.flatMap(({ accounts }) => accounts), write: () => writeOpened(whole, content, reader) };
+      const found = await keptTraces.find(rows, reader);
+      const fresh = rows.filter((row) => !found.has(row));
+      const messagesKept = rows.reduce((sum, row) => sum + (found.get(row)?.messages ?? 0), 0);
+      const opened = await openFresh(fresh, reader, messagesKept);
+      const accounts = rows.flatMap((row) => found.get(row)?.accounts ?? opened.accountsOf(row));
+      return {
+        accounts,
+        async write() {
+          const [made, read] = [await opened.write(), await readFound(found)];
+          const unread = [...found.keys()].filter((row) => !read.has(row));
+          const rest = await (await openFresh(unread, reader)).write();
+          return new Map([...made, ...read, ...rest]);
+        },
+      };
     },
   };
 
-  async function writeOpened(
-    opened: readonly (Opened & { readonly accounts: readonly string[] })[],
-    content: OpenedTransactions,
-    reader: StoreReader,
-  ): Promise<ReadonlyMap<TraceRow, TraceContent>> {
-    const written = Map.groupBy(await content.write(reader), ({ traceId }) => traceId);
-    const shown = await mapPaced(opened, ({ row, kept, accounts }): [row: TraceRow, content: TraceContent] => {
-      if (kept !== undefined) return [row, contentOf(kept)];
-      const id = viewBytes(row.trace_id);
-      const all = written.get(id) ?? [];
-      const made = viewContent(id, all);
-      // What one of them does not know yet may be indexed later.
-      const isSettled = all.length === row.nodes && all.every((one) => one.isSettled);
-      const messages = all.reduce((sum, { out_msgs }) => sum + 1 + out_msgs.length, 0);
-      if (isSettled) keep(row, made, { accounts, messages });
-      return [row, made];
-    });
-    return new Map(shown);
+  /** Reads the transactions of traces that are not written. */
+  async function openFresh(rows: readonly TraceRow[], reader: StoreReader, messagesBeside = 0): Promise<FreshTraces> {
+    const found = await findTransactionsOfTraces(reader, rows);
+    const content = await transactions.open(found, messagesBeside);
+    const byTrace = Map.groupBy(found, (one) => hashKey(one.trace_id));
+    const accountsOf = (row: TraceRow): readonly string[] =>
+      (byTrace.get(hashKey(row.trace_id)) ?? []).map(({ account }) => viewAccountKey(account));
+    return {
+      accountsOf,
+      async write() {
+        const written = Map.groupBy(await content.write(reader), ({ traceId }) => traceId);
+        const shown = await mapPaced(rows, (row): [row: TraceRow, content: TraceContent] => {
+          const all = written.get(viewBytes(row.trace_id)) ?? [];
+          return [row, writeFresh(row, all, accountsOf(row))];
+        });
+        return new Map(shown);
+      },
+    };
+  }
+
+  function writeFresh(row: TraceRow, all: readonly NewlyWritten[], accounts: readonly string[]): TraceContent {
+    const made = viewContent(viewBytes(row.trace_id), all);
+    // What one of them does not know yet may be indexed later.
+    const isSettled = all.length === row.nodes && all.every((one) => one.isSettled);
+    const messages = all.reduce((sum, { out_msgs }) => sum + 1 + out_msgs.length, 0);
+    if (isSettled) keep(row, made, { accounts, messages });
+    return made;
   }
 
   function keep(
@@ -77,14 +93,21 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
   }
 }
 
-type Opened = { readonly row: TraceRow; readonly kept: Kept<KeptTrace> | undefined };
+type FreshTraces = {
+  /** Of a trace's transactions, raw. */
+  readonly accountsOf: (row: TraceRow) => readonly string[];
+  readonly write: () => Promise<ReadonlyMap<TraceRow, TraceContent>>;
+};
 
-function accountsOf(
-  { row, kept }: Opened,
-  takers: ReadonlyMap<string, readonly FoundTransaction[]>,
-): readonly string[] {
-  if (kept !== undefined) return kept.names.accounts;
-  return (takers.get(hashKey(row.trace_id)) ?? []).map(({ account }) => viewAccountKey(account));
+/** Of those that can be read. */
+async function readFound(found: ReadonlyMap<TraceRow, FoundTrace>): Promise<ReadonlyMap<TraceRow, TraceContent>> {
+  // The names of their accounts are asked for first: Postgres looks those up meanwhile.
+  await setImmediate();
+  const read = await mapPaced(found, ([row, one]): [row: TraceRow, content: TraceContent][] => {
+    const kept = one.read();
+    return kept === undefined ? [] : [[row, contentOf(kept)]];
+  });
+  return new Map(read.flat());
 }
 
 function contentOf({ text, names: { warning, treeBytes, orderBytes } }: Kept<KeptTrace>): TraceContent {

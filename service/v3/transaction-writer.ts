@@ -54,7 +54,10 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
       const readBag = createBagReader();
       const opened: Opened[] = [];
       let messages = 0;
-      const count = (more: number): void => expectFewMessages((messages += more));
+      const count = (more: number): void => {
+        messages += more;
+        if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+      };
       count(messagesBeside);
       for (const row of rows) {
         await pacer.pause();
@@ -93,11 +96,6 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
   function keep({ key, accounts }: Fresh, { json, ...tree }: WrittenTransaction): void {
     texts.keep(key, { parts: json.parts, names: { ...tree, accounts } });
   }
-}
-
-/** @throws V3Error 413 they are more than one answer may have */
-export function expectFewMessages(messages: number): void {
-  if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
 }
 
 /** What has to be known of a transaction before any is written. */

@@ -12,6 +12,7 @@ export const writtenTraces: Migration = {
       edges integer NOT NULL,
       form integer NOT NULL,
       messages integer NOT NULL,
+      accounts bytea[] NOT NULL,
       packed bytea NOT NULL,
       PRIMARY KEY (trace_id)
     )`,

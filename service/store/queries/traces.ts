@@ -92,9 +92,14 @@ export function readWrittenTraces(
   store: StoreReader,
   traceIds: readonly Uint8Array[],
   form: number,
-): Promise<readonly (Omit<WrittenTraceRow, 'form' | 'packed'> & { readonly packed: Buffer })[]> {
+): Promise<
+  readonly (Omit<WrittenTraceRow, 'form' | 'packed' | 'accounts'> & {
+    readonly packed: Buffer;
+    readonly accounts: readonly Buffer[];
+  })[]
+> {
   return store.read(
-    `SELECT trace_id, nodes, edges, messages, packed FROM written_traces WHERE trace_id = ${anyKeyAt('$1')} AND form = ${keyAt('$2', 'integer')}`,
+    `SELECT trace_id, nodes, edges, messages, accounts, packed FROM written_traces WHERE trace_id = ${anyKeyAt('$1')} AND form = ${keyAt('$2', 'integer')}`,
     [traceIds, form],
     { statement: 'written_traces' },
   );

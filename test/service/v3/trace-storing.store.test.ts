@@ -56,8 +56,9 @@ async function answer(asked: readonly TraceRow[]) {
   });
   const writer = createTraceWriter({ kept, transactions: createTransactionWriter({ texts: noTexts }) });
   const opened = await writer.open(asked, reader);
-  const contents = [...(await opened.write()).values()].map(told);
-  return { told: { accounts: opened.accounts, contents }, outcomes, statements };
+  const written = await opened.write();
+  const contents = asked.map((row) => told(written.get(row)!));
+  return { told: { accounts: new Set(opened.accounts), contents }, outcomes, statements };
 }
 
 const storeAll = (given: readonly TraceRow[] = rows): Promise<number> =>
@@ -98,7 +99,6 @@ describe('traces that are stored', () => {
     ['was written in another form', 'form = form + 1'],
     ['had fewer transactions then', 'nodes = nodes - 1'],
     ['had fewer messages between them then', 'edges = edges - 1'],
-    ['cannot be read', `packed = 'x'`],
   ])('are made again where what is stored %s', async (_what, set) => {
     const some = rows.slice(0, 60);
     const made = await answer(some);
@@ -107,6 +107,14 @@ describe('traces that are stored', () => {
     const again = await answer(some);
     expect(again.told).toEqual(made.told);
     expect(again.outcomes).toMatchObject({ stored: 0 });
+  });
+
+  it('are made again where what is stored cannot be read', async () => {
+    const some = rows.slice(0, 60);
+    const made = await answer(some);
+    await storeAll(some);
+    await change(`UPDATE written_traces SET packed = 'x' WHERE get_byte(trace_id, 0) < 128`);
+    expect((await answer(some)).told).toEqual(made.told);
   });
 
   it('have the messages that they have: an answer of too many is refused before any is unpacked', async () => {
@@ -161,11 +169,11 @@ describe('the form of stored traces', () => {
   // Where this fails, transactions or traces are shown in another way than those that are stored: `traceForm` has to be one more, a step of the schema has to
   // empty `written_traces`, and the digest of the new form stands here.
   const digests: Readonly<Record<number, string>> = {
-    1: 'fb44b60bc4703b8e5653a6cf2e13e364d9775ca0a4b5bd3266fb18831c7d3da1',
+    1: '2a5ea0949056ab3435749ddff0e3006ec918760f00bcf1c126fef6f73e61a29d',
   };
 
   it('is that of the recorded chain', async () => {
     const { told: all } = await answer(rows.toSorted((one, other) => Buffer.compare(one.trace_id, other.trace_id)));
-    expect(createHash('sha256').update(JSON.stringify(all)).digest('hex')).toBe(digests[traceForm]);
+    expect(createHash('sha256').update(JSON.stringify(all.contents)).digest('hex')).toBe(digests[traceForm]);
   }, 120_000);
 });

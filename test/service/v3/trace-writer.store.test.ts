@@ -64,8 +64,8 @@ const told = (content: TraceContent): unknown =>
 
 async function answer(writer: TraceWriter, rows: readonly TraceRow[], reader: StoreReader = createReader()) {
   const opened = await writer.open(rows, reader);
-  const contents = [...(await opened.write())].map(([key, content]) => [key, told(content)]);
-  return { accounts: opened.accounts, contents };
+  const written = await opened.write();
+  return { accounts: opened.accounts, contents: rows.map((row) => [row, told(written.get(row)!)]) };
 }
 
 describe('complete traces that are asked for again', () => {
