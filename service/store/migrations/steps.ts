@@ -6,6 +6,7 @@ import { multisigMembers } from './0005-multisig-members.ts';
 import { actionsByKind } from './0006-actions-by-kind.ts';
 import { vestingWhitelists } from './0007-vesting-whitelists.ts';
 import { writtenTraces } from './0008-written-traces.ts';
+import { tokenAccounts } from './0009-token-accounts.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   actionsByKind,
   vestingWhitelists,
   writtenTraces,
+  tokenAccounts,
 ];
 
 /** Version of the schema that this code reads and writes. */

@@ -1,6 +1,6 @@
 import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
 import type { TokenName } from '../token-content.ts';
-import { anyKeyAt, keysAt } from './conditions.ts';
+import { anyKeyAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What is too long is null. */
@@ -52,8 +52,9 @@ function tokensOf(type: TokenName['type'], index: string): string {
     WHERE t.address = ANY(ARRAY(SELECT key FROM keys))`;
 }
 
-const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}),
-  keys AS MATERIALIZED (SELECT key FROM unnest(${keysAt('$1')}) key UNION SELECT jetton FROM wallets),
+const sql = `WITH known AS MATERIALIZED (SELECT account FROM token_accounts WHERE account = ${anyKeyAt('$1')}),
+  wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ANY(ARRAY(SELECT account FROM known))),
+  keys AS MATERIALIZED (SELECT account AS key FROM known UNION SELECT jetton FROM wallets),
   tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_collections', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_items', 't.index')})
@@ -62,7 +63,7 @@ const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jett
 
 /**
  * The tokens and jetton wallets among some accounts, and the masters of those wallets, in no order; an account may be several. Rides the primary keys
- * of all five tables. @param keys of `accountKey`
+ * of `token_accounts` and all five tables. @param keys of `accountKey`
  */
 export function readTokens(
   store: StoreReader,

@@ -20,6 +20,7 @@ const keptOtherwise: ReadonlySet<string> = new Set([
   'metadata_tasks',
   'multisig_members',
   'schema_versions',
+  'token_accounts',
   'vesting_whitelisted',
 ]);
 
