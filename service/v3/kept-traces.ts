@@ -18,7 +18,7 @@ export type KeptTraces = {
 
 /** A trace that is written already. */
 export type FoundTrace = Pick<KeptTrace, 'accounts' | 'messages'> & {
-  /** Takes some 20 us of a stored one; undefined where that cannot be read. */
+  /** Takes some tens of microseconds of a stored one; undefined where that cannot be read. */
   readonly read: () => Kept<KeptTrace> | undefined;
 };
 

@@ -1,3 +1,5 @@
+import { constants, zstdCompressSync } from 'node:zlib';
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -5,13 +7,16 @@ import { packTrace, unpackTrace, type KeptTrace } from '#service/v3/packed-trace
 
 const names: KeptTrace = { warning: undefined, accounts: ['0:00', '-1:FF'], messages: 7, treeBytes: 3, orderBytes: 2 };
 
+/** Of the beginning of most transactions. */
+const known = '"total_fees_extra_currencies":{},"description":{"type":"ord","aborted":false,"destroyed":true';
+
 describe('packed traces', () => {
   it('unpack to what was packed', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     );
-    const known = fc.record({
+    const others = fc.record({
       warning: fc.option(fc.string(), { nil: undefined }),
       accounts: fc.array(fc.string()),
       messages: fc.nat(),
@@ -19,7 +24,7 @@ describe('packed traces', () => {
       orderBytes: fc.nat(),
     });
     fc.assert(
-      fc.property(fc.array(part), known, (parts, given) => {
+      fc.property(fc.array(part), others, (parts, given) => {
         const kept = unpackTrace(packTrace({ parts, names: given })!);
         const bytes = Buffer.concat(parts.map((one) => (typeof one === 'string' ? Buffer.from(one) : one)));
         expect(kept?.text.equals(bytes)).toBe(true);
@@ -38,6 +43,21 @@ describe('packed traces', () => {
     const most = Buffer.alloc(2 * 1024 * 1024 - head, 'ab');
     expect(unpackTrace(packTrace({ parts: [most], names })!)?.text.equals(most)).toBe(true);
     expect(packTrace({ parts: [most, 'c'], names })).toBeUndefined();
+  });
+
+  it('unpack where they were packed by a release before', () => {
+    const packed =
+      'KLUv/SSoXQIA5AIAAABHe3MiOlsiMDotMTpGRiJdcyI6NywidHJlZUJ5dDMsIm9yZGVyMn10cnVlCABUrnOCh2EF4HUilulczPX9CdWwH5qhvk8LC2EWvg==';
+    expect(unpackTrace(Buffer.from(packed, 'base64'))).toEqual({ text: Buffer.from(known), names });
+  });
+
+  it('of another dictionary are none', () => {
+    const head = JSON.stringify(names);
+    const bytes = Buffer.concat([Buffer.of(0, 0, 0, head.length), Buffer.from(head + known)]);
+    const dictionary = Buffer.from(head + known.toUpperCase());
+    const params = { [constants.ZSTD_c_checksumFlag]: 1 };
+    expect(unpackTrace(zstdCompressSync(bytes, { params }))?.text.toString()).toBe(known);
+    expect(unpackTrace(zstdCompressSync(bytes, { params, dictionary }))).toBeUndefined();
   });
 
   it('of other bytes are none', () => {
