@@ -113,6 +113,15 @@ describe('npm start', () => {
     expect(await (await fetch(`${service.internalUrl}/status.html`)).text()).toContain('<th>index</th>');
   });
 
+  it('stores complete traces as they are shown, and answers with those', async () => {
+    const metrics = async (): Promise<string> => (await fetch(`${service.internalUrl}/metrics`)).text();
+    await expect.poll(metrics, soon).toMatch(/^ton_interpreter_stored_traces_total [1-9]/m);
+    const { traces } = await ask<{ traces: readonly { readonly transactions: object }[] }>(service, 'traces?limit=100');
+    expect(traces.every(({ transactions }) => Object.keys(transactions).length > 0)).toBe(true);
+    expect(await metrics()).toMatch(/^ton_v3_kept_reads_total\{kind="traces",outcome="stored"\} [1-9]/m);
+    expect(await metrics()).toMatch(/^ton_interpreter_stored_traces_failures_total 0$/m);
+  });
+
   it('ends within two seconds of Ctrl-C, with its Postgres', async () => {
     const { code, elapsedMs } = await service.stop('SIGINT');
     expect(code).toBe(0);
