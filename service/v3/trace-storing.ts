@@ -1,11 +1,12 @@
 import { mapPaced } from '../contract/paced.ts';
 import { parseAddress } from '../decode/address.ts';
+import { DecodeError } from '../decode/errors.ts';
 import { accountKey } from '../store/account-key.ts';
-import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { putWrittenTraces, type WrittenTraceRow } from '../store/written-traces.ts';
+import { V3Error } from './errors.ts';
 import type { HeadWriting } from './head-writing.ts';
 import { mayBeKept } from './kept-traces.ts';
 import { packTrace, traceForm, type NewTrace } from './packed-trace.ts';
@@ -49,7 +50,7 @@ export function createTraceStoring({ store, threads }: TraceStoringDependencies)
       await opened.write();
       return (await mapPaced(made, pack)).filter((row) => row !== undefined);
     } catch (error) {
-      if (error instanceof StoreError) throw error;
+      if (!(error instanceof DecodeError || error instanceof V3Error)) throw error;
       if (rows.length === 1) return [];
       const written: WrittenTraceRow[] = [];
       for (const row of rows) written.push(...(await write([row])));

@@ -102,7 +102,7 @@ describe('traces that are stored', () => {
   ])('are made again where what is stored %s', async (_what, set) => {
     const some = rows.slice(0, 60);
     const made = await answer(some);
-    await storeAll(some);
+    expect(await storeAll(some)).toBeGreaterThan(0);
     await change(`UPDATE written_traces SET ${set}`);
     const again = await answer(some);
     expect(again.told).toEqual(made.told);
@@ -112,8 +112,11 @@ describe('traces that are stored', () => {
   it('are made again where what is stored cannot be read', async () => {
     const some = rows.slice(0, 60);
     const made = await answer(some);
-    await storeAll(some);
-    await change(`UPDATE written_traces SET packed = 'x' WHERE get_byte(trace_id, 0) < 128`);
+    expect(await storeAll(some)).toBeGreaterThan(0);
+    const spoilt = await change(
+      `UPDATE written_traces SET packed = 'x' WHERE get_byte(trace_id, 0) < 128 RETURNING trace_id`,
+    );
+    expect(spoilt.length).toBeGreaterThan(0);
     expect((await answer(some)).told).toEqual(made.told);
   });
 
@@ -155,6 +158,11 @@ describe('what is not stored', () => {
     } finally {
       await change('UPDATE transactions SET boc = $2 WHERE hash = $1', [hash, boc]);
     }
+  });
+
+  it('is anything where the work itself fails', async () => {
+    const store = { transaction: () => Promise.reject(new TypeError('a fault')) };
+    await expect(createTraceStoring({ store }).store(rows, signal)).rejects.toThrow('a fault');
   });
 
   it('is what comes after the end', async () => {
