@@ -6,20 +6,22 @@ import type { TraceRow } from '../store/tables.ts';
 import { TRACE_STATE } from '../store/trace-plan.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import type { KeptOutcome } from './metrics.ts';
-import { traceForm, unpackTrace, type KeptTrace, type NewTrace } from './packed-trace.ts';
+import { batchesOf, traceForm, unpackTraces, type KeptTrace, type NewTrace } from './packed-trace.ts';
 import { viewAccountKey } from './scalars.ts';
 
 /** Complete traces that are written already. */
 export type KeptTraces = {
   /** Of the rows those that are. */
-  find(rows: readonly TraceRow[], reader: StoreReader): Promise<ReadonlyMap<TraceRow, FoundTrace>>;
+  find(rows: readonly TraceRow[], reader: StoreReader): Promise<FoundTraces>;
   keep(row: TraceRow, trace: NewTrace): void;
 };
 
-/** A trace that is written already. */
-export type FoundTrace = Pick<KeptTrace, 'accounts' | 'messages'> & {
-  /** Takes some tens of microseconds of a stored one; undefined where that cannot be read. */
-  readonly read: () => Kept<KeptTrace> | undefined;
+/** Traces that are written already. */
+export type FoundTraces = {
+  /** What is known of each before it is read. */
+  readonly known: ReadonlyMap<TraceRow, BeforeReading>;
+  /** All but those that cannot be read. */
+  read(): Promise<ReadonlyMap<TraceRow, Kept<KeptTrace>>>;
 };
 
 export type KeptTracesDependencies = {
@@ -34,41 +36,59 @@ const TRANSACTIONS_MAX = 256;
 
 /** In memory, and behind that in the index. */
 export function createKeptTraces({ texts, counted }: KeptTracesDependencies): KeptTraces {
-  /** What the index has of traces that memory has not; those are asked for again. */
-  async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<[TraceRow, FoundTrace][]> {
-    if (rows.length === 0) return [];
-    const ids = rows.map((row) => row.trace_id);
-    const stored = new Map((await readWrittenTraces(reader, ids, traceForm)).map((one) => [keyOf(one), one]));
-    return rows.flatMap((row): [TraceRow, FoundTrace][] => {
-      const key = keyOf(row);
-      const one = stored.get(key);
-      if (one === undefined) return [];
-      const read = (): Kept<KeptTrace> | undefined => {
-        const kept = unpackTrace(one.packed);
-        if (kept !== undefined) texts.keep(key, { parts: [kept.text], names: kept.names });
-        return kept;
-      };
-      return [[row, { messages: one.messages, accounts: one.accounts.map(viewAccountKey), read }]];
-    });
+  /** What is unpacked is kept. */
+  async function unpack(stored: readonly StoredTrace[]): Promise<[TraceRow, Kept<KeptTrace>][]> {
+    const batches = await mapPaced(
+      batchesOf(stored, (one) => one.packed),
+      (batch) => {
+        const unpacked = unpackTraces(batch.map((one) => one.packed));
+        return batch.flatMap(({ row }, at): [TraceRow, Kept<KeptTrace>][] => {
+          const kept = unpacked[at];
+          if (kept === undefined) return [];
+          texts.keep(keyOf(row), { parts: [kept.text], names: kept.names });
+          return [[row, kept]];
+        });
+      },
+    );
+    return batches.flat();
   }
 
   return {
     async find(rows, reader) {
       const wanted = await mapPaced(rows.filter(mayBeKept), (row) => ({ row, kept: texts.get(keyOf(row)) }));
-      const kept = wanted.flatMap(({ row, kept: one }): [TraceRow, FoundTrace][] =>
-        one === undefined ? [] : [[row, { ...one.names, read: () => one }]],
+      const kept = wanted.flatMap(({ row, kept: one }): [TraceRow, Kept<KeptTrace>][] =>
+        one === undefined ? [] : [[row, one]],
       );
       const missing = wanted.filter((one) => one.kept === undefined).map(({ row }) => row);
       const stored = await findStored(missing, reader);
       counted('kept', kept.length);
       counted('stored', stored.length);
       counted('made', missing.length - stored.length);
-      return new Map([...kept, ...stored]);
+      const known = new Map<TraceRow, BeforeReading>(kept.map(([row, { names }]) => [row, names]));
+      for (const one of stored) known.set(one.row, one);
+      return { known, read: async () => new Map([...kept, ...(await unpack(stored))]) };
     },
     keep(row, trace) {
       if (mayBeKept(row)) texts.keep(keyOf(row), trace);
     },
   };
+}
+
+type BeforeReading = Pick<KeptTrace, 'accounts' | 'messages'>;
+
+/** As the index has it. */
+type StoredTrace = BeforeReading & { readonly row: TraceRow; readonly packed: Buffer };
+
+/** What the index has of traces that memory has not. */
+async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<readonly StoredTrace[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.trace_id);
+  const stored = new Map((await readWrittenTraces(reader, ids, traceForm)).map((one) => [keyOf(one), one]));
+  return rows.flatMap((row): StoredTrace[] => {
+    const one = stored.get(keyOf(row));
+    if (one === undefined) return [];
+    return [{ row, packed: one.packed, messages: one.messages, accounts: one.accounts.map(viewAccountKey) }];
+  });
 }
 
 /** Whether a trace is as it will stay, and is not too large. */

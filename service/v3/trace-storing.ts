@@ -8,7 +8,7 @@ import type { TraceRow } from '../store/tables.ts';
 import { putWrittenTraces, type WrittenTraceRow } from '../store/written-traces.ts';
 import { V3Error } from './errors.ts';
 import type { HeadWriting } from './head-writing.ts';
-import { mayBeKept } from './kept-traces.ts';
+import { mayBeKept, type FoundTraces } from './kept-traces.ts';
 import { packTrace, traceForm, type NewTrace } from './packed-trace.ts';
 import { createTraceWriter } from './trace-writer.ts';
 import { createTransactionWriter } from './transaction-writer.ts';
@@ -31,6 +31,8 @@ const TRANSACTIONS_AT_ONCE = 100;
 /** Nothing is written yet, and nothing of it is asked for again here. */
 const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
 
+const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
+
 export function createTraceStoring({ store, threads }: TraceStoringDependencies): TraceStoring {
   // A replica may not have what was just indexed.
   const reader: StoreReader = {
@@ -42,7 +44,7 @@ export function createTraceStoring({ store, threads }: TraceStoringDependencies)
   async function write(rows: readonly TraceRow[]): Promise<readonly WrittenTraceRow[]> {
     const made = new Map<TraceRow, NewTrace>();
     const writer = createTraceWriter({
-      kept: { find: () => Promise.resolve(new Map()), keep: (row, trace) => void made.set(row, trace) },
+      kept: { find: () => Promise.resolve(noTraces), keep: (row, trace) => void made.set(row, trace) },
       transactions,
     });
     try {

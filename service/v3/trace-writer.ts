@@ -6,7 +6,7 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import { findTransactionsOfTraces } from '../store/queries/traces.ts';
 import type { TraceRow } from '../store/tables.ts';
 import type { Kept } from './kept-texts.ts';
-import type { FoundTrace, KeptTraces } from './kept-traces.ts';
+import type { FoundTraces, KeptTraces } from './kept-traces.ts';
 import type { KeptTrace } from './packed-trace.ts';
 import { viewAccountKey, viewBytes } from './scalars.ts';
 import type { NewlyWritten } from './shown-transactions.ts';
@@ -36,15 +36,16 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
   return {
     async open(rows, reader) {
       const found = await keptTraces.find(rows, reader);
-      const fresh = rows.filter((row) => !found.has(row));
-      const messagesKept = rows.reduce((sum, row) => sum + (found.get(row)?.messages ?? 0), 0);
+      const { known } = found;
+      const fresh = rows.filter((row) => !known.has(row));
+      const messagesKept = rows.reduce((sum, row) => sum + (known.get(row)?.messages ?? 0), 0);
       const opened = await openFresh(fresh, reader, messagesKept);
-      const accounts = rows.flatMap((row) => found.get(row)?.accounts ?? opened.accountsOf(row));
+      const accounts = rows.flatMap((row) => known.get(row)?.accounts ?? opened.accountsOf(row));
       return {
         accounts,
         async write() {
           const [made, read] = [await opened.write(), await readFound(found)];
-          const unread = [...found.keys()].filter((row) => !read.has(row));
+          const unread = [...known.keys()].filter((row) => !read.has(row));
           const rest = await (await openFresh(unread, reader)).write();
           return new Map([...made, ...read, ...rest]);
         },
@@ -99,15 +100,10 @@ type FreshTraces = {
   readonly write: () => Promise<ReadonlyMap<TraceRow, TraceContent>>;
 };
 
-/** Of those that can be read. */
-async function readFound(found: ReadonlyMap<TraceRow, FoundTrace>): Promise<ReadonlyMap<TraceRow, TraceContent>> {
+async function readFound(found: FoundTraces): Promise<ReadonlyMap<TraceRow, TraceContent>> {
   // The names of their accounts are asked for first: Postgres looks those up meanwhile.
   await setImmediate();
-  const read = await mapPaced(found, ([row, one]): [row: TraceRow, content: TraceContent][] => {
-    const kept = one.read();
-    return kept === undefined ? [] : [[row, contentOf(kept)]];
-  });
-  return new Map(read.flat());
+  return new Map(Array.from(await found.read(), ([row, kept]) => [row, contentOf(kept)]));
 }
 
 function contentOf({ text, names: { warning, treeBytes, orderBytes } }: Kept<KeptTrace>): TraceContent {

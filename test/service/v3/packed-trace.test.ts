@@ -3,18 +3,20 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { packTrace, unpackTrace, type KeptTrace } from '#service/v3/packed-trace.ts';
+import { batchesOf, packTrace, unpackTraces, type KeptTrace } from '#service/v3/packed-trace.ts';
 
 const names: KeptTrace = { warning: undefined, accounts: ['0:00', '-1:FF'], messages: 7, treeBytes: 3, orderBytes: 2 };
 
 /** Of the beginning of most transactions. */
 const known = '"total_fees_extra_currencies":{},"description":{"type":"ord","aborted":false,"destroyed":true';
 
+const unpackTrace = (packed: Buffer): ReturnType<typeof unpackTraces>[number] => unpackTraces([packed])[0];
+
 describe('packed traces', () => {
   it('unpack to what was packed', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
     );
     const others = fc.record({
       warning: fc.option(fc.string(), { nil: undefined }),
@@ -23,12 +25,12 @@ describe('packed traces', () => {
       treeBytes: fc.nat(),
       orderBytes: fc.nat(),
     });
+    const trace = fc.record({ parts: fc.array(part), names: others });
     fc.assert(
-      fc.property(fc.array(part), others, (parts, given) => {
-        const kept = unpackTrace(packTrace({ parts, names: given })!);
-        const bytes = Buffer.concat(parts.map((one) => (typeof one === 'string' ? Buffer.from(one) : one)));
-        expect(kept?.text.equals(bytes)).toBe(true);
-        expect(kept?.names).toEqual(given);
+      fc.property(fc.array(trace), (traces) => {
+        const unpacked = unpackTraces(traces.map((one) => packTrace(one)!));
+        expect(unpacked.map((kept) => kept?.names)).toEqual(traces.map((one) => one.names));
+        expect(unpacked.map((kept) => kept?.text.toString())).toEqual(traces.map(({ parts }) => parts.join('')));
       }),
     );
   });
@@ -67,5 +69,30 @@ describe('packed traces', () => {
     flipped[0] = flipped[0]! ^ 1;
     for (const bytes of [Buffer.alloc(0), Buffer.from('no frame'), cut, flipped])
       expect(unpackTrace(bytes)).toBeUndefined();
+  });
+
+  it('are unpacked beside what is none, and where all together are more than one may be', () => {
+    const text = 'ab'.repeat(500_000);
+    const packed = ['one', text, text, text, 'two'].map((part) => packTrace({ parts: [part], names })!);
+    const cut = packed[0]!.subarray(0, -3);
+    const foreign = zstdCompressSync(Buffer.alloc(100, 0xff));
+    const unpacked = unpackTraces([packed[0]!, cut, Buffer.alloc(0), ...packed.slice(1), foreign]);
+    expect(unpacked.map((kept) => kept?.text.toString())).toEqual([
+      'one',
+      undefined,
+      undefined,
+      text,
+      text,
+      text,
+      'two',
+      undefined,
+    ]);
+    expect(unpackTraces([])).toEqual([]);
+  });
+
+  it('are unpacked some 64 KiB at once, larger ones by themselves', () => {
+    const sizes = [30_000, 30_000, 10_000, 100_000, 5, 65_531, 1];
+    const batches = [...batchesOf(sizes, (size) => Buffer.alloc(size))];
+    expect(batches).toEqual([[30_000, 30_000], [10_000], [100_000], [5, 65_531], [1]]);
   });
 });
