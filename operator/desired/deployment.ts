@@ -32,8 +32,8 @@ const closeSeconds = 5;
 
 const defaultDrainSeconds = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
-/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB besides the larger young generation. */
-const indexRequests = { ...defaultRequests, memory: '512Mi' } as const;
+/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 100, besides the larger young generation. */
+const indexRequests = { ...defaultRequests, memory: '640Mi' } as const;
 
 /** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */
 export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {
