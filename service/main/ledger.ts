@@ -12,6 +12,7 @@ import type { TokenName } from '../store/token-content.ts';
 import { startHeadThreads } from '../v3/head-threads.ts';
 import { createMetadataQueue, type MetadataQueue, type MetadataQueueDependencies } from '../v3/metadata-queue.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
+import { tuneAnswers } from './collections.ts';
 import { startIndexWriter } from './index-writer.ts';
 import { watchIndex } from './index-watch.ts';
 import type { Live } from './live.ts';
@@ -55,6 +56,7 @@ export type LedgerDependencies = {
 
 /** @throws StartError `postgres_missing` */
 export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
+  tuneAnswers();
   const store = openStore(config, options, dependencies);
   const {
     register,
@@ -73,12 +75,9 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     logger: dependencies.logger,
   });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
+  const families = v3Families(config, dependencies.live, pending, { wanted, clock, register, threads });
   return {
-    v3: createV3(v3Families(config, dependencies.live, pending, { wanted, register, threads }), {
-      store,
-      nowMs: () => performance.now(),
-      register,
-    }),
+    v3: createV3(families, { store, nowMs: clock, register }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
@@ -94,10 +93,12 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
   };
 }
 
+const clock = (): number => performance.now();
+
 /** Undefined where nobody fetches what tokens keep outside of the chain: then nobody is asked to. */
 function startMetadataQueue(
   { tokenMetadata }: ServiceConfig,
   dependencies: Pick<MetadataQueueDependencies, 'store' | 'logger'>,
 ): MetadataQueue | undefined {
-  return tokenMetadata === null ? undefined : createMetadataQueue({ ...dependencies, clock: () => performance.now() });
+  return tokenMetadata === null ? undefined : createMetadataQueue({ ...dependencies, clock });
 }

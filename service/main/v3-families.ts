@@ -10,8 +10,10 @@ import { balanceChangeOperations } from '../v3/balance-changes.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
 import { dnsOperations } from '../v3/dns-records.ts';
+import { createKnownAccounts, type KnownAccountsDependencies } from '../v3/known-accounts.ts';
 import { messageOperations } from '../v3/messages.ts';
 import { createTokenMetadata, type TokenMetadataDependencies } from '../v3/metadata.ts';
+import { createKeptMetrics } from '../v3/metrics.ts';
 import { multisigOperations } from '../v3/multisigs.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
 import { feeOperations } from '../v3/fees.ts';
@@ -28,19 +30,25 @@ import { vestingOperations } from '../v3/vestings.ts';
 import { createWriters, type WritersDependencies } from '../v3/writers.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
+type V3FamiliesDependencies = Pick<TokenMetadataDependencies, 'wanted'> &
+  Omit<WritersDependencies, 'metrics'> &
+  Pick<KnownAccountsDependencies, 'clock'>;
+
 /** Every operation of v3, over live answers for what the index does not hold. */
 export function v3Families(
   { network }: Pick<ServiceConfig, 'network'>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  { wanted, ...writing }: TokenMetadataDependencies & WritersDependencies,
+  { wanted, clock, register, threads }: V3FamiliesDependencies,
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
-  const addressBooks = createAddressBooks({ testOnly: network === 'testnet' });
-  const tokenMetadata = createTokenMetadata({ wanted });
-  const notes = createAccountNotes(addressBooks, tokenMetadata);
+  const metrics = createKeptMetrics(register);
+  const accounts = createKnownAccounts({ testOnly: network === 'testnet' }, { clock, metrics });
+  const addressBooks = createAddressBooks({ accounts });
+  const tokenMetadata = createTokenMetadata({ accounts, wanted });
+  const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createWriters(writing);
+  const writers = createWriters({ register, metrics, threads });
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),

@@ -1,5 +1,6 @@
 import type { Infer } from '../contract/shape.ts';
-import { addressBook, type AddressBooks } from './address-book.ts';
+import { addressBook, emptyBook, writeBook, type AddressBooks } from './address-book.ts';
+import type { KnownAccounts } from './known-accounts.ts';
 import { metadata, type TokenMetadata } from './metadata.ts';
 import type { V3Context } from './operation.ts';
 
@@ -14,16 +15,20 @@ export type AccountNotes = Pick<AddressBooks, 'bookOf'> & {
   notesOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<Notes>;
 };
 
-export function createAccountNotes(
-  { bookOf }: Pick<AddressBooks, 'bookOf'>,
-  { metadataOf }: Pick<TokenMetadata, 'metadataOf'>,
-): AccountNotes {
+export type AccountNotesDependencies = Pick<AddressBooks, 'bookOf'> &
+  Pick<TokenMetadata, 'metadataOf'> & { readonly accounts: KnownAccounts };
+
+export function createAccountNotes({ accounts, bookOf, metadataOf }: AccountNotesDependencies): AccountNotes {
   return {
     bookOf,
     async notesOf(addresses, context) {
-      const all = [...new Set(addresses)];
-      const [book, words] = await Promise.all([bookOf(all, context), metadataOf(all, context)]);
-      return { address_book: book, metadata: words };
+      const { settings, store } = context;
+      if (!settings.addressBook && !settings.metadata) return { address_book: emptyBook, metadata: {} };
+      const found = await accounts.find(addresses, store);
+      return {
+        address_book: settings.addressBook ? writeBook(found) : emptyBook,
+        metadata: await metadataOf(found, context),
+      };
     },
   };
 }

@@ -7,8 +7,15 @@ import { viewBytes } from './scalars.ts';
 
 /** What codes are known to be. What a code has never changes: it is looked up once. */
 export type CodeInterfaces = {
-  /** Names of interfaces by `hashKey` of the code, for all that are given. */
-  of(codeHashes: readonly Uint8Array[], store: StoreReader): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** By `hashKey` of the code, for all that are given. */
+  of(codeHashes: readonly Uint8Array[], store: StoreReader): Promise<ReadonlyMap<string, CodeNote>>;
+};
+
+export type CodeNote = {
+  /** Names. */
+  readonly interfaces: readonly string[];
+  /** Whether the index has it: of one that it does not have yet more may be told later. */
+  readonly isKnown: boolean;
 };
 
 /** Some ten thousand codes: most accounts share a few hundred. */
@@ -22,20 +29,20 @@ export function createCodeInterfaces(): CodeInterfaces {
   return {
     async of(codeHashes, store) {
       const hashes = new Map(codeHashes.map((hash) => [hashKey(hash), hash]));
-      const found = new Map<string, readonly string[]>();
+      const found = new Map<string, CodeNote>();
       const unknown = new Map<string, Uint8Array>();
       for (const [key, hash] of hashes) {
-        const names = kept.get(key) as readonly string[] | undefined;
-        if (names === undefined) unknown.set(key, hash);
-        else found.set(key, names);
+        const note = kept.get(key) as CodeNote | undefined;
+        if (note === undefined) unknown.set(key, hash);
+        else found.set(key, note);
       }
       const rows = unknown.size === 0 ? [] : await readCodeMethods(store, [...unknown.values()]);
       const methods = new Map(rows.map((row) => [hashKey(row.code_hash), row.methods]));
       for (const [key, hash] of unknown) {
-        const names = interfacesOf({ codeHash: viewBytes(hash), methods: methods.get(key) ?? null });
-        found.set(key, names);
-        // One that the index does not have yet may be told more of later.
-        if (methods.has(key)) kept.set(key, names, ENTRY_BYTES);
+        const interfaces = interfacesOf({ codeHash: viewBytes(hash), methods: methods.get(key) ?? null });
+        const note = { interfaces, isKnown: methods.has(key) };
+        found.set(key, note);
+        if (note.isKnown) kept.set(key, note, ENTRY_BYTES);
       }
       return found;
     },

@@ -5,6 +5,7 @@ import { readTokens, type TokenRow, type WalletRow } from '../store/queries/meta
 import type { StoreReader } from '../store/queries/reader.ts';
 import { outsideOf, sayEnough, wordsOf, type TokenName, type TokenWords } from '../store/token-content.ts';
 import { keyText } from './account-rows.ts';
+import type { FoundAccounts, KnownAccounts } from './known-accounts.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -39,14 +40,14 @@ export type Metadata = Infer<typeof metadata>;
 /** Metadata for answers. */
 export type TokenMetadata = {
   /**
-   * The metadata of an answer, in the order of its addresses; empty when the caller wants none.
-   * @param addresses raw addresses as the answer shows them; null, what is no address and what is named twice do not matter
+   * The metadata of an answer, in the order of its accounts; empty when the caller wants none.
    */
-  metadataOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<Metadata>;
+  metadataOf(found: FoundAccounts, context: Pick<V3Context, 'store' | 'settings'>): Promise<Metadata>;
   readonly operations: readonly V3Operation[];
 };
 
 export type TokenMetadataDependencies = {
+  readonly accounts: KnownAccounts;
   /** Is told which tokens' words are outside of the chain and not here, or old; absent where nobody fetches them. Never throws, never waits. */
   readonly wanted?: ((tokens: readonly TokenName[]) => void) | undefined;
 };
@@ -54,7 +55,7 @@ export type TokenMetadataDependencies = {
 /** Accounts looked up at once: some milliseconds of work, between which other requests run. */
 const ACCOUNTS_AT_ONCE = 1000;
 
-export function createTokenMetadata({ wanted }: TokenMetadataDependencies): TokenMetadata {
+export function createTokenMetadata({ accounts, wanted }: TokenMetadataDependencies): TokenMetadata {
   async function readPart(keys: ReadonlyMap<string, Buffer>, store: StoreReader): Promise<Map<string, Described[]>> {
     const rows = await readTokens(store, [...keys.values()]);
     const missing = rows.filter((row) => row.type !== 'jetton_wallets').filter(isToBeFetched);
@@ -63,8 +64,8 @@ export function createTokenMetadata({ wanted }: TokenMetadataDependencies): Toke
     return Map.groupBy(all, ({ key }) => key);
   }
 
-  async function read(addresses: Iterable<string | null>, store: StoreReader): Promise<Metadata> {
-    const keys = [...new Map(keysOf(addresses))];
+  async function read(among: FoundAccounts, store: StoreReader): Promise<Metadata> {
+    const keys = [...new Map(keysOf(among))];
     const found = new Map<string, Described[]>();
     for (let at = 0; at < keys.length; at += ACCOUNTS_AT_ONCE) {
       const part = await readPart(new Map(keys.slice(at, at + ACCOUNTS_AT_ONCE)), store);
@@ -80,7 +81,7 @@ export function createTokenMetadata({ wanted }: TokenMetadataDependencies): Toke
   }
 
   return {
-    metadataOf: async (addresses, { store, settings }) => (settings.metadata ? read(addresses, store) : {}),
+    metadataOf: async (found, { store, settings }) => (settings.metadata ? read(found, store) : {}),
     operations: [
       defineV3Operation({
         name: 'metadata',
@@ -89,17 +90,17 @@ export function createTokenMetadata({ wanted }: TokenMetadataDependencies): Toke
         parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
         result: metadata,
         flat: true,
-        handle: ({ addresses }, { store }) => read(addresses, store),
+        handle: async ({ addresses }, { store }) => read(await accounts.find(addresses, store), store),
       }),
     ],
   };
 }
 
-function* keysOf(addresses: Iterable<string | null>): Generator<[text: string, key: Buffer]> {
-  for (const text of addresses) {
-    const address = text === null ? undefined : parseAddress(text, { anyTag: true });
-    if (address === undefined) continue;
-    const key = accountKey(address);
+/** Of those that are tokens. */
+function* keysOf(found: FoundAccounts): Generator<[text: string, key: Buffer]> {
+  for (const [text, note] of found) {
+    if (note?.isToken !== true) continue;
+    const key = accountKey(parseAddress(text, { anyTag: true })!);
     yield [keyText(key), key];
   }
 }

@@ -24,34 +24,40 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
   });
 }
 
-/** What answers are made of that stays written. */
-export type KeptKind = 'transactions' | 'messages' | 'traces';
+/** What answers are made of that is kept. */
+export type KeptKind = 'transactions' | 'messages' | 'traces' | 'accounts';
 
 /** Where what was asked for came from: an answer before, the index, where it is written, or its rows. */
 export type KeptOutcome = 'kept' | 'stored' | 'made';
 
-/** @param bytes what is held of each kind, in bytes as counted by its bound */
-export function createKeptMetrics(
-  register: Registry,
-  bytes: Readonly<Record<KeptKind, () => number>>,
-): { readonly counted: (kind: KeptKind, outcome: KeptOutcome, count?: number) => void } {
+export type KeptMetrics = {
+  readonly counted: (kind: KeptKind, outcome: KeptOutcome, count?: number) => void;
+  /** @param bytes what is held of the kind, in bytes as counted by its bound */
+  readonly holds: (kind: KeptKind, bytes: () => number) => void;
+};
+
+export function createKeptMetrics(register: Registry): KeptMetrics {
   const registers = [register];
+  const readings = new Map<KeptKind, () => number>();
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Transactions, messages and traces that stay written, in bytes',
+    help: 'Transactions, messages and traces that stay written, and what is known of accounts, in bytes',
     labelNames: ['kind'],
     registers,
     collect: () => {
-      for (const [kind, read] of Object.entries(bytes)) held.set({ kind }, read());
+      for (const [kind, read] of readings) held.set({ kind }, read());
     },
   });
   const parts = new Counter({
     name: 'ton_v3_kept_reads_total',
-    help: 'Transactions, messages and complete traces of answers: kept from an answer before, stored (traces that the index has written), or made',
+    help: 'Transactions, messages, complete traces and accounts of answers: kept from an answer before, stored (traces that the index has written), or made of what was read',
     labelNames: ['kind', 'outcome'],
     registers,
   });
-  return { counted: (kind, outcome, count = 1) => parts.inc({ kind, outcome }, count) };
+  return {
+    counted: (kind, outcome, count = 1) => parts.inc({ kind, outcome }, count),
+    holds: (kind, bytes) => void readings.set(kind, bytes),
+  };
 }
 
 /** Where a transaction was written. */

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { createKeptTexts, type KeptTextsDependencies } from './kept-texts.ts';
 import { createKeptTraces } from './kept-traces.ts';
 import { createMessageWriter, type KeptEnds, type MessageWriter } from './message-writer.ts';
-import { createKeptMetrics, createWritingMetrics, type KeptKind } from './metrics.ts';
+import { createWritingMetrics, type KeptKind, type KeptMetrics } from './metrics.ts';
 import type { KeptTrace } from './packed-trace.ts';
 import { createTraceWriter, type TraceWriter } from './trace-writer.ts';
 import {
@@ -31,9 +31,12 @@ const messageBytesMax = 12 * MIB;
 /** Some 600 traces of mainnet: the newest, which most callers ask for again and again, and those of the busiest accounts. */
 const traceBytesMax = 16 * MIB;
 
-export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & { readonly register: Registry };
+export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & {
+  readonly register: Registry;
+  readonly metrics: KeptMetrics;
+};
 
-export function createWriters({ register, threads }: WritersDependencies): Writers {
+export function createWriters({ register, metrics, threads }: WritersDependencies): Writers {
   const counting = (kind: KeptKind): KeptTextsDependencies => ({
     counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
   });
@@ -41,11 +44,9 @@ export function createWriters({ register, threads }: WritersDependencies): Write
   const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax }, counting('messages'));
   const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, { counted: () => {} });
   const { written } = createWritingMetrics(register);
-  const metrics = createKeptMetrics(register, {
-    transactions: transactions.bytes,
-    messages: messages.bytes,
-    traces: traces.bytes,
-  });
+  metrics.holds('transactions', transactions.bytes);
+  metrics.holds('messages', messages.bytes);
+  metrics.holds('traces', traces.bytes);
   const writer = createTransactionWriter({ texts: transactions, threads, written });
   return {
     transactions: writer,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
-import { tuneCollections } from '#service/main/collections.ts';
+import { tuneAnswers, tuneCollections } from '#service/main/collections.ts';
 import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
@@ -75,6 +75,7 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   const store = openStore(server.socketUrl);
   // As the service has both.
   tuneCollections();
+  tuneAnswers();
   const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
     const until = Object.keys(parts).indexOf(given('--until') ?? 'written traces');

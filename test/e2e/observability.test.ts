@@ -46,7 +46,7 @@ describe('what is seen of the service', () => {
     createMetadataMetrics(own, { backlog: () => undefined, held: () => 0 });
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     createV3Metrics(own, { rows: () => 0, waiting: () => 0 });
-    createKeptMetrics(own, { transactions: () => 0, messages: () => 0, traces: () => 0 });
+    createKeptMetrics(own);
     createWritingMetrics(own);
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];

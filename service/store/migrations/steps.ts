@@ -7,6 +7,7 @@ import { actionsByKind } from './0006-actions-by-kind.ts';
 import { vestingWhitelists } from './0007-vesting-whitelists.ts';
 import { writtenTraces } from './0008-written-traces.ts';
 import { tokenAccounts } from './0009-token-accounts.ts';
+import { accountChanges } from './0010-account-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   vestingWhitelists,
   writtenTraces,
   tokenAccounts,
+  accountChanges,
 ];
 
 /** Version of the schema that this code reads and writes. */

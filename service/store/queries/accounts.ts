@@ -1,5 +1,5 @@
 import type { LatestAccountStateRow } from '../tables.ts';
-import { anyKeyAt, createConditions, keysAt, pageOf, type Page } from './conditions.ts';
+import { anyKeyAt, createConditions, keyAt, keysAt, pageOf, type Page } from './conditions.ts';
 import { shortestFirst } from './dns.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -37,31 +37,60 @@ export function readAccounts(store: StoreReader, filter: AccountFilter): Promise
   );
 }
 
-/** What address books tell accounts by. */
+/** What is known of an account beside its state. */
 export type AccountNameRow = {
   /** Null for an account without code, and for one that the index does not have. */
   readonly code_hash: Uint8Array | null;
   /** The shortest of the domains that the account owns and that stand for it. */
   readonly domain: string | null;
+  /** Whether it is or was a token or a wallet of one. */
+  readonly is_token: boolean;
+  /** Whether the index has a state of it. */
+  readonly is_indexed: boolean;
 };
 
-/** Codes and domains of accounts: a row for each, in their order. Rides the primary key of `latest_account_states` and `dns_entries_of_themselves`. */
-export function readAccountNames(
+/** Names of accounts, and which of those that were read before are old. */
+export type AccountNames = {
+  /** A row for each account, in their order. */
+  readonly rows: readonly AccountNameRow[];
+  /** Lower than the number of any transaction that this reading did not see. */
+  readonly settled: bigint;
+  /** Accounts that changed, as far as this reading sees, in transactions from the one given on; `changesMax` and one: there may be more. */
+  readonly changed: readonly Uint8Array[];
+};
+
+/** Changes that are told at once: a block has a few, and what backfills write in a second some hundred. */
+export const changesMax = 1000;
+
+/**
+ * Codes, domains and tokens, all of one moment. Rides the primary keys of `latest_account_states` and `token_accounts`, `dns_entries_of_themselves` and
+ * `account_changes_by_xid`. @param since a transaction, `settled` of a reading before; undefined: no changes
+ */
+export async function readAccountNames(
   store: StoreReader,
   accounts: readonly Uint8Array[],
-): Promise<readonly AccountNameRow[]> {
-  return store.read(
-    `SELECT l.code_hash, d.domain
+  since: bigint | undefined,
+): Promise<AccountNames> {
+  const changed = `SELECT account FROM account_changes WHERE xid >= ${keyAt('$2', 'xid8')} ORDER BY xid LIMIT ${changesMax + 1}`;
+  const [moment, ...rows] = await store.read<AccountNameRow & Moment>(
+    `SELECT 0 AS place, pg_snapshot_xmin(pg_current_snapshot())::text AS settled, ARRAY(${changed}) AS changed,
+       NULL::bytea AS code_hash, NULL AS domain, false AS is_token, false AS is_indexed
+     UNION ALL SELECT a.place, NULL, NULL, l.code_hash, d.domain, t.account IS NOT NULL, l.account IS NOT NULL
      FROM unnest(${keysAt('$1')}) WITH ORDINALITY AS a (account, place)
      LEFT JOIN latest_account_states l ON l.account = a.account
+     LEFT JOIN token_accounts t ON t.account = a.account
      LEFT JOIN LATERAL (
        SELECT domain FROM dns_entries WHERE nft_item_owner = a.account AND nft_item_owner IS NOT DISTINCT FROM wallet ORDER BY ${shortestFirst} LIMIT 1
      ) d ON true
-     ORDER BY a.place`,
-    [accounts],
+     ORDER BY place`,
+    [accounts, since?.toString() ?? null],
     { statement: 'account_names' },
   );
+  return { rows, settled: BigInt(moment!.settled), changed: moment!.changed };
 }
+
+/** What is the same for all rows: the first one has it. */
+type Moment = { readonly settled: string; readonly changed: readonly Uint8Array[] };
 
 export type CodeMethodsRow = Pick<AccountRow, 'methods'> & { readonly code_hash: Uint8Array };
 

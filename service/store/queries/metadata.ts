@@ -1,6 +1,6 @@
 import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
 import type { TokenName } from '../token-content.ts';
-import { anyKeyAt } from './conditions.ts';
+import { anyKeyAt, keysAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What is too long is null. */
@@ -42,7 +42,7 @@ const words = ['name', 'description', 'symbol', 'image', 'extra'].map(short).joi
 const ofToken = 'index, content, metadata, is_stale';
 const ofWallet = 'owner, jetton, balance';
 
-/** Looked up by a list, not joined with one: few accounts are tokens, and which they are no statistics tell. */
+/** Looked up by a list, not joined with one: which of them are of this type no statistics tell. */
 function tokensOf(type: TokenName['type'], index: string): string {
   return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata,
       coalesce(m.expires_at <= extract(epoch FROM now()), false) AS is_stale
@@ -52,9 +52,8 @@ function tokensOf(type: TokenName['type'], index: string): string {
     WHERE t.address = ANY(ARRAY(SELECT key FROM keys))`;
 }
 
-const sql = `WITH known AS MATERIALIZED (SELECT account FROM token_accounts WHERE account = ${anyKeyAt('$1')}),
-  wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ANY(ARRAY(SELECT account FROM known))),
-  keys AS MATERIALIZED (SELECT account AS key FROM known UNION SELECT jetton FROM wallets),
+const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}),
+  keys AS MATERIALIZED (SELECT key FROM unnest(${keysAt('$1')}) AS given (key) UNION SELECT jetton FROM wallets),
   tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_collections', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_items', 't.index')})
@@ -62,8 +61,8 @@ const sql = `WITH known AS MATERIALIZED (SELECT account FROM token_accounts WHER
   UNION ALL SELECT address, 'jetton_wallets', NULL, NULL, NULL, NULL, ${ofWallet} FROM wallets`;
 
 /**
- * The tokens and jetton wallets among some accounts, and the masters of those wallets, in no order; an account may be several. Rides the primary keys
- * of `token_accounts` and all five tables. @param keys of `accountKey`
+ * What tokens and jetton wallets say, and the masters of those wallets, in no order; an account may be several. Rides the primary keys of all five tables.
+ * @param keys of `accountKey`, of accounts that `account_names` calls tokens: each is looked for in four tables
  */
 export function readTokens(
   store: StoreReader,

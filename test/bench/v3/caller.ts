@@ -12,8 +12,10 @@ import { blockOperations } from '#service/v3/blocks.ts';
 import { dnsOperations } from '#service/v3/dns-records.ts';
 import type { HeadThreads } from '#service/v3/head-threads.ts';
 import { jettonOperations } from '#service/v3/jettons.ts';
+import { createKnownAccounts } from '#service/v3/known-accounts.ts';
 import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
+import { createKeptMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/multisigs.ts';
 import { nftOperations } from '#service/v3/nfts.ts';
 import { v3QuerySource } from '#service/v3/query-source.ts';
@@ -30,11 +32,13 @@ export type Caller = (operation: string, query: string) => Promise<PacedText>;
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
 export function createCaller(given: Store, templates: readonly Buffer[], threads?: HeadThreads): Caller {
   const store = findingMessages(given, templates);
-  const addressBooks = createAddressBooks({ testOnly: false });
-  const tokenMetadata = createTokenMetadata({});
-  const notes = createAccountNotes(addressBooks, tokenMetadata);
   const register = new Registry();
-  const writers = createWriters({ register, threads });
+  const metrics = createKeptMetrics(register);
+  const accounts = createKnownAccounts({ testOnly: false }, { clock: () => performance.now(), metrics });
+  const addressBooks = createAddressBooks({ accounts });
+  const tokenMetadata = createTokenMetadata({ accounts });
+  const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
+  const writers = createWriters({ register, metrics, threads });
   const { operations } = createV3(
     [
       ...blockOperations(),

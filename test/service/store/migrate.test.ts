@@ -14,6 +14,7 @@ type Shape = { readonly name: string; readonly key: readonly string[]; readonly 
 
 /** What writers keep of themselves, by statements of their own, and what the database keeps of other tables. */
 const keptOtherwise: ReadonlySet<string> = new Set([
+  'account_changes',
   'backfill_ranges',
   'indexer_state',
   'interpretations',

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { beginCell } from '@ton/core';
 import * as ton from '@ton/ton';
 import { describe, expect, test } from 'vitest';
@@ -8,8 +6,6 @@ import { accountKey } from '#service/store/account-key.ts';
 import type { AccountRow } from '#service/store/queries/accounts.ts';
 import { viewAddressInformation, viewWalletInformation } from '#service/v3/account-information.ts';
 import { viewAccountState } from '#service/v3/account-states.ts';
-import { createAddressBooks } from '#service/v3/address-book.ts';
-import type { V3Context } from '#service/v3/operation.ts';
 import { viewWalletState } from '#service/v3/wallet-states.ts';
 import { absentAccount, activeAccount, bytes32 } from '#test/service/v2/scripted-accounts.ts';
 
@@ -143,54 +139,5 @@ describe('an account in the manner of v2', () => {
     expect(Object.keys(viewWalletInformation(v5, false))).not.toContain('is_signature_allowed');
     expect(Object.keys(viewWalletInformation(beta, true))).not.toContain('wallet_id');
     expect(viewWalletInformation(beta, false)).toMatchObject({ wallet_id: -239 >>> 0 });
-  });
-});
-
-/** A store that knows one account and no code, and counts the accounts that it is asked for, and by how many queries at once. */
-function contextOf(addressBook: boolean) {
-  const asked: number[] = [];
-  const queries = { underWay: 0, most: 0 };
-  const store = {
-    read: async (sql: string, [keys]: readonly unknown[]) => {
-      if (sql.includes('FROM codes')) return [];
-      asked.push((keys as Uint8Array[]).length);
-      queries.most = Math.max(queries.most, ++queries.underWay);
-      await setImmediate();
-      queries.underWay--;
-      const known = { code_hash: bytes32(4), domain: null };
-      const unknown = { code_hash: null, domain: null };
-      return (keys as Uint8Array[]).map((key) => (Buffer.compare(key, row.account) ? unknown : known));
-    },
-  };
-  return { asked, queries, context: { store, settings: { addressBook } } as unknown as V3Context };
-}
-
-describe('the address book of an answer', () => {
-  test('is keyed by the addresses as they are shown, each once; literals stand for themselves', async () => {
-    const { context } = contextOf(true);
-    const other = `-1:${'AB'.repeat(32)}`;
-    const book = await createAddressBooks({ testOnly: true }).bookOf(
-      [raw, null, other, raw, 'addr_none', 'addr_extern'],
-      context,
-    );
-    const literal = { user_friendly: 'addr_none', domain: null, interfaces: [] };
-    expect(Object.entries(book.toJSON())).toEqual([
-      [raw, { user_friendly: expect.stringMatching(/^kQ/), domain: null, interfaces: [] }],
-      [other, { user_friendly: expect.stringMatching(/^0f/), domain: null, interfaces: [] }],
-      ['addr_none', literal],
-      ['addr_extern', literal],
-    ]);
-  });
-
-  test('is asked for by two queries of five hundred accounts at a time, and not at all when the caller wants none', async () => {
-    const many = Array.from({ length: 2500 }, (_, at) => `0:${at.toString(16).padStart(64, '0').toUpperCase()}`);
-    const books = createAddressBooks({ testOnly: false });
-    const { asked, queries, context } = contextOf(true);
-    expect(Object.keys((await books.bookOf(many, context)).toJSON())).toEqual(many);
-    expect(asked).toEqual([500, 500, 500, 500, 500]);
-    expect(queries.most).toBe(2);
-    const without = contextOf(false);
-    expect((await books.bookOf(many, without.context)).toJSON()).toEqual({});
-    expect(without.asked).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { methodIdOf } from '#service/live/method-id.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { createCodeInterfaces } from '#service/v3/code-interfaces.ts';
+import { createCodeInterfaces, type CodeNote } from '#service/v3/code-interfaces.ts';
 
 const [wallet, item, unread] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
@@ -25,8 +25,8 @@ function codesIn(known: ReadonlyMap<string, number[] | null>): { reader: StoreRe
   return { reader, asked };
 }
 
-const named = (found: ReadonlyMap<string, readonly string[]>, ...hashes: readonly Buffer[]) =>
-  hashes.map((hash) => found.get(hashKey(hash)));
+const named = (found: ReadonlyMap<string, CodeNote>, ...hashes: readonly Buffer[]) =>
+  hashes.map((hash) => found.get(hashKey(hash))?.interfaces);
 
 describe('interfaces of codes', () => {
   it('are looked up once', async () => {
@@ -43,14 +43,17 @@ describe('interfaces of codes', () => {
   it('are looked up again where the index had none of the code', async () => {
     const codes = createCodeInterfaces();
     const empty = codesIn(new Map());
-    expect(named(await codes.of([item], empty.reader), item)).toEqual([[]]);
-    expect(named(await codes.of([item], codesIn(methods).reader), item)).toEqual([['nft_item']]);
+    const [before, after] = [await codes.of([item], empty.reader), await codes.of([item], codesIn(methods).reader)];
+    expect([...before.values(), ...after.values()]).toEqual([
+      { interfaces: [], isKnown: false },
+      { interfaces: ['nft_item'], isKnown: true },
+    ]);
   });
 
   it('are none of code whose methods cannot be read', async () => {
     const codes = createCodeInterfaces();
     const { reader, asked } = codesIn(new Map([[hashKey(unread), null]]));
-    expect(named(await codes.of([unread], reader), unread)).toEqual([[]]);
+    expect([...(await codes.of([unread], reader)).values()]).toEqual([{ interfaces: [], isKnown: true }]);
     await codes.of([unread], reader);
     await codes.of([], reader);
     expect(asked).toHaveLength(1);

@@ -39,13 +39,13 @@ describe('accounts', () => {
     expect(found.toSorted(byAccount)).toEqual(wanted.toSorted(byAccount));
     expect(wanted.filter((row) => row.code_boc !== null && row.data_boc !== null).length).toBeGreaterThan(20);
     const unknown = Buffer.alloc(33, 7);
-    const told = await readAccountNames(reader, [unknown, ...accounts, unknown]);
+    const { rows: told } = await readAccountNames(reader, [unknown, ...accounts, unknown], undefined);
     const byKey = new Map(wanted.map((row) => [text(row.account), row]));
     const wantedCodes = accounts.map((account) => {
-      return { code_hash: byKey.get(text(account))!.code_hash, domain: null };
+      return { code_hash: byKey.get(text(account))!.code_hash, domain: null, is_token: false, is_indexed: true };
     });
-    const nothing = { code_hash: null, domain: null };
-    expect(told).toEqual([nothing, ...wantedCodes, nothing]);
+    const nothing = { code_hash: null, domain: null, is_token: false, is_indexed: false };
+    expect(told).toMatchObject([nothing, ...wantedCodes, nothing]);
     const methods = await readCodeMethods(reader, [...[...codes.values()].map((row) => row.code_hash), unknown]);
     expect(new Map(methods.map((row) => [text(row.code_hash), row.methods]))).toEqual(
       new Map([...codes].map(([key, row]) => [key, row.methods])),

@@ -56,7 +56,7 @@ describe('records of names', () => {
   });
 
   it('give an account the shortest of the names that it owns and that stand for it', async () => {
-    const found = await readAccountNames(index.store, [alice, bob, carol]);
+    const { rows: found } = await readAccountNames(index.store, [alice, bob, carol], undefined);
     expect(found.map(({ domain }) => domain)).toEqual(['b-b.ton', 'bob.ton', null]);
     expect(found.every(({ code_hash: hash }) => hash === null)).toBe(true);
   });

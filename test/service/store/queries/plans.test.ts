@@ -165,7 +165,7 @@ describe('no query of the ledger reads a table whole', () => {
     const found = await plansOf([
       () => readAccounts(reader, { accounts: keys, codeHashes: [], bocs: 'all' }),
       () => readAccounts(reader, { accounts: keys, codeHashes: [hash], bocs: 'data' }),
-      () => readAccountNames(reader, keys),
+      () => readAccountNames(reader, keys, 1n),
       () => readCodeMethods(reader, [hash]),
       () => readTopBalances(reader, { limit: 10, offset: 0 }),
       () => findTransactionsOfTraces(reader, [{ trace_id: hash, start_lt: 1n, end_lt: 2n }]),
@@ -188,7 +188,7 @@ describe('no query of contracts reads a table whole', () => {
   it.each<[what: string, run: () => Promise<unknown>, wanted: RegExp]>([
     ['names of a wallet', () => findDnsRecords(reader, { wallet: key }, page), /dns_entries_by_wallet/],
     ['a name', () => findDnsRecords(reader, { domain: 'foo.ton' }, page), /dns_entries_by_domain/],
-    ['names of accounts', () => readAccountNames(reader, keys), /dns_entries_of_themselves/],
+    ['names of accounts', () => readAccountNames(reader, keys, 1n), /dns_entries_of_themselves/],
     [
       'multisigs by address',
       () => findMultisigs(reader, { ...noMultisig, addresses: keys }, pages[0]!),

@@ -1,0 +1,77 @@
+/** What is kept of accounts, by text; those that were asked for last. */
+export type KeptNotes<T> = {
+  get(key: string): T | undefined;
+  /** What is heavier than half of all is not kept. */
+  keep(key: string, note: T): void;
+  drop(key: string): void;
+  clear(): void;
+  /** What is held, in bytes as weighed. */
+  readonly bytes: () => number;
+};
+
+export type KeptNotesOptions<T> = {
+  readonly bytesMax: number;
+  /** What an entry is taken to weigh, in bytes: the same each time. */
+  readonly weigh: (key: string, note: T) => number;
+};
+
+/**
+ * In two maps: when the younger one has half of what is allowed the older one is left, with all that nobody asked for since. A single map in the order of use would
+ * be full of holes, which each look for its oldest entry passes over.
+ */
+export function createKeptNotes<T>({ bytesMax, weigh }: KeptNotesOptions<T>): KeptNotes<T> {
+  let younger = new Map<string, T>();
+  let older = new Map<string, T>();
+  let [bytes, olderBytes] = [0, 0];
+
+  function add(key: string, note: T): void {
+    const weight = weigh(key, note);
+    if (weight > bytesMax / 2) return;
+    if (bytes + weight > bytesMax / 2) {
+      [older, olderBytes] = [younger, bytes];
+      [younger, bytes] = [new Map(), 0];
+    }
+    younger.set(key, note);
+    bytes += weight;
+  }
+
+  function dropYounger(key: string): void {
+    const note = younger.get(key);
+    if (note === undefined) return;
+    younger.delete(key);
+    bytes -= weigh(key, note);
+  }
+
+  function takeOlder(key: string): T | undefined {
+    const note = older.get(key);
+    if (note === undefined) return undefined;
+    older.delete(key);
+    olderBytes -= weigh(key, note);
+    return note;
+  }
+
+  function drop(key: string): void {
+    dropYounger(key);
+    takeOlder(key);
+  }
+
+  return {
+    get(key) {
+      const young = younger.get(key);
+      if (young !== undefined) return young;
+      const old = takeOlder(key);
+      if (old !== undefined) add(key, old);
+      return old;
+    },
+    keep(key, note) {
+      drop(key);
+      add(key, note);
+    },
+    drop,
+    clear() {
+      [younger, older] = [new Map(), new Map()];
+      [bytes, olderBytes] = [0, 0];
+    },
+    bytes: () => bytes + olderBytes,
+  };
+}
