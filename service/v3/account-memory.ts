@@ -52,9 +52,7 @@ export function createAccountMemory<T>(
         learn({ settled, changed }) {
           if (changed === undefined) own.notes.clear();
           else for (const key of changed) own.notes.drop(key);
-          // A server that is behind the one before: what it sees later, the one before may have seen by itself.
-          if (since !== undefined && settled < since && own === life) life = begin();
-          // One that was asked for less than all changes since then leaves those to be asked for.
+          // One that was asked for less than all changes since then leaves those to be asked for, as does a server that is behind the one before.
           const hasAll = own.since === undefined || (since !== undefined && since <= own.since);
           if (hasAll && settled > (own.since ?? -1n)) own.since = settled;
           return (key) => changed?.has(key) ?? true;

@@ -54,11 +54,11 @@ const border = Buffer.alloc(4, 0xff);
 
 const packedBorder = zstdCompressSync(border);
 
-/** Of the packed traces of one call of zstd: several times as much unpacked, in some hundreds of microseconds. */
-const PACKED_AT_ONCE_BYTES = 64 * 1024;
+/** Of the packed traces of one call of zstd: several times as much unpacked, in a millisecond. */
+const PACKED_AT_ONCE_BYTES = 128 * 1024;
 
-/** What zstd gives at once, in a buffer of its own: that of most calls. */
-const UNPACKED_CHUNK_BYTES = 256 * 1024;
+/** What zstd gives at once: of larger pieces more is left unused, which counts as garbage all the same. */
+const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
 /** Packed traces as they are unpacked at once. @param packedOf a trace */
 export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffer): Generator<readonly T[]> {

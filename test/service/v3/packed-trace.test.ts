@@ -90,9 +90,9 @@ describe('packed traces', () => {
     expect(unpackTraces([])).toEqual([]);
   });
 
-  it('are unpacked some 64 KiB at once, larger ones by themselves', () => {
-    const sizes = [30_000, 30_000, 10_000, 100_000, 5, 65_531, 1];
+  it('are unpacked some 128 KiB at once, larger ones by themselves', () => {
+    const sizes = [60_000, 60_000, 20_000, 200_000, 5, 131_067, 1];
     const batches = [...batchesOf(sizes, (size) => Buffer.alloc(size))];
-    expect(batches).toEqual([[30_000, 30_000], [10_000], [100_000], [5, 65_531], [1]]);
+    expect(batches).toEqual([[60_000, 60_000], [20_000], [200_000], [5, 131_067], [1]]);
   });
 });
