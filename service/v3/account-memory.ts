@@ -20,7 +20,7 @@ export type MemoryView<T> = {
 
 /** What a query saw, beside the accounts. */
 export type Reading = {
-  /** Lower than the number of any transaction that the query did not see. */
+  /** No transaction that the query did not see has a lower number. */
   readonly settled: bigint;
   /** Keys that changed in transactions from `since` on that the query saw; undefined: too many to tell. */
   readonly changed: ReadonlySet<string> | undefined;

@@ -53,7 +53,7 @@ export type AccountNameRow = {
 export type AccountNames = {
   /** A row for each account, in their order. */
   readonly rows: readonly AccountNameRow[];
-  /** Lower than the number of any transaction that this reading did not see. */
+  /** No transaction that this reading did not see has a lower number. */
   readonly settled: bigint;
   /** Accounts that changed, as far as this reading sees, in transactions from the one given on; `changesMax` and one: there may be more. */
   readonly changed: readonly Uint8Array[];
