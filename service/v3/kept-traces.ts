@@ -37,28 +37,27 @@ const TRANSACTIONS_MAX = 256;
 /** In memory, and behind that in the index. */
 export function createKeptTraces({ texts, counted }: KeptTracesDependencies): KeptTraces {
   /** What is unpacked is kept. */
-  async function unpack(stored: readonly StoredTrace[]): Promise<[TraceRow, Kept<KeptTrace>][]> {
-    const batches = await mapPaced(
-      batchesOf(stored, (one) => one.packed),
-      (batch) => {
-        const unpacked = unpackTraces(batch.map((one) => one.packed));
-        return batch.flatMap(({ row }, at): [TraceRow, Kept<KeptTrace>][] => {
-          const kept = unpacked[at];
-          if (kept === undefined) return [];
-          texts.keep(keyOf(row), { parts: [kept.text], names: kept.names });
-          return [[row, kept]];
-        });
-      },
-    );
-    return batches.flat();
+  function unpackTogether(batch: readonly StoredTrace[]): readonly ReadTrace[] | undefined {
+    const unpacked = unpackTraces(batch.map((one) => one.packed));
+    return unpacked?.map((kept, at) => {
+      const { row } = batch[at]!;
+      texts.keep(keyOf(row), { parts: [kept.text], names: kept.names });
+      return [row, kept];
+    });
+  }
+
+  async function unpack(stored: readonly StoredTrace[]): Promise<readonly ReadTrace[]> {
+    const batches = batchesOf(stored, (one) => one.packed);
+    const together = await mapPaced(batches, (batch) => ({ batch, read: unpackTogether(batch) }));
+    const left = together.flatMap(({ batch, read }) => (read === undefined ? batch : []));
+    const apart = await mapPaced(left, (one) => unpackTogether([one]) ?? []);
+    return [...together.flatMap(({ read }) => read ?? []), ...apart.flat()];
   }
 
   return {
     async find(rows, reader) {
       const wanted = await mapPaced(rows.filter(mayBeKept), (row) => ({ row, kept: texts.get(keyOf(row)) }));
-      const kept = wanted.flatMap(({ row, kept: one }): [TraceRow, Kept<KeptTrace>][] =>
-        one === undefined ? [] : [[row, one]],
-      );
+      const kept = wanted.flatMap(({ row, kept: one }): ReadTrace[] => (one === undefined ? [] : [[row, one]]));
       const missing = wanted.filter((one) => one.kept === undefined).map(({ row }) => row);
       const stored = await findStored(missing, reader);
       counted('kept', kept.length);
@@ -75,6 +74,8 @@ export function createKeptTraces({ texts, counted }: KeptTracesDependencies): Ke
 }
 
 type BeforeReading = Pick<KeptTrace, 'accounts' | 'messages'>;
+
+type ReadTrace = readonly [row: TraceRow, kept: Kept<KeptTrace>];
 
 /** As the index has it. */
 type StoredTrace = BeforeReading & { readonly row: TraceRow; readonly packed: Buffer };

@@ -77,11 +77,11 @@ export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffe
 }
 
 /**
- * Several by one call: to begin one takes as long as to unpack the trace itself.
+ * Several, or one, by one call: to begin it takes as long as to unpack the trace itself.
  *
- * @returns in their order; undefined for bytes that are no packed trace
+ * @returns in their order; undefined when one of them is no packed trace, or together they are more than one may be
  */
-export function unpackTraces(batch: readonly Buffer[]): readonly (Kept<KeptTrace> | undefined)[] {
+export function unpackTraces(batch: readonly Buffer[]): readonly Kept<KeptTrace>[] | undefined {
   try {
     const frames = Buffer.concat(batch.flatMap((packed) => [packed, packedBorder]));
     const bytes = zstdDecompressSync(frames, {
@@ -91,8 +91,7 @@ export function unpackTraces(batch: readonly Buffer[]): readonly (Kept<KeptTrace
     });
     return cut(bytes, batch.length).map(readUnpacked);
   } catch {
-    // Which of them is none, or together they are too much.
-    return batch.length === 1 ? [undefined] : batch.flatMap((packed) => unpackTraces([packed]));
+    return undefined;
   }
 }
 

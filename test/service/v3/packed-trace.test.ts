@@ -3,6 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { Kept } from '#service/v3/kept-texts.ts';
 import { batchesOf, packTrace, unpackTraces, type KeptTrace } from '#service/v3/packed-trace.ts';
 
 const names: KeptTrace = { warning: undefined, accounts: ['0:00', '-1:FF'], messages: 7, treeBytes: 3, orderBytes: 2 };
@@ -10,7 +11,7 @@ const names: KeptTrace = { warning: undefined, accounts: ['0:00', '-1:FF'], mess
 /** Of the beginning of most transactions. */
 const known = '"total_fees_extra_currencies":{},"description":{"type":"ord","aborted":false,"destroyed":true';
 
-const unpackTrace = (packed: Buffer): ReturnType<typeof unpackTraces>[number] => unpackTraces([packed])[0];
+const unpackTrace = (packed: Buffer): Kept<KeptTrace> | undefined => unpackTraces([packed])?.[0];
 
 describe('packed traces', () => {
   it('unpack to what was packed', () => {
@@ -27,10 +28,10 @@ describe('packed traces', () => {
     });
     const trace = fc.record({ parts: fc.array(part), names: others });
     fc.assert(
-      fc.property(fc.array(trace), (traces) => {
+      fc.property(fc.array(trace, { minLength: 1 }), (traces) => {
         const unpacked = unpackTraces(traces.map((one) => packTrace(one)!));
-        expect(unpacked.map((kept) => kept?.names)).toEqual(traces.map((one) => one.names));
-        expect(unpacked.map((kept) => kept?.text.toString())).toEqual(traces.map(({ parts }) => parts.join('')));
+        expect(unpacked?.map((kept) => kept.names)).toEqual(traces.map((one) => one.names));
+        expect(unpacked?.map((kept) => kept.text.toString())).toEqual(traces.map(({ parts }) => parts.join('')));
       }),
     );
   });
@@ -71,23 +72,15 @@ describe('packed traces', () => {
       expect(unpackTrace(bytes)).toBeUndefined();
   });
 
-  it('are unpacked beside what is none, and where all together are more than one may be', () => {
-    const text = 'ab'.repeat(500_000);
-    const packed = ['one', text, text, text, 'two'].map((part) => packTrace({ parts: [part], names })!);
-    const cut = packed[0]!.subarray(0, -3);
+  it('are not unpacked with what is none, nor where all together are more than one may be', () => {
+    const packed = ['one', 'two', 'ab'.repeat(500_000)].map((part) => packTrace({ parts: [part], names })!);
+    const [one, two, large] = packed as [Buffer, Buffer, Buffer];
     const foreign = zstdCompressSync(Buffer.alloc(100, 0xff));
-    const unpacked = unpackTraces([packed[0]!, cut, Buffer.alloc(0), ...packed.slice(1), foreign]);
-    expect(unpacked.map((kept) => kept?.text.toString())).toEqual([
-      'one',
-      undefined,
-      undefined,
-      text,
-      text,
-      text,
-      'two',
-      undefined,
-    ]);
-    expect(unpackTraces([])).toEqual([]);
+    expect(unpackTraces(packed)?.map((kept) => kept.text.length)).toEqual([3, 3, 1_000_000]);
+    for (const other of [one.subarray(0, -3), Buffer.alloc(0), foreign]) {
+      expect(unpackTraces([one, other, two])).toBeUndefined();
+    }
+    expect(unpackTraces([large, large, large])).toBeUndefined();
   });
 
   it('are unpacked some 128 KiB at once, larger ones by themselves', () => {
