@@ -12,8 +12,8 @@ export type MemoryView<T> = {
   /** The transaction from which on the call is to ask for changes: whatever `get` gives has seen all before it. Undefined: nothing is kept yet. */
   readonly since: bigint | undefined;
   get(key: string): T | undefined;
-  /** Takes what the call read: as soon as it comes, and before what is said of it. @returns says which of what `get` gave is old */
-  learn(reading: Reading): (key: string) => boolean;
+  /** Takes what the call read, as soon as it comes, and before `keep`. Of what `get` gave that is old which changed; all of it where too many did. */
+  learn(reading: Reading): void;
   /** Keeps an account of a reading. */
   keep(reading: Reading, key: string, note: T): void;
 };
@@ -55,7 +55,6 @@ export function createAccountMemory<T>(
           // One that was asked for less than all changes since then leaves those to be asked for, as does a server that is behind the one before.
           const hasAll = own.since === undefined || (since !== undefined && since <= own.since);
           if (hasAll && settled > (own.since ?? -1n)) own.since = settled;
-          return (key) => changed?.has(key) ?? true;
         },
         keep({ settled }, key, note) {
           if (own.since !== undefined && settled >= own.since) own.notes.keep(key, note);

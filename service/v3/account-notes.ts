@@ -26,7 +26,7 @@ export function createAccountNotes({ accounts, bookOf, metadataOf }: AccountNote
       if (!settings.addressBook && !settings.metadata) return { address_book: emptyBook, metadata: {} };
       const found = await accounts.find(addresses, store);
       return {
-        address_book: settings.addressBook ? writeBook(found) : emptyBook,
+        address_book: settings.addressBook ? await writeBook(found) : emptyBook,
         metadata: await metadataOf(found, context),
       };
     },

@@ -21,7 +21,7 @@ export type Named = {
 
 /**
  * @param address of a workchain of 8 bits
- * @param network of `testOnly` the friendly forms are those of a test network
+ * @param network whose friendly forms are wanted
  */
 export function viewAddressBookRow(
   address: ParsedAddress,

@@ -1,4 +1,4 @@
-import { Written } from '../contract/paced.ts';
+import { createPacer, Written } from '../contract/paced.ts';
 import { map, named, type Shape } from '../contract/shape.ts';
 import { addressBookRow, type AddressBookRow } from './address-book-row.ts';
 import type { FoundAccounts, KnownAccounts } from './known-accounts.ts';
@@ -30,7 +30,7 @@ export type AddressBooksDependencies = {
 export function createAddressBooks({ accounts }: AddressBooksDependencies): AddressBooks {
   return {
     async bookOf(addresses, { store, settings }) {
-      return settings.addressBook ? writeBook(await accounts.find(addresses, store)) : emptyBook;
+      return settings.addressBook ? await writeBook(await accounts.find(addresses, store)) : emptyBook;
     },
     operations: [
       defineV3Operation({
@@ -47,16 +47,27 @@ export function createAddressBooks({ accounts }: AddressBooksDependencies): Addr
 }
 
 /** The book of an answer with these accounts. */
-export const writeBook = (found: FoundAccounts): AddressBook => write(found, 'addr_none');
+export const writeBook = (found: FoundAccounts): Promise<AddressBook> => write(found, 'addr_none');
 
-export const emptyBook: AddressBook = writeBook(new Map());
+export const emptyBook: AddressBook = new Written(['{}']);
+
+/** Letters of a book that are put together at once. */
+const PART_LETTERS = 65_536;
 
 /** @param none friendly form of what is no address */
-function write(found: FoundAccounts, none: string | null): AddressBook {
+async function write(found: FoundAccounts, none: string | null): Promise<AddressBook> {
   const unreadable: AddressBookRow = { user_friendly: none, domain: null, interfaces: [] };
-  const rows = Array.from(
-    found,
-    ([text, note]) => `${JSON.stringify(text)}:${note?.row ?? JSON.stringify(unreadable)}`,
-  );
-  return new Written([`{${rows.join(',')}}`]);
+  const pacer = createPacer();
+  const parts: string[] = [];
+  let part = '{';
+  let comma = '';
+  for (const [text, note] of found) {
+    await pacer.pause();
+    part += `${comma}${JSON.stringify(text)}:${note?.row ?? JSON.stringify(unreadable)}`;
+    comma = ',';
+    if (part.length < PART_LETTERS) continue;
+    parts.push(part);
+    part = '';
+  }
+  return new Written([...parts, `${part}}`]);
 }

@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer } from '../contract/paced.ts';
 import { formatRawAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
 import { hashKey } from '../store/hash-key.ts';
@@ -74,22 +74,20 @@ export function createKnownAccounts(
   );
   metrics.holds('accounts', memory.bytes);
 
-  /** Accounts that are not kept, and what of the view is old. */
-  async function readPart(part: readonly Place[], view: MemoryView<AccountNote>, store: StoreReader) {
-    const addresses = part.map(({ raw }) => parseAddress(raw)!);
+  /** Reads accounts; what changed is told by itself. */
+  async function readPart(part: readonly string[], view: MemoryView<AccountNote>, store: StoreReader, into: Read) {
+    const addresses = part.map((raw) => parseAddress(raw)!);
     const { rows, settled, changed } = await readAccountNames(store, addresses.map(accountKey), view.since);
-    const reading = {
-      settled,
-      changed: changed.length > changesMax ? undefined : new Set(changed.map(viewAccountKey)),
-    };
-    const isOld = view.learn(reading);
+    const isSurveyable = changed.length <= changesMax;
+    const reading = { settled, changed: isSurveyable ? new Set(changed.map(viewAccountKey)) : undefined };
+    view.learn(reading);
+    for (const raw of reading.changed ?? []) into.changed.add(raw);
+    into.isSurveyable &&= isSurveyable;
     const described = await describe(addresses, rows, store);
-    const notes = described.map(({ note, isSettled }, at) => {
-      const { raw } = part[at]!;
-      if (isSettled) view.keep(reading, raw, note);
-      return [raw, note] as const;
-    });
-    return { isOld, notes };
+    for (const [at, { note, isSettled }] of described.entries()) {
+      if (isSettled) view.keep(reading, part[at]!, note);
+      into.notes.set(part[at]!, note);
+    }
   }
 
   async function describe(addresses: readonly ParsedAddress[], rows: readonly AccountNameRow[], store: StoreReader) {
@@ -105,50 +103,63 @@ export function createKnownAccounts(
     });
   }
 
-  /** At least one query, for what is old. */
-  async function readAll(asked: readonly Place[], view: MemoryView<AccountNote>, store: StoreReader) {
-    const parts = Array.from({ length: Math.max(1, Math.ceil(asked.length / ACCOUNTS_AT_ONCE)) }, (_, at) =>
-      asked.slice(at * ACCOUNTS_AT_ONCE, (at + 1) * ACCOUNTS_AT_ONCE),
+  /** By one query at least, for what changed. */
+  async function readAll(raws: readonly string[], view: MemoryView<AccountNote>, store: StoreReader): Promise<Read> {
+    const parts = Array.from({ length: Math.max(1, Math.ceil(raws.length / ACCOUNTS_AT_ONCE)) }, (_, at) =>
+      raws.slice(at * ACCOUNTS_AT_ONCE, (at + 1) * ACCOUNTS_AT_ONCE),
     );
-    const read: Awaited<ReturnType<typeof readPart>>[] = [];
+    const read = nothingRead();
     for (let at = 0; at < parts.length; at += LINES) {
-      read.push(...(await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, view, store)))));
+      await Promise.all(parts.slice(at, at + LINES).map((part) => readPart(part, view, store, read)));
     }
-    return {
-      isOld: (raw: string) => read.some(({ isOld }) => isOld(raw)),
-      notes: new Map(read.flatMap(({ notes }) => notes)),
-    };
+    return read;
   }
 
   return {
     async find(texts, store) {
       const view = memory.open();
-      const distinct = [...new Set(texts)].filter((text) => text !== null);
-      const places = await mapPaced(distinct, (text) => placeOf(text, view));
-      const named = new Map(places.flatMap(({ place }) => (place === undefined ? [] : [[place.raw, place]])));
-      const missing = [...named.values()].filter(({ note }) => note === undefined);
-      const { isOld, notes } = named.size === 0 ? nothing : await readAll(missing, view, store);
-      const old = [...named.values()].filter(({ raw, note }) => note !== undefined && isOld(raw));
-      metrics.counted('accounts', 'kept', named.size - missing.length - old.length);
-      metrics.counted('accounts', 'made', missing.length + old.length);
-      const again = old.length === 0 ? nothing : await readAll(old, memory.open(), store);
-      const noteOf = ({ raw, note }: Place): AccountNote => again.notes.get(raw) ?? notes.get(raw) ?? note!;
-      return new Map(places.map(({ text, place }) => [text, place && noteOf(place)]));
+      const pacer = createPacer();
+      const found = new Map<string, AccountNote | undefined>();
+      const named: Place[] = [];
+      const [kept, missing] = [new Set<string>(), new Set<string>()];
+      for (const text of texts) {
+        await pacer.pause();
+        if (text === null || found.has(text)) continue;
+        const place = placeOf(text, view);
+        found.set(text, place?.note);
+        if (place === undefined) continue;
+        named.push(place);
+        (place.note === undefined ? missing : kept).add(place.raw);
+      }
+      const read = named.length === 0 ? nothingRead() : await readAll([...missing], view, store);
+      const old = read.isSurveyable ? [...read.changed].filter((raw) => kept.has(raw)) : [...kept];
+      metrics.counted('accounts', 'kept', kept.size - old.length);
+      metrics.counted('accounts', 'made', missing.size + old.length);
+      const again = old.length === 0 ? nothingRead() : await readAll(old, memory.open(), store);
+      if (missing.size + old.length === 0) return found;
+      for (const { text, raw, note } of named) {
+        await pacer.pause();
+        found.set(text, again.notes.get(raw) ?? read.notes.get(raw) ?? note);
+      }
+      return found;
     },
   };
 }
 
-/** An account, and what is kept of it. */
-type Place = { readonly raw: string; readonly note: AccountNote | undefined };
+/** What was read of accounts, by their raw forms, and which others changed; not surveyable: any may have. */
+type Read = { readonly notes: Map<string, AccountNote>; readonly changed: Set<string>; isSurveyable: boolean };
 
-const nothing = { isOld: () => false, notes: new Map<string, AccountNote>() };
+const nothingRead = (): Read => ({ notes: new Map(), changed: new Set(), isSurveyable: true });
 
-/** @returns without a place for what is none */
-function placeOf(text: string, view: MemoryView<AccountNote>): { readonly text: string; readonly place?: Place } {
+/** An account as it is spelled, its raw form, by which it is kept, and what is. */
+type Place = { readonly text: string; readonly raw: string; readonly note: AccountNote | undefined };
+
+/** @returns undefined for what is none */
+function placeOf(text: string, view: MemoryView<AccountNote>): Place | undefined {
   const note = view.get(text);
-  if (note !== undefined) return { text, place: { raw: text, note } };
+  if (note !== undefined) return { text, raw: text, note };
   const address = parseAddress(text, { anyTag: true });
-  if (address === undefined || !fitsFriendly(address)) return { text };
+  if (address === undefined || !fitsFriendly(address)) return undefined;
   const raw = formatRawAddress(address, 'upper');
-  return { text, place: { raw, note: view.get(raw) } };
+  return { text, raw, note: view.get(raw) };
 }

@@ -1,3 +1,4 @@
+import { mapPaced } from '../contract/paced.ts';
 import { list, map, named, object, optional, scalar, type Infer } from '../contract/shape.ts';
 import { parseAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -5,7 +6,7 @@ import { readTokens, type TokenRow, type WalletRow } from '../store/queries/meta
 import type { StoreReader } from '../store/queries/reader.ts';
 import { outsideOf, sayEnough, wordsOf, type TokenName, type TokenWords } from '../store/token-content.ts';
 import { keyText } from './account-rows.ts';
-import type { FoundAccounts, KnownAccounts } from './known-accounts.ts';
+import type { AccountNote, FoundAccounts, KnownAccounts } from './known-accounts.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
@@ -65,7 +66,7 @@ export function createTokenMetadata({ accounts, wanted }: TokenMetadataDependenc
   }
 
   async function read(among: FoundAccounts, store: StoreReader): Promise<Metadata> {
-    const keys = [...new Map(keysOf(among))];
+    const keys = [...new Map((await mapPaced(among, keyOf)).flat())];
     const found = new Map<string, Described[]>();
     for (let at = 0; at < keys.length; at += ACCOUNTS_AT_ONCE) {
       const part = await readPart(new Map(keys.slice(at, at + ACCOUNTS_AT_ONCE)), store);
@@ -96,13 +97,11 @@ export function createTokenMetadata({ accounts, wanted }: TokenMetadataDependenc
   };
 }
 
-/** Of those that are tokens. */
-function* keysOf(found: FoundAccounts): Generator<[text: string, key: Buffer]> {
-  for (const [text, note] of found) {
-    if (note?.isToken !== true) continue;
-    const key = accountKey(parseAddress(text, { anyTag: true })!);
-    yield [keyText(key), key];
-  }
+/** Of one that is a token. */
+function keyOf([text, note]: readonly [text: string, note: AccountNote | undefined]): [text: string, key: Buffer][] {
+  if (note?.isToken !== true) return [];
+  const key = accountKey(parseAddress(text, { anyTag: true })!);
+  return [[keyText(key), key]];
 }
 
 /** One of the things that an account is. */

@@ -49,7 +49,7 @@ export const accountChanges: Migration = {
     `CREATE TRIGGER account_changes AFTER INSERT ON token_accounts REFERENCING NEW TABLE AS added
      FOR EACH STATEMENT EXECUTE FUNCTION tell_token_change()`,
 
-    // As many as one statement adds go at most with it, and a good many more; those that another one takes away are left to it.
+    // With each statement that adds some, up to a thousand old ones: more than nearly all add. Those that another transaction takes away are left to it.
     `CREATE FUNCTION drop_account_changes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       DELETE FROM account_changes WHERE ctid = ANY(ARRAY(

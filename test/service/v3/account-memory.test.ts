@@ -68,8 +68,10 @@ function live(
     if (seen === undefined) call.seen = database.read(view.since, changesMax, draw(behindMax + 1));
     else if (call.isLearnt !== true) {
       call.isLearnt = true;
-      const isOld = view.learn(seen.reading);
-      for (const [key, kept] of taken) if (kept !== undefined && !isOld(key)) told(kept, seen.values.get(key)!);
+      view.learn(seen.reading);
+      const { changed } = seen.reading;
+      const fresh = [...taken].filter(([key]) => changed?.has(key) === false);
+      for (const [key, kept] of fresh) if (kept !== undefined) told(kept, seen.values.get(key)!);
     } else {
       for (const [key, kept] of taken) if (kept === undefined) view.keep(seen.reading, key, seen.values.get(key)!);
       calls.delete(call);
