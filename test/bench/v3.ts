@@ -28,26 +28,35 @@ const P99_MS_GOAL = 20;
 /** Requests measured of a kind. */
 const TURNS = 200;
 
-/** Times of one kind of request. All are asked once before: disks differ, and what is asked for often is in memory. */
+/**
+ * Times of one kind of request. All are asked twice, and the goal is for the second time: disks differ, and what is asked for often is in memory. The first time is told
+ * beside it.
+ */
 async function measure(call: Caller, { name, query }: Requests, turns: number): Promise<BenchResult[]> {
-  const times: number[] = [];
   const operation = name.split(' ')[0] ?? '';
-  for (let turn = 0; turn < 2 * turns; turn++) {
-    const began = performance.now();
-    try {
-      await call(operation, query(turn % turns));
-    } catch (error) {
-      // Counts with the time that it took: a bound of three seconds is far above the goal.
-      if (!(error instanceof StoreError) || error.code !== 'statement_timeout') throw error;
-      process.stderr.write(`${name}: ${error.message}\n`);
+  const askAll = async (): Promise<{ readonly p50: number; readonly p99: number }> => {
+    const times: number[] = [];
+    for (let turn = 0; turn < turns; turn++) {
+      const began = performance.now();
+      try {
+        await call(operation, query(turn));
+      } catch (error) {
+        // Counts with the time that it took: a bound of three seconds is far above the goal.
+        if (!(error instanceof StoreError) || error.code !== 'statement_timeout') throw error;
+        process.stderr.write(`${name}: ${error.message}\n`);
+      }
+      times.push(performance.now() - began);
     }
-    if (turn >= turns) times.push(performance.now() - began);
-  }
-  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-  process.stderr.write(`${name}: ${p50.toFixed(1)} ms, ${p99.toFixed(1)} ms\n`);
+    return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+  };
+  const [first, again] = [await askAll(), await askAll()];
+  const inMs = ({ p50, p99 }: typeof first): string => `${p50.toFixed(1)} ms, ${p99.toFixed(1)} ms`;
+  process.stderr.write(`${name}: ${inMs(again)}; the first time ${inMs(first)}\n`);
   return [
-    { name: `${name}, p50`, value: p50, unit: 'ms' },
-    { name: `${name}, p99`, value: p99, unit: 'ms', goal: `<= ${P99_MS_GOAL} ms`, met: p99 <= P99_MS_GOAL },
+    { name: `${name}, p50`, value: again.p50, unit: 'ms' },
+    { name: `${name}, p99`, value: again.p99, unit: 'ms', goal: `<= ${P99_MS_GOAL} ms`, met: again.p99 <= P99_MS_GOAL },
+    { name: `${name}, the first time, p50`, value: first.p50, unit: 'ms' },
+    { name: `${name}, the first time, p99`, value: first.p99, unit: 'ms' },
   ];
 }
 

@@ -83,12 +83,18 @@ type FoundBags = {
 /** A generated message is in none of the bags that stand for its transactions: one that is in there is told in its place. */
 function findingMessages(store: Store, templates: readonly Buffer[]): Pick<Store, 'read'> {
   const ends = new Map(templates.map((boc) => [boc.toString('latin1'), messagesIn(boc)]));
+  const endsOf = (boc: Buffer): readonly Told[] => {
+    const found = ends.get(boc.toString('latin1'));
+    // Without its messages an answer would be empty, and soon given.
+    if (found === undefined) throw new Error('the index has a transaction that is none of its templates');
+    return found;
+  };
   /** @param sent what producers sent that were there before: the bag of each is in one row */
   const messageOf = (row: FoundBags, sent: Map<string, Told | undefined>): Told | undefined => {
     const { consumer_boc: consumer, producer_hash: hash, producer_boc: producer } = row;
-    if (consumer) return ends.get(consumer.toString('latin1'))?.at(0);
+    if (consumer) return endsOf(consumer).at(0);
     const key = hash?.toString('latin1') ?? '';
-    if (producer) sent.set(key, ends.get(producer.toString('latin1'))?.at(-1));
+    if (producer) sent.set(key, endsOf(producer).at(-1));
     return sent.get(key);
   };
   return {

@@ -14,7 +14,7 @@ export async function loadTemplates(store: Store, codes: number, codeOf: (n: str
   const bocs = (await mainnetTransactions()) ?? (await recordedTransactions());
   const named = bocs.map(namesIn);
   await store.transaction(async ({ query }) => {
-    await query('CREATE UNLOGGED TABLE templates (place integer PRIMARY KEY, boc bytea NOT NULL)');
+    await query('CREATE TABLE templates (place integer PRIMARY KEY, boc bytea NOT NULL)');
     await query(
       'INSERT INTO templates SELECT place - 1, boc FROM unnest($1::bytea[]) WITH ORDINALITY AS given (boc, place)',
       [bocs],

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { createPackedRing } from '#service/v3/packed-ring.ts';
+import { createTextRing, type TextRing } from '#service/v3/text-ring.ts';
+
+/** Writes pieces, and expects what is still there to be what was written, however it is asked for. */
+function expectRead(ring: TextRing, pieces: readonly Buffer[], places: readonly number[]): void {
+  for (const piece of pieces) ring.append(piece);
+  const all = Buffer.concat(pieces);
+  expect(ring.end()).toBe(all.length);
+  const readable = all.length - ring.begin();
+  for (const place of places) {
+    const at = ring.begin() + Math.floor(place * readable);
+    const bytes = Math.floor((place * 7919) % (all.length - at + 1));
+    expect(ring.read(at, bytes).equals(all.subarray(at, at + bytes))).toBe(true);
+  }
+  expect(ring.read(ring.begin(), readable).equals(all.subarray(ring.begin()))).toBe(true);
+}
+
+const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 10 });
+
+describe('a ring of bytes', () => {
+  it('has the last ones, as many as it has room for', () => {
+    const pieces = fc.array(
+      fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+      { maxLength: 50 },
+    );
+    fc.assert(
+      fc.property(pieces, fc.integer({ min: 1, max: 200 }), places, (written, bytesMax, asked) => {
+        const ring = createTextRing(bytesMax);
+        expectRead(ring, written, asked);
+        expect(ring.end() - ring.begin()).toBe(Math.min(bytesMax, ring.end()));
+        expect(ring.held()).toBe(ring.end() - ring.begin());
+      }),
+      { seed: 3, numRuns: 300 },
+    );
+  });
+
+  it('has more of them where it packs them, within its memory', () => {
+    const piece = fc
+      .record({ bytes: fc.uint8Array({ minLength: 1, maxLength: 400 }), times: fc.integer({ min: 1, max: 300 }) })
+      .map(({ bytes, times }) => Buffer.concat(Array.from({ length: times }, () => bytes)));
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 8000 }),
+        places,
+        (written, bytesMax, asked) => {
+          const ring = createPackedRing(bytesMax);
+          expectRead(ring, written, asked);
+          expect(ring.held()).toBeLessThanOrEqual(bytesMax + 65_536);
+        },
+      ),
+      { seed: 4, numRuns: 100 },
+    );
+  });
+
+  it.each([
+    ['as they are', createTextRing(100_000)],
+    ['packed', createPackedRing(100_000)],
+  ])('leaves what was read as it was: %s', (_case, ring) => {
+    ring.append(Buffer.alloc(50_000, 'a'));
+    const read = ring.read(10, 49_000);
+    for (let n = 0; n < 20; n++) ring.append(Buffer.alloc(50_000, 'b'));
+    expect(read.equals(Buffer.alloc(49_000, 'a'))).toBe(true);
+  });
+});
