@@ -13,6 +13,7 @@ import { startHeadThreads, type HeadThreads } from '#service/v3/head-threads.ts'
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { accountsOf, generateIndex } from './v3/generated-index.ts';
+import { generateContractStates } from './v3/generated-contract-states.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
 import { generateMeaning } from './v3/generated-meaning.ts';
 import { generateWrittenTraces } from './v3/generated-written-traces.ts';
@@ -127,6 +128,10 @@ const parts: Readonly<Record<string, Part>> = {
   },
   tokens: { make: (store, counts) => generateTokens(store, counts, tell), requests: tokenRequestsOf },
   meaning: { make: (store, counts) => generateMeaning(store, counts, tell), requests: meaningRequestsOf },
+  'contract states': {
+    make: (store) => generateContractStates(store, tell),
+    requests: () => Promise.resolve([]),
+  },
   'written traces': {
     make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
     requests: () => Promise.resolve([]),
