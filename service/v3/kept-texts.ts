@@ -1,4 +1,3 @@
-import { createPackedRing } from './packed-ring.ts';
 import { createTextRing } from './text-ring.ts';
 
 /** JSON that never changes, and what else is known of it; what was written first goes first. */
@@ -12,13 +11,6 @@ export type KeptTexts<T> = {
 /** The text in UTF-8. */
 export type Kept<T> = { readonly text: Buffer; readonly names: T };
 
-export type KeptTextsOptions = {
-  /** Of texts and names in UTF-8, as they are held. */
-  readonly bytesMax: number;
-  /** Held in a fraction of the memory, for a tenth of the time that it takes to write them. */
-  readonly isPacked?: boolean;
-};
-
 export type KeptTextsDependencies = {
   /** Told of each that is asked for whether it was there. */
   readonly counted: (isKept: boolean) => void;
@@ -26,9 +18,6 @@ export type KeptTextsDependencies = {
 
 /** One entry may take at most this part of all, so that a single large one does not sweep it. */
 const SHARE_MAX = 1 / 8;
-
-/** Of one entry: packed and unpacked in some milliseconds. */
-const ENTRY_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Where in the ring an entry is: its names behind its text. */
 type Entry = { readonly key: string; readonly at: number; readonly textBytes: number; readonly bytes: number };
@@ -39,13 +28,14 @@ const PASSED_MIN = 1024;
 /**
  * All are in one ring outside of the heap: tens of thousands of objects would be passed over by each collection.
  *
+ * @param options.bytesMax of texts and names in UTF-8
  * @template T is kept as JSON
  */
 export function createKeptTexts<T>(
-  { bytesMax, isPacked = false }: KeptTextsOptions,
+  { bytesMax }: { readonly bytesMax: number },
   { counted }: KeptTextsDependencies,
 ): KeptTexts<T> {
-  const ring = isPacked ? createPackedRing(bytesMax) : createTextRing(bytesMax);
+  const ring = createTextRing(bytesMax);
   const entries = new Map<string, Entry>();
   /** In the order in which they were written, those that were written anew since among them. */
   let line: Entry[] = [];
@@ -80,7 +70,7 @@ export function createKeptTexts<T>(
       );
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
       entries.delete(key);
-      if (bytes > Math.min(bytesMax * SHARE_MAX, ENTRY_BYTES_MAX)) return;
+      if (bytes > bytesMax * SHARE_MAX) return;
       const entry = { key, at: ring.end(), textBytes: bytes - pieces.at(-1)!.length, bytes };
       for (const piece of pieces) ring.append(piece);
       entries.set(key, entry);

@@ -7,7 +7,7 @@ export type TextRing = {
   readonly begin: () => number;
   /** Where the next one will be. */
   readonly end: () => number;
-  /** Bytes of memory that are in use. */
+  /** How many are there. */
   readonly held: () => number;
 };
 

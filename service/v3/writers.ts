@@ -22,13 +22,13 @@ export type Writers = {
 
 const MIB = 1024 * 1024;
 
-/** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 25,000 transactions of mainnet, packed. */
-const transactionBytesMax = 36 * MIB;
+/** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 25,000 transactions of mainnet. */
+const transactionBytesMax = 144 * MIB;
 
-/** Some 25,000 messages of mainnet, packed. */
-const messageBytesMax = 12 * MIB;
+/** Some 20,000 messages of mainnet. */
+const messageBytesMax = 32 * MIB;
 
-/** Some 600 traces of mainnet: the newest, and those of the busiest accounts. They are not packed: those that are older the index has so. */
+/** Some 600 traces of mainnet: the newest, and those of the busiest accounts. Older ones the index has, packed. */
 const traceBytesMax = 16 * MIB;
 
 export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & {
@@ -40,11 +40,8 @@ export function createWriters({ register, metrics, threads }: WritersDependencie
   const counting = (kind: KeptKind): KeptTextsDependencies => ({
     counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
   });
-  const transactions = createKeptTexts<KeptNames>(
-    { bytesMax: transactionBytesMax, isPacked: true },
-    counting('transactions'),
-  );
-  const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax, isPacked: true }, counting('messages'));
+  const transactions = createKeptTexts<KeptNames>({ bytesMax: transactionBytesMax }, counting('transactions'));
+  const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax }, counting('messages'));
   const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, { counted: () => {} });
   const { written } = createWritingMetrics(register);
   metrics.holds('transactions', transactions.bytes);

@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
-
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createKeptTexts, type Kept, type KeptTexts } from '#service/v3/kept-texts.ts';
 
-function keptTexts(
-  bytesMax: number,
-  isPacked = false,
-): { texts: KeptTexts<readonly string[]>; readonly found: boolean[] } {
+function keptTexts(bytesMax: number): { texts: KeptTexts<readonly string[]>; readonly found: boolean[] } {
   const found: boolean[] = [];
   const counted = (isKept: boolean): void => void found.push(isKept);
-  return { texts: createKeptTexts<readonly string[]>({ bytesMax, isPacked }, { counted }), found };
+  return { texts: createKeptTexts<readonly string[]>({ bytesMax }, { counted }), found };
 }
 
 describe('texts that are kept', () => {
@@ -36,27 +31,6 @@ describe('texts that are kept', () => {
     expect(texts.bytes()).toBe(16_000);
   });
 
-  it('are several times as many when they are packed', () => {
-    const { texts } = keptTexts(200_000, true);
-    for (let n = 0; n < 1000; n++) texts.keep(`k${n}`, { parts: [jsonLike(n)], names: [`n${n}`] });
-    const kept = Array.from({ length: 1000 }, (_, n) => n).filter((n) => texts.get(`k${n}`) !== undefined);
-    expect(kept).toEqual(Array.from({ length: kept.length }, (_, n) => 1000 - kept.length + n));
-    expect(kept.reduce((sum, n) => sum + jsonLike(n).length, 0)).toBeGreaterThan(600_000);
-    expect(texts.bytes()).toBeLessThan(200_000 + 65_536);
-    for (const n of kept.toReversed()) {
-      expect(texts.get(`k${n}`)).toEqual({ text: Buffer.from(jsonLike(n)), names: [`n${n}`] });
-    }
-  });
-
-  it('may be of megabytes, but not of more than two', () => {
-    const { texts } = keptTexts(40_000_000, true);
-    for (const bytes of [2_000_000, 2_100_000]) {
-      texts.keep(String(bytes), { parts: ['a'.repeat(bytes / 2), 'b'.repeat(bytes / 2)], names: [] });
-    }
-    expect(texts.get('2000000')?.text.toString()).toBe('a'.repeat(1_000_000) + 'b'.repeat(1_000_000));
-    expect(texts.get('2100000')).toBeUndefined();
-  });
-
   it('are not swept by one that takes more than an eighth', () => {
     const { texts } = keptTexts(8000);
     texts.keep('small', { parts: ['a'], names: [] });
@@ -64,7 +38,7 @@ describe('texts that are kept', () => {
     expect([texts.get('small')?.text.toString(), texts.get('large')]).toEqual(['a', undefined]);
   });
 
-  it.each([false, true])('are what was written under their key last, whatever followed, packed: %s', (isPacked) => {
+  it('are what was written under their key last, whatever followed', () => {
     const written = fc.record({
       key: fc.nat(30),
       text: fc.string({ unit: 'grapheme', maxLength: 150 }),
@@ -73,7 +47,7 @@ describe('texts that are kept', () => {
     });
     fc.assert(
       fc.property(fc.array(written, { maxLength: 200 }), fc.constantFrom(2000, 100_000), (all, bytesMax) => {
-        const { texts } = keptTexts(bytesMax, isPacked);
+        const { texts } = keptTexts(bytesMax);
         const last = new Map<string, { text: string; names: readonly string[] }>();
         for (const { key, text, times, names } of all) {
           const whole = text.repeat(times);
@@ -87,7 +61,7 @@ describe('texts that are kept', () => {
         const { text, names } = last.get(String(newest.key))!;
         const bytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(names));
         expect(texts.get(String(newest.key)) !== undefined).toBe(bytes <= bytesMax / 8);
-        expect(texts.bytes()).toBeLessThanOrEqual(bytesMax + (isPacked ? 65_536 : 0));
+        expect(texts.bytes()).toBeLessThanOrEqual(bytesMax);
       }),
       { seed: 11, numRuns: 100 },
     );
@@ -98,15 +72,3 @@ const readable = ({ text, names }: Kept<readonly string[]>): { text: string; nam
   text: text.toString(),
   names,
 });
-
-/** A text of some kilobytes that others resemble. */
-function jsonLike(n: number): string {
-  const rows = Array.from({ length: 20 }, (_, at) => ({
-    hash: createHash('sha256').update(`${n} ${at}`).digest('base64'),
-    account: `0:${'A'.repeat(50)}`,
-    lt: `${n}${at}`,
-    bounced: false,
-    value_extra_currencies: null,
-  }));
-  return JSON.stringify(rows);
-}

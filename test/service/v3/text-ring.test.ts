@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createPackedRing } from '#service/v3/packed-ring.ts';
 import { createTextRing, type TextRing } from '#service/v3/text-ring.ts';
 
 /** Writes pieces, and expects what is still there to be what was written, however it is asked for. */
@@ -37,29 +36,8 @@ describe('a ring of bytes', () => {
     );
   });
 
-  it('has more of them where it packs them, within its memory', () => {
-    const piece = fc
-      .record({ bytes: fc.uint8Array({ minLength: 1, maxLength: 400 }), times: fc.integer({ min: 1, max: 300 }) })
-      .map(({ bytes, times }) => Buffer.concat(Array.from({ length: times }, () => bytes)));
-    fc.assert(
-      fc.property(
-        fc.array(piece, { maxLength: 60 }),
-        fc.integer({ min: 1, max: 8000 }),
-        places,
-        (written, bytesMax, asked) => {
-          const ring = createPackedRing(bytesMax);
-          expectRead(ring, written, asked);
-          expect(ring.held()).toBeLessThanOrEqual(bytesMax + 65_536);
-        },
-      ),
-      { seed: 4, numRuns: 100 },
-    );
-  });
-
-  it.each([
-    ['as they are', createTextRing(100_000)],
-    ['packed', createPackedRing(100_000)],
-  ])('leaves what was read as it was: %s', (_case, ring) => {
+  it('leaves what was read as it was', () => {
+    const ring = createTextRing(100_000);
     ring.append(Buffer.alloc(50_000, 'a'));
     const read = ring.read(10, 49_000);
     for (let n = 0; n < 20; n++) ring.append(Buffer.alloc(50_000, 'b'));
