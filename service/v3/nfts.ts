@@ -176,6 +176,7 @@ function sales(notes: AccountNotes): V3Operation {
       check: ({ addresses }) => (addresses.length > limitMax ? 'maximum 1000 addresses allowed' : undefined),
     },
     result: salesResponse,
+    flat: true,
     handle: async ({ addresses }, context) => {
       const keys = keysOf(addresses);
       const rows = new Map((await readNftSales(context.store, keys)).map((row) => [keyText(row.address), row]));
