@@ -32,7 +32,7 @@ const closeSeconds = 5;
 
 const defaultDrainSeconds = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
-/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 200, and as much may wait to be collected, besides the larger young generation. */
+/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 260, and half as much may wait to be collected, besides the larger young generation. */
 const indexRequests = { ...defaultRequests, memory: '1Gi' } as const;
 
 /** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */

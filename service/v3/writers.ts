@@ -22,11 +22,11 @@ export type Writers = {
 
 const MIB = 1024 * 1024;
 
-/** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 20,000 transactions of mainnet. */
-const transactionBytesMax = 128 * MIB;
+/** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 25,000 transactions of mainnet. */
+const transactionBytesMax = 160 * MIB;
 
-/** Some 15,000 messages of mainnet. */
-const messageBytesMax = 24 * MIB;
+/** Some 20,000 messages of mainnet. */
+const messageBytesMax = 48 * MIB;
 
 /** Some 600 traces of mainnet: the newest, and those of the busiest accounts. Older ones the index has, packed. */
 const traceBytesMax = 16 * MIB;
