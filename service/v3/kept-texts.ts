@@ -4,7 +4,7 @@ import { createTextRing } from './text-ring.ts';
 export type KeptTexts<T> = {
   get(key: string): Kept<T> | undefined;
   keep(key: string, kept: { readonly parts: readonly (string | Buffer)[]; readonly names: T }): void;
-  /** What texts and names take. */
+  /** What texts and names take, with those that were written anew since and are not written over yet. */
   readonly bytes: () => number;
 };
 
@@ -77,6 +77,6 @@ export function createKeptTexts<T>(
       line.push(entry);
       dropOld();
     },
-    bytes: ring.held,
+    bytes: () => ring.end() - ring.begin(),
   };
 }

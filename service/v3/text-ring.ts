@@ -7,8 +7,6 @@ export type TextRing = {
   readonly begin: () => number;
   /** Where the next one will be. */
   readonly end: () => number;
-  /** How many are there. */
-  readonly held: () => number;
 };
 
 /** Takes memory as it is filled. @param bytesMax what stays */
@@ -33,6 +31,5 @@ export function createTextRing(bytesMax: number): TextRing {
     },
     begin: () => Math.max(0, end - bytesMax),
     end: () => end,
-    held: () => Math.min(end, bytesMax),
   };
 }

@@ -28,7 +28,7 @@ const transactionBytesMax = 160 * MIB;
 /** Some 20,000 messages of mainnet. */
 const messageBytesMax = 48 * MIB;
 
-/** Some 600 traces of mainnet: the newest, and those of the busiest accounts. Older ones the index has, packed. */
+/** Some 600 traces of mainnet: the newest, and those of the busiest accounts. The index has those that ended while it followed its network. */
 const traceBytesMax = 16 * MIB;
 
 export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & {

@@ -70,7 +70,7 @@ function ltsBefore(): readonly bigint[] {
   return Array.from({ length: Number(firstLt / partitionLts) }, (_, at) => BigInt(at) * partitionLts);
 }
 
-/** Fills tables that nothing else is in, by their names. */
+/** Fills tables by their names; their indexes are built at the end, over what was in them too. */
 export async function generateRows(
   store: Store,
   tables: readonly string[],
