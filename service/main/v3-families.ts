@@ -10,9 +10,10 @@ import { balanceChangeOperations } from '../v3/balance-changes.ts';
 import { blockOperations } from '../v3/blocks.ts';
 import { decodeOperations } from '../v3/decode.ts';
 import { dnsOperations } from '../v3/dns-records.ts';
-import { createKnownAccounts, type KnownAccountsDependencies } from '../v3/known-accounts.ts';
+import { createKnownAccounts } from '../v3/known-accounts.ts';
+import { createKnownTokens, type KnownTokensDependencies } from '../v3/known-tokens.ts';
 import { messageOperations } from '../v3/messages.ts';
-import { createTokenMetadata, type TokenMetadataDependencies } from '../v3/metadata.ts';
+import { createTokenMetadata } from '../v3/metadata.ts';
 import { createKeptMetrics } from '../v3/metrics.ts';
 import { multisigOperations } from '../v3/multisigs.ts';
 import { accountInformationOperations } from '../v3/account-information.ts';
@@ -30,9 +31,7 @@ import { vestingOperations } from '../v3/vestings.ts';
 import { createWriters, type WritersDependencies } from '../v3/writers.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
-type V3FamiliesDependencies = Pick<TokenMetadataDependencies, 'wanted'> &
-  Omit<WritersDependencies, 'metrics'> &
-  Pick<KnownAccountsDependencies, 'clock'>;
+type V3FamiliesDependencies = Pick<KnownTokensDependencies, 'wanted' | 'clock'> & Omit<WritersDependencies, 'metrics'>;
 
 /** Every operation of v3, over live answers for what the index does not hold. */
 export function v3Families(
@@ -45,7 +44,8 @@ export function v3Families(
   const metrics = createKeptMetrics(register);
   const accounts = createKnownAccounts({ testOnly: network === 'testnet' }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
-  const tokenMetadata = createTokenMetadata({ accounts, wanted });
+  const tokens = createKnownTokens({ clock, metrics, wanted });
+  const tokenMetadata = createTokenMetadata({ accounts, tokens });
   const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
   const writers = createWriters({ register, metrics, threads });

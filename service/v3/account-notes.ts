@@ -1,7 +1,7 @@
 import type { Infer } from '../contract/shape.ts';
 import { addressBook, emptyBook, writeBook, type AddressBooks } from './address-book.ts';
 import type { KnownAccounts } from './known-accounts.ts';
-import { metadata, type TokenMetadata } from './metadata.ts';
+import { emptyMetadata, metadata, type TokenMetadata } from './metadata.ts';
 import type { V3Context } from './operation.ts';
 
 /** What many answers tell of the accounts in them beside their own fields (v3 sheet section 5), for the shapes of those. */
@@ -23,7 +23,7 @@ export function createAccountNotes({ accounts, bookOf, metadataOf }: AccountNote
     bookOf,
     async notesOf(addresses, context) {
       const { settings, store } = context;
-      if (!settings.addressBook && !settings.metadata) return { address_book: emptyBook, metadata: {} };
+      if (!settings.addressBook && !settings.metadata) return { address_book: emptyBook, metadata: emptyMetadata };
       const found = await accounts.find(addresses, store);
       return {
         address_book: settings.addressBook ? await writeBook(found) : emptyBook,

@@ -168,19 +168,24 @@ function rawAction({ type, success, columns }: ShownAction): Readonly<Record<str
 
 const addressPattern = /^-?\d+:[0-9A-F]{64}$/;
 
+/** Letters that an address has at least: most texts are shorter, and not looked at. */
+const ADDRESS_LETTERS_MIN = '0:'.length + 64;
+
 /** Every account that actions name, some more than once. */
-export function* addressesOfActions(actions: readonly ShownAction[], views: readonly ActionView[]): Generator<string> {
+export function addressesOfActions(actions: readonly ShownAction[], views: readonly ActionView[]): readonly string[] {
+  const found: string[] = [];
   for (const { columns, accounts } of actions) {
-    yield* accounts;
-    yield* addressesIn(columns);
+    for (const one of accounts) found.push(one);
+    addAddressesIn(columns, found);
   }
-  for (const { details } of views) yield* addressesIn(details);
+  for (const { details } of views) addAddressesIn(details, found);
+  return found;
 }
 
-function* addressesIn(value: unknown): Generator<string> {
+function addAddressesIn(value: unknown, found: string[]): void {
   if (typeof value === 'string') {
-    if (addressPattern.test(value)) yield value;
+    if (value.length >= ADDRESS_LETTERS_MIN && addressPattern.test(value)) found.push(value);
   } else if (typeof value === 'object' && value !== null) {
-    for (const one of Object.values(value)) yield* addressesIn(one);
+    for (const name in value) addAddressesIn((value as Readonly<Record<string, unknown>>)[name], found);
   }
 }

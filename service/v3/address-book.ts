@@ -1,4 +1,4 @@
-import { createPacer, Written } from '../contract/paced.ts';
+import { writeTexts, Written } from '../contract/paced.ts';
 import { map, named, type Shape } from '../contract/shape.ts';
 import { addressBookRow, type AddressBookRow } from './address-book-row.ts';
 import type { FoundAccounts, KnownAccounts } from './known-accounts.ts';
@@ -51,23 +51,10 @@ export const writeBook = (found: FoundAccounts): Promise<AddressBook> => write(f
 
 export const emptyBook: AddressBook = new Written(['{}']);
 
-/** Letters of a book that are put together at once. */
-const PART_LETTERS = 65_536;
-
 /** @param none friendly form of what is no address */
-async function write(found: FoundAccounts, none: string | null): Promise<AddressBook> {
+const write = (found: FoundAccounts, none: string | null): Promise<AddressBook> => writeTexts(viewRows(found, none));
+
+function* viewRows(found: FoundAccounts, none: string | null): Generator<readonly [text: string, row: string]> {
   const unreadable: AddressBookRow = { user_friendly: none, domain: null, interfaces: [] };
-  const pacer = createPacer();
-  const parts: string[] = [];
-  let part = '{';
-  let comma = '';
-  for (const [text, note] of found) {
-    await pacer.pause();
-    part += `${comma}${JSON.stringify(text)}:${note?.row ?? JSON.stringify(unreadable)}`;
-    comma = ',';
-    if (part.length < PART_LETTERS) continue;
-    parts.push(part);
-    part = '';
-  }
-  return new Written([...parts, `${part}}`]);
+  for (const [text, note] of found) yield [text, note?.row ?? JSON.stringify(unreadable)];
 }

@@ -25,7 +25,7 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
 }
 
 /** What answers are made of that is kept. */
-export type KeptKind = 'transactions' | 'messages' | 'traces' | 'accounts';
+export type KeptKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens';
 
 /** Where what was asked for came from: an answer before, the index, where it is written, or its rows. */
 export type KeptOutcome = 'kept' | 'stored' | 'made';
@@ -41,7 +41,7 @@ export function createKeptMetrics(register: Registry): KeptMetrics {
   const readings = new Map<KeptKind, () => number>();
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Transactions, messages and traces that stay written, and what is known of accounts, in bytes',
+    help: 'Transactions, messages and traces that stay written, and what is known of accounts and of tokens, in bytes',
     labelNames: ['kind'],
     registers,
     collect: () => {
@@ -50,7 +50,7 @@ export function createKeptMetrics(register: Registry): KeptMetrics {
   });
   const parts = new Counter({
     name: 'ton_v3_kept_reads_total',
-    help: 'Transactions, messages, complete traces and accounts of answers: kept from an answer before, stored (traces that the index has written), or made of what was read',
+    help: 'Transactions, messages, complete traces, accounts and tokens of answers: kept from an answer before, stored (traces that the index has written), or made of what was read',
     labelNames: ['kind', 'outcome'],
     registers,
   });

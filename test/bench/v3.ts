@@ -8,6 +8,7 @@ import { tuneAnswers, tuneCollections } from '#service/main/collections.ts';
 import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
+import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { startHeadThreads, type HeadThreads } from '#service/v3/head-threads.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
@@ -155,6 +156,8 @@ async function ensureIndex(
     await store.transaction(({ query }) => query('DELETE FROM public.made'));
   }
   const there = isHalf ? [] : made.map(({ part }) => part);
+  // A folder from before has the steps that came since.
+  if (there.length > 0) await migrate(store);
   for (const [name, { make }] of chosen.filter(([part]) => !there.includes(part))) {
     await store.transaction(({ query }) => query('INSERT INTO public.made VALUES ($1, false)', [name]));
     await make(store, counts, threads);

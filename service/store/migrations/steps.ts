@@ -8,6 +8,7 @@ import { vestingWhitelists } from './0007-vesting-whitelists.ts';
 import { writtenTraces } from './0008-written-traces.ts';
 import { tokenAccounts } from './0009-token-accounts.ts';
 import { accountChanges } from './0010-account-changes.ts';
+import { tokenChanges } from './0011-token-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   writtenTraces,
   tokenAccounts,
   accountChanges,
+  tokenChanges,
 ];
 
 /** Version of the schema that this code reads and writes. */

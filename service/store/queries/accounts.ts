@@ -1,5 +1,6 @@
 import type { LatestAccountStateRow } from '../tables.ts';
-import { anyKeyAt, createConditions, keyAt, keysAt, pageOf, type Page } from './conditions.ts';
+import { momentColumns, momentOf, type Moment, type MomentRow } from './account-changes.ts';
+import { anyKeyAt, createConditions, keysAt, pageOf, type Page } from './conditions.ts';
 import { shortestFirst } from './dns.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -49,18 +50,8 @@ export type AccountNameRow = {
   readonly is_indexed: boolean;
 };
 
-/** Names of accounts, and which of those that were read before are old. */
-export type AccountNames = {
-  /** A row for each account, in their order. */
-  readonly rows: readonly AccountNameRow[];
-  /** No transaction that this reading did not see has a lower number. */
-  readonly settled: bigint;
-  /** Accounts that changed, as far as this reading sees, in transactions from the one given on; `changesMax` and one: there may be more. */
-  readonly changed: readonly Uint8Array[];
-};
-
-/** Changes that are told at once: a block has a few, and what backfills write in a second some hundred. */
-export const changesMax = 1000;
+/** Names of accounts, and which of those that were read before are old. @property rows one for each account, in their order */
+export type AccountNames = Moment & { readonly rows: readonly AccountNameRow[] };
 
 /**
  * Codes, domains and tokens, all of one moment. Rides the primary keys of `latest_account_states` and `token_accounts`, `dns_entries_of_themselves` and
@@ -71,9 +62,8 @@ export async function readAccountNames(
   accounts: readonly Uint8Array[],
   since: bigint | undefined,
 ): Promise<AccountNames> {
-  const changed = `SELECT account FROM account_changes WHERE xid >= ${keyAt('$2', 'xid8')} ORDER BY xid LIMIT ${changesMax + 1}`;
-  const [moment, ...rows] = await store.read<AccountNameRow & Moment>(
-    `SELECT 0 AS place, pg_snapshot_xmin(pg_current_snapshot())::text AS settled, ARRAY(${changed}) AS changed,
+  const [moment, ...rows] = await store.read<AccountNameRow & MomentRow>(
+    `SELECT 0 AS place, ${momentColumns('$2')},
        NULL::bytea AS code_hash, NULL AS domain, false AS is_token, false AS is_indexed
      UNION ALL SELECT a.place, NULL, NULL, l.code_hash, d.domain, t.account IS NOT NULL, l.account IS NOT NULL
      FROM unnest(${keysAt('$1')}) WITH ORDINALITY AS a (account, place)
@@ -86,11 +76,8 @@ export async function readAccountNames(
     [accounts, since?.toString() ?? null],
     { statement: 'account_names' },
   );
-  return { rows, settled: BigInt(moment!.settled), changed: moment!.changed };
+  return { rows, ...momentOf(moment!) };
 }
-
-/** What is the same for all rows: the first one has it. */
-type Moment = { readonly settled: string; readonly changed: readonly Uint8Array[] };
 
 export type CodeMethodsRow = Pick<AccountRow, 'methods'> & { readonly code_hash: Uint8Array };
 

@@ -1,6 +1,7 @@
 import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
 import type { TokenName } from '../token-content.ts';
-import { anyKeyAt, keysAt } from './conditions.ts';
+import { momentColumns, momentOf, type Moment, type MomentRow } from './account-changes.ts';
+import { anyKeyAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What is too long is null. */
@@ -16,8 +17,8 @@ export type TokenRow = TokenName & {
   /** What the chain says; null where `metadata` is there. */
   readonly content: Readonly<Record<string, unknown>> | null;
   readonly metadata: TokenWordsRow | null;
-  /** Whether `metadata` is older than it should be. */
-  readonly is_stale: boolean;
+  /** Until `metadata` is older than it should be, below 0 when it is; null without one. */
+  readonly fresh_seconds: number | null;
 };
 
 export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & {
@@ -39,34 +40,56 @@ function short(column: string): string {
 
 const words = ['name', 'description', 'symbol', 'image', 'extra'].map(short).join(', ');
 
-const ofToken = 'index, content, metadata, is_stale';
+const ofToken = 'index, content, metadata, fresh_seconds';
 const ofWallet = 'owner, jetton, balance';
 
 /** Looked up by a list, not joined with one: which of them are of this type no statistics tell. */
 function tokensOf(type: TokenName['type'], index: string): string {
-  return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata,
-      coalesce(m.expires_at <= extract(epoch FROM now()), false) AS is_stale
+  return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata, m.fresh_seconds
     FROM ${type} t
-    LEFT JOIN LATERAL (SELECT m.expires_at, jsonb_build_object('valid', m.valid, ${words}) AS metadata
+    LEFT JOIN LATERAL (
+      SELECT (m.expires_at - extract(epoch FROM now()))::float8 AS fresh_seconds, jsonb_build_object('valid', m.valid, ${words}) AS metadata
       FROM address_metadata m WHERE m.address = t.address AND m.type = '${type}' LIMIT 1) m ON true
-    WHERE t.address = ANY(ARRAY(SELECT key FROM keys))`;
+    WHERE t.address = ${anyKeyAt('$1')}`;
 }
 
-const sql = `WITH wallets AS MATERIALIZED (SELECT address, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}),
-  keys AS MATERIALIZED (SELECT key FROM unnest(${keysAt('$1')}) AS given (key) UNION SELECT jetton FROM wallets),
-  tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
+const sql = `WITH tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_collections', 'NULL::numeric')}
     UNION ALL ${tokensOf('nft_items', 't.index')})
-  SELECT address, type, ${ofToken}, NULL::bytea AS owner, NULL::bytea AS jetton, NULL::numeric AS balance FROM tokens
-  UNION ALL SELECT address, 'jetton_wallets', NULL, NULL, NULL, NULL, ${ofWallet} FROM wallets`;
+  SELECT 'moment' AS type, ${momentColumns('$3')}, NULL::bytea AS address, NULL::numeric AS index, NULL::jsonb AS content, NULL::jsonb AS metadata,
+    NULL::float8 AS fresh_seconds, NULL::bytea AS owner, NULL::bytea AS jetton, NULL::numeric AS balance
+  UNION ALL SELECT type, NULL, NULL, address, ${ofToken}, NULL, NULL, NULL FROM tokens
+  UNION ALL SELECT 'jetton_wallets', NULL, NULL, address, NULL, NULL, NULL, NULL, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}
+  UNION ALL SELECT 'balance', NULL, NULL, address, NULL, NULL, NULL, NULL, NULL, NULL, balance FROM jetton_wallets WHERE address = ${anyKeyAt('$2')}`;
 
-/**
- * What tokens and jetton wallets say, and the masters of those wallets, in no order; an account may be several. Rides the primary keys of all five tables.
- * @param keys of `accountKey`, of accounts that `account_names` calls tokens: each is looked for in four tables
- */
-export function readTokens(
-  store: StoreReader,
-  keys: readonly Uint8Array[],
-): Promise<readonly (TokenRow | WalletRow)[]> {
-  return store.read(sql, [keys], { statement: 'tokens' });
+/** Which tokens to read. All are keys of `accountKey`. */
+export type TokensAsked = {
+  /** Accounts that `account_names` calls tokens: each is looked for in four tables. */
+  readonly accounts: readonly Uint8Array[];
+  /** Wallets of which all else is known. */
+  readonly balances: readonly Uint8Array[];
+  /** A transaction, `settled` of a reading before; undefined: no changes. */
+  readonly since: bigint | undefined;
+};
+
+export type ReadTokens = Moment & {
+  readonly tokens: readonly (TokenRow | WalletRow)[];
+  readonly balances: readonly Pick<WalletRow, 'address' | 'balance'>[];
+};
+
+type Found = (MomentRow & { readonly type: 'moment' }) | TokenRow | WalletRow | BalanceRow;
+
+type BalanceRow = Pick<WalletRow, 'address' | 'balance'> & { readonly type: 'balance' };
+
+/** What tokens and jetton wallets say, in no order, all of one moment; an account may be several. Rides the primary keys of all five tables and `account_changes_by_xid`. */
+export async function readTokens(store: StoreReader, { accounts, balances, since }: TokensAsked): Promise<ReadTokens> {
+  const rows = await store.read<Found>(sql, [accounts, balances, since?.toString() ?? null], { statement: 'tokens' });
+  const of = <T extends Found['type']>(type: T) =>
+    rows.filter((row): row is Extract<Found, { readonly type: T }> => row.type === type);
+  const [moment] = of('moment');
+  return {
+    ...momentOf(moment!),
+    tokens: rows.filter((row): row is TokenRow | WalletRow => row.type !== 'moment' && row.type !== 'balance'),
+    balances: of('balance'),
+  };
 }

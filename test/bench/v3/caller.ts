@@ -13,6 +13,7 @@ import { dnsOperations } from '#service/v3/dns-records.ts';
 import type { HeadThreads } from '#service/v3/head-threads.ts';
 import { jettonOperations } from '#service/v3/jettons.ts';
 import { createKnownAccounts } from '#service/v3/known-accounts.ts';
+import { createKnownTokens } from '#service/v3/known-tokens.ts';
 import { messageOperations } from '#service/v3/messages.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';
@@ -29,14 +30,16 @@ import { createWriters } from '#service/v3/writers.ts';
 /** Answers a request, as it is sent. @param query as in a URL */
 export type Caller = (operation: string, query: string) => Promise<PacedText>;
 
+const clock = (): number => performance.now();
+
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
 export function createCaller(given: Store, templates: readonly Buffer[], threads?: HeadThreads): Caller {
   const store = findingMessages(given, templates);
   const register = new Registry();
   const metrics = createKeptMetrics(register);
-  const accounts = createKnownAccounts({ testOnly: false }, { clock: () => performance.now(), metrics });
+  const accounts = createKnownAccounts({ testOnly: false }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
-  const tokenMetadata = createTokenMetadata({ accounts });
+  const tokenMetadata = createTokenMetadata({ accounts, tokens: createKnownTokens({ clock, metrics }) });
   const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
   const writers = createWriters({ register, metrics, threads });
   const { operations } = createV3(

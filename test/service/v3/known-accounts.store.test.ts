@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { methodIdOf } from '#service/live/method-id.ts';
 import { migrate } from '#service/store/migrate.ts';
-import { changesMax } from '#service/store/queries/accounts.ts';
+import { changesMax } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createKnownAccounts, type KnownAccounts } from '#service/v3/known-accounts.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';

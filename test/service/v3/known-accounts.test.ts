@@ -7,6 +7,7 @@ import { accountKey } from '#service/store/account-key.ts';
 import { createAccountNotes } from '#service/v3/account-notes.ts';
 import { createAddressBooks } from '#service/v3/address-book.ts';
 import { createKnownAccounts } from '#service/v3/known-accounts.ts';
+import { createKnownTokens } from '#service/v3/known-tokens.ts';
 import { createTokenMetadata } from '#service/v3/metadata.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';
 import type { V3Context } from '#service/v3/operation.ts';
@@ -36,10 +37,17 @@ function contextOf(settings: { readonly addressBook: boolean; readonly metadata:
   return { asked, queries, context: { store, settings } as unknown as V3Context };
 }
 
+const clock = (): number => 0;
+
 function notesOf({ testOnly }: { readonly testOnly: boolean }) {
   const metrics = createKeptMetrics(new Registry());
-  const accounts = createKnownAccounts({ testOnly }, { clock: () => 0, metrics });
-  return createAccountNotes({ accounts, ...createAddressBooks({ accounts }), ...createTokenMetadata({ accounts }) });
+  const accounts = createKnownAccounts({ testOnly }, { clock, metrics });
+  const tokens = createKnownTokens({ clock, metrics });
+  return createAccountNotes({
+    accounts,
+    ...createAddressBooks({ accounts }),
+    ...createTokenMetadata({ accounts, tokens }),
+  });
 }
 
 const everything = { addressBook: true, metadata: true };
@@ -74,7 +82,7 @@ describe('the address book of an answer', () => {
     const without = contextOf(nothing);
     expect((await notes.bookOf(many, without.context)).toJSON()).toEqual({});
     const told = await notes.notesOf(many, without.context);
-    expect([told.address_book.toJSON(), told.metadata]).toEqual([{}, {}]);
+    expect([told.address_book.toJSON(), told.metadata.toJSON()]).toEqual([{}, {}]);
     expect(without.asked).toEqual([]);
   });
 
@@ -84,7 +92,7 @@ describe('the address book of an answer', () => {
     await notes.notesOf([raw, `0:${'08'.repeat(32)}`], context);
     expect(asked).toEqual([2]);
     const told = await notes.notesOf([null, 'addr_none'], context);
-    expect([Object.keys(told.address_book.toJSON()), told.metadata]).toEqual([['addr_none'], {}]);
+    expect([Object.keys(told.address_book.toJSON()), told.metadata.toJSON()]).toEqual([['addr_none'], {}]);
     expect(asked).toEqual([2]);
   });
 

@@ -52,7 +52,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     await Promise.all([
       findStates(store, [hash]),
       readCodeMethods(store, [hash]),
-      readTokens(store, [account]),
+      readTokens(store, { accounts: [account], balances: [account], since: 1n }),
       readWrittenTraces(store, [trace_id], 1),
     ]);
   }
