@@ -13,6 +13,7 @@ import type { Store } from '#service/store/store.ts';
 import { startHeadThreads, type HeadThreads } from '#service/v3/head-threads.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
+import { generateActionAccounts } from './v3/generated-action-accounts.ts';
 import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateContractStates } from './v3/generated-contract-states.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
@@ -89,8 +90,9 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   tuneAnswers();
   const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
-    const until = Object.keys(parts).indexOf(given('--until') ?? 'written traces');
-    if (until < 0) throw new Error(`--until takes one of ${Object.keys(parts).join(', ')}`);
+    const names = Object.keys(parts);
+    const until = names.indexOf(given('--until') ?? names.at(-1)!);
+    if (until < 0) throw new Error(`--until takes one of ${names.join(', ')}`);
     const chosen = Object.entries(parts).slice(0, until + 1);
     await ensureIndex(store, counts, chosen, threads);
     const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
@@ -135,6 +137,10 @@ const parts: Readonly<Record<string, Part>> = {
   },
   'written traces': {
     make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
+    requests: () => Promise.resolve([]),
+  },
+  'accounts of actions': {
+    make: (store, counts) => generateActionAccounts(store, counts, tell),
     requests: () => Promise.resolve([]),
   },
 };

@@ -1,6 +1,7 @@
 import { Address, comment } from '@ton/core';
 
 import { classify } from '#service/actions/classify.ts';
+import type { Interfaces } from '#service/actions/interfaces.ts';
 import { traceMeaning } from '#service/interpreter/action-rows.ts';
 import {
   actionAccounts,
@@ -10,6 +11,7 @@ import {
   multisigs,
   traceClassifications,
   vestingContracts,
+  type ActionRow,
 } from '#service/store/meaning-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { orderOf, sendStep } from '#test/support/multisig-orders.ts';
@@ -64,20 +66,32 @@ const tables = [
 ].map(({ name }) => name);
 
 export async function generateMeaning(store: Store, counts: TokenCounts, tell: (text: string) => void): Promise<void> {
-  await loadTemplates(store);
+  await loadTemplates(store, readToldTraces());
   await generateRows(store, tables, meaningFillings(counts), tell);
 }
 
-/** What recorded traces were told as; those of traces that are not here are one transfer. */
-async function loadTemplates(store: Store): Promise<void> {
-  const told = recordedTraceFiles()
+/** A recorded trace: the actions that it is told as, and what is known of its accounts. */
+export type ToldTrace = { readonly actions: readonly ActionRow[]; readonly interfaces: Interfaces };
+
+/** Recorded traces, whose actions are told anew in the index; none where the fixtures are missing. */
+export function readToldTraces(): readonly ToldTrace[] {
+  return recordedTraceFiles()
     .map(readRecordedTrace)
-    .flatMap(({ trace, interfaces }) => traceMeaning(trace, classify(trace, interfaces), 1).actions);
-  const types = told.map(({ type, ancestor_types: ancestors, columns }) => ({ type, ancestors, columns }));
+    .map(({ trace, interfaces }) => ({
+      actions: traceMeaning(trace, classify(trace, interfaces), 1).actions,
+      interfaces,
+    }));
+}
+
+/** What recorded traces were told as; those of traces that are not here are one transfer. */
+async function loadTemplates(store: Store, told: readonly ToldTrace[]): Promise<void> {
+  const types = told
+    .flatMap(({ actions: rows }) => rows)
+    .map(({ type, ancestor_types: ancestors, columns }) => ({ type, ancestors, columns }));
   const templates = types.length > 0 ? types : [{ type: 'ton_transfer', ancestors: [], columns: {} }];
   await store.transaction(async ({ query }) => {
     await query(
-      `CREATE UNLOGGED TABLE action_templates (place integer PRIMARY KEY, type text NOT NULL, ancestors text[] NOT NULL, columns jsonb NOT NULL)`,
+      `CREATE TABLE action_templates (place integer PRIMARY KEY, type text NOT NULL, ancestors text[] NOT NULL, columns jsonb NOT NULL)`,
     );
     await query(
       `INSERT INTO action_templates SELECT place - 1, given ->> 'type',

@@ -55,11 +55,17 @@ export function familiesOf({ wallets, items }: TokenCounts): {
   return { masters: Math.ceil(wallets / walletsOfMaster), collections: Math.ceil(items / itemsOfCollection) };
 }
 
-const stateColumns = 'last_trans_lt, code_hash, data_hash';
+export const stateColumns = 'last_trans_lt, code_hash, data_hash';
 const state = (kind: string): string => `${lt('n')}, ${hash(`${kind} code`, '0')}, ${hash(`${kind} data`, 'n')}`;
 
-const words = `jsonb_build_object('name', 'Token ' || n, 'symbol', 'T' || n, 'decimals', '9', 'description', repeat('word ', 30))`;
-const link = `jsonb_build_object('uri', 'https://example.com/' || n || '.json')`;
+/** What the chain says of the token `n`. */
+export const words = `jsonb_build_object('name', 'Token ' || n, 'symbol', 'T' || n, 'decimals', '9', 'description', repeat('word ', 30))`;
+/** Where the token `n` says what it is. */
+export const link = `jsonb_build_object('uri', 'https://example.com/' || n || '.json')`;
+
+export const metadataColumns = 'valid, name, symbol, description, extra, updated_at, expires_at';
+/** What was fetched of the token `n`. */
+export const metadata = `true, 'Token ' || n, 'T' || n, repeat('word ', 30), '{"decimals": "9"}', 1700000000, 2000000000`;
 
 /** Values of the columns of a transaction: that of every so many. */
 function transaction(factor: number): string {
@@ -145,12 +151,9 @@ function contractFillings(counts: TokenCounts, { holder, master, collection }: D
     {
       what: 'metadata',
       count: masters + collections,
-      statement: (
-        numbers,
-      ) => `INSERT INTO address_metadata (address, type, valid, name, symbol, description, extra, updated_at, expires_at)
+      statement: (numbers) => `INSERT INTO address_metadata (address, type, ${metadataColumns})
         SELECT CASE WHEN n < ${masters} THEN ${tokenKeys.master('n')} ELSE ${tokenKeys.collection(`n - ${masters}`)} END,
-          CASE WHEN n < ${masters} THEN 'jetton_masters' ELSE 'nft_collections' END, true, 'Token ' || n, 'T' || n, repeat('word ', 30),
-          '{"decimals": "9"}', 1700000000, 2000000000 FROM ${numbers} WHERE n % 2 = 0`,
+          CASE WHEN n < ${masters} THEN 'jetton_masters' ELSE 'nft_collections' END, ${metadata} FROM ${numbers} WHERE n % 2 = 0`,
     },
   ];
 }
