@@ -1,6 +1,6 @@
 import { accountKey } from '../account-key.ts';
-import { createConditions, keysAt, pageAt, pageOf } from './conditions.ts';
-import { addFilter, addHashes, near, resolveHashes, taken, type MessageFilter } from './messages.ts';
+import { createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type SoleFilter } from './messages.ts';
 import { addAfter, orderBy, type After, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
@@ -22,9 +22,13 @@ export async function findTransactionsByMessage(
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const wanted = page.offset + page.limit;
+  const [asked, first] = [
+    { ...filter, hashes },
+    { ...page, limit: wanted, offset: 0 },
+  ];
   const [takers, senders] = await Promise.all([
-    direction === 'out' ? [] : findTakers(store, filter, hashes, { ...page, limit: wanted, offset: 0 }),
-    direction === 'in' ? [] : findSenders(store, filter, hashes, { ...page, limit: wanted, offset: 0 }),
+    direction === 'out' ? [] : findTakers(store, asked, first),
+    direction === 'in' ? [] : findSenders(store, asked, first),
   ]);
   const places = inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
   if (places.length === 0) return [];
@@ -64,10 +68,9 @@ function placeOf(after: Position | undefined): Placed | undefined {
 async function findTakers(
   store: StoreReader,
   filter: MessageFilter,
-  hashes: readonly Buffer[] | undefined,
   page: SortedPage & After,
 ): Promise<readonly Place[]> {
-  const { source, destination, opcode, bodyHash } = filter;
+  const { hashes, source, destination, opcode, bodyHash } = filter;
   // What an account takes is never meant for outside.
   if (destination === 'null') return [];
   const conditions = createConditions();
@@ -75,21 +78,37 @@ async function findTakers(
   addAfter(conditions, columnsOfOrder, 't', page.after);
   const order = orderBy(columnsOfOrder, 't');
   if (hashes === undefined && source === undefined) {
+    const sole = soleOf(filter, conditions);
+    const key = (at: string, type?: string): string => (sole === undefined ? at : keyAt(at, type));
     conditions.and('t.in_msg_hash IS NOT NULL');
-    conditions.when(opcode, (at) => `t.in_opcode = ${at}`);
-    conditions.when(bodyHash, (at) => `t.in_body_hash = ${at}`);
-    conditions.when(destination && accountKey(destination), (at) => `t.account = ${at}`);
-    return store.read<Place>(
-      `SELECT t.hash, t.lt, t.account FROM transactions t ${conditions.where()} ${order} ${pageOf(page)}`,
-      conditions.values,
-    );
+    conditions.when(opcode, (at) => `t.in_opcode = ${key(at, 'integer')}`);
+    conditions.when(bodyHash, (at) => `t.in_body_hash = ${key(at)}`);
+    conditions.when(destination && accountKey(destination), (at) => `t.account = ${key(at)}`);
+    return readTakers(store, 'transactions t', { conditions, order, page, sole });
   }
-  addFilter(conditions, filter);
-  const isByHash = addHashes(conditions, hashes);
+  const sole = addFilter(conditions, filter);
+  // Those of a source are in the order in which they were sent.
+  const kept = sole === 'hashes' ? sole : undefined;
+  return readTakers(store, `messages m JOIN transactions t ON ${taken}`, { conditions, order, page, sole: kept });
+}
+
+type TakersList = {
+  readonly conditions: Conditions;
+  readonly order: string;
+  readonly page: SortedPage;
+  readonly sole: SoleFilter | undefined;
+};
+
+function readTakers(
+  store: StoreReader,
+  from: string,
+  { conditions, order, page, sole }: TakersList,
+): Promise<readonly Place[]> {
+  const part = sole === undefined ? pageOf(page) : pageAt(conditions, page);
   return store.read<Place>(
-    `SELECT t.hash, t.lt, t.account FROM messages m JOIN transactions t ON ${taken} ${conditions.where()} ${order} ${isByHash ? pageAt(conditions, page) : pageOf(page)}`,
+    `SELECT t.hash, t.lt, t.account FROM ${from} ${conditions.where()} ${order} ${part}`,
     conditions.values,
-    isByHash ? { statement: `takers_of_hashes_${page.sort}` } : {},
+    sole === undefined ? {} : { statement: `takers_of_${sole}_${page.sort}` },
   );
 }
 
@@ -127,26 +146,23 @@ const messagesOfSender = 2;
 async function findSenders(
   store: StoreReader,
   filter: MessageFilter,
-  hashes: readonly Buffer[] | undefined,
   page: SortedPage & After,
 ): Promise<readonly Place[]> {
   const conditions = createConditions();
-  addFilter(conditions, filter);
   const after = placeOf(page.after);
   // A sender behind the place has sent what it did not long before or after that.
   if (page.sort === 'desc')
     conditions.when(after?.lt, (at) => `m.created_lt <= ${at}::bigint + ${messagesOfTransactionMax}`);
   else conditions.when(after?.lt, (at) => `m.created_lt >= ${at}::bigint`);
-  const isByHash = addHashes(conditions, hashes);
+  const sole = addFilter(conditions, filter);
   conditions.and('m.created_lt IS NOT NULL');
-  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort}`;
-  // Of each hash there is one at most.
-  if (isByHash) {
-    const sent = await store.read<Sent>(sql, conditions.values, { statement: `sent_of_hashes_${page.sort}` });
-    return findSendersOf(store, sent, page);
-  }
+  const { values } = conditions;
+  const limit = `$${values.length + 1}`;
+  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort}
+    LIMIT ${sole === undefined ? limit : keyAt(limit, 'bigint')}`;
+  const kept = sole === undefined ? {} : { statement: `sent_of_${sole}_${page.sort}` };
   for (let count = messagesOfSender * page.limit; ; count *= 4) {
-    const sent = await store.read<Sent>(`${sql} LIMIT ${count}`, conditions.values);
+    const sent = await store.read<Sent>(sql, [...values, count], kept);
     const senders = await findSendersOf(store, sent, page);
     if (sent.length < count) return senders;
     const last = sent.at(-1)!.created_lt;

@@ -1,7 +1,7 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
-import { anyKeyAt, columnsOf, createConditions, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { anyKeyAt, columnsOf, createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
@@ -12,7 +12,7 @@ export type MessageEnd = StoredAccount | 'null';
 /** What messages must be; all of it. Windows are inclusive at both ends. */
 export type MessageFilter = {
   /** Their own or their normalized hash is any of these; empty for all. */
-  readonly hashes?: readonly Uint8Array[];
+  readonly hashes?: readonly Uint8Array[] | undefined;
   readonly bodyHash?: Uint8Array | undefined;
   /** Signed 32 bits. */
   readonly opcode?: number | undefined;
@@ -85,18 +85,17 @@ export async function findMessages(
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const conditions = createConditions();
-  addFilter(conditions, filter);
   addListFilter(conditions, filter);
   const columnsOfOrder = messageOrder(filter, page);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
-  const isByHash = addHashes(conditions, hashes);
+  const sole = addFilter(conditions, { ...filter, hashes });
   // A message from outside may be accepted more than once, and each time is a row beside the others: the first one is told.
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const rows = await store.read<MessageRow>(
-    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${isByHash ? pageAt(conditions, page) : pageOf(page)}`,
+    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,
     conditions.values,
-    isByHash ? { statement: `messages_by_hash_${page.sort}` } : {},
+    sole === undefined ? {} : { statement: `messages_of_${sole}_${page.sort}` },
   );
   if (rows.length === 0) return [];
   const keys = [
@@ -145,23 +144,34 @@ export async function resolveHashes(
   return rows.map(({ hash }) => hash);
 }
 
-/** To be added behind all conditions that differ. @param hashes as `resolveHashes` gives them; undefined for any @returns whether it is the only one: then the statement is always the same */
-export function addHashes(conditions: Conditions, hashes: readonly Uint8Array[] | undefined): boolean {
-  const isOnly = conditions.where() === '';
-  conditions.when(hashes, (at) => `m.hash = ${anyKeyAt(at)}`);
-  return isOnly && hashes !== undefined;
+/** What alone is asked by, where one index has the list of each value in its order: then the statement is always the same, and connections keep it. */
+export type SoleFilter = 'hashes' | 'opcode' | 'body' | 'source' | 'destination';
+
+/** Undefined when more is asked by, or nothing. @param others all other conditions */
+export function soleOf(filter: MessageFilter, others: Conditions): SoleFilter | undefined {
+  if (others.where() !== '') return undefined;
+  const { hashes, opcode, bodyHash: body, source, destination } = filter;
+  const given = Object.entries({ hashes, opcode, body, source, destination }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const [name, value] = given[0] ?? [];
+  return given.length === 1 && value !== 'null' ? (name as SoleFilter) : undefined;
 }
 
-/** What a message itself must be, but for its hash. */
-export function addFilter(conditions: Conditions, filter: MessageFilter): void {
-  conditions.when(filter.bodyHash, (at) => `m.body_hash = ${at}`);
-  conditions.when(filter.opcode, (at) => `m.opcode = ${at}`);
+/** What a message itself must be; to be added behind all other conditions. @param filter hashes as `resolveHashes` gives them */
+export function addFilter(conditions: Conditions, filter: MessageFilter): SoleFilter | undefined {
+  const sole = soleOf(filter, conditions);
+  const key = (at: string, type?: string): string => (sole === undefined ? at : keyAt(at, type));
+  conditions.when(filter.bodyHash, (at) => `m.body_hash = ${key(at)}`);
+  conditions.when(filter.opcode, (at) => `m.opcode = ${key(at, 'integer')}`);
   const { source, destination } = filter;
   // A message without a source is from outside, and has no lt: the order's own index finds it.
   if (source === 'null') conditions.and('m.created_lt IS NULL');
-  else conditions.when(source && accountKey(source), (at) => `m.source = ${at}`);
+  else conditions.when(source && accountKey(source), (at) => `m.source = ${key(at)}`);
   if (destination === 'null') conditions.and('m.destination IS NULL');
-  else conditions.when(destination && accountKey(destination), (at) => `m.destination = ${at}`);
+  else conditions.when(destination && accountKey(destination), (at) => `m.destination = ${key(at)}`);
+  conditions.when(filter.hashes, (at) => `m.hash = ${anyKeyAt(at)}`);
+  return sole;
 }
 
 function addListFilter(conditions: Conditions, filter: MessageListFilter): void {
