@@ -9,6 +9,7 @@ import { writtenTraces } from './0008-written-traces.ts';
 import { tokenAccounts } from './0009-token-accounts.ts';
 import { accountChanges } from './0010-account-changes.ts';
 import { tokenChanges } from './0011-token-changes.ts';
+import { itemsOnSale } from './0012-items-on-sale.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   tokenAccounts,
   accountChanges,
   tokenChanges,
+  itemsOnSale,
 ];
 
 /** Version of the schema that this code reads and writes. */

@@ -7,7 +7,15 @@ import {
   type NftItemRow,
   type NftSaleRow,
 } from '../meaning-tables.ts';
-import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
+import {
+  columnsOf,
+  createConditions,
+  distinctKeys,
+  firstOfEach,
+  pageOf,
+  type KeyedList,
+  type Page,
+} from './conditions.ts';
 import { contractsOrder, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order, type OrderKey } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -71,9 +79,12 @@ const held = 's.address = t.owner AND s.nft = t.address';
 
 const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
 
+/** What `nft_items_on_sale` has of items: all that filters and orders ask for. */
+const listedColumns = 't.address, t.collection, t.index, t.id, t.last_trans_lt';
+
 /**
  * Items as they were first seen; those of owners by owner, collection and index, those of one collection by index, those named by address alone by
- * that. Rides the primary key, the indexes on owner and on collection, each with index or lt, that on lt, and that on sales' owners.
+ * that. Rides the primary key, the indexes on owner, seller and collection, each with index or lt, and that on lt.
  */
 export async function findNftItems(
   store: StoreReader,
@@ -90,28 +101,38 @@ export async function findNftItems(
   const order = nftItemsOrder(filter);
   const across = orderBy(order, 't');
   addAfter(conditions, order, 't', page.after, { holder: 'a.key' });
-  let cut = '';
+  const cut = (list: string): string => `SELECT * FROM (${list}) t ${across} ${pageOf(page)}`;
+  let found = '';
   if (owners.length === 0) {
-    cut = `SELECT ${itemColumns} FROM nft_items t ${conditions.where()}`;
+    found = cut(`SELECT ${itemColumns} FROM nft_items t ${conditions.where()}`);
   } else {
-    const select = `${itemColumns}, a.key AS holder`;
-    const direct = { select, from: 'nft_items t', key: 't.owner' };
-    const kept = `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)`;
-    const sold = { select, from: `nft_sales s JOIN nft_items t ON ${held}`, key: 's.nft_owner' };
-    const lists = includesOnSale ? [{ ...direct, also: kept }, sold] : [direct];
     const at = conditions.place(owners);
     const within = orderBy(
       order.filter((key) => key !== holder),
       't',
     );
-    cut = lists.map((list) => `(${firstOfEach(list, at, conditions, within, page)})`).join(' UNION ALL ');
+    const listOf = (list: Omit<KeyedList, 'select'>, columns: string): string =>
+      `(${firstOfEach({ select: `${columns}, a.key AS holder`, ...list }, at, conditions, within, page)})`;
+    found = includesOnSale
+      ? lookedUp(cut(`${listOf(kept, listedColumns)} UNION ALL ${listOf(onSale, listedColumns)}`))
+      : cut(listOf(owned, itemColumns));
   }
   const shown = owners.length === 0 ? itemColumns : `${itemColumns}, t.holder`;
   return store.read(
     `SELECT ${shown}, s.type AS sale_type, s.nft_owner AS sale_owner
-      FROM (SELECT * FROM (${cut}) t ${across} ${pageOf(page)}) t LEFT JOIN nft_sales s ON ${held} ${across}`,
+      FROM (${found}) t LEFT JOIN nft_sales s ON ${held} ${across}`,
     conditions.values,
   );
+}
+
+const owned = { from: 'nft_items t', key: 't.owner' };
+const kept = { ...owned, also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)` };
+const onSale = { from: 'nft_items_on_sale t', key: 't.seller' };
+
+/** The items of a page, one by one, whatever a planner thinks of reading them all at once. */
+function lookedUp(page: string): string {
+  const one = `SELECT ${itemColumns}, e.holder FROM nft_items t WHERE t.address = e.address LIMIT 1`;
+  return `SELECT found.* FROM (${page}) e CROSS JOIN LATERAL (${one}) found`;
 }
 
 const byIndex: Order = [

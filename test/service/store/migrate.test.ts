@@ -20,6 +20,7 @@ const keptOtherwise: ReadonlySet<string> = new Set([
   'interpretations',
   'metadata_tasks',
   'multisig_members',
+  'nft_items_on_sale',
   'schema_versions',
   'token_accounts',
   'vesting_whitelisted',
