@@ -8,15 +8,17 @@ import { decodeBody } from '../decode/messages/messages.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
-import type { FoundMessage } from '../store/queries/messages.ts';
+import { readHolders, type FoundMessage } from '../store/queries/messages.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
+import type { MessageRow } from '../store/tables.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import { viewMessage, type MessageView } from './message-views.ts';
 import { viewBytes } from './scalars.ts';
 
 /** Shows messages out of the transactions that hold them; those that were asked for last stay written. */
 export type MessageWriter = {
-  /** Those that no transaction holds are left out. */
-  open(rows: readonly FoundMessage[]): Promise<OpenedMessages>;
+  /** Those that no transaction holds are left out; of those that are written already nothing is read. */
+  open(rows: readonly MessageRow[], reader: StoreReader): Promise<OpenedMessages>;
 };
 
 /** Messages, about to be shown in the order given. */
@@ -33,52 +35,66 @@ export type KeptEnds = Ends;
 
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   return {
-    async open(rows) {
-      const pacer = createPacer();
-      const found = new Map<number, Opened>();
-      for (const [boc, places] of Map.groupBy(rows.keys(), (place) => rows[place]!.producer_boc)) {
-        // What has sent several of them is read once, and let go before the next.
-        let holder: Holder | undefined;
-        const producer = (): Holder | undefined => (boc === null ? undefined : (holder ??= openHolder(boc)));
-        for (const place of places) {
-          await pacer.pause();
-          const one = openRow(rows[place]!, producer);
-          if (one !== undefined) found.set(place, one);
-        }
-      }
-      const opened = [...rows.keys()].flatMap((place) => found.get(place) ?? []);
+    async open(rows, reader) {
+      const wanted = await mapPaced(rows, (row) => ({ row, kept: texts.get(keyOf(row)) }));
+      const shown = await openFresh(
+        wanted.filter(({ kept }) => kept === undefined).map(({ row }) => row),
+        reader,
+      );
+      const opened = wanted.flatMap(({ row, kept }): Opened[] => {
+        const one = kept ?? shown.get(row);
+        return one === undefined ? [] : [{ row, one }];
+      });
       const store = createCellStore();
       const slab = createTextSlab();
       return {
-        ends: opened.flatMap((one) => ('shown' in one ? endsOf(one.shown.content) : one.names)),
+        ends: opened.flatMap(({ one }) => ('text' in one ? one.names : endsOf(one.content))),
         write: () =>
-          mapPaced(opened, (one) => {
-            if (!('shown' in one)) return new Written([one.text]);
-            const { table, content, softwareVersion, transactions } = one.shown;
+          mapPaced(opened, ({ row, one }) => {
+            if ('text' in one) return new Written([one.text]);
+            const { table, content, softwareVersion, transactions } = one;
             const source = { table, softwareVersion, store, decode: decodeBody };
             const view = { ...viewMessage(content, source), ...transactions };
             const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
-            texts.keep(one.key, { parts: json.parts, names: endsOf(content) });
+            if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
             return json;
           }),
       };
     },
   };
-
-  function openRow(row: FoundMessage, producer: () => Holder | undefined): Opened | undefined {
-    const key = keyOf(row);
-    const kept = texts.get(key);
-    if (kept !== undefined) return kept;
-    const shown = openFound(row, producer());
-    return shown && { key, shown };
-  }
 }
 
-type Opened = { readonly key: string; readonly shown: ShownMessage } | Kept<KeptEnds>;
+/** Reads the transactions that hold them. */
+async function openFresh(
+  rows: readonly MessageRow[],
+  reader: StoreReader,
+): Promise<ReadonlyMap<MessageRow, ShownMessage>> {
+  const found = await readHolders(reader, rows);
+  const pacer = createPacer();
+  const shown = new Map<MessageRow, ShownMessage>();
+  for (const [boc, places] of Map.groupBy(found.keys(), (place) => found[place]!.producer_boc)) {
+    // What has sent several of them is read once, and let go before the next.
+    const holder = boc === null ? undefined : openHolder(boc);
+    for (const place of places) {
+      await pacer.pause();
+      const one = openFound(found[place]!, holder);
+      if (one !== undefined) shown.set(rows[place]!, one);
+    }
+  }
+  return shown;
+}
 
-/** Cells and blocks say all that is shown of a message but who took and sent it: that may become known later. */
-const keyOf = ({ hash, consumer_hash: consumer, producer_hash: producer }: FoundMessage): string =>
-  [hash, consumer, producer].map((one) => (one === null ? '-' : hashKey(one))).join('');
+type Opened = { readonly row: MessageRow; readonly one: ShownMessage | Kept<KeptEnds> };
+
+/** One from outside may be taken several times, and its row has the lt of the first. */
+const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;
+
+/** Cells and blocks say all that is shown of a message but who took and sent it: what is not known of those yet may be later. */
+function isSettled({ created_lt: createdLt, destination }: MessageRow, { transactions }: ShownMessage): boolean {
+  const isTaken = transactions.in_msg_tx_hash !== undefined || destination === null;
+  const isSent = transactions.out_msg_tx_hash !== undefined || createdLt === null;
+  return isTaken && isSent;
+}
 
 /** A message within the transaction that holds it. */
 type ShownMessage = {

@@ -47,7 +47,7 @@ export function messageOperations({ notes, writer }: MessageOperationsDependenci
         const rows = await readPage(order, values, context, (after) =>
           findMessages(context.store, { ...values, hashes: given }, { ...values, after }),
         );
-        const opened = await writer.open(rows);
+        const opened = await writer.open(rows, context.store);
         const [messages, told] = await Promise.all([opened.write(), notes.notesOf(opened.ends, context)]);
         return { messages, ...told };
       },

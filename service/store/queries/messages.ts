@@ -81,7 +81,7 @@ export async function findMessages(
   store: StoreReader,
   filter: MessageListFilter,
   page: SortedPage & After,
-): Promise<readonly FoundMessage[]> {
+): Promise<readonly MessageRow[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const conditions = createConditions();
@@ -92,11 +92,15 @@ export async function findMessages(
   // A message from outside may be accepted more than once, and each time is a row beside the others: the first one is told.
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
-  const rows = await store.read<MessageRow>(
+  return store.read<MessageRow>(
     `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,
     conditions.values,
     sole === undefined ? {} : { statement: `messages_of_${sole}_${page.sort}` },
   );
+}
+
+/** Who took and who sent each of some messages. */
+export async function readHolders(store: StoreReader, rows: readonly MessageRow[]): Promise<readonly FoundMessage[]> {
   if (rows.length === 0) return [];
   const keys = [
     ...(['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name])),

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { FoundMessage } from '#service/store/queries/messages.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createKeptTexts } from '#service/v3/kept-texts.ts';
 import { createMessageWriter, type KeptEnds, type MessageWriter } from '#service/v3/message-writer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
@@ -44,8 +45,21 @@ function createWriter(): { readonly writer: MessageWriter; readonly found: boole
   return { writer: createMessageWriter(texts), found };
 }
 
+/** Rows as lists of messages have them, and an index that has who holds them. @param asked is told of each that it is asked for */
+function openRows(writer: MessageWriter, rows: readonly FoundMessage[], asked: (messages: number) => void = () => {}) {
+  const held = new Map(rows.map((row) => [base64(row.hash), row]));
+  const reader: StoreReader = {
+    read: (_sql, [hashes]) => {
+      asked((hashes as readonly Buffer[]).length);
+      const found = (hashes as readonly Buffer[]).map((hash) => held.get(base64(hash))!);
+      return Promise.resolve(found.map((row) => ({ ...row, needs_producer: row.producer_boc !== null })) as never);
+    },
+  };
+  return writer.open(rows, reader);
+}
+
 async function answer(writer: MessageWriter, rows: readonly FoundMessage[]) {
-  return (await (await writer.open(rows)).write()).map((json) => json.toJSON());
+  return (await (await openRows(writer, rows)).write()).map((json) => json.toJSON());
 }
 
 const base64 = (hash: Uint8Array): string => Buffer.from(hash).toString('base64');
@@ -64,27 +78,60 @@ describe('messages of one sender', () => {
 });
 
 describe('messages that are asked for again', () => {
-  it('are told as the first time, without the transactions that hold them', async () => {
+  it('are told as the first time, and nothing is read of them', async () => {
     const { writer, found } = createWriter();
     expect(taken.length).toBeGreaterThan(20);
     const first = await answer(writer, taken);
     expect(first.map(({ hash }) => hash)).toEqual(taken.map(({ hash }) => base64(hash)));
-    const opened = await writer.open(taken.map((row) => ({ ...row, consumer_boc: null })));
+    const asked: number[] = [];
+    const opened = await openRows(writer, taken, (messages) => asked.push(messages));
+    expect(asked).toEqual([]);
     expect((await opened.write()).map((json) => json.toJSON())).toEqual(first);
     expect(opened.ends).toEqual(first.flatMap(({ source, destination }) => [source, destination]));
     expect(found.slice(taken.length)).toEqual(taken.map(() => true));
   });
 
-  it('tell who took and who sent them when that became known', async () => {
+  it('are read again while it is not known who took and who sent them', async () => {
     const { writer } = createWriter();
     const [row] = taken;
-    const sender = Buffer.alloc(32, 5);
-    const untaken = { ...row!, consumer_hash: null };
-    const hashesOf = async (one: FoundMessage) =>
-      (await answer(writer, [one])).map(({ in_msg_tx_hash: by, out_msg_tx_hash: of }) => [by, of]);
-    expect(await hashesOf(untaken)).toEqual([[undefined, undefined]]);
-    expect(await hashesOf(row!)).toEqual([[base64(row!.consumer_hash!), undefined]]);
-    expect(await hashesOf({ ...row!, producer_hash: sender })).toEqual([[base64(row!.consumer_hash!), base64(sender)]]);
+    // As if it were from an account, and to one.
+    const inside = { ...row!, created_lt: 1n, destination: Buffer.alloc(33) };
+    const [sender, another] = [Buffer.alloc(32, 5), Buffer.alloc(32, 6)];
+    const steps = [
+      { ...inside, consumer_hash: null },
+      inside,
+      { ...inside, consumer_hash: null, producer_hash: sender },
+      { ...inside, producer_hash: sender },
+      // Both were known: nobody asks.
+      { ...inside, producer_hash: another },
+    ];
+    const told: unknown[] = [];
+    for (const step of steps) {
+      told.push((await answer(writer, [step])).map(({ in_msg_tx_hash: by, out_msg_tx_hash: of }) => [by, of]));
+    }
+    const consumer = base64(row!.consumer_hash!);
+    expect(told).toEqual([
+      [[undefined, undefined]],
+      [[consumer, undefined]],
+      [[undefined, base64(sender)]],
+      [[consumer, base64(sender)]],
+      [[consumer, base64(sender)]],
+    ]);
+  });
+
+  it('from outside are others when an earlier transaction took them too', async () => {
+    const { writer } = createWriter();
+    const [row] = taken;
+    const takenBy = async (lt: bigint, consumer: number) =>
+      (await answer(writer, [{ ...row!, lt, consumer_hash: Buffer.alloc(32, consumer) }])).map(
+        (one) => one.in_msg_tx_hash,
+      );
+    const [later, earlier] = [base64(Buffer.alloc(32, 2)), base64(Buffer.alloc(32, 1))];
+    expect([await takenBy(20n, 2), await takenBy(10n, 1), await takenBy(20n, 2)]).toEqual([
+      [later],
+      [earlier],
+      [later],
+    ]);
   });
 
   it('are looked for again where none held them', async () => {

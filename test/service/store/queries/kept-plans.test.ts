@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { accountOfKey } from '#service/store/account-key.ts';
 import { readAccountNames, readCodeMethods } from '#service/store/queries/accounts.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
-import { findMessages, type MessageFilter } from '#service/store/queries/messages.ts';
+import { findMessages, readHolders, type MessageFilter } from '#service/store/queries/messages.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
 import { findTakenMessages } from '#service/store/queries/pending.ts';
 import {
@@ -53,7 +53,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
   for (let call = 0; call < CALLS; call++) {
     for (const page of pages) {
       for (const sole of soles) {
-        expect(await findMessages(store, sole, page)).toHaveLength(1);
+        expect(await readHolders(store, await findMessages(store, sole, page))).toHaveLength(1);
         expect(await findTransactionsByMessage(store, sole, 'both', page)).toHaveLength(1);
       }
       const source = { source: accountOfKey(of.source) };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { accountOfKey } from '#service/store/account-key.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
-import { findMessages, type MessageEnd, type MessageListFilter } from '#service/store/queries/messages.ts';
+import { findMessages, readHolders, type MessageEnd, type MessageListFilter } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { SortedPage } from '#service/store/queries/transactions.ts';
 import type { MessageRow } from '#service/store/tables.ts';
@@ -160,7 +160,7 @@ describe('messages', () => {
 
   it('come with the transactions that took and sent them', async () => {
     for (const sort of ['asc', 'desc'] as const) {
-      const rows = await findMessages(reader, {}, { limit: 1000, offset: 0, sort });
+      const rows = await readHolders(reader, await findMessages(reader, {}, { limit: 1000, offset: 0, sort }));
       const known = new Map(all.map((row) => [keyOf(row.hash), row]));
       for (const row of rows) {
         const { consumers, producer } = known.get(keyOf(row.hash))!;
@@ -190,7 +190,8 @@ describe('messages', () => {
           return rows as never;
         },
       };
-      const rows = await findMessages(counting, { hashes }, { limit: 300, offset: 0, sort: 'asc' });
+      const found = await findMessages(counting, { hashes }, { limit: 300, offset: 0, sort: 'asc' });
+      const rows = await readHolders(counting, found);
       expect(rows.map((row) => keyOf(row.producer_hash))).toEqual(sent.map(() => producer));
       expect(read.filter((row) => row.producer_boc)).toHaveLength(1);
       const [content] = new Set(rows.map((row) => row.producer_boc));
@@ -210,7 +211,9 @@ describe('messages', () => {
         Buffer.from(sent.producer!.hash, 'hex'),
         block - 1n,
       ]);
-      const [row] = await findMessages({ read: query }, { hashes: [sent.hash] }, { limit: 1, offset: 0, sort: 'asc' });
+      const one = { hashes: [sent.hash] };
+      const found = await findMessages({ read: query }, one, { limit: 1, offset: 0, sort: 'asc' });
+      const [row] = await readHolders({ read: query }, found);
       expect(keyOf(row!.producer_hash)).toBe(sent.producer!.hash);
       expect(sentBy(row!.producer_boc!)).toContain(keyOf(sent.hash));
       throw undone;
