@@ -6,7 +6,7 @@ import { addressText } from '../decode/messages/addresses.ts';
 import { readTransactionOutline } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
-import type { FoundTransaction } from '../store/queries/transactions.ts';
+import { readTransactionsAt, type FoundTransaction, type TransactionPlace } from '../store/queries/transactions.ts';
 import { V3Error } from './errors.ts';
 import { writeHeads, type HeadWriting } from './head-writing.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
@@ -28,6 +28,8 @@ export type TransactionWriter = {
    * @throws V3Error 413 they have too many messages
    */
   open(rows: readonly FoundTransaction[], messagesBeside?: number): Promise<OpenedTransactions>;
+  /** As `open`: of those that are written already nothing is read. */
+  openAt(places: readonly TransactionPlace[], reader: StoreReader): Promise<OpenedTransactions>;
 };
 
 /** Indexed transactions, about to be shown in the order given. */
@@ -49,29 +51,52 @@ export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'writt
 
 export function createTransactionWriter({ texts, ...writing }: TransactionWriterDependencies): TransactionWriter {
   return {
-    async open(rows, messagesBeside = 0) {
-      const pacer = createPacer();
-      const readBag = createBagReader();
-      const opened: Opened[] = [];
-      let messages = 0;
-      const count = (more: number): void => {
-        messages += more;
-        if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-      };
-      count(messagesBeside);
-      for (const row of rows) {
-        await pacer.pause();
-        const key = keyOf(row);
-        const one: Opened = texts.get(key) ?? { key, row, ...outlineOf(row, readBag) };
-        count(1 + ('row' in one ? one.sent : one.names.out_msgs.length));
-        opened.push(one);
-      }
-      return {
-        accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
-        write: (reader) => writeOpened(opened, reader),
-      };
+    open: async (rows, messagesBeside = 0) => openFound(await mapPaced(rows, findWritten), messagesBeside),
+    async openAt(places, reader) {
+      const found = await mapPaced(places, findWritten);
+      const rows = await readTransactionsAt(
+        reader,
+        found.flatMap((one) => ('row' in one ? [one.row] : [])),
+      );
+      const byHash = new Map(rows.map((row) => [hashKey(row.hash), row]));
+      const whole = found.flatMap((one): (Kept<KeptNames> | Unwritten<FoundTransaction>)[] => {
+        if (!('row' in one)) return [one];
+        const row = byHash.get(hashKey(one.row.hash));
+        return row === undefined ? [] : [{ key: keyOf(row), row }];
+      });
+      return openFound(whole, 0);
     },
   };
+
+  function findWritten<R extends TransactionPlace>(row: R): Kept<KeptNames> | Unwritten<R> {
+    const key = keyOf(row);
+    return texts.get(key) ?? { key, row };
+  }
+
+  async function openFound(
+    found: readonly (Kept<KeptNames> | Unwritten<FoundTransaction>)[],
+    messagesBeside: number,
+  ): Promise<OpenedTransactions> {
+    const pacer = createPacer();
+    const readBag = createBagReader();
+    const opened: Opened[] = [];
+    let messages = 0;
+    const count = (more: number): void => {
+      messages += more;
+      if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+    };
+    count(messagesBeside);
+    for (const one of found) {
+      await pacer.pause();
+      const begun: Opened = 'row' in one ? { ...one, ...outlineOf(one.row, readBag) } : one;
+      count(1 + ('row' in begun ? begun.sent : begun.names.out_msgs.length));
+      opened.push(begun);
+    }
+    return {
+      accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
+      write: (reader) => writeOpened(opened, reader),
+    };
+  }
 
   /** Nearly all of it is written while the states are read. */
   async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly NewlyWritten[]> {
@@ -118,9 +143,11 @@ function outlineOf({ boc, workchain }: FoundTransaction, readBag: BagReader): Ou
   };
 }
 
-type Fresh = Outline & { readonly key: string; readonly row: FoundTransaction };
+type Unwritten<R> = { readonly key: string; readonly row: R };
+
+type Fresh = Outline & Unwritten<FoundTransaction>;
 
 type Opened = Fresh | Kept<KeptNames>;
 
 /** Its cells and its block say all that is shown of a transaction but the trace that it is in: that may turn out to be part of another. */
-const keyOf = ({ hash, trace_id: traceId }: FoundTransaction): string => hashKey(hash) + hashKey(traceId);
+const keyOf = ({ hash, trace_id: traceId }: TransactionPlace): string => hashKey(hash) + hashKey(traceId);

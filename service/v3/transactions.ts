@@ -34,7 +34,7 @@ import {
 } from './parameters.ts';
 import { required } from './required-parameters.ts';
 import { openTransaction } from './shown-transactions.ts';
-import type { TransactionWriter } from './transaction-writer.ts';
+import type { OpenedTransactions, TransactionWriter } from './transaction-writer.ts';
 import { transaction } from './transaction-views.ts';
 
 const transactionsResponse = named(
@@ -54,8 +54,7 @@ export type TransactionOperationsDependencies = {
 
 /** The operations about transactions (v3 sheet section 7). */
 export function transactionOperations({ books, writer }: TransactionOperationsDependencies): readonly V3Operation[] {
-  const answer = async (rows: readonly FoundTransaction[], context: V3Context): Promise<TransactionsResponse> => {
-    const opened = await writer.open(rows);
+  const answer = async (opened: OpenedTransactions, context: V3Context): Promise<TransactionsResponse> => {
     const [written, book] = await Promise.all([opened.write(context.store), books.bookOf(opened.accounts, context)]);
     return { transactions: written.map(({ json }) => json), address_book: book };
   };
@@ -82,7 +81,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
-        return answer(await readList(values, values, context), context);
+        return answer(await writer.open(await readList(values, values, context)), context);
       },
     }),
     defineV3Operation({
@@ -95,11 +94,11 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await expectIndexed(context.store, mcSeqno);
-        return answer(await readList({ mcSeqno }, part, context), context);
+        return answer(await writer.open(await readList({ mcSeqno }, part, context)), context);
       },
     }),
-    byMessage(answer),
-    adjacent(answer),
+    byMessage(writer, answer),
+    adjacent(writer, answer),
   ];
 }
 
@@ -113,9 +112,9 @@ function readList(
   return readPage(order, part, context, (after) => findTransactions(context.store, filter, { ...part, after }));
 }
 
-type Answer = (rows: readonly FoundTransaction[], context: V3Context) => Promise<TransactionsResponse>;
+type Answer = (opened: OpenedTransactions, context: V3Context) => Promise<TransactionsResponse>;
 
-function byMessage(answer: Answer): V3Operation {
+function byMessage(writer: TransactionWriter, answer: Answer): V3Operation {
   return defineV3Operation({
     name: 'transactionsByMessage',
     tag: 'blockchain',
@@ -142,15 +141,15 @@ function byMessage(answer: Answer): V3Operation {
       // Who asks for an operation asks for those who carried it out.
       const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
       const order = { list: 'transactionsByMessage', order: transactionOrder({}, values) };
-      const rows = await readPage(order, values, context, (after) =>
+      const places = await readPage(order, values, context, (after) =>
         findTransactionsByMessage(context.store, values, ends, { ...values, after }),
       );
-      return answer(rows, context);
+      return answer(await writer.openAt(places, context.store), context);
     },
   });
 }
 
-function adjacent(answer: Answer): V3Operation {
+function adjacent(writer: TransactionWriter, answer: Answer): V3Operation {
   return defineV3Operation({
     name: 'adjacentTransactions',
     tag: 'blockchain',
@@ -162,7 +161,7 @@ function adjacent(answer: Answer): V3Operation {
     handle: async ({ hash: given, direction: end }, context) => {
       const rows = await findAdjacent(context.store, given, end);
       if (rows.length === 0) throw notIndexed('adjacent transactions not found');
-      return answer(rows, context);
+      return answer(await writer.open(rows), context);
     },
   });
 }

@@ -1,24 +1,24 @@
 import { accountKey } from '../account-key.ts';
+import { hashKey } from '../hash-key.ts';
 import { createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type SoleFilter } from './messages.ts';
 import { addAfter, orderBy, type After, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
   messagesOfTransactionMax,
-  transactionColumns,
+  placeColumns,
   transactionOrder,
-  withVersion,
-  type FoundTransaction,
   type SortedPage,
+  type TransactionPlace,
 } from './transactions.ts';
 
-/** Transactions that took or sent messages, each once, by lt and account. */
+/** Where transactions that took or sent messages are, each once, by lt and account: `readTransactionsAt` reads them. */
 export async function findTransactionsByMessage(
   store: StoreReader,
   filter: MessageFilter,
   direction: 'in' | 'out' | 'both',
   page: SortedPage & After,
-): Promise<readonly FoundTransaction[]> {
+): Promise<readonly TransactionPlace[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const wanted = page.offset + page.limit;
@@ -30,25 +30,16 @@ export async function findTransactionsByMessage(
     direction === 'out' ? [] : findTakers(store, asked, first),
     direction === 'in' ? [] : findSenders(store, asked, first),
   ]);
-  const places = inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
-  if (places.length === 0) return [];
-  const inner = `SELECT ${transactionColumns} FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS place (hash, lt)
-    JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
-  const keys = [places.map(({ hash }) => hash), places.map(({ lt }) => lt)];
-  const sql = withVersion(inner, orderBy(transactionOrder({}, page), 't'));
-  return store.read<FoundTransaction>(sql, keys, { statement: `transactions_of_places_${page.sort}` });
+  return inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
 }
 
-/** A transaction before its content is read. */
-type Place = { readonly hash: Buffer; readonly lt: bigint; readonly account: Buffer };
-
 /** Each once, in the order of the list. */
-function inOrder(places: readonly Place[], sort: SortedPage['sort']): Place[] {
-  const once = [...new Map(places.map((place) => [place.hash.toString('latin1'), place])).values()];
+function inOrder(places: readonly TransactionPlace[], sort: SortedPage['sort']): TransactionPlace[] {
+  const once = [...new Map(places.map((place) => [hashKey(place.hash), place])).values()];
   return once.toSorted((one, other) => compare(one, other, sort));
 }
 
-type Placed = Pick<Place, 'lt' | 'account'>;
+type Placed = Pick<TransactionPlace, 'lt' | 'account'>;
 
 /** Below 0 for a place before the other in the order of the list. */
 function compare(one: Placed, other: Placed, sort: SortedPage['sort']): number {
@@ -69,7 +60,7 @@ async function findTakers(
   store: StoreReader,
   filter: MessageFilter,
   page: SortedPage & After,
-): Promise<readonly Place[]> {
+): Promise<readonly TransactionPlace[]> {
   const { hashes, source, destination, opcode, bodyHash } = filter;
   // What an account takes is never meant for outside.
   if (destination === 'null') return [];
@@ -103,10 +94,10 @@ function readTakers(
   store: StoreReader,
   from: string,
   { conditions, order, page, sole }: TakersList,
-): Promise<readonly Place[]> {
+): Promise<readonly TransactionPlace[]> {
   const part = sole === undefined ? pageOf(page) : pageAt(conditions, page);
-  return store.read<Place>(
-    `SELECT t.hash, t.lt, t.account FROM ${from} ${conditions.where()} ${order} ${part}`,
+  return store.read<TransactionPlace>(
+    `SELECT ${placeColumns} FROM ${from} ${conditions.where()} ${order} ${part}`,
     conditions.values,
     sole === undefined ? {} : { statement: `takers_of_${sole}_${page.sort}` },
   );
@@ -116,19 +107,19 @@ function readTakers(
 type Sent = { readonly source: Buffer; readonly created_lt: bigint };
 
 /** The senders that are indexed. */
-const sendersOf = `SELECT t.hash, t.lt, t.account
+const sendersOf = `SELECT ${placeColumns}
   FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
-  CROSS JOIN LATERAL (SELECT t.hash, t.lt, t.account FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
+  CROSS JOIN LATERAL (SELECT ${placeColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
 
 /** Each once, in the order of the list, and behind the place where it begins. */
 async function findSendersOf(
   store: StoreReader,
   sent: readonly Sent[],
   { sort, after }: Pick<SortedPage & After, 'sort' | 'after'>,
-): Promise<readonly Place[]> {
+): Promise<readonly TransactionPlace[]> {
   if (sent.length === 0) return [];
   const keys = [sent.map((one) => one.source), sent.map((one) => one.created_lt)];
-  const found = await store.read<Place>(sendersOf, keys, { statement: 'senders' });
+  const found = await store.read<TransactionPlace>(sendersOf, keys, { statement: 'senders' });
   const begin = placeOf(after);
   return inOrder(
     found.filter((one) => begin === undefined || compare(one, begin, sort) > 0),
@@ -147,7 +138,7 @@ async function findSenders(
   store: StoreReader,
   filter: MessageFilter,
   page: SortedPage & After,
-): Promise<readonly Place[]> {
+): Promise<readonly TransactionPlace[]> {
   const conditions = createConditions();
   const after = placeOf(page.after);
   // A sender behind the place has sent what it did not long before or after that.

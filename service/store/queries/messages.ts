@@ -2,6 +2,7 @@ import { accountKey, type StoredAccount } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
 import { anyKeyAt, columnsOf, createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { everyLt, ltsOfTimes } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
@@ -84,8 +85,12 @@ export async function findMessages(
 ): Promise<readonly MessageRow[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
+  // Lts are what partitions are of: those of other times are not even planned for.
+  const window = isByTime(filter) ? await ltsOfTimes(store, filter) : everyLt;
   const conditions = createConditions();
   addListFilter(conditions, filter);
+  if (window.from > everyLt.from) conditions.when(window.from, (at) => `m.lt >= ${at}`);
+  if (window.to < everyLt.to) conditions.when(window.to, (at) => `m.lt <= ${at}`);
   const columnsOfOrder = messageOrder(filter, page);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
   const sole = addFilter(conditions, { ...filter, hashes });

@@ -5,6 +5,7 @@ import {
   anyKeyAt,
   createConditions,
   keyAt,
+  keysAt,
   pageAt,
   pageOf,
   type Conditions,
@@ -147,6 +148,24 @@ async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtW
     ltsOfBlocks(store, filter),
   ]);
   return intersect(given, intersect(times, blocks));
+}
+
+/** A transaction before its content is read. */
+export type TransactionPlace = Pick<FoundTransaction, 'hash' | 'lt' | 'account' | 'trace_id'>;
+
+/** Columns of those, of transactions named `t`. */
+export const placeColumns = 't.hash, t.lt, t.account, t.trace_id';
+
+/** The transactions at some places, in no order. Rides the index on hash, in the partitions of their lts. */
+export async function readTransactionsAt(
+  store: StoreReader,
+  places: readonly TransactionPlace[],
+): Promise<readonly FoundTransaction[]> {
+  if (places.length === 0) return [];
+  const inner = `SELECT ${columns} FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS place (hash, lt)
+    JOIN transactions t ON t.hash = place.hash AND t.lt = place.lt`;
+  const keys = [places.map(({ hash }) => hash), places.map(({ lt }) => lt)];
+  return store.read(withVersion(inner, ''), keys, { statement: 'transactions_at' });
 }
 
 /** The transactions of the hashes that are indexed. */

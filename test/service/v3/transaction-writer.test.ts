@@ -41,6 +41,15 @@ async function answer(writer: TransactionWriter, given: readonly FoundTransactio
   return { views, trees: written.map(({ hash, in_msg, out_msgs }) => ({ hash, in_msg, out_msgs })), opened };
 }
 
+/** Those that stay written. */
+async function settledOf(given: readonly FoundTransaction[]): Promise<readonly FoundTransaction[]> {
+  const { writer, found } = createWriter();
+  await answer(writer, given);
+  found.length = 0;
+  await answer(writer, given);
+  return given.filter((_row, at) => found[at]);
+}
+
 const namedIn = (views: readonly TransactionView[]): readonly string[] =>
   [...addressesOf(views)].filter((one) => one !== null);
 
@@ -65,6 +74,30 @@ describe('transactions that are asked for again', () => {
     expect(again.trees).toEqual(first.trees.filter((_tree, at) => isWhole[at]));
     expect(again.opened.accounts).toEqual(namedIn(again.views));
     expect(found.slice(rows.length)).toEqual(whole.map(() => true));
+  });
+
+  it('are not read where only their places are given, and the others are', async () => {
+    const { writer } = createWriter();
+    const whole = await answer(createWriter().writer, rows);
+    await answer(writer, rows.slice(100, 200));
+    const settled = new Set((await settledOf(rows.slice(100, 200))).map(({ hash }) => text(hash)));
+    const asked: string[] = [];
+    const reader: StoreReader = {
+      read: async (sql, values, mode) => {
+        if (mode?.statement !== 'transactions_at') return readerOf(states).read(sql, values);
+        const wanted = (values[0] as Buffer[]).map(text);
+        asked.push(...wanted);
+        // In no order, and one is gone.
+        const found = rows.toReversed().filter((row) => wanted.includes(text(row.hash)) && row !== rows[7]);
+        return found as never;
+      },
+    };
+    const places = rows.map(({ hash, lt, account, trace_id }) => ({ hash, lt, account, trace_id }));
+    const opened = await writer.openAt(places, reader);
+    const views = (await opened.write(reader)).map(({ json }) => json.toJSON());
+    expect(views).toEqual(whole.views.filter((_view, at) => at !== 7));
+    expect(asked).toEqual(rows.map(({ hash }) => text(hash)).filter((hash) => !settled.has(hash)));
+    expect(settled.size).toBeGreaterThan(30);
   });
 
   it('keep their places among others', async () => {

@@ -17,6 +17,7 @@ import {
   findStates,
   findTransactions,
   findTransactionsByHash,
+  readTransactionsAt,
 } from '#service/store/queries/transactions.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 
@@ -54,7 +55,8 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     for (const page of pages) {
       for (const sole of soles) {
         expect(await readHolders(store, await findMessages(store, sole, page))).toHaveLength(1);
-        expect(await findTransactionsByMessage(store, sole, 'both', page)).toHaveLength(1);
+        const places = await findTransactionsByMessage(store, sole, 'both', page);
+        expect(await readTransactionsAt(store, places)).toHaveLength(1);
       }
       const source = { source: accountOfKey(of.source) };
       expect(await findMessages(store, source, page)).toHaveLength(1);
@@ -96,13 +98,12 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'taken_messages',
     'tokens',
     'transaction_names',
+    'transactions_at',
     'transactions_by_hash',
     'transactions_of_account_asc',
     'transactions_of_account_desc',
     'transactions_of_hashes',
     'transactions_of_messages',
-    'transactions_of_places_asc',
-    'transactions_of_places_desc',
     'transactions_of_traces',
     'written_traces',
     ...inOrder.flatMap((name) => [`${name}_asc`, `${name}_desc`]),
