@@ -1,8 +1,7 @@
 import type { Infer } from '../contract/shape.ts';
 import { addressBook, emptyBook, writeBook, type AddressBooks } from './address-book.ts';
 import type { KnownAccounts } from './known-accounts.ts';
-import { emptyMetadata, metadata, type TokenMetadata } from './metadata.ts';
-import type { V3Context } from './operation.ts';
+import { emptyMetadata, metadata, type BegunTokens, type NotesContext, type TokenMetadata } from './metadata.ts';
 
 /** What many answers tell of the accounts in them beside their own fields (v3 sheet section 5), for the shapes of those. */
 export const accountNotes = { address_book: addressBook, metadata };
@@ -12,22 +11,23 @@ type Notes = { readonly [name in keyof typeof accountNotes]: Infer<(typeof accou
 /** Notes for answers, and books for those that have no metadata. */
 export type AccountNotes = Pick<AddressBooks, 'bookOf'> & {
   /** Both blocks of an answer, to be spread into it. @param addresses raw addresses that it shows; null does not matter */
-  notesOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<Notes>;
+  notesOf(addresses: Iterable<string | null>, context: NotesContext): Promise<Notes>;
 };
 
 export type AccountNotesDependencies = Pick<AddressBooks, 'bookOf'> &
-  Pick<TokenMetadata, 'metadataOf'> & { readonly accounts: KnownAccounts };
+  Pick<TokenMetadata, 'metadataOf' | 'begin'> & { readonly accounts: KnownAccounts };
 
-export function createAccountNotes({ accounts, bookOf, metadataOf }: AccountNotesDependencies): AccountNotes {
+export function createAccountNotes({ accounts, bookOf, metadataOf, begin }: AccountNotesDependencies): AccountNotes {
   return {
     bookOf,
     async notesOf(addresses, context) {
       const { settings, store } = context;
       if (!settings.addressBook && !settings.metadata) return { address_book: emptyBook, metadata: emptyMetadata };
-      const found = await accounts.find(addresses, store);
+      let begun: BegunTokens | undefined;
+      const found = await accounts.find(addresses, store, (tokens) => (begun = begin(tokens, context)));
       return {
         address_book: settings.addressBook ? await writeBook(found) : emptyBook,
-        metadata: await metadataOf(found, context),
+        metadata: await metadataOf(found, context, begun),
       };
     },
   };

@@ -16,9 +16,14 @@ export type KnownAccounts = {
   /**
    * As the index has them at a moment of the call; where there are many, at several.
    * @param texts addresses as callers or answers spell them; null and what is named twice do not matter
+   * @param onKept is told, before anything is read, the raw addresses of those of whom it is kept that they are tokens, in their order; nothing stops being one
    * @returns by text, in their order; undefined for what is no address, or one of a workchain that friendly addresses have no room for
    */
-  find(texts: Iterable<string | null>, store: StoreReader): Promise<FoundAccounts>;
+  find(
+    texts: Iterable<string | null>,
+    store: StoreReader,
+    onKept?: (tokens: readonly string[]) => void,
+  ): Promise<FoundAccounts>;
 };
 
 export type FoundAccounts = ReadonlyMap<string, AccountNote | undefined>;
@@ -117,7 +122,7 @@ export function createKnownAccounts(
   }
 
   return {
-    async find(texts, store) {
+    async find(texts, store, onKept) {
       const view = memory.open();
       const pacer = createPacer();
       const found = new Map<string, AccountNote | undefined>();
@@ -132,6 +137,7 @@ export function createKnownAccounts(
         named.push(place);
         (place.note === undefined ? missing : kept).add(place.raw);
       }
+      onKept?.(named.flatMap(({ raw, note }) => (note?.isToken === true ? [raw] : [])));
       const read = named.length === 0 ? nothingRead() : await readAll([...missing], view, store);
       const old = read.isSurveyable ? [...read.changed].filter((raw) => kept.has(raw)) : [...kept];
       metrics.counted('accounts', 'kept', kept.size - old.length);

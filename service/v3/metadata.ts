@@ -18,12 +18,21 @@ const { schema, definitions } = named('Metadata', map(addressMetadata, rawAddres
 
 export const metadata: Shape<Metadata> = { schema, definitions };
 
+/** What notes for an answer need to know of its request. */
+export type NotesContext = Pick<V3Context, 'store' | 'settings'>;
+
+/** Tokens that are being read. */
+export type BegunTokens = { readonly count: number; readonly found: ReturnType<KnownTokens['find']> };
+
 /** Metadata for answers. */
 export type TokenMetadata = {
   /**
    * The metadata of an answer, in the order of its accounts; empty when the caller wants none.
+   * @param begun of tokens that are among them
    */
-  metadataOf(found: FoundAccounts, context: Pick<V3Context, 'store' | 'settings'>): Promise<Metadata>;
+  metadataOf(found: FoundAccounts, context: NotesContext, begun?: BegunTokens): Promise<Metadata>;
+  /** Reads tokens beside what else is read of the accounts of an answer. @param raws their raw addresses; undefined when the caller wants no metadata */
+  begin(raws: readonly string[], context: NotesContext): BegunTokens | undefined;
   readonly operations: readonly V3Operation[];
 };
 
@@ -33,11 +42,23 @@ export type TokenMetadataDependencies = {
 };
 
 export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependencies): TokenMetadata {
-  const read = async (among: FoundAccounts, store: V3Context['store']): Promise<Metadata> =>
-    writeTexts(viewTokens(await tokens.find(tokensAmong(among), store)));
+  async function read(among: FoundAccounts, store: V3Context['store'], begun?: BegunTokens): Promise<Metadata> {
+    const raws = [...tokensAmong(among)];
+    // Others may be among them that were not known yet.
+    const found = begun?.count === raws.length ? begun.found : tokens.find(raws, store);
+    return writeTexts(viewTokens(await found));
+  }
 
   return {
-    metadataOf: async (found, { store, settings }) => (settings.metadata ? read(found, store) : emptyMetadata),
+    metadataOf: async (found, { store, settings }, begun) =>
+      settings.metadata ? read(found, store, begun) : emptyMetadata,
+    begin(raws, { store, settings }) {
+      if (!settings.metadata) return undefined;
+      const found = tokens.find(raws, store);
+      // Told to whoever waits for it, if anybody still does.
+      found.catch(() => {});
+      return { count: raws.length, found };
+    },
     operations: [
       defineV3Operation({
         name: 'metadata',

@@ -5,7 +5,11 @@ import { migrate } from '#service/store/migrate.ts';
 import { changesMax } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
+import { createAccountNotes } from '#service/v3/account-notes.ts';
+import { createAddressBooks } from '#service/v3/address-book.ts';
+import { createKnownAccounts } from '#service/v3/known-accounts.ts';
 import { createKnownTokens, type KnownTokens } from '#service/v3/known-tokens.ts';
+import { createTokenMetadata } from '#service/v3/metadata.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
@@ -66,13 +70,14 @@ const some: TokenRows = {
   metadata: [metadataRow({ address: keyOf('master', 2), type: 'jetton_masters' })],
 };
 
-/** All of those. */
-const texts = [
-  ...[2, 1].map((at) => raw('master', at)),
-  ...[0, 1].map((at) => raw('wallet', at)),
-  raw('collection', 0),
-  raw('item', 0),
+/** All of those but a master. */
+const keys = [
+  ...[2, 1].map((at) => keyOf('master', at)),
+  ...[0, 1].map((at) => keyOf('wallet', at)),
+  keyOf('collection', 0),
+  keyOf('item', 0),
 ];
+const texts = keys.map(rawOf);
 
 describe('known tokens', () => {
   it('are read once, balances each time; masters of wallets come behind', async () => {
@@ -289,4 +294,72 @@ describe('known tokens', () => {
     },
     60_000,
   );
+});
+
+const context = (store: StoreReader) => ({
+  store,
+  settings: { addressBook: true, metadata: true, timeoutMs: 1000, actionsVersion: undefined },
+});
+
+function createNotes() {
+  const given = { clock: () => 0, metrics: createKeptMetrics(new Registry()) };
+  const accounts = createKnownAccounts({ testOnly: false }, given);
+  const metadata = createTokenMetadata({ accounts, tokens: createKnownTokens(given) });
+  return createAccountNotes({ accounts, ...createAddressBooks({ accounts }), ...metadata });
+}
+
+describe('the metadata of an answer', () => {
+  const setState = `INSERT INTO latest_account_states (account, hash, balance, status, utime, last_trans_hash, last_trans_lt)
+    SELECT account, $2, 0, 1, 1, $2, 1 FROM unnest($1::bytea[]) AS account ON CONFLICT DO NOTHING`;
+  afterEach(() => change('TRUNCATE latest_account_states'));
+
+  it('of accounts that are known as tokens is read beside their names', async () => {
+    await put(some);
+    await change(setState, [keys, Buffer.alloc(32, 9)]);
+    const notes = createNotes();
+    const first = await notes.notesOf(texts, context(index.store));
+    expect(Object.keys(first.metadata.toJSON())).toEqual([...texts, raw('master', 0)]);
+    const asked = Promise.withResolvers<void>();
+    const waiting: StoreReader = {
+      async read(sql, values, mode) {
+        if (mode?.statement === 'tokens') asked.resolve();
+        else await asked.promise;
+        return index.store.read<never>(sql, values, mode);
+      },
+    };
+    const again = await notes.notesOf(texts, context(waiting));
+    expect(again.metadata.toJSON()).toEqual(first.metadata.toJSON());
+    expect(again.address_book.toJSON()).toEqual(first.address_book.toJSON());
+  });
+
+  it('has those that became tokens since, in their places', async () => {
+    const { items, ...before } = some;
+    await put(before);
+    await change(setState, [keys, Buffer.alloc(32, 9)]);
+    const notes = createNotes();
+    const given = [raw('item', 0), ...texts.slice(0, -1)];
+    expect(Object.keys((await notes.notesOf(given, context(index.store))).metadata.toJSON())).not.toContain(given[0]);
+    await put({ items: items! });
+    const told = await notes.notesOf(given, context(index.store));
+    expect(Object.keys(told.metadata.toJSON())).toEqual([...given, raw('master', 0)]);
+    expect(told.metadata.toJSON()).toEqual(
+      (await createNotes().notesOf(given, context(index.store))).metadata.toJSON(),
+    );
+  });
+
+  it('fails as what it reads does', async () => {
+    await put(some);
+    await change(setState, [keys, Buffer.alloc(32, 9)]);
+    const notes = createNotes();
+    await notes.notesOf(texts, context(index.store));
+    const failing = (statement: string): StoreReader => ({
+      read: (sql, values, mode) =>
+        mode?.statement === statement
+          ? Promise.reject(new Error(statement))
+          : index.store.read<never>(sql, values, mode),
+    });
+    for (const statement of ['tokens', 'account_names']) {
+      await expect(notes.notesOf(texts, context(failing(statement)))).rejects.toThrow(statement);
+    }
+  });
 });
