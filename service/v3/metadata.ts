@@ -22,7 +22,7 @@ export const metadata: Shape<Metadata> = { schema, definitions };
 export type NotesContext = Pick<V3Context, 'store' | 'settings'>;
 
 /** Tokens that are being read. */
-export type BegunTokens = { readonly count: number; readonly found: ReturnType<KnownTokens['find']> };
+export type BegunTokens = { readonly raws: readonly string[]; readonly found: ReturnType<KnownTokens['find']> };
 
 /** Metadata for answers. */
 export type TokenMetadata = {
@@ -45,7 +45,8 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
   async function read(among: FoundAccounts, store: V3Context['store'], begun?: BegunTokens): Promise<Metadata> {
     const raws = [...tokensAmong(among)];
     // Others may be among them that were not known yet.
-    const found = begun?.count === raws.length ? begun.found : tokens.find(raws, store);
+    const areAll = begun?.raws.length === raws.length && raws.every((raw, at) => raw === begun.raws[at]);
+    const found = areAll ? begun.found : tokens.find(raws, store);
     return writeTexts(viewTokens(await found));
   }
 
@@ -57,7 +58,7 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
       const found = tokens.find(raws, store);
       // Told to whoever waits for it, if anybody still does.
       found.catch(() => {});
-      return { count: raws.length, found };
+      return { raws, found };
     },
     operations: [
       defineV3Operation({
