@@ -75,7 +75,13 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     logger: dependencies.logger,
   });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
-  const families = v3Families(config, dependencies.live, pending, { wanted, clock, register, threads });
+  const families = v3Families(config, dependencies.live, pending, {
+    wanted,
+    clock,
+    register,
+    threads,
+    random: Math.random,
+  });
   return {
     v3: createV3(families, { store, nowMs: clock, register }),
     unreadable: () => watch.reason(),

@@ -38,7 +38,7 @@ export function v3Families(
   { network }: Pick<ServiceConfig, 'network'>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  { wanted, clock, register, threads }: V3FamiliesDependencies,
+  { wanted, clock, register, threads, random }: V3FamiliesDependencies,
 ): V3Operation[] {
   // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
   const metrics = createKeptMetrics(register);
@@ -48,7 +48,7 @@ export function v3Families(
   const tokenMetadata = createTokenMetadata({ accounts, tokens });
   const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createWriters({ register, metrics, threads });
+  const writers = createWriters({ register, metrics, threads, random });
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),

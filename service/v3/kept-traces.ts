@@ -25,8 +25,12 @@ export type FoundTraces = {
 };
 
 export type KeptTracesDependencies = {
-  /** Those that were asked for last. */
+  /** Of those that were asked for last, what the index has not written, and what is asked for most. */
   readonly texts: KeptTexts<KeptTrace>;
+  /** Of those what the index has written: packed as it is there, a sixth of its text. */
+  readonly packed: KeptTexts<KeptTrace>;
+  /** From 0 to below 1. */
+  readonly random: () => number;
   /** Told of each that is looked for. */
   readonly counted: (outcome: KeptOutcome, traces: number) => void;
 };
@@ -34,20 +38,27 @@ export type KeptTracesDependencies = {
 /** A larger trace is asked for seldom; a tree may be as deep as it has transactions, and this is what is written of one at once. */
 const TRANSACTIONS_MAX = 256;
 
+/** Of the packed traces in memory that are unpacked, the part whose texts are kept as well: of a few asks most of what is asked for again and again, of one a little. */
+const TEXT_KEPT_RATE = 1 / 8;
+
 /** In memory, and behind that in the index. */
-export function createKeptTraces({ texts, counted }: KeptTracesDependencies): KeptTraces {
-  /** What is unpacked is kept. */
-  function unpackTogether(batch: readonly StoredTrace[]): readonly ReadTrace[] | undefined {
-    const unpacked = unpackTraces(batch.map((one) => one.packed));
-    return unpacked?.map((kept, at) => {
-      const { row } = batch[at]!;
-      texts.keep(keyOf(row), { parts: [kept.text], names: kept.names });
-      return [row, kept];
+export function createKeptTraces({ texts, packed, random, counted }: KeptTracesDependencies): KeptTraces {
+  function keepUnpacked({ row, frame, isKept }: PackedTrace, { text, names }: Kept<KeptTrace>): void {
+    if (!isKept) packed.keep(keyOf(row), { parts: [frame], names });
+    else if (random() < TEXT_KEPT_RATE) texts.keep(keyOf(row), { parts: [text], names });
+  }
+
+  /** What could be unpacked is kept. */
+  function unpackTogether(batch: readonly PackedTrace[]): readonly ReadTrace[] | undefined {
+    const unpacked = unpackTraces(batch.map(({ frame }) => frame));
+    return unpacked?.map((trace, at) => {
+      keepUnpacked(batch[at]!, trace);
+      return [batch[at]!.row, trace];
     });
   }
 
-  async function unpack(stored: readonly StoredTrace[]): Promise<readonly ReadTrace[]> {
-    const batches = batchesOf(stored, (one) => one.packed);
+  async function unpack(traces: readonly PackedTrace[]): Promise<readonly ReadTrace[]> {
+    const batches = batchesOf(traces, ({ frame }) => frame);
     const together = await mapPaced(batches, (batch) => ({ batch, read: unpackTogether(batch) }));
     const left = together.flatMap(({ batch, read }) => (read === undefined ? batch : []));
     const apart = await mapPaced(left, (one) => unpackTogether([one]) ?? []);
@@ -56,16 +67,24 @@ export function createKeptTraces({ texts, counted }: KeptTracesDependencies): Ke
 
   return {
     async find(rows, reader) {
-      const wanted = await mapPaced(rows.filter(mayBeKept), (row) => ({ row, kept: texts.get(keyOf(row)) }));
-      const kept = wanted.flatMap(({ row, kept: one }): ReadTrace[] => (one === undefined ? [] : [[row, one]]));
-      const missing = wanted.filter((one) => one.kept === undefined).map(({ row }) => row);
+      const written: ReadTrace[] = [];
+      const kept: PackedTrace[] = [];
+      const missing: TraceRow[] = [];
+      await mapPaced(rows.filter(mayBeKept), (row) => {
+        const key = keyOf(row);
+        const text = texts.get(key);
+        const frame = text === undefined ? packed.get(key) : undefined;
+        if (text !== undefined) written.push([row, text]);
+        else if (frame !== undefined) kept.push({ row, ...frame.names, frame: frame.text, isKept: true });
+        else missing.push(row);
+      });
       const stored = await findStored(missing, reader);
-      counted('kept', kept.length);
+      counted('kept', written.length + kept.length);
       counted('stored', stored.length);
       counted('made', missing.length - stored.length);
-      const known = new Map<TraceRow, BeforeReading>(kept.map(([row, { names }]) => [row, names]));
-      for (const one of stored) known.set(one.row, one);
-      return { known, read: async () => new Map([...kept, ...(await unpack(stored))]) };
+      const known = new Map<TraceRow, BeforeReading>(written.map(([row, { names }]) => [row, names]));
+      for (const one of [...kept, ...stored]) known.set(one.row, one);
+      return { known, read: async () => new Map([...written, ...(await unpack([...kept, ...stored]))]) };
     },
     keep(row, trace) {
       if (mayBeKept(row)) texts.keep(keyOf(row), trace);
@@ -77,18 +96,24 @@ type BeforeReading = Pick<KeptTrace, 'accounts' | 'messages'>;
 
 type ReadTrace = readonly [row: TraceRow, kept: Kept<KeptTrace>];
 
-/** As the index has it. */
-type StoredTrace = BeforeReading & { readonly row: TraceRow; readonly packed: Buffer };
+type PackedTrace = BeforeReading & {
+  readonly row: TraceRow;
+  /** As `packTrace` gives it. */
+  readonly frame: Buffer;
+  /** In memory. */
+  readonly isKept: boolean;
+};
 
 /** What the index has of traces that memory has not. */
-async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<readonly StoredTrace[]> {
+async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<readonly PackedTrace[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.trace_id);
   const stored = new Map((await readWrittenTraces(reader, ids, traceForm)).map((one) => [keyOf(one), one]));
-  return rows.flatMap((row): StoredTrace[] => {
+  return rows.flatMap((row): PackedTrace[] => {
     const one = stored.get(keyOf(row));
     if (one === undefined) return [];
-    return [{ row, packed: one.packed, messages: one.messages, accounts: one.accounts.map(viewAccountKey) }];
+    const accounts = one.accounts.map(viewAccountKey);
+    return [{ row, frame: one.packed, messages: one.messages, accounts, isKept: false }];
   });
 }
 

@@ -10,7 +10,7 @@ import {
   type Infer,
   type Shape,
 } from '../contract/shape.ts';
-import type { TraceRow } from '../store/tables.ts';
+import type { FoundTrace } from '../store/queries/traces.ts';
 import { action, type ActionView } from './action-views.ts';
 import { anyText, flag, hash, integer, intString, orNull, uintString, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { growTree, type TraceNode } from './trace-tree.ts';
@@ -71,19 +71,16 @@ export type TraceView = Infer<typeof trace>;
 /** Why a trace is shown without its transactions. */
 export type Withheld = 'trace is too large' | 'too many transactions in one answer';
 
-/** What a trace means. */
-export type TraceMeaning = {
-  /** As it is stored; 0 for a trace that is not classified. */
-  readonly classification: number;
-  /** Undefined when nobody asks for them. */
-  readonly actions: readonly ActionView[] | undefined;
-};
-
 /**
  * One trace.
  * @param content what it holds, or why that is not shown
+ * @param actions undefined when nobody asks for them
  */
-export function viewTrace(row: TraceRow, content: TraceContent | Withheld, meaning: TraceMeaning): TraceView {
+export function viewTrace(
+  row: FoundTrace,
+  content: TraceContent | Withheld,
+  actions: readonly ActionView[] | undefined,
+): TraceView {
   const { warning, ...transactions } = typeof content === 'string' ? { warning: content } : content;
   return {
     trace_id: viewBytes(row.trace_id),
@@ -99,11 +96,11 @@ export function viewTrace(row: TraceRow, content: TraceContent | Withheld, meani
       messages: row.edges,
       transactions: row.nodes,
       pending_messages: row.pending_edges,
-      classification_state: classifications[meaning.classification] ?? 'unclassified',
+      classification_state: classifications[row.classification ?? 0] ?? 'unclassified',
     },
     is_incomplete: typeof content === 'string',
     ...(warning !== undefined && { warning }),
-    ...(meaning.actions && { actions: meaning.actions }),
+    ...(actions && { actions }),
     ...transactions,
   };
 }

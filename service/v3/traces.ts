@@ -2,10 +2,9 @@ import { mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import type { Values } from '../contract/parameter.ts';
 import { accountKey } from '../store/account-key.ts';
-import { hashKey } from '../store/hash-key.ts';
 import { findActionsOfTraces } from '../store/queries/actions.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
-import { findTraces, readClassifications, traceOrder } from '../store/queries/traces.ts';
+import { findTraces, traceOrder, type FoundTrace } from '../store/queries/traces.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import type { ActionNetwork } from './action-derived.ts';
@@ -16,7 +15,7 @@ import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
 import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
-import { trace, viewTrace, type TraceMeaning, type TraceView, type Withheld } from './trace-views.ts';
+import { trace, viewTrace, type TraceView, type Withheld } from './trace-views.ts';
 import type { TraceWriter } from './trace-writer.ts';
 
 /** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
@@ -76,16 +75,21 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
     const rows = await readList(values, context);
     const withheld = withholdLarge(rows);
     const whole = rows.filter((row) => !withheld.has(row));
-    const [{ shown, meant, meanings }, opened] = await Promise.all([
-      readMeanings(rows, { whole, withActions, network, supported: supportedBy(values, context) }, store),
+    const [{ shown, meant }, opened] = await Promise.all([
+      withActions ? readActions(whole, { network, supported: supportedBy(values, context) }, store) : noActions,
       writer.open(whole, store),
     ]);
     const [contents, told] = await Promise.all([
       opened.write(),
       notes.notesOf([...opened.accounts, ...addressesOfActions(meant, shown)], context),
     ]);
+    const actions = Map.groupBy(shown, (view) => view.trace_id);
     const traces = rows.map((row): TraceView =>
-      viewTrace(row, withheld.get(row) ?? contents.get(row)!, meanings.get(hashKey(row.trace_id))!),
+      viewTrace(
+        row,
+        withheld.get(row) ?? contents.get(row)!,
+        withActions ? (actions.get(viewBytes(row.trace_id)) ?? []) : undefined,
+      ),
     );
     return { traces, ...told };
   };
@@ -118,7 +122,7 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
   ];
 }
 
-async function readList(values: TraceValues, context: V3Context): Promise<readonly TraceRow[]> {
+async function readList(values: TraceValues, context: V3Context): Promise<readonly FoundTrace[]> {
   const { store } = context;
   const { account: one, mcSeqno } = values;
   if (mcSeqno !== undefined) await expectIndexed(store, mcSeqno);
@@ -127,42 +131,20 @@ async function readList(values: TraceValues, context: V3Context): Promise<readon
   return readPage(order, values, context, (after) => findTraces(store, filter, { ...values, after }));
 }
 
-/** What traces mean, by the keys of their ids; with the actions of all of them. */
-type Meanings = {
-  readonly meanings: ReadonlyMap<string, TraceMeaning>;
-  readonly meant: readonly ShownAction[];
-  readonly shown: readonly ActionView[];
-};
+/** As the index has them, and as they are shown. */
+type TraceActions = { readonly meant: readonly ShownAction[]; readonly shown: readonly ActionView[] };
 
-type Asked = {
-  /** Traces that are shown with what they hold. */
-  readonly whole: readonly TraceRow[];
-  readonly withActions: boolean;
-  readonly network: ActionNetwork;
-  /** Types of actions. */
-  readonly supported: Iterable<string>;
-};
+const noActions: TraceActions = { meant: [], shown: [] };
 
-async function readMeanings(
+/** @param supported types of actions */
+async function readActions(
   rows: readonly TraceRow[],
-  { whole, withActions, network, supported }: Asked,
+  { network, supported }: { readonly network: ActionNetwork; readonly supported: Iterable<string> },
   store: StoreReader,
-): Promise<Meanings> {
+): Promise<TraceActions> {
   const ids = rows.map((row) => row.trace_id);
-  const idsOfWhole = whole.map((row) => row.trace_id);
-  const [classified, found] = await Promise.all([
-    readClassifications(store, ids),
-    withActions ? findActionsOfTraces(store, idsOfWhole, [...supported]) : [],
-  ]);
-  const states = new Map(classified.map((row) => [hashKey(row.trace_id), row.state]));
-  const meant = found.map(ofRow);
-  const shown = await mapPaced(meant, (one) => viewAction(one, network, noExtras));
-  const actions = Map.groupBy(shown, (view) => view.trace_id);
-  const meaningOf = (id: Uint8Array): TraceMeaning => ({
-    classification: states.get(hashKey(id)) ?? 0,
-    actions: withActions ? (actions.get(viewBytes(id)) ?? []) : undefined,
-  });
-  return { meanings: new Map(ids.map((id) => [hashKey(id), meaningOf(id)])), meant, shown };
+  const meant = (await findActionsOfTraces(store, ids, [...supported])).map(ofRow);
+  return { meant, shown: await mapPaced(meant, (one) => viewAction(one, network, noExtras)) };
 }
 
 /** Traces whose transactions are not shown: those that are too large, and those that no longer fit the answer. */

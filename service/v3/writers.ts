@@ -28,25 +28,33 @@ const transactionBytesMax = 160 * MIB;
 /** Some 20,000 messages of mainnet. */
 const messageBytesMax = 48 * MIB;
 
-/** Some 600 traces of mainnet: the newest, and those of the busiest accounts. The index has those that ended while it followed its network. */
+/** Some 450 traces of mainnet: what of the newest and of the busiest accounts is asked for again and again. */
 const traceBytesMax = 16 * MIB;
+
+/** Some 20,000 traces that the index has written, as it has those that ended while it followed its network. */
+const packedTraceBytesMax = 128 * MIB;
 
 export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & {
   readonly register: Registry;
   readonly metrics: KeptMetrics;
+  /** From 0 to below 1. */
+  readonly random: () => number;
 };
 
-export function createWriters({ register, metrics, threads }: WritersDependencies): Writers {
+export function createWriters({ register, metrics, threads, random }: WritersDependencies): Writers {
   const counting = (kind: KeptKind): KeptTextsDependencies => ({
     counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
   });
   const transactions = createKeptTexts<KeptNames>({ bytesMax: transactionBytesMax }, counting('transactions'));
   const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax }, counting('messages'));
-  const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, { counted: () => {} });
+  // Counted where it is known whether the index has those that are not kept.
+  const uncounted: KeptTextsDependencies = { counted: () => {} };
+  const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, uncounted);
+  const packedTraces = createKeptTexts<KeptTrace>({ bytesMax: packedTraceBytesMax }, uncounted);
   const { written } = createWritingMetrics(register);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
-  metrics.holds('traces', traces.bytes);
+  metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());
   const writer = createTransactionWriter({ texts: transactions, threads, written });
   return {
     transactions: writer,
@@ -54,6 +62,8 @@ export function createWriters({ register, metrics, threads }: WritersDependencie
     traces: createTraceWriter({
       kept: createKeptTraces({
         texts: traces,
+        packed: packedTraces,
+        random,
         counted: (outcome, count) => metrics.counted('traces', outcome, count),
       }),
       transactions: writer,

@@ -1,4 +1,3 @@
-import type { TraceClassificationRow } from '../meaning-tables.ts';
 import { traces, type TraceRow } from '../tables.ts';
 import { anyKeyAt, columnsOf, createConditions, distinctKeys, keyAt, keysAt, pageOf } from './conditions.ts';
 import type { WrittenTraceRow } from '../written-traces.ts';
@@ -30,15 +29,22 @@ export type TraceFilter = {
   readonly endLt?: bigint | undefined;
 };
 
+/** A trace, and what became of it when it was to be classified: 0 left as it is, 1 failed, 2 ok, 3 broken; null where it is still to be. */
+export type FoundTrace = TraceRow & { readonly classification: number | null };
+
+/** Columns of `FoundTrace`. @param alias of the table of traces */
+const foundColumns = (alias: string): string =>
+  `${columnsOf(traces, alias)}, (SELECT c.state FROM trace_classifications c WHERE c.trace_id = ${alias}.trace_id) AS classification`;
+
 /**
  * Traces by their end, which is a time when the filter has a window of time and else an lt; equals by id. Rides, by what is given: the primary key,
- * the index on `mc_seqno_end`, those of `trace_accounts` on account and end, those of `traces` on its end.
+ * the index on `mc_seqno_end`, those of `trace_accounts` on account and end, those of `traces` on its end; for classifications their primary key.
  */
 export async function findTraces(
   store: StoreReader,
   filter: TraceFilter,
   page: SortedPage & After,
-): Promise<readonly TraceRow[]> {
+): Promise<readonly FoundTrace[]> {
   const { account, mcSeqno } = filter;
   const ids = await idsOf(store, filter);
   if (ids?.length === 0) return [];
@@ -51,7 +57,7 @@ export async function findTraces(
     (at) => `EXISTS (SELECT FROM trace_accounts a WHERE a.account = ${at} AND a.trace_id = e.trace_id)`,
   );
   return store.read(
-    `SELECT ${columnsOf(traces, 'e')} FROM traces e ${conditions.where()} ${orderBy(traceOrder(filter, page), 'e')} ${pageOf(page)}`,
+    `SELECT ${foundColumns('e')} FROM traces e ${conditions.where()} ${orderBy(traceOrder(filter, page), 'e')} ${pageOf(page)}`,
     conditions.values,
   );
 }
@@ -61,13 +67,13 @@ function findOfAccount(
   store: StoreReader,
   filter: TraceFilter & { readonly account: Uint8Array },
   page: SortedPage & After,
-): Promise<readonly TraceRow[]> {
+): Promise<readonly FoundTrace[]> {
   const conditions = conditionsOf(filter, page);
   conditions.when(filter.account, (at) => `e.account = ${at}`);
   const order = orderBy(traceOrder(filter, page), 'e');
   const cut = `SELECT e.trace_id, e.end_lt, e.end_utime FROM trace_accounts e ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read(
-    `SELECT ${columnsOf(traces, 't')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
+    `SELECT ${foundColumns('t')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
     conditions.values,
   );
 }
@@ -176,12 +182,4 @@ export function readTransactionsOfMessages(
     [hashes],
     { statement: 'transactions_of_messages' },
   );
-}
-
-/** What became of traces when they were to be classified: 0 left as they are, 1 failed, 2 ok, 3 broken. Those that are still to be are not there. Rides the primary key. */
-export function readClassifications(
-  store: StoreReader,
-  traceIds: readonly Uint8Array[],
-): Promise<readonly Pick<TraceClassificationRow, 'trace_id' | 'state'>[]> {
-  return store.read('SELECT trace_id, state FROM trace_classifications WHERE trace_id = ANY($1::bytea[])', [traceIds]);
 }

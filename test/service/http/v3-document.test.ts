@@ -14,7 +14,11 @@ import type { OpenApi } from './reference.ts';
 const nobody = new Proxy({}, { get: () => ({}) });
 
 const v3 = createV3(
-  v3Families({ network: 'mainnet' }, nobody as never, nobody as never, { clock: () => 0, register: new Registry() }),
+  v3Families({ network: 'mainnet' }, nobody as never, nobody as never, {
+    clock: () => 0,
+    random: () => 0,
+    register: new Registry(),
+  }),
   {
     store: nobody as never,
     nowMs: () => 0,

@@ -52,6 +52,8 @@ async function answer(asked: readonly TraceRow[]) {
   };
   const kept = createKeptTraces({
     texts: createKeptTexts({ bytesMax: 16_000_000 }, { counted: () => {} }),
+    packed: createKeptTexts({ bytesMax: 16_000_000 }, { counted: () => {} }),
+    random: () => 0,
     counted: (outcome, traces) => (outcomes[outcome] = traces),
   });
   const writer = createTraceWriter({ kept, transactions: createTransactionWriter({ texts: noTexts }) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { TraceRow } from '#service/store/tables.ts';
+import type { FoundTrace } from '#service/store/queries/traces.ts';
 import { Written } from '#service/contract/paced.ts';
 import { withholdLarge } from '#service/v3/traces.ts';
 import { viewContent, viewTrace } from '#service/v3/trace-views.ts';
@@ -8,7 +8,7 @@ import type { WrittenTransaction } from '#service/v3/shown-transactions.ts';
 
 const id = Buffer.alloc(32, 1);
 
-function traceRow(given: Partial<TraceRow> = {}): TraceRow {
+function traceRow(given: Partial<FoundTrace> = {}): FoundTrace {
   return {
     trace_id: id,
     external_hash: Buffer.alloc(32, 2),
@@ -23,6 +23,7 @@ function traceRow(given: Partial<TraceRow> = {}): TraceRow {
     pending_edges: 0,
     edges: 3,
     nodes: 2,
+    classification: null,
     ...given,
   };
 }
@@ -35,12 +36,10 @@ function written(hash: string, took: string, sent: readonly string[]): WrittenTr
 
 const text = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
-const unclassified = { classification: 0, actions: undefined };
-
 describe('a trace', () => {
   test('is shown with its tree, the order of its transactions and all of them', () => {
     const [root, child] = [written(text(1), 'outside', ['m']), written('c', 'm', [])];
-    const { transactions, ...trace } = viewTrace(traceRow(), viewContent(text(1), [root, child]), unclassified);
+    const { transactions, ...trace } = viewTrace(traceRow(), viewContent(text(1), [root, child]), undefined);
     const byHash = { [text(1)]: root.json.toJSON(), c: child.json.toJSON() };
     expect((transactions as Written<unknown>).toJSON()).toEqual(byHash);
     expect(trace).toEqual({
@@ -70,22 +69,22 @@ describe('a trace', () => {
   });
 
   test('that goes on, or whose beginning is not known, says so', () => {
-    const statesOf = (state: number) => viewTrace(traceRow({ state, pending_edges: 4 }), {}, unclassified).trace_info;
+    const statesOf = (state: number) => viewTrace(traceRow({ state, pending_edges: 4 }), {}, undefined).trace_info;
     expect(statesOf(1)).toMatchObject({ trace_state: 'pending', pending_messages: 4 });
     expect(statesOf(2)).toMatchObject({ trace_state: 'broken' });
-    expect(viewTrace(traceRow({ external_hash: null }), {}, unclassified).external_hash).toBeNull();
+    expect(viewTrace(traceRow({ external_hash: null }), {}, undefined).external_hash).toBeNull();
   });
 
   test('with a transaction that hangs on nothing carries a warning', () => {
     const transactions = [written(text(1), 'outside', []), written('c', 'lost', [])];
-    const shown = viewTrace(traceRow(), viewContent(text(1), transactions), { classification: 3, actions: [] });
+    const shown = viewTrace(traceRow({ classification: 3 }), viewContent(text(1), transactions), []);
     expect(shown).toMatchObject({ warning: 'missing node in trace found', is_incomplete: false, actions: [] });
     expect(shown.trace_info.classification_state).toBe('broken');
     expect(shown.transactions_order).toEqual([text(1), 'c']);
   });
 
   test('that is too large is shown without its transactions', () => {
-    const shown = viewTrace(traceRow({ nodes: 4001 }), 'trace is too large', unclassified);
+    const shown = viewTrace(traceRow({ nodes: 4001 }), 'trace is too large', undefined);
     expect(shown).toMatchObject({ is_incomplete: true, warning: 'trace is too large' });
     expect(shown.trace_info.transactions).toBe(4001);
     for (const field of ['trace', 'transactions', 'transactions_order', 'actions'])

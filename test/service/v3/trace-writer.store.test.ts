@@ -7,7 +7,6 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { createKeptTexts } from '#service/v3/kept-texts.ts';
 import { createKeptTraces } from '#service/v3/kept-traces.ts';
 import type { KeptOutcome } from '#service/v3/metrics.ts';
-import type { KeptTrace } from '#service/v3/packed-trace.ts';
 import type { TraceContent } from '#service/v3/trace-views.ts';
 import { createTraceWriter, type TraceWriter } from '#service/v3/trace-writer.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
@@ -47,7 +46,9 @@ function createWriter(): { readonly writer: TraceWriter; readonly found: KeptOut
   const bytesMax = 16_000_000;
   const kept = createKeptTexts<KeptNames>({ bytesMax }, { counted: () => {} });
   const traces = createKeptTraces({
-    texts: createKeptTexts<KeptTrace>({ bytesMax }, { counted: () => {} }),
+    texts: createKeptTexts({ bytesMax }, { counted: () => {} }),
+    packed: createKeptTexts({ bytesMax }, { counted: () => {} }),
+    random: () => 0,
     counted: (outcome, count) => void found.push(...Array.from({ length: count }, () => outcome)),
   });
   return { writer: createTraceWriter({ kept: traces, transactions: createTransactionWriter({ texts: kept }) }), found };

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
 import { actionOrder, findActions, findActionsOfTraces, type ActionFilter } from '#service/store/queries/actions.ts';
-import { readClassifications } from '#service/store/queries/traces.ts';
 import { supportedTypes } from '#service/v3/action-versions.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
@@ -128,12 +127,9 @@ describe('no query of actions reads or sorts them all', () => {
     expect(plans.filter((plan) => !new RegExp(`(using|on) ${wanted}`).test(plan))).toEqual([]);
   });
 
-  it('of traces, with what became of those', async () => {
-    const plans = await planned.plansOf([
-      () => findActionsOfTraces(planned.reader, [hash], supported),
-      () => readClassifications(planned.reader, [hash]),
-    ]);
+  it('of traces', async () => {
+    const plans = await planned.plansOf([() => findActionsOfTraces(planned.reader, [hash], supported)]);
     expect(plans.filter((plan) => plan.includes('Seq Scan'))).toEqual([]);
-    expect(plans).toHaveLength(2);
+    expect(plans).toHaveLength(1);
   });
 });
