@@ -19,7 +19,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 
 /** Raise with every change of what this code makes of the same manifest: an operator with another number rolls pods out one TonApi after the other. */
-export const templateRevision = 6;
+export const templateRevision = 7;
 
 /** Where the service listens in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;
@@ -32,8 +32,8 @@ const closeSeconds = 5;
 
 const defaultDrainSeconds = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
-/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 260, and half as much may wait to be collected, besides the larger young generation. */
-const indexRequests = { ...defaultRequests, memory: '1Gi' } as const;
+/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 400, and a third as much may wait to be collected, besides the larger young generation. */
+const indexRequests = { ...defaultRequests, memory: '1280Mi' } as const;
 
 /** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */
 export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {

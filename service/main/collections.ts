@@ -17,11 +17,11 @@ export function tuneCollections(): void {
 }
 
 /**
- * Of processes that answer v3: the heap may grow to twice what lives on, and what lies outside of it to one and a half times that, most of which are the texts that are
+ * Of processes that answer v3: the heap may grow to twice what lives on, and what lies outside of it to one and a third times that, most of which are the texts that are
  * kept. Most of an answer lies there and does not live long, and V8 marked the heap whenever there were 64 MiB more of it: once in a dozen pages of a hundred traces.
  */
 export function tuneAnswers(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
-  setFlagsFromString('--external-memory-max-growing-factor=1.5');
+  setFlagsFromString('--external-memory-max-growing-factor=1.33');
   setFlagsFromString('--heap-growing-percent=100');
 }
