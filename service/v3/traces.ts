@@ -75,14 +75,20 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
     const rows = await readList(values, context);
     const withheld = withholdLarge(rows);
     const whole = rows.filter((row) => !withheld.has(row));
-    const [{ shown, meant }, opened] = await Promise.all([
-      withActions ? readActions(whole, { network, supported: supportedBy(values, context) }, store) : noActions,
-      writer.open(whole, store),
-    ]);
-    const [contents, told] = await Promise.all([
-      opened.write(),
-      notes.notesOf([...opened.accounts, ...addressesOfActions(meant, shown)], context),
-    ]);
+    const reading = withActions
+      ? readActions(whole, { network, supported: supportedBy(values, context) }, store)
+      : Promise.resolve(noActions);
+    const write = async () => {
+      const opened = await writer.open(whole, store);
+      // What traces hold is written while Postgres still looks for their actions.
+      return Promise.all([
+        opened.write(),
+        reading.then(({ meant, shown }) =>
+          notes.notesOf([...opened.accounts, ...addressesOfActions(meant, shown)], context),
+        ),
+      ]);
+    };
+    const [{ shown }, [contents, told]] = await Promise.all([reading, write()]);
     const actions = Map.groupBy(shown, (view) => view.trace_id);
     const traces = rows.map((row): TraceView =>
       viewTrace(
