@@ -49,13 +49,8 @@ export function packTrace({ parts, names }: NewTrace): Buffer | undefined {
   return zstdCompressSync(Buffer.concat(pieces), { dictionary, params: checked });
 }
 
-/** Stands between traces that are unpacked at once: bytes that no UTF-8 has, nor any length of names. */
-const border = Buffer.alloc(4, 0xff);
-
-const packedBorder = zstdCompressSync(border);
-
-/** Of the packed traces of one call of zstd: several times as much unpacked, in a millisecond. */
-const PACKED_AT_ONCE_BYTES = 128 * 1024;
+/** Of the traces of one call of zstd, as long as there are several: a millisecond. */
+const UNPACKED_AT_ONCE_BYTES = 768 * 1024;
 
 /** What zstd gives at once: of larger pieces more is left unused, which counts as garbage all the same. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
@@ -65,8 +60,8 @@ export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffe
   let batch: T[] = [];
   let bytes = 0;
   for (const trace of traces) {
-    const { length } = packedOf(trace);
-    if (batch.length > 0 && bytes + length > PACKED_AT_ONCE_BYTES) {
+    const length = unpackedBytes(packedOf(trace)) ?? 0;
+    if (batch.length > 0 && bytes + length > UNPACKED_AT_ONCE_BYTES) {
       yield batch;
       [batch, bytes] = [[], 0];
     }
@@ -83,28 +78,44 @@ export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffe
  */
 export function unpackTraces(batch: readonly Buffer[]): readonly Kept<KeptTrace>[] | undefined {
   try {
-    const frames = Buffer.concat(batch.flatMap((packed) => [packed, packedBorder]));
-    const bytes = zstdDecompressSync(frames, {
+    const bytes = zstdDecompressSync(Buffer.concat(batch), {
       dictionary,
       chunkSize: UNPACKED_CHUNK_BYTES,
-      maxOutputLength: PACKED_FROM_BYTES_MAX + border.length,
+      maxOutputLength: PACKED_FROM_BYTES_MAX,
     });
-    return cut(bytes, batch.length).map(readUnpacked);
+    return cut(bytes, batch).map(readUnpacked);
   } catch {
     return undefined;
   }
 }
 
-/** @throws Error there are not as many */
-function cut(bytes: Buffer, count: number): Buffer[] {
-  const parts: Buffer[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(border); end >= 0; end = bytes.indexOf(border, start)) {
-    parts.push(bytes.subarray(start, end));
-    start = end + border.length;
-  }
-  if (parts.length !== count || start !== bytes.length) throw new Error('not as many traces as were unpacked');
+/** @throws Error they are not what was unpacked */
+function cut(bytes: Buffer, batch: readonly Buffer[]): Buffer[] {
+  let end = 0;
+  const parts = batch.map((packed) => bytes.subarray(end, (end += unpackedBytes(packed) ?? 0)));
+  if (end !== bytes.length) throw new Error('not the traces that were unpacked');
   return parts;
+}
+
+const FRAME_MAGIC = 0xfd2fb528;
+
+/** Bits of a descriptor: a single segment, so that no size of a window stands before that of the content, and no id of a dictionary. */
+const DESCRIPTOR = { mask: 0b10_1011, wanted: 0b10_0000 };
+
+/** Bytes of the content's size by its flag, and what is less in them. */
+const SIZE_FORMS = [
+  { bytes: 1, less: 0 },
+  { bytes: 2, less: 256 },
+  { bytes: 4, less: 0 },
+] as const;
+
+/** What a zstd frame says of its size: magic, descriptor, size, all little-endian (RFC 8878, 3.1.1). @returns undefined where it is not as `packTrace` makes them */
+function unpackedBytes(packed: Buffer): number | undefined {
+  if (packed.length < 9 || packed.readUInt32LE() !== FRAME_MAGIC) return undefined;
+  const descriptor = packed.readUInt8(4);
+  const size = SIZE_FORMS[descriptor >> 6];
+  if (size === undefined || (descriptor & DESCRIPTOR.mask) !== DESCRIPTOR.wanted) return undefined;
+  return packed.readUIntLE(5, size.bytes) + size.less;
 }
 
 function readUnpacked(bytes: Buffer): Kept<KeptTrace> {

@@ -53,8 +53,7 @@ function createMemory(draws: readonly number[] = [1]) {
 }
 
 describe('stored traces', () => {
-  it('are read beside those that cannot be, and where all together are too much; what was read is not asked for again', async () => {
-    // A million letters are packed in some hundred bytes: all are unpacked at once, and are more than one may be.
+  it('are read beside those that cannot be, large ones too; what was read is not asked for again', async () => {
     const texts = ['one', 'a'.repeat(1_000_000), undefined, 'b'.repeat(1_000_000), 'c'.repeat(1_000_000), 'two'];
     const { reader, asked } = indexOf(texts);
     const { readAll, found } = createMemory();

@@ -83,9 +83,19 @@ describe('packed traces', () => {
     expect(unpackTraces([large, large, large])).toBeUndefined();
   });
 
-  it('are unpacked some 128 KiB at once, larger ones by themselves', () => {
-    const sizes = [60_000, 60_000, 20_000, 200_000, 5, 131_067, 1];
-    const batches = [...batchesOf(sizes, (size) => Buffer.alloc(size))];
-    expect(batches).toEqual([[60_000, 60_000], [20_000], [200_000], [5, 131_067], [1]]);
+  it('are unpacked some 768 KiB at once, larger ones by themselves', () => {
+    const head = 4 + Buffer.byteLength(JSON.stringify(names));
+    const limit = 768 * 1024;
+    const sizes = [400_000, 386_432, 200, limit + 1, 300, 70_000, 1_000_000, 5000];
+    const packed = new Map(
+      sizes.map((size) => [size, packTrace({ parts: [Buffer.alloc(size - head, 'ab')], names })!]),
+    );
+    expect(sizes[0]! + sizes[1]!).toBe(limit);
+    const batches = [...batchesOf(sizes, (size) => packed.get(size)!)];
+    expect(batches).toEqual([[400_000, 386_432], [200], [limit + 1], [300, 70_000], [1_000_000], [5000]]);
+    for (const batch of batches) {
+      const unpacked = unpackTraces(batch.map((size) => packed.get(size)!));
+      expect(unpacked?.map(({ text }) => text.length + head)).toEqual(batch);
+    }
   });
 });
