@@ -54,7 +54,8 @@ function createMemory(draws: readonly number[] = [1]) {
 
 describe('stored traces', () => {
   it('are read beside those that cannot be, large ones too; what was read is not asked for again', async () => {
-    const texts = ['one', 'a'.repeat(1_000_000), undefined, 'b'.repeat(1_000_000), 'c'.repeat(1_000_000), 'two'];
+    // The first two are unpacked together, in vain.
+    const texts = ['one', undefined, 'a'.repeat(1_000_000), 'b'.repeat(1_000_000), 'c'.repeat(1_000_000), 'two'];
     const { reader, asked } = indexOf(texts);
     const { readAll, found } = createMemory();
     const rows = texts.map((_, at) => rowOf(at));
