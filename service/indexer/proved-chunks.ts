@@ -21,11 +21,13 @@ export type ProvedChunksDependencies = {
 /** Ids of masterchain blocks for a source that has the blocks but nobody's word for them. */
 export type ProvedChunks = { readonly idOf: (seqno: number, signal: AbortSignal) => Promise<BlockId> };
 
-/** Undefined for a block that is not there. */
+/** Undefined for a block that the source does not have, or not as it was. */
 function absent(error: unknown): undefined {
-  if (error instanceof IndexerError && error.code === 'block_missing') return undefined;
+  if (error instanceof IndexerError && ABSENT.has(error.code)) return undefined;
   throw error;
 }
+
+const ABSENT: ReadonlySet<string> = new Set(['block_missing', 'package_damaged', 'wrong_block']);
 
 export function createProvedChunks({ prove, readFile, lastReadable }: ProvedChunksDependencies): ProvedChunks {
   const chunks = createHeld<ReadonlyMap<number, BlockId>>({ max: CHUNKS_MAX });
@@ -37,7 +39,7 @@ export function createProvedChunks({ prove, readFile, lastReadable }: ProvedChun
     ids.set(last, block);
     for (let seqno = last; seqno > from; seqno--) {
       const file = await readFile(block, signal).catch(absent);
-      // The packages begin in the middle of the chunk.
+      // The packages begin in the middle of the chunk, or are damaged there: what is below is proved block by block.
       if (file === undefined) break;
       // A masterchain block has one before it: its shard is never split.
       block = file.previous[0]!;

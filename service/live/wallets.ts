@@ -20,16 +20,16 @@ type WalletV5<T extends string> = {
   readonly isSignatureAllowed: boolean;
 };
 
-type Reader = (slice: CellSlice) => Wallet;
+type WalletCode = { readonly type: Wallet['type']; readonly read: (slice: CellSlice) => Wallet };
 
 /** `seqno:uint32`. */
-function numbered(type: `wallet v1 r${1 | 2 | 3}` | `wallet v2 r${1 | 2}`): Reader {
-  return (slice) => ({ type, seqno: slice.uint(32) });
+function numbered(type: `wallet v1 r${1 | 2 | 3}` | `wallet v2 r${1 | 2}`): WalletCode {
+  return { type, read: (slice) => ({ type, seqno: slice.uint(32) }) };
 }
 
 /** `seqno:uint32 wallet_id:uint32`. */
-function identified(type: `wallet v${3 | 4} r${1 | 2}`): Reader {
-  return (slice) => ({ type, seqno: slice.uint(32), walletId: slice.uint(32) });
+function identified(type: `wallet v${3 | 4} r${1 | 2}`): WalletCode {
+  return { type, read: (slice) => ({ type, seqno: slice.uint(32), walletId: slice.uint(32) }) };
 }
 
 /** `is_signature_allowed:Bool seqno:uint32 wallet_id:int32`. */
@@ -45,7 +45,7 @@ function readV5Beta(slice: CellSlice): Wallet {
 }
 
 /** By the code's representation hash in base64. */
-const WALLETS: ReadonlyMap<string, Reader> = new Map([
+const WALLETS: ReadonlyMap<string, WalletCode> = new Map([
   ['oM/CxIruFqJx8s/AtzgtgXVs7LEBfQd/qqs7tgL2how=', numbered('wallet v1 r1')],
   ['1JAvzJ+tdGmPqONTIgpo2g3PcuMryy657gQhfBfTBiw=', numbered('wallet v1 r2')],
   ['WHzHie/xyE9G7DeX5F/ICaFP9a4k8eDHpqmcydyQYf8=', numbered('wallet v1 r3')],
@@ -55,8 +55,8 @@ const WALLETS: ReadonlyMap<string, Reader> = new Map([
   ['hNr6RJ+Ypph3ibojI1gHK8D3bcRSQAKl0JGLmnXS1Zk=', identified('wallet v3 r2')],
   ['ZN1UgFUixb6KnbWc6gEFzPDQh4bKeb64y3nogKjXMi0=', identified('wallet v4 r1')],
   ['/rX/aCDi/w2Ug+fg1iyBfYRniftK5YDIeIZtlZ2r1cA=', identified('wallet v4 r2')],
-  ['89fKU0k97trCizgZhqhJQDy6w9LFhHea8IEGWvCsS5M=', readV5Beta],
-  ['IINLe3KxEhR+Gy+0V7hOdNGjDwT3N9T2KmaOlVLSty8=', readV5],
+  ['89fKU0k97trCizgZhqhJQDy6w9LFhHea8IEGWvCsS5M=', { type: 'wallet v5 beta', read: readV5Beta }],
+  ['IINLe3KxEhR+Gy+0V7hOdNGjDwT3N9T2KmaOlVLSty8=', { type: 'wallet v5 r1', read: readV5 }],
 ]);
 
 /** Code and data of an account as bags of cells. */
@@ -69,8 +69,13 @@ export function readWallet(state: ContractState): Wallet | undefined {
 
 /** As `readWallet`. @param hash of the code, base64 */
 export function readWalletByHash(hash: string, state: Pick<ContractState, 'data'>): Wallet | undefined {
-  const read = WALLETS.get(hash);
-  return read && readContractData(state, read);
+  const code = WALLETS.get(hash);
+  return code && readContractData(state, code.read);
+}
+
+/** Which wallet a code is; undefined for any other. @param hash of the code, base64 */
+export function walletType(hash: string): Wallet['type'] | undefined {
+  return WALLETS.get(hash)?.type;
 }
 
 /** True for the code of a wallet. @param hash of the code, base64 */

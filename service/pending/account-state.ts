@@ -1,6 +1,6 @@
 import type { CellTable } from '../decode/cell-table.ts';
 import { readAccount } from '../decode/tlb/account.ts';
-import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
+import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 
 /** What is told of an account's state beside its transactions. */
 export type PendingState = {
@@ -27,12 +27,11 @@ export function readState(table: CellTable, cell: number): PendingState | undefi
   const account = readAccount(table, cell);
   if (account === undefined) return undefined;
   const { balance, state } = account;
-  const currencies = listExtraCurrencies(table, balance.extra);
   const init = state.kind === 'active' ? state.init : undefined;
   return {
     hash: table.hash(cell),
     balance: balance.grams,
-    extraCurrencies: Object.fromEntries(currencies.map(({ id, amount }) => [String(id >>> 0), amount.toString()])),
+    extraCurrencies: extraCurrenciesById(table, balance.extra),
     status: state.kind,
     frozenHash: state.kind === 'frozen' ? state.stateHash : null,
     dataHash: hashOf(table, init?.data),

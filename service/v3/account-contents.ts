@@ -1,24 +1,28 @@
 import { invalid } from '../contract/errors.ts';
+import { currenciesById } from '../decode/tlb/currency-collection.ts';
 import { TonplaneError } from '../error.ts';
 import type { LiveAccount, LiveAccounts } from '../live/accounts.ts';
 import { accountOfKey } from '../store/account-key.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
 import { findMasterchainEnd } from '../store/queries/blocks.ts';
+import { hidesCurrencies } from './account-rows.ts';
 import type { V3Context } from './operation.ts';
 
-/** What an account's row lacks of its bags of cells, from lite servers. */
+/** What an account's row lacks of its bags of cells and of its other currencies, from lite servers. */
 export type AccountContents = {
   /**
-   * The same rows in the same order, with the data, and of `all` the code, that the index does not have whole: from proved reads of the very state
-   * that the row tells. What nobody keeps any more stays null.
+   * The same rows in the same order, with the other currencies, the data, and of `all` the code, that the index does not have whole: from proved reads
+   * of the very state that the row tells. What nobody keeps any more stays as it is.
    * @throws ContractError when it is more than an answer may hold; as live reads do
    */
   complete(rows: readonly AccountRow[], wanted: WantedContents, context: V3Context): Promise<readonly AccountRow[]>;
 };
 
+type Bocs = 'none' | 'data' | 'all';
+
 export type WantedContents = {
-  readonly bocs: 'data' | 'all';
-  /** Rows that are to be whole; the others stay as they are. */
+  readonly bocs: Bocs;
+  /** Rows whose bags of cells are to be whole; the others have what they have. */
   readonly of: (row: AccountRow) => boolean;
 };
 
@@ -43,32 +47,38 @@ export function createAccountContents({
     return isOf(row, earlier) ? earlier : undefined;
   }
 
-  async function completeRow(row: AccountRow, bocs: 'data' | 'all', context: V3Context): Promise<AccountRow> {
+  async function completeRow(row: AccountRow, bocs: Bocs, context: V3Context): Promise<AccountRow> {
     const state = await readState(row, context).catch((error: unknown) => {
       if (error instanceof TonplaneError && error.code === 'pruned') return undefined;
       throw error;
     });
     if (state === undefined) return row;
-    const data = row.data_boc ?? state.data;
-    return { ...row, data_boc: data, code_boc: bocs === 'all' ? (row.code_boc ?? state.code) : null };
+    return {
+      ...row,
+      extra_currencies: hidesCurrencies(row) ? currenciesOf(state) : row.extra_currencies,
+      data_boc: bocs === 'none' ? row.data_boc : (row.data_boc ?? state.data),
+      code_boc: bocs === 'all' ? (row.code_boc ?? state.code) : row.code_boc,
+    };
   }
 
   return {
     async complete(rows, { bocs, of }, context) {
       const completed = [...rows];
       let bytesLeft = BYTES_MAX;
-      const spend = ({ data_boc: data, code_boc: code }: AccountRow): void => {
-        bytesLeft -= (data?.length ?? 0) + (code?.length ?? 0);
+      const spend = (bytes: number): void => {
+        bytesLeft -= bytes;
         if (bytesLeft < 0) throw invalid('too much code and data: ask for fewer accounts, or without include_boc');
       };
-      rows.forEach(spend);
-      const lacking = rows.flatMap((row, at) => (of(row) && lacks(row, bocs) ? [at] : []));
+      rows.forEach((row) => spend(bytesOf(row)));
+      const bocsOf = (row: AccountRow): Bocs => (of(row) ? bocs : 'none');
+      const lacking = rows.flatMap((row, at) => (lacks(row, bocsOf(row)) ? [at] : []));
       const work = lacking.values();
       const worker = async (): Promise<void> => {
         for (const at of work) {
-          const row = await completeRow(rows[at]!, bocs, context);
-          spend(row);
-          completed[at] = row;
+          const row = rows[at]!;
+          const whole = await completeRow(row, bocsOf(row), context);
+          spend(bytesOf(whole) - bytesOf(row));
+          completed[at] = whole;
         }
       };
       await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, lacking.length) }, worker));
@@ -77,12 +87,23 @@ export function createAccountContents({
   };
 }
 
+function bytesOf({ data_boc: data, code_boc: code }: AccountRow): number {
+  return (data?.length ?? 0) + (code?.length ?? 0);
+}
+
 /** Accounts change by transactions alone: the same last one, the same state. */
 function isOf(row: AccountRow, { lastTransaction }: LiveAccount): boolean {
   return lastTransaction.hash.equals(row.last_trans_hash);
 }
 
-function lacks(row: AccountRow, bocs: 'data' | 'all'): boolean {
+function lacks(row: AccountRow, bocs: Bocs): boolean {
+  if (hidesCurrencies(row)) return true;
   const lacksData = row.data_hash !== null && row.data_boc === null;
-  return lacksData || (bocs === 'all' && row.code_hash !== null && row.code_boc === null);
+  const lacksCode = row.code_hash !== null && row.code_boc === null;
+  return (bocs !== 'none' && lacksData) || (bocs === 'all' && lacksCode);
+}
+
+/** As rows have them: null without any. */
+function currenciesOf({ extraCurrencies }: LiveAccount): AccountRow['extra_currencies'] {
+  return extraCurrencies.length === 0 ? null : currenciesById(extraCurrencies);
 }

@@ -2,6 +2,7 @@ import { ACCOUNT_STATUSES, type AccountStatus } from '../decode/tlb/account-stat
 import { accountKey } from '../store/account-key.ts';
 import { readAccounts, type AccountFilter, type AccountRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
+import type { AccountStateRow } from '../store/tables.ts';
 import type { Account } from './parameter-values.ts';
 import { limitMax } from './parameters.ts';
 
@@ -25,4 +26,14 @@ export function keyText(key: Uint8Array): string {
 /** A stored status by its name. */
 export function viewStatus(status: number): AccountStatus {
   return ACCOUNT_STATUSES[status] ?? 'nonexist';
+}
+
+/** Whether an account has other currencies of which the index does not know the amounts: blocks show what they change. */
+export function hidesCurrencies({ extra_currencies: stored }: Pick<AccountStateRow, 'extra_currencies'>): boolean {
+  return stored !== null && Object.keys(stored).length === 0;
+}
+
+/** Other currencies of a stored state, empty without any; null when they are not known. */
+export function viewCurrencies(state: Pick<AccountStateRow, 'extra_currencies'>): AccountStateRow['extra_currencies'] {
+  return hidesCurrencies(state) ? null : (state.extra_currencies ?? {});
 }

@@ -3,7 +3,7 @@ import { mapPaced } from '../contract/paced.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
 import type { AccountContents } from './account-contents.ts';
 import { interfacesOf } from './account-interfaces.ts';
-import { readRequested, viewStatus } from './account-rows.ts';
+import { readRequested, viewCurrencies, viewStatus } from './account-rows.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { accounts, bool, hashes, limitMax } from './parameters.ts';
@@ -50,7 +50,7 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
     address: viewAccountKey(row.account),
     account_state_hash: viewBytes(row.hash),
     balance: row.balance.toString(),
-    extra_currencies: row.extra_currencies ?? {},
+    extra_currencies: viewCurrencies(row),
     status: viewStatus(row.status),
     ...(row.frozen_hash !== null && { frozen_hash: viewBytes(row.frozen_hash) }),
     last_transaction_hash: viewBytes(row.last_trans_hash),
@@ -85,7 +85,7 @@ export function accountStateOperations(dependencies: AccountStateDependencies): 
       handle: async ({ addresses, codeHashes, includeBoc }, context) => {
         const bocs = includeBoc ? 'all' : 'none';
         const found = await readRequested(context.store, addresses, { codeHashes, bocs });
-        const rows = bocs === 'none' ? found : await contents.complete(found, { bocs, of: () => true }, context);
+        const rows = await contents.complete(found, { bocs, of: () => true }, context);
         const states = await mapPaced(rows, viewAccountState);
         const shown = states.map(({ address }) => address);
         return { accounts: states, ...(await notes.notesOf(shown, context)) };

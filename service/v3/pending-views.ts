@@ -71,7 +71,7 @@ function statesByHash(states: readonly PendingState[]): StatesByHash {
       viewBytes(state.hash),
       {
         balance: state.balance,
-        extra_currencies: state.extraCurrencies,
+        extra_currencies: Object.keys(state.extraCurrencies).length === 0 ? null : state.extraCurrencies,
         status: ACCOUNT_STATUS_TAGS[state.status],
         frozen_hash: state.frozenHash,
         data_hash: state.dataHash,

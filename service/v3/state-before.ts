@@ -26,8 +26,8 @@ export function withStateBefore(
   if (after === undefined || row.workchain === MASTERCHAIN) return states;
   const balance = after.balance - gained(row);
   if (balance < 0n) return states;
-  // Other currencies that were burnt are told nowhere.
-  const unknown = { extra_currencies: undefined, frozen_hash: null, data_hash: null, code_hash: null };
+  // Other currencies that were burnt are told nowhere: none of them is known.
+  const unknown = { extra_currencies: {}, frozen_hash: null, data_hash: null, code_hash: null };
   return new Map([
     [before, { balance, status: ACCOUNT_STATUS_TAGS[originalStatus], ...unknown }],
     [then, after],

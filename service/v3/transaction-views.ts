@@ -8,7 +8,7 @@ import type { AccountStatus } from '../decode/tlb/account-status.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountStateRow } from '../store/tables.ts';
-import { viewStatus } from './account-rows.ts';
+import { viewCurrencies, viewStatus } from './account-rows.ts';
 import { blockId } from './block-views.ts';
 import { description, viewDescription } from './description-views.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
@@ -99,12 +99,7 @@ export type ShownTransaction = {
 };
 
 /** States of accounts by their hash in base64. */
-export type StatesByHash = ReadonlyMap<string, KnownState>;
-
-/** `extra_currencies` are undefined where they are not known; null without any. */
-type KnownState = Omit<AccountStateRow, 'hash' | 'extra_currencies'> & {
-  readonly extra_currencies: AccountStateRow['extra_currencies'] | undefined;
-};
+export type StatesByHash = ReadonlyMap<string, Omit<AccountStateRow, 'hash'>>;
 
 /** Hash of `account_none$0`: no account. */
 const noAccountHash = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
@@ -188,7 +183,7 @@ function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): 
   return {
     hash: text,
     balance: state.balance.toString(),
-    extra_currencies: state.extra_currencies === undefined ? null : (state.extra_currencies ?? {}),
+    extra_currencies: viewCurrencies(state),
     account_status: viewStatus(state.status),
     frozen_hash: viewBytesOrNull(state.frozen_hash),
     data_hash: viewBytesOrNull(state.data_hash),

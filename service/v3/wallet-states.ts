@@ -1,8 +1,8 @@
 import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
 import { mapPaced } from '../contract/paced.ts';
-import { isWalletCode, readWalletByHash, type Wallet } from '../live/wallets.ts';
+import { isWalletCode, readWalletByHash, walletType, type Wallet } from '../live/wallets.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
-import { readRequested, viewStatus } from './account-rows.ts';
+import { hidesCurrencies, readRequested, viewStatus } from './account-rows.ts';
 import type { AccountStateDependencies } from './account-states.ts';
 import { accountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
@@ -70,13 +70,17 @@ export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
   const codeHash = row.code_hash === null ? undefined : viewBytes(row.code_hash);
   const data = row.data_boc === null ? null : Buffer.from(row.data_boc);
   const wallet = codeHash === undefined ? undefined : readWalletByHash(codeHash, { data });
+  // What the data say is not known where nobody has them any more; the code tells what it is.
+  const isUnread = codeHash !== undefined && row.data_hash !== null && data === null;
+  const type = isUnread ? walletType(codeHash) : wallet?.type;
   const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
   return {
     address: viewAccountKey(row.account),
-    is_wallet: wallet !== undefined,
+    is_wallet: type !== undefined,
+    ...(type !== undefined && { wallet_type: type }),
     ...told,
     balance: row.balance.toString(),
-    ...(row.extra_currencies !== null && { extra_currencies: row.extra_currencies }),
+    ...(row.extra_currencies !== null && !hidesCurrencies(row) && { extra_currencies: row.extra_currencies }),
     ...(is_signature_allowed !== undefined && { is_signature_allowed }),
     status: viewStatus(row.status),
     ...(codeHash !== undefined && { code_hash: codeHash }),

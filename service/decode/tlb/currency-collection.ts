@@ -36,11 +36,14 @@ export function listExtraCurrencies(table: CellTable, root: number | undefined):
   return currencies;
 }
 
-/** The same as an object: unsigned id -> amount in decimal digits (v3 sheet section 2). */
+/** The same as an object: see `currenciesById`. */
 export function extraCurrenciesById(table: CellTable, root: number | undefined): Record<string, string> {
-  if (root === undefined) return {};
-  const entries = listExtraCurrencies(table, root).map(({ id, amount }) => [`${id >>> 0}`, `${amount}`]);
-  return Object.fromEntries(entries) as Record<string, string>;
+  return root === undefined ? {} : currenciesById(listExtraCurrencies(table, root));
+}
+
+/** Unsigned id -> amount in decimal digits (v3 sheet section 2). */
+export function currenciesById(currencies: Iterable<ExtraCurrency>): Record<string, string> {
+  return Object.fromEntries(Array.from(currencies, ({ id, amount }) => [`${id >>> 0}`, `${amount}`]));
 }
 
 /** Nothing. */

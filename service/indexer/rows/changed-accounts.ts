@@ -6,9 +6,11 @@ import type { OpenBlock } from './open-block.ts';
 export type ChangedAccount = { readonly id: Buffer; readonly account: ShardAccount };
 
 /** The accounts that the new side of the Merkle update of the shard's state shows, by id. */
-export function changedAccounts({ table, stateUpdate }: OpenBlock): ChangedAccount[] {
+export function changedAccounts({ table, stateUpdate }: Pick<OpenBlock, 'table' | 'stateUpdate'>): ChangedAccount[] {
   const changed: ChangedAccount[] = [];
   const { accounts } = readShardState(table, table.ref(stateUpdate, 1));
+  // Nothing but addresses without an account was written to.
+  if (table.kind(accounts) === 'pruned') return changed;
   walkShardAccounts(table, accounts, (id, account) => void changed.push({ id, account }), { skipPruned: true });
   return changed;
 }

@@ -2,7 +2,12 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
-import { listExtraCurrencies, NO_CURRENCIES, readCurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
+import {
+  currenciesById,
+  listExtraCurrencies,
+  NO_CURRENCIES,
+  readCurrencyCollection,
+} from '#service/decode/tlb/currency-collection.ts';
 import { skipInternalAddress, skipMessageAddress } from '#service/decode/tlb/message-address.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { FoundTransaction } from './block-transactions.ts';
@@ -81,9 +86,9 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
     grams: () => grams,
     balance() {
       if (isShown && extra.size === 0) return { balance: grams, extra_currencies: null };
-      const left = isShown ? [...extra].filter(([, amount]) => amount > 0n) : [];
-      const extraCurrencies = Object.fromEntries(left.map(([id, amount]) => [`${id >>> 0}`, `${amount}`]));
-      return { balance: grams, extra_currencies: isShown && left.length === 0 ? null : extraCurrencies };
+      const all = Array.from(extra, ([id, amount]) => ({ id, amount }));
+      const left = isShown ? all.filter(({ amount }) => amount > 0n) : [];
+      return { balance: grams, extra_currencies: isShown && left.length === 0 ? null : currenciesById(left) };
     },
   };
 }

@@ -26,6 +26,12 @@ let folder: string;
 let last: number;
 const signal = new AbortController().signal;
 
+function withBitTipped(bytes: Buffer, at: number): Buffer {
+  const spoilt = Buffer.from(bytes);
+  spoilt.writeUInt8(spoilt.readUInt8(at) ^ 1, at);
+  return spoilt;
+}
+
 beforeAll(async () => {
   blocks = await readRecording();
   network = await startNetwork(2);
@@ -191,14 +197,33 @@ describe('damaged archive packages', () => {
     expect(begin).toMatchObject(first);
   });
 
+  test('are used before and behind a block that they do not have as it was', async () => {
+    const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 6);
+    const entries = some.toReversed().flatMap(entriesOf);
+    const masterchain = some.find(({ id }) => id.workchain === -1 && id.seqno === 3)!;
+    const [broken, tipped] = ['header', 'tipped'].map((name) => mkdtempSync(join(folder, `${name}-`)));
+    const bytes = packageBytes(entries);
+    const at = bytes.indexOf(masterchain.bytes);
+    writeFileSync(join(broken!, 'archive.00000.pack'), withBitTipped(bytes, bytes.lastIndexOf('block_', at) - 8));
+    writeFileSync(join(tipped!, 'archive.00000.pack'), withBitTipped(bytes, at + (masterchain.bytes.length >> 1)));
+
+    const behind = await createArchiveSource({ folder: broken! }, { files });
+    const without = await createArchiveSource({ folder: tipped! }, { files });
+    for (const seqno of [5, 6]) expect((await behind.read(seqno, signal)).mcSeqno).toBe(seqno);
+    for (const seqno of [6, 5, 2, 1]) expect((await without.read(seqno, signal)).mcSeqno).toBe(seqno);
+    // The block after it too: which shard blocks it brings is told by the two together.
+    for (const seqno of [3, 4]) {
+      await expect(behind.read(seqno, signal)).rejects.toMatchObject({ code: 'package_damaged' });
+      await expect(without.read(seqno, signal)).rejects.toMatchObject({ code: 'wrong_block' });
+    }
+  });
+
   test('with another block in the place of one are refused', async () => {
     const apart = join(folder, 'forged');
     const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 2);
     const forged = some.map((block) => {
       if (block.id.workchain === -1) return block;
-      const bytes = Buffer.from(block.bytes);
-      bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
-      return { ...block, bytes };
+      return { ...block, bytes: withBitTipped(block.bytes, block.bytes.length - 1) };
     });
     writePackage(apart, 'archive.00000.pack', forged.flatMap(entriesOf));
     const source = await createArchiveSource({ folder: apart }, { files });
@@ -213,11 +238,7 @@ describe('damaged archive packages', () => {
     const apart = mkdtempSync(join(folder, 'tipped-'));
     const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 3);
     const spoilt = some.map((block) => {
-      if (!isSpoilt(block)) return block;
-      const bytes = Buffer.from(block.bytes);
-      const middle = bytes.length >> 1;
-      bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
-      return { ...block, bytes };
+      return isSpoilt(block) ? { ...block, bytes: withBitTipped(block.bytes, block.bytes.length >> 1) } : block;
     });
     writePackage(apart, 'archive.00000.pack', spoilt.flatMap(entriesOf));
     const liteServers = createLiteServerSource({ stream: 'backfill' }, { files });

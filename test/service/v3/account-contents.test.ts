@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { TonplaneError } from '#service/error.ts';
+import type { LiveAccount } from '#service/live/accounts.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { AccountRow } from '#service/store/queries/accounts.ts';
 import { createAccountContents, type WantedContents } from '#service/v3/account-contents.ts';
@@ -31,6 +32,9 @@ function accountRow(byte: number, given: Partial<AccountRow> = {}): AccountRow {
   };
 }
 
+/** A row of an account with other currencies, of which blocks did not show the amounts. */
+const holder = (byte: number): AccountRow => accountRow(byte, { extra_currencies: {} });
+
 /** The index has one masterchain block; nothing else of the request is looked at. */
 const context = {
   store: { read: () => Promise.resolve([{ seqno: indexedSeqno }]) },
@@ -39,7 +43,11 @@ const context = {
 const all: WantedContents = { bocs: 'all', of: () => true };
 
 /** @param changed accounts that have moved on since the indexed block, by the first byte of their id */
-function scripted(changed: readonly number[] = [], failure?: Error) {
+function scripted(
+  changed: readonly number[] = [],
+  failure?: Error,
+  extraCurrencies: LiveAccount['extraCurrencies'] = [],
+) {
   const reads: AccountRead[] = [];
   const accounts = scriptAccounts({
     account: (read) => {
@@ -47,7 +55,7 @@ function scripted(changed: readonly number[] = [], failure?: Error) {
       if (failure !== undefined && read.seqno !== undefined) throw failure;
       const [byte] = read.account.id;
       const hash = changed.includes(byte!) && read.seqno === undefined ? bytes32(0xee) : bytes32(byte!);
-      return activeAccount(read.account, { code, data, lastTransaction: { lt: 1n, hash } });
+      return activeAccount(read.account, { code, data, extraCurrencies, lastTransaction: { lt: 1n, hash } });
     },
   });
   return { reads, contents: createAccountContents({ accounts }) };
@@ -76,6 +84,27 @@ describe('what the index does not hold of accounts', () => {
       ['d', 'code'],
     ]);
     expect(reads.map(({ account }) => account.id[0])).toEqual([3, 4]);
+  });
+
+  test('is other currencies too, of every row and with any bags of cells', async () => {
+    for (const bocs of ['none', 'data'] as const) {
+      const { reads, contents } = scripted([], undefined, [
+        { id: 100, amount: 7n },
+        { id: -1, amount: 1n },
+      ]);
+      const known = accountRow(2, { extra_currencies: { '5': '5' }, data_boc: data });
+      const rows = [holder(1), known, accountRow(3, { data_boc: data }), holder(4)];
+      const found = await contents.complete(rows, { bocs, of: ({ hash }) => hash[0] !== 4 }, context);
+      const shown = { '100': '7', '4294967295': '1' };
+      expect(found.map((row) => row.extra_currencies)).toEqual([shown, { '5': '5' }, null, shown]);
+      expect(found.map((row) => row.data_boc)).toEqual([bocs === 'none' ? null : data, data, data, null]);
+      expect(reads.map(({ account }) => account.id[0])).toEqual([1, 4]);
+    }
+    const [spent] = await scripted().contents.complete([holder(1)], { bocs: 'none', of: () => true }, context);
+    expect(spent!.extra_currencies).toBeNull();
+    const gone = scripted([7], new Failure('pruned')).contents;
+    const [unknown] = await gone.complete([holder(7)], { bocs: 'none', of: () => true }, context);
+    expect(unknown!.extra_currencies).toEqual({});
   });
 
   test('is only what is wanted', async () => {

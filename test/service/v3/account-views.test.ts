@@ -19,6 +19,8 @@ const v5Data = beginCell().storeBit(true).storeUint(6, 32).storeInt(-239, 32).st
 const { code: betaCode } = ton.WalletContractV5Beta.create({ publicKey }).init;
 const betaData = beginCell().storeUint(77, 33).storeInt(-239, 32).storeUint(0, 48).storeBuffer(publicKey).endCell();
 
+const empty = beginCell().endCell();
+
 const row: AccountRow = {
   account: accountKey({ workchain: 0, id }),
   hash: bytes32(1),
@@ -83,6 +85,10 @@ describe('the state of an account', () => {
     });
     expect(viewAccountState({ ...row, status: 3 }).status).toBe('nonexist');
   });
+
+  test('does not say that it has no other currencies where blocks did not show them', () => {
+    expect(viewAccountState({ ...row, extra_currencies: {} }).extra_currencies).toBeNull();
+  });
 });
 
 describe('the state of a wallet', () => {
@@ -106,12 +112,30 @@ describe('the state of a wallet', () => {
     });
   });
 
-  test('of what is no wallet, or whose data are another’s or unknown, says that it is none', () => {
+  test('of what is no wallet, or whose data are another’s, says that it is none', () => {
     expect(viewWalletState(row)).toEqual({ address: raw, is_wallet: false, status: 'uninit', ...common });
-    const empty = beginCell().endCell();
-    for (const other of [walletRow(v5Code, empty), { ...walletRow(v5Code, v5Data), data_boc: null }]) {
-      expect(viewWalletState(other)).toMatchObject({ is_wallet: false, status: 'active' });
+    for (const none of [walletRow(v5Code, empty), { ...walletRow(v5Code, empty), data_hash: null, data_boc: null }]) {
+      const shown = viewWalletState(none);
+      expect(shown).toMatchObject({ is_wallet: false, status: 'active' });
+      expect(shown).not.toHaveProperty('wallet_type');
     }
+  });
+
+  test('whose data nobody has tells what its code tells', () => {
+    const unread = { ...walletRow(v5Code, v5Data), data_boc: null };
+    const known = { is_wallet: true, wallet_type: 'wallet v5 r1', status: 'active' };
+    expect(viewWalletState(unread)).toEqual({
+      address: raw,
+      ...known,
+      code_hash: v5Code.hash().toString('base64'),
+      ...common,
+    });
+    expect(viewWalletState({ ...walletRow(empty, v5Data), data_boc: null })).toMatchObject({ is_wallet: false });
+  });
+
+  test('tells other currencies where it has some and they are known', () => {
+    expect(viewWalletState({ ...row, extra_currencies: { '100': '7' } }).extra_currencies).toEqual({ '100': '7' });
+    expect(viewWalletState({ ...row, extra_currencies: {} })).not.toHaveProperty('extra_currencies');
   });
 });
 

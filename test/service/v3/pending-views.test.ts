@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 
+import { parseBoc } from '#service/decode/boc.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import { noState } from '#service/pending/account-state.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { TraceRow } from '#service/store/tables.ts';
@@ -37,3 +40,16 @@ it('counts transactions and messages of a pending trace as the index does when i
   );
   expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
 }, 120_000);
+
+it('tells the other currencies of foreseen states: all are known', async () => {
+  const { traces, transactions } = assembleTraces(await recordedRows());
+  const row = transactions.find(({ workchain }) => workchain === 0)!;
+  const table = parseBoc(row.boc);
+  const { newHash } = readTransaction(table, table.roots[0]!).stateUpdate;
+  for (const extraCurrencies of [{}, { '100': '7' }]) {
+    const state = { ...noState(newHash), status: 'active' as const, extraCurrencies };
+    const foreseen = pendingTrace(traces[0]!, [{ workchain: 0, boc: Buffer.from(row.boc) }]);
+    const [view] = await viewPending([{ ...foreseen, states: [state] }]);
+    expect(view!.transactions[0]!.account_state_after!.extra_currencies).toEqual(extraCurrencies);
+  }
+});

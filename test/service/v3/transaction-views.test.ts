@@ -218,6 +218,19 @@ describe('a transaction as v3 shows it', () => {
     expect(whole).toBeGreaterThan(1000);
   });
 
+  it('says nothing of other currencies that blocks hid, and that there are none where there are none', async () => {
+    const row = (await recordedRows()).flatMap((one) => one.transactions).at(-1)!;
+    const found = { ...row, trace_id: row.hash, software_version: 11 } as unknown as FoundTransaction;
+    const shown = async (currencies: AccountStateRow['extra_currencies']): Promise<unknown> => {
+      const known = [...states.values()].map((state) => ({ ...state, extra_currencies: currencies }));
+      const [view] = await shownBy({ read: async () => known as never }, [found]);
+      return view!.account_state_after!.extra_currencies;
+    };
+    expect(await shown({})).toBeNull();
+    expect(await shown(null)).toEqual({});
+    expect(await shown({ '100': '7' })).toEqual({ '100': '7' });
+  });
+
   it('tells flags in place of a fee where the software of its block has them', async () => {
     const [row] = (await recordedRows())
       .flatMap((one) => one.transactions)
