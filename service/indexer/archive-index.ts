@@ -114,7 +114,10 @@ async function listPackages(folder: string): Promise<{ starts: Map<number, strin
     const text = `The folder of archive packages cannot be read: ${folder}.`;
     throw new IndexerError('archive_unusable', text, { file: folder }, error);
   }
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  // A link may stand for a package on another disk.
+  const files = entries
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
+    .map((entry) => join(entry.parentPath, entry.name));
   for (const path of files.filter((one) => one.endsWith('.pack')).toSorted()) {
     const name = basename(path);
     const start = PACKAGE_NAME.exec(name)?.[1];

@@ -15,12 +15,12 @@ const READS_MAX = 8;
 
 /**
  * Blocks from a node's archive packages (`db/archive/packages`). Only proofs of some masterchain blocks, one of a hundred, are asked of lite
- * servers, and zerostates, which are in no package; everything else follows from those by hashes.
+ * servers, zerostates, which are in no package, and key blocks, which may be in none; everything else follows from those by hashes.
  * @throws IndexerError `archive_unusable`
  */
 export async function createArchiveSource(
   { folder }: { readonly folder: string },
-  { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock' | 'readZeroState'> },
+  { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock' | 'readZeroState' | 'readGlobalVersion'> },
 ): Promise<BlockSource> {
   const archive = await openArchive(folder);
   const places = createPlaces(READS_MAX);
@@ -39,6 +39,7 @@ export async function createArchiveSource(
     masterchainBlock: chunks.idOf,
     readFile,
     readZeroState: (block, signal) => files.readZeroState(block, questionContext('backfill', signal)),
+    readGlobalVersion: (seqno, signal) => files.readGlobalVersion(seqno, questionContext('backfill', signal)),
   });
 }
 

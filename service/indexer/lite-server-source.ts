@@ -26,6 +26,8 @@ export function createLiteServerSource(
     readFile: (block, _, signal) => places.run(signal, () => files.readFile(block, questionContext(stream, signal))),
     readZeroState: (block, signal) =>
       places.run(signal, () => files.readZeroState(block, questionContext(stream, signal))),
+    readGlobalVersion: (keyBlockSeqno, signal) =>
+      places.run(signal, () => files.readGlobalVersion(keyBlockSeqno, questionContext(stream, signal))),
   });
   return { read, head: () => files.head(), waitHead: files.waitHead };
 }

@@ -1,5 +1,6 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { blockText } from '../decode/block-id.ts';
+import { TonplaneError } from '../error.ts';
 import type { BlockFile } from '../live/block-files.ts';
 import { IndexerError } from './errors.ts';
 import { createHeld } from './held.ts';
@@ -16,6 +17,8 @@ export type BlockFileReader = {
   readonly readFile: (block: BlockId, mcSeqno: number, signal: AbortSignal) => Promise<BlockFile>;
   /** The file of a zerostate whose id is proved. */
   readonly readZeroState: (block: BlockId, signal: AbortSignal) => Promise<Buffer>;
+  /** Version of the rules that the key block of a seqno set (0: the zerostate). */
+  readonly readGlobalVersion: (keyBlockSeqno: number, signal: AbortSignal) => Promise<number>;
 };
 
 /**
@@ -27,6 +30,9 @@ const BLOCKS_MAX = 8_192;
 /** Masterchain blocks whose shards are remembered: as many as are read ahead, a few hundred bytes a shard. */
 const KNOWN_MAX = 256;
 
+/** Key blocks whose version is remembered: blocks that are read together have mostly one. */
+const VERSIONS_MAX = 64;
+
 /**
  * Reads what belongs to one masterchain block: walks from its shards back to those of the one before, along the previous blocks that each
  * block names. An id that a proved block names is proved.
@@ -34,6 +40,7 @@ const KNOWN_MAX = 256;
 export function createShardWalk(reader: BlockFileReader): BlockSource {
   /** The shards of masterchain blocks: the block before has mostly just been read. */
   const known = createHeld<readonly BlockId[]>({ max: KNOWN_MAX });
+  const versions = createHeld<number | undefined>({ max: VERSIONS_MAX });
 
   async function readMasterchain(seqno: number, signal: AbortSignal): Promise<BlockFile> {
     const file = reader.masterchainBlock(seqno, signal).then((block) => reader.readFile(block, seqno, signal));
@@ -51,6 +58,15 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
     });
   }
 
+  /** A key block may be older than all that is read, and than all that lite servers keep: nothing waits for it then. */
+  async function versionAfter(
+    { globalVersion, keyBlockSeqno }: BlockFile,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const ask = (): Promise<number | undefined> => reader.readGlobalVersion(keyBlockSeqno, signal).catch(unkept);
+    return versions.get(keyBlockSeqno, signal, async () => globalVersion ?? (await ask()));
+  }
+
   return {
     async read(mcSeqno, signal) {
       // What was begun beside a part that failed shall not go on.
@@ -58,9 +74,10 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
       const both = AbortSignal.any([signal, failed.signal]);
       try {
         const [masterchain, before] = await Promise.all([readMasterchain(mcSeqno, both), shardsOf(mcSeqno - 1, both)]);
-        const { files, beginnings } = await walkBack(masterchain, before, (block) =>
-          reader.readFile(block, mcSeqno, both),
-        );
+        const [{ files, beginnings }, globalVersion] = await Promise.all([
+          walkBack(masterchain, before, (block) => reader.readFile(block, mcSeqno, both)),
+          versionAfter(masterchain, both),
+        ]);
         const zeroStates = beginnings.map(async (id) => ({ id, boc: await reader.readZeroState(id, both) }));
         return {
           mcSeqno,
@@ -69,6 +86,7 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
           shards: files.map(({ id, boc }) => ({ id, boc })),
           zeroStates: await Promise.all(zeroStates),
           tops: masterchain.shards,
+          globalVersion,
         };
       } catch (error) {
         failed.abort(error);
@@ -76,6 +94,11 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
       }
     },
   };
+}
+
+function unkept(error: unknown): undefined {
+  if (error instanceof TonplaneError && error.code === 'pruned') return undefined;
+  throw error;
 }
 
 async function walkBack(

@@ -15,6 +15,8 @@ export type SourceBlocks = {
   readonly zeroStates: readonly SourceBlock[];
   /** The newest block of each shard as of this masterchain block. */
   readonly tops: readonly BlockId[];
+  /** Version of the rules as of the masterchain block (configuration parameter 8); undefined when nobody has the key block any more. */
+  readonly globalVersion: number | undefined;
 };
 
 /** Where blocks come from. */

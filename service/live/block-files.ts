@@ -1,16 +1,23 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import { parseProvedBoc } from '../decode/boc.ts';
 import { previousBlocks } from '../decode/tlb/block-info.ts';
 import { readBlock } from '../decode/tlb/block.ts';
 import { readBlockExtra } from '../decode/tlb/block-extra.ts';
+import { versionInForce } from '../decode/tlb/global-version.ts';
+import type { MasterchainBlockExtra } from '../decode/tlb/masterchain-block-extra.ts';
 import { readMasterchainBlockExtra } from '../decode/tlb/masterchain-block-extra.ts';
 import { listShards } from '../decode/tlb/shard-descr.ts';
 import { getBlock, getState } from '../liteserver/functions.ts';
 import { PoolError } from '../pool/errors.ts';
+import type { Head } from '../pool/head.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { BlockDataAnswer } from '../proof/answers.ts';
 import { checkBlockFile } from '../proof/block-data-proof.ts';
+import { ProofError } from '../proof/errors.ts';
 import { proving } from '../proof/proof-cells.ts';
+import { readStateExtra } from '../proof/state-proof.ts';
+import { zeroStateBlock } from '../proof/trusted-blocks.ts';
 import { checkZeroState } from '../proof/zero-state-proof.ts';
 import type { ReadContext } from './answer.ts';
 import type { BlockFinder } from './block-finder.ts';
@@ -26,6 +33,10 @@ export type BlockFile = {
   readonly previous: readonly BlockId[];
   /** The newest block of each shard, of a masterchain block; of another: none. */
   readonly shards: readonly BlockId[];
+  /** The key block whose configuration is in force after a masterchain block, perhaps itself; 0: the zerostate. */
+  readonly keyBlockSeqno: number;
+  /** Version of the rules that a key block sets; undefined of another. */
+  readonly globalVersion: number | undefined;
 };
 
 /** Whole blocks, for who reads all of them. */
@@ -43,9 +54,44 @@ export type LiveBlockFiles = {
   readonly readFile: (block: BlockId, context: ReadContext) => Promise<BlockFile>;
   /** The file of a zerostate whose id is proved. Rejects as `Pool.query` does. */
   readonly readZeroState: (block: BlockId, context: ReadContext) => Promise<Buffer>;
+  /** Version of the rules that the key block of a seqno set (0: the zerostate). Rejects as `Pool.query` does. */
+  readonly readGlobalVersion: (keyBlockSeqno: number, context: ReadContext) => Promise<number>;
 };
 
 export function createLiveBlockFiles({ pool, finder }: { pool: Pool; finder: BlockFinder }): LiveBlockFiles {
+  function needHead(): Head {
+    const head = pool.head();
+    if (head === undefined) throw new PoolError('no_lite_server');
+    return head;
+  }
+
+  async function masterchainBlock(seqno: number, context: ReadContext): Promise<BlockId> {
+    const { block } = needHead();
+    if (block.seqno === seqno) return block;
+    const place = { workchain: MASTERCHAIN, shard: FULL_SHARD };
+    const { value } = await finder.findBlock(place, { by: 'seqno', seqno }, context);
+    return value.id;
+  }
+
+  async function readFile(block: BlockId, context: ReadContext): Promise<BlockFile> {
+    const { value } = await pool.query(getBlock, { id: block }, context, {
+      shareAs: 'block file',
+      check: (answer) => openBlockFile(block, answer),
+    });
+    return value;
+  }
+
+  async function readZeroState(block: BlockId, context: ReadContext): Promise<Buffer> {
+    const { value } = await pool.query(getState, { id: block }, context, {
+      shareAs: 'zerostate file',
+      check(answer) {
+        checkZeroState({ block }, answer);
+        return answer.data;
+      },
+    });
+    return value;
+  }
+
   return {
     head() {
       const head = pool.head();
@@ -53,35 +99,24 @@ export function createLiveBlockFiles({ pool, finder }: { pool: Pool; finder: Blo
     },
 
     waitHead: (afterSeqno, waitMs, signal) => pool.whenServed(afterSeqno + 1, waitMs, signal),
+    masterchainBlock,
+    readFile,
+    readZeroState,
 
-    async masterchainBlock(seqno, context) {
-      const head = pool.head();
-      if (head === undefined) throw new PoolError('no_lite_server');
-      if (head.block.seqno === seqno) return head.block;
-      const place = { workchain: MASTERCHAIN, shard: FULL_SHARD };
-      const { value } = await finder.findBlock(place, { by: 'seqno', seqno }, context);
-      return value.id;
-    },
-
-    async readFile(block, context) {
-      const { value } = await pool.query(getBlock, { id: block }, context, {
-        shareAs: 'block file',
-        check: (answer) => openBlockFile(block, answer),
-      });
-      return value;
-    },
-
-    async readZeroState(block, context) {
-      const { value } = await pool.query(getState, { id: block }, context, {
-        shareAs: 'zerostate file',
-        check(answer) {
-          checkZeroState({ block }, answer);
-          return answer.data;
-        },
-      });
-      return value;
+    async readGlobalVersion(keyBlockSeqno, context) {
+      if (keyBlockSeqno === 0) return versionOfState(await readZeroState(zeroStateBlock(needHead().init), context));
+      const { globalVersion } = await readFile(await masterchainBlock(keyBlockSeqno, context), context);
+      if (globalVersion !== undefined) return globalVersion;
+      throw new ProofError('malformed', { subject: 'keyBlock', expected: 'a key block' });
     },
   };
+}
+
+/** Version of the rules that a masterchain state has. @param file proved */
+function versionOfState(file: Buffer): number {
+  const table = parseProvedBoc(file);
+  const { config } = readStateExtra('zeroState', { table, cell: table.roots[0]! });
+  return versionInForce(table, config.root).version;
 }
 
 /**
@@ -93,14 +128,17 @@ export function openBlockFile(block: BlockId, answer: BlockDataAnswer): BlockFil
   const { table } = root;
   return proving('blockData', () => {
     const previous = previousBlocks(table, info).map(ownId);
-    const shards = block.workchain === MASTERCHAIN ? shardsOf().map(ownId) : [];
-    return { id: block, boc: answer.data, utime: info.utime, previous, shards };
+    const extra = masterchainExtra();
+    const shards = extra === undefined ? [] : listShards(table, extra.shardHashes).map((shard) => ownId(shard.block));
+    const keyBlockSeqno = info.keyBlock ? info.seqno : info.prevKeyBlockSeqno;
+    const globalVersion = extra?.config && versionInForce(table, extra.config.root).version;
+    return { id: block, boc: answer.data, utime: info.utime, previous, shards, keyBlockSeqno, globalVersion };
   });
 
-  function shardsOf(): BlockId[] {
+  function masterchainExtra(): MasterchainBlockExtra | undefined {
+    if (block.workchain !== MASTERCHAIN) return undefined;
     const { custom } = readBlockExtra(table, readBlock(table, root.cell).extra);
-    if (custom === undefined) return [];
-    return listShards(table, readMasterchainBlockExtra(table, custom).shardHashes).map((shard) => shard.block);
+    return custom === undefined ? undefined : readMasterchainBlockExtra(table, custom);
   }
 }
 

@@ -2,6 +2,7 @@ import { CellSlice } from '../decode/cell-slice.ts';
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
+import { versionInForce } from '../decode/tlb/global-version.ts';
 import { getConfigAll } from '../liteserver/functions.ts';
 import type { Pool } from '../pool/pool.ts';
 import { fromMemory } from '../pool/read-event.ts';
@@ -28,7 +29,6 @@ export type ChainConfigs = {
 const CONFIGS_MAX = 8;
 
 const DNS_ROOT = 4;
-const GLOBAL_VERSION = 8;
 
 export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
   const configs = new Map<number, ChainConfig>();
@@ -56,16 +56,10 @@ export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
   };
 }
 
-/** `capabilities#c4 version:uint32 capabilities:uint64 = GlobalVersion`, `_ GlobalVersion = ConfigParam 8`. */
 function readConfig({ table, config }: ReturnType<typeof checkConfig>): ChainConfig {
-  const param = (index: number): CellSlice | undefined => {
-    const cell = findConfigParam(table, config.root, index);
-    return cell === undefined ? undefined : new CellSlice(table, cell);
-  };
-  const slice = param(GLOBAL_VERSION);
-  slice?.expectTag(8, 0xc4, 'GlobalVersion');
-  const version = slice?.uint(32) ?? 0;
-  const dnsRoot = readDnsRoot(param(DNS_ROOT));
+  const { version } = versionInForce(table, config.root);
+  const dnsCell = findConfigParam(table, config.root, DNS_ROOT);
+  const dnsRoot = readDnsRoot(dnsCell === undefined ? undefined : new CellSlice(table, dnsCell));
   return { hash: table.hash(config.root, 0), boc: writeBoc(table, [config.root], { crc32c: true }), version, dnsRoot };
 }
 

@@ -50,13 +50,15 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   master_ref_seqno: int,
   rand_seed: hash,
   created_by: hash,
-  /** Version of the software that made it: from 12 on messages have flags where they had an IHR fee. Null when the block does not say. */
+  /** Version of the software that made it. Null when the block does not say. */
   software_version: nullable(int),
   /** Shard of the first previous block, and of the second after a merge; their workchain is the block's. */
   prev_shard: shardId,
   prev_seqno: int,
   prev_shard_2: nullable(shardId),
   prev_seqno_2: nullable(int),
+  /** Version of the rules that it was made by: from 12 on messages have flags where they had an IHR fee. Null when nothing tells, and in rows of releases before. */
+  global_version: nullable(int),
 });
 
 /** The blocks that are tops in the shard configuration of a masterchain block, itself included. */

@@ -9,10 +9,10 @@ const HASH_BYTES = 32;
 /** What a head is written of. */
 export type HeadRow = Pick<
   FoundTransaction,
-  'hash' | 'trace_id' | 'boc' | 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'software_version'
+  'hash' | 'trace_id' | 'boc' | 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'global_version'
 >;
 
-type Block = Pick<HeadRow, 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'software_version'>;
+type Block = Pick<HeadRow, 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'global_version'>;
 
 export type HeadJob = {
   readonly rows: readonly (Block & { readonly bocBytes: number })[];
@@ -30,12 +30,12 @@ export function packRows(rows: readonly HeadRow[]): HeadJob {
     at += 2 * HASH_BYTES + boc.length;
   }
   return {
-    rows: rows.map(({ workchain, shard, seqno, mc_seqno, software_version, boc }) => ({
+    rows: rows.map(({ workchain, shard, seqno, mc_seqno, global_version, boc }) => ({
       workchain,
       shard,
       seqno,
       mc_seqno,
-      software_version,
+      global_version,
       bocBytes: boc.length,
     })),
     bytes,

@@ -7,6 +7,7 @@ import { addressText } from '../decode/messages/addresses.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
 import { decodedOpcode, type BodyDecoder } from '../decode/messages/messages.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
+import { FLAGS_VERSION_MIN } from '../decode/tlb/global-version.ts';
 import { initCell, type CellAt } from '../decode/tlb/message-cells.ts';
 import { normalizedMessageHash } from '../decode/tlb/normalized-message.ts';
 import {
@@ -63,25 +64,22 @@ export const message = named(
 
 export type MessageView = Infer<typeof message>;
 
-/** From this version of the software on the bits of the IHR fee are flags (indexing sheet 3). */
-export const flagsVersionMin = 12;
-
 /** What messages of one transaction are shown by. */
 export type MessageSource = {
   readonly table: CellTable;
-  /** Of the block; null when the block does not say. */
-  readonly softwareVersion: number | null;
+  /** Of the rules that its block was made by; null when nothing tells. */
+  readonly globalVersion: number | null;
   /** Takes cells that have to be made to show them: one for all messages of an answer. */
   readonly store: CellStore;
   readonly decode: BodyDecoder;
 };
 
-export function viewMessage(shown: Message, { table, softwareVersion, store, decode }: MessageSource): MessageView {
+export function viewMessage(shown: Message, { table, globalVersion, store, decode }: MessageSource): MessageView {
   const { init } = shown;
   const opcode = readOpcode(table, shown.body);
   return {
     hash: viewBytes(table.hash(shown.cell)),
-    ...viewInfo(table, shown, (softwareVersion ?? 0) >= flagsVersionMin),
+    ...viewInfo(table, shown, (globalVersion ?? 0) >= FLAGS_VERSION_MIN),
     opcode: opcode === undefined ? null : viewOpcode(opcode),
     decoded_opcode: opcode === undefined ? null : (decodedOpcode(opcode) ?? null),
     message_content: {

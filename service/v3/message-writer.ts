@@ -52,8 +52,8 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
         write: () =>
           mapPaced(opened, ({ row, one }) => {
             if ('text' in one) return new Written([one.text]);
-            const { table, content, softwareVersion, transactions } = one;
-            const source = { table, softwareVersion, store, decode: decodeBody };
+            const { table, content, globalVersion, transactions } = one;
+            const source = { table, globalVersion, store, decode: decodeBody };
             const view = { ...viewMessage(content, source), ...transactions };
             const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
             if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
@@ -100,7 +100,7 @@ function isSettled({ created_lt: createdLt, destination }: MessageRow, { transac
 type ShownMessage = {
   readonly table: CellTable;
   readonly content: Message;
-  readonly softwareVersion: number | null;
+  readonly globalVersion: number | null;
   readonly transactions: Pick<MessageView, 'in_msg_tx_hash' | 'out_msg_tx_hash'>;
 };
 
@@ -121,7 +121,7 @@ function openFound(row: FoundMessage, producer: Holder | undefined): ShownMessag
   const isSent = row.producer_boc === null || sent !== undefined;
   return {
     ...holder,
-    softwareVersion: taken === undefined ? row.producer_version : row.consumer_version,
+    globalVersion: taken === undefined ? row.producer_version : row.consumer_version,
     transactions: {
       ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
       ...(row.producer_hash !== null && isSent && { out_msg_tx_hash: viewBytes(row.producer_hash) }),

@@ -7,7 +7,7 @@ import example from './packed-trace-dictionary.json' with { type: 'json' };
  * How traces are stored, which is how they are shown: a change of that makes it one more, and what was stored before is not shown any more. A step of the
  * schema goes with it that empties `written_traces`.
  */
-export const traceForm = 1;
+export const traceForm = 2;
 
 /** What of a written trace is kept beside its text. */
 export type KeptTrace = {

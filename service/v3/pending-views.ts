@@ -59,7 +59,7 @@ function openForeseen(
     mcSeqno: 0,
     traceId: rootHash,
     traceExternalHash: key,
-    softwareVersion: version,
+    globalVersion: version,
     finality: 'pending',
     emulated: true,
   };

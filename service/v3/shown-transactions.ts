@@ -51,7 +51,7 @@ export function openTransaction(row: HeadRow, readBag: BagReader = parseBoc): Sh
     seqno: row.seqno,
     mcSeqno: row.mc_seqno,
     traceId: row.trace_id,
-    softwareVersion: row.software_version,
+    globalVersion: row.global_version,
     ...indexedMarks,
   };
 }

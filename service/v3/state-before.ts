@@ -1,10 +1,10 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { ACCOUNT_STATUS_TAGS } from '../decode/tlb/account-status.ts';
+import { FLAGS_VERSION_MIN } from '../decode/tlb/global-version.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { FoundTransaction } from '../store/queries/transactions.ts';
-import { flagsVersionMin } from './message-views.ts';
 import { viewBytes } from './scalars.ts';
 import { isNoAccount, type StatesByHash, type TransactionTail } from './transaction-views.ts';
 
@@ -15,7 +15,7 @@ import { isNoAccount, type StatesByHash, type TransactionTail } from './transact
  * @returns the given states when there is nothing to add
  */
 export function withStateBefore(
-  row: Pick<FoundTransaction, 'boc' | 'workchain' | 'software_version'>,
+  row: Pick<FoundTransaction, 'boc' | 'workchain' | 'global_version'>,
   { stateUpdate, originalStatus }: Pick<TransactionTail, 'stateUpdate' | 'originalStatus'>,
   states: StatesByHash,
 ): StatesByHash {
@@ -35,10 +35,10 @@ export function withStateBefore(
 }
 
 /** By what a transaction makes its account's balance larger: what came in, less what went out and what was paid. */
-function gained({ boc, software_version: version }: Pick<FoundTransaction, 'boc' | 'software_version'>): bigint {
+function gained({ boc, global_version: version }: Pick<FoundTransaction, 'boc' | 'global_version'>): bigint {
   const table = parseBoc(boc);
   const { inMessage, outMessages, totalFees } = readTransaction(table, table.roots[0]!);
-  const hasFees = (version ?? 0) < flagsVersionMin;
+  const hasFees = (version ?? 0) < FLAGS_VERSION_MIN;
   // Delivery over hypercube routing, paid by the sender, comes back to whoever is reached without.
   const carried = ({ info }: Message): bigint =>
     info.kind === 'internal' ? info.value.grams + (hasFees ? info.extraFlags : 0n) : 0n;

@@ -92,8 +92,8 @@ export type ShownTransaction = {
   readonly traceId: Uint8Array | null;
   /** Of messages that are not in a block yet: the normalized hash of the one from outside that began it all. */
   readonly traceExternalHash?: Uint8Array;
-  /** Of the block; null when the block does not say. */
-  readonly softwareVersion: number | null;
+  /** Of the rules that its block was made by; null when nothing tells. */
+  readonly globalVersion: number | null;
   readonly finality: TransactionView['finality'];
   readonly emulated: boolean;
 };
@@ -153,11 +153,11 @@ export type OpenedMessages = {
 
 /** @param store takes cells that have to be made to show them: one for all of an answer */
 export function openMessages(
-  { table, transaction: { inMessage, outMessages }, softwareVersion }: ShownTransaction,
+  { table, transaction: { inMessage, outMessages }, globalVersion }: ShownTransaction,
   store: CellStore,
 ): OpenedMessages {
   // An order that was taken may hold what was sent: that is decoded once.
-  const source = { table, softwareVersion, store, decode: createBodyDecoder() };
+  const source = { table, globalVersion, store, decode: createBodyDecoder() };
   const view = (one: Message): MessageView => viewMessage(one, source);
   return {
     taken: inMessage === undefined ? null : view(inMessage),

@@ -8,6 +8,8 @@ import { DecodeError } from '../errors.ts';
 import { shardChildren, shardParent } from '../shard.ts';
 import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
+import type { GlobalVersion } from './global-version.ts';
+import { readGlobalVersion } from './global-version.ts';
 import { readShardIdent, writeShardIdent } from './shard-ident.ts';
 
 /** A block's header; seqnos, utimes and the list hash are unsigned 32 bits. */
@@ -35,7 +37,7 @@ export type BlockInfo = {
   readonly minRefMasterchainSeqno: number;
   readonly prevKeyBlockSeqno: number;
   /** Version of the node that made the block, and its capability bits. */
-  readonly software: { readonly version: number; readonly capabilities: bigint } | undefined;
+  readonly software: GlobalVersion | undefined;
   /** Cell of `BlkMasterInfo`: the masterchain block that a shard block knows of. */
   readonly masterRef: number | undefined;
   /** Cell of `BlkPrevInfo`: see `previousBlocks`. */
@@ -86,7 +88,7 @@ export function readBlockInfo(table: CellTable, cell: number): BlockInfo {
     catchainSeqno: slice.uint(32),
     minRefMasterchainSeqno: slice.uint(32),
     prevKeyBlockSeqno: slice.uint(32),
-    software: (flags & 1) === 0 ? undefined : readSoftware(slice),
+    software: (flags & 1) === 0 ? undefined : readGlobalVersion(slice),
     masterRef: notMaster ? slice.ref() : undefined,
     prevRef: slice.ref(),
     prevVertRef: vertSeqnoIncrement ? slice.ref() : undefined,
@@ -97,12 +99,6 @@ function positiveSeqno(slice: CellSlice, cell: number): number {
   const seqno = slice.uint(32);
   if (seqno === 0) throw new DecodeError('bad_value', 'A block has the seqno of a zerostate.', { cell, found: 0 });
   return seqno;
-}
-
-/** `capabilities#c4 version:uint32 capabilities:uint64 = GlobalVersion`. */
-function readSoftware(slice: CellSlice): { version: number; capabilities: bigint } {
-  slice.expectTag(8, 0xc4, 'GlobalVersion');
-  return { version: slice.uint(32), capabilities: slice.uint64() };
 }
 
 /**

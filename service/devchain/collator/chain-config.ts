@@ -4,6 +4,7 @@ import { keyUint, walkHashmap } from '#service/decode/hashmap.ts';
 import type { CatchainConfig } from '#service/decode/tlb/config-28.ts';
 import { readCatchainConfig } from '#service/decode/tlb/config-28.ts';
 import { findConfigParam } from '#service/decode/tlb/config-params.ts';
+import { versionInForce } from '#service/decode/tlb/global-version.ts';
 import type { ValidatorSet } from '#service/decode/tlb/validator-set.ts';
 import { readValidatorSet } from '#service/decode/tlb/validator-set.ts';
 import type { BlockLimits } from './block-load.ts';
@@ -60,8 +61,7 @@ export function readChainConfig(states: CellStore, root: number): ChainConfig {
     return cell === undefined ? undefined : new CellSlice(states, cell);
   };
   const address = (param: number, other: number): Buffer | undefined => (open(param) ?? open(other))?.hash();
-  const version = open(8);
-  version?.expectTag(8, 0xc4, 'GlobalVersion');
+  const { version, capabilities } = versionInForce(states, root);
   const fees = open(14);
   fees?.expectTag(8, 0x6b, 'BlockCreateFees');
   const validators = findConfigParam(states, root, 35) ?? findConfigParam(states, root, 34);
@@ -76,8 +76,8 @@ export function readChainConfig(states: CellStore, root: number): ChainConfig {
     feeCollector: address(3, 1),
     minter: address(2, 0),
     toMint: open(7)?.maybeRef(),
-    globalVersion: version?.uint(32) ?? 0,
-    capabilities: version?.uint64() ?? 0n,
+    globalVersion: version,
+    capabilities,
     burned: readBurning(open(5)),
     masterchainBlockFee: fees?.coins() ?? 0n,
     basechainBlockFee: fees?.coins() ?? 0n,

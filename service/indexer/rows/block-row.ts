@@ -38,6 +38,7 @@ export function blockRow(block: OpenBlock, mcSeqno: number, txCount: number): Bl
     rand_seed: extra.randSeed,
     created_by: extra.createdBy,
     software_version: info.software === undefined ? null : info.software.version | 0,
+    global_version: block.globalVersion === undefined ? null : block.globalVersion | 0,
     prev_shard: shardToSigned(previous!.shard),
     prev_seqno: previous!.seqno,
     prev_shard_2: second === undefined ? null : shardToSigned(second.shard),

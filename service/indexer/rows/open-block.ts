@@ -10,6 +10,8 @@ export type OpenBlock = {
   readonly globalId: number;
   readonly info: BlockInfo;
   readonly extra: BlockExtra;
+  /** Version of the rules that it was made by; undefined when neither a key block nor the block itself tells. */
+  readonly globalVersion: number | undefined;
   /** Cell of the Merkle update of the shard's state. */
   readonly stateUpdate: number;
   /** The shard as columns hold it. */

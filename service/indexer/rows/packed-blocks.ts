@@ -12,12 +12,14 @@ export type PackedBlocks = {
   /** How many of them are zerostates. */
   readonly zeroStates: number;
   readonly tops: readonly BlockPlace[];
+  readonly globalVersion: number | undefined;
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
 const HASHES_BYTES = 64;
 
-export function packBlocks({ mcSeqno, utime, masterchain, shards, zeroStates, tops }: SourceBlocks): PackedBlocks {
+export function packBlocks(source: SourceBlocks): PackedBlocks {
+  const { mcSeqno, utime, masterchain, shards, zeroStates, tops, globalVersion } = source;
   const all = [masterchain, ...shards, ...zeroStates];
   const bytes = new Uint8Array(all.reduce((sum, { boc }) => sum + HASHES_BYTES + boc.length, 0));
   let at = 0;
@@ -28,7 +30,7 @@ export function packBlocks({ mcSeqno, utime, masterchain, shards, zeroStates, to
     at += HASHES_BYTES + boc.length;
   }
   const blocks = all.map(({ id, boc }) => ({ ...placeOf(id), bocBytes: boc.length }));
-  return { mcSeqno, utime, blocks, zeroStates: zeroStates.length, tops: tops.map(placeOf), bytes };
+  return { mcSeqno, utime, blocks, zeroStates: zeroStates.length, tops: tops.map(placeOf), globalVersion, bytes };
 }
 
 function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
@@ -36,7 +38,8 @@ function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
 }
 
 /** The reverse; tops have no hashes, which no row of them has either. */
-export function unpackBlocks({ mcSeqno, utime, blocks, zeroStates, tops, bytes }: PackedBlocks): SourceBlocks {
+export function unpackBlocks(packed: PackedBlocks): SourceBlocks {
+  const { mcSeqno, utime, blocks, zeroStates, tops, globalVersion, bytes } = packed;
   const buffer = Buffer.from(bytes.buffer);
   let at = 0;
   const take = (length: number): Buffer => buffer.subarray(at, (at += length));
@@ -54,5 +57,6 @@ export function unpackBlocks({ mcSeqno, utime, blocks, zeroStates, tops, bytes }
     shards: others.slice(0, shards),
     zeroStates: others.slice(shards),
     tops: tops.map((place) => ({ ...place, rootHash: none, fileHash: none })),
+    globalVersion,
   };
 }

@@ -36,18 +36,21 @@ import { addZeroState } from './zero-state.ts';
 export function rowsOf(source: SourceBlocks): BlockRows {
   const gathering = createGathering(source.mcSeqno);
   for (const zeroState of source.zeroStates) gathering.addZeroState(zeroState);
-  for (const block of [source.masterchain, ...source.shards]) gathering.add(openBlock(block));
+  for (const block of [source.masterchain, ...source.shards]) gathering.add(openBlock(block, source.globalVersion));
   return gathering.finish(topRows(source));
 }
 
-function openBlock({ id, boc }: SourceBlock): OpenBlock {
+/** @param version of the rules; where it is not known, it is that of the software: one that knows the rules, mostly no newer ones */
+function openBlock({ id, boc }: SourceBlock, version: number | undefined): OpenBlock {
   const table = parseProvedBoc(boc);
-  const { globalId, info, extra, stateUpdate } = readBlock(table, table.roots[0]!);
+  const { globalId, info: infoCell, extra, stateUpdate } = readBlock(table, table.roots[0]!);
+  const info = readBlockInfo(table, infoCell);
   return {
     id,
     table,
     globalId,
-    info: readBlockInfo(table, info),
+    info,
+    globalVersion: version ?? info.software?.version,
     extra: readBlockExtra(table, extra),
     stateUpdate,
     signedShard: shardToSigned(id.shard),

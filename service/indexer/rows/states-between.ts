@@ -1,6 +1,5 @@
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
-import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import {
   currenciesById,
@@ -8,9 +7,11 @@ import {
   NO_CURRENCIES,
   readCurrencyCollection,
 } from '#service/decode/tlb/currency-collection.ts';
+import { FLAGS_VERSION_MIN } from '#service/decode/tlb/global-version.ts';
 import { skipInternalAddress, skipMessageAddress } from '#service/decode/tlb/message-address.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { FoundTransaction } from './block-transactions.ts';
+import type { OpenBlock } from './open-block.ts';
 
 type Balance = Pick<AccountStateRow, 'balance' | 'extra_currencies'>;
 
@@ -24,9 +25,6 @@ export type BalanceEnds = {
   readonly after: CurrencyCollection | undefined;
 };
 
-/** From this version on the bits of `ihr_fee` are flags (indexing sheet 3). */
-const FLAGS_VERSION_MIN = 12;
-
 /** Bits of a transaction before `total_fees`: tag, account, lt, hash and lt before, utime, count, two statuses. */
 const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
 
@@ -35,11 +33,11 @@ const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
  * does not lead to what the account had before the first, as after a burn: then nothing is known of the states between.
  */
 export function statesBetween(
-  { table, info }: { readonly table: CellTable; readonly info: Pick<BlockInfo, 'software'> },
+  { table, globalVersion }: Pick<OpenBlock, 'table' | 'globalVersion'>,
   transactions: readonly Moving[],
   { before, after }: BalanceEnds,
 ): Balance[] {
-  const hasFees = (info.software?.version ?? 0) < FLAGS_VERSION_MIN;
+  const hasFees = (globalVersion ?? 0) < FLAGS_VERSION_MIN;
   const sum = createSum(table, after);
   const balances: Balance[] = [];
   for (let index = transactions.length - 1; index > 0; index--) {

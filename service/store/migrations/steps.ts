@@ -10,6 +10,7 @@ import { tokenAccounts } from './0009-token-accounts.ts';
 import { accountChanges } from './0010-account-changes.ts';
 import { tokenChanges } from './0011-token-changes.ts';
 import { itemsOnSale } from './0012-items-on-sale.ts';
+import { globalVersions } from './0013-global-versions.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   accountChanges,
   tokenChanges,
   itemsOnSale,
+  globalVersions,
 ];
 
 /** Version of the schema that this code reads and writes. */

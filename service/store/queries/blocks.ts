@@ -22,6 +22,9 @@ export type BlockFilter = {
 
 const shown = `SELECT ${columnsOf(blocks, 'b')} FROM blocks b`;
 
+/** Version of the rules of a block named `b`: rows of releases before have that of the software alone. */
+export const versionOfRules = 'coalesce(b.global_version, b.software_version)';
+
 const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
 
 /** By time, then by id. */

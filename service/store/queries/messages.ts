@@ -2,6 +2,7 @@ import { accountKey, type StoredAccount } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { messages, type MessageRow } from '../tables.ts';
 import { anyKeyAt, columnsOf, createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { versionOfRules } from './blocks.ts';
 import { everyLt, ltsOfTimes } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -55,7 +56,7 @@ export const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt 
 export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
 /** Transactions of one alias with their blocks' version. */
-const holders = `SELECT t.hash, t.lt, t.boc, b.software_version AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
+const holders = `SELECT t.hash, t.lt, t.boc, ${versionOfRules} AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
 
 /** Each block of a shard begins at a multiple of this, far above what the one before may span (`get_lt_align` of the node). */
 const ltAlignment = 1_000_000n;

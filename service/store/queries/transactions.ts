@@ -1,6 +1,6 @@
 import { accountKey, type StoredAccount } from '../account-key.ts';
 import type { AccountStateRow, TransactionRow } from '../tables.ts';
-import { signedOf } from './blocks.ts';
+import { signedOf, versionOfRules } from './blocks.ts';
 import {
   anyKeyAt,
   createConditions,
@@ -20,7 +20,7 @@ import type { StoreReader } from './reader.ts';
 export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id' | 'in_opcode' | 'in_body_hash'> & {
   readonly boc: Buffer;
   readonly trace_id: Buffer;
-  readonly software_version: number | null;
+  readonly global_version: number | null;
 };
 
 /** What transactions must be; all of it. Windows are inclusive at both ends. */
@@ -54,8 +54,8 @@ const columns =
  */
 export function withVersion(inner: string, order: string): string {
   const block = 'b.workchain = t.workchain AND b.shard = t.shard AND b.seqno = t.seqno';
-  const version = `(SELECT b.software_version FROM blocks b WHERE ${block})`;
-  return `SELECT ${columns}, ${version} AS software_version FROM (${inner}) t ${order}`;
+  const version = `(SELECT ${versionOfRules} FROM blocks b WHERE ${block})`;
+  return `SELECT ${columns}, ${version} AS global_version FROM (${inner}) t ${order}`;
 }
 
 /** Columns that `withVersion` needs of its inner query. */

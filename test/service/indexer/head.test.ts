@@ -19,7 +19,8 @@ function blocksOf(mcSeqno: number): SourceBlocks {
     rootHash: Buffer.alloc(32),
     fileHash: Buffer.alloc(32),
   };
-  return { mcSeqno, utime: 0, masterchain: { id, boc: Buffer.alloc(1000) }, shards: [], zeroStates: [], tops: [] };
+  const masterchain = { id, boc: Buffer.alloc(1000) };
+  return { mcSeqno, utime: 0, masterchain, shards: [], zeroStates: [], tops: [], globalVersion: undefined };
 }
 
 it('who has lost the lease on the head holds no block that was read for it', async () => {

@@ -60,5 +60,6 @@ export function shown(blocks: SourceBlocks) {
     ]),
     zeroStates: blocks.zeroStates.map(({ id, boc }) => [id.workchain, id.rootHash.toString('hex'), boc.length]),
     tops: blocks.tops.map(({ shard, seqno }) => [shard.toString(16), seqno]),
+    globalVersion: blocks.globalVersion,
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,11 +11,13 @@ import { createArchiveSource } from '#service/indexer/archive-source.ts';
 import { createEitherSource } from '#service/indexer/either-source.ts';
 import { createLiteServerSource } from '#service/indexer/lite-server-source.ts';
 import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
+import { answeredError } from '#service/liteserver/errors.ts';
 import type { ReadContext } from '#service/live/answer.ts';
 import type { LiveBlockFiles } from '#service/live/block-files.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';
 import { entriesOf, packageBytes, writeArchive, writePackage } from './packages.ts';
+import { recordedBlocks } from './recorded-blocks.ts';
 import { filesOver, readAll, readRecording, readZeroStates, shown } from './recording.ts';
 
 let blocks: readonly TapeBlock[];
@@ -49,6 +51,14 @@ afterAll(async () => {
   await network.close();
   rmSync(folder, { recursive: true });
 });
+
+/** A source that is refused what key blocks say. */
+function withoutVersions(refused: Error): BlockSource {
+  const readGlobalVersion = async (): Promise<number> => {
+    throw refused;
+  };
+  return createLiteServerSource({ stream: 'head' }, { files: { ...files, readGlobalVersion } });
+}
 
 describe('blocks of the recorded network', () => {
   let ofLiteServers: readonly SourceBlocks[];
@@ -85,6 +95,15 @@ describe('blocks of the recorded network', () => {
         expect(createHash('sha256').update(boc).digest().equals(id.fileHash)).toBe(true);
       }
     }
+  });
+
+  test('tell the version of the rules that the configuration has by then, if it is kept', async () => {
+    const expected = (await recordedBlocks()).map(({ globalVersion }) => globalVersion);
+    expect(ofLiteServers.map(({ globalVersion }) => globalVersion)).toEqual(expected);
+    expect(expected.every((version) => version! > 0)).toBe(true);
+    const gone = withoutVersions(answeredError('getBlock', 651, 'block is not in db'));
+    expect(await gone.read(2, signal)).toMatchObject({ mcSeqno: 2, globalVersion: undefined });
+    await expect(withoutVersions(new Error('no answer')).read(2, signal)).rejects.toThrow('no answer');
   });
 
   test('come in an order in which each shard block follows what it is built on, through splits and merges', () => {
@@ -132,6 +151,14 @@ describe('blocks of the recorded network', () => {
     const source = await createArchiveSource({ folder: apart }, { files });
     const found = await readAll(source, 1, 40);
     expect(found.map(shown)).toEqual(ofLiteServers.slice(0, 40).map(shown));
+  });
+
+  test('from packages that are links are found too', async () => {
+    const apart = mkdtempSync(join(folder, 'linked-'));
+    const name = 'archive.00000.pack';
+    symlinkSync(join(folder, 'whole/arch0000', name), join(apart, name));
+    const source = await createArchiveSource({ folder: apart }, { files });
+    expect((await readAll(source, 1, 5)).map(shown)).toEqual(ofLiteServers.slice(0, 5).map(shown));
   });
 
   test('begin where the packages begin', async () => {

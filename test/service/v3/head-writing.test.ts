@@ -18,7 +18,7 @@ let expected: readonly object[];
 beforeAll(async () => {
   const rows = (await recordedRows()).flatMap((one) => one.transactions).slice(-900);
   tasks = rows.map((given) => {
-    const row = { ...given, boc: Buffer.from(given.boc), trace_id: given.hash, software_version: 12 };
+    const row = { ...given, boc: Buffer.from(given.boc), trace_id: given.hash, global_version: 12 };
     const shown = row as unknown as HeadTask['row'];
     return { row: shown, sent: openTransaction(shown).transaction.outMessages.length };
   });

@@ -25,7 +25,7 @@ beforeAll(async () => {
         const block = blocks.find(
           ({ workchain, shard, seqno }) => workchain === row.workchain && shard === row.shard && seqno === row.seqno,
         );
-        return { ...row, trace_id: row.hash, software_version: block!.software_version } as unknown as FoundTransaction;
+        return { ...row, trace_id: row.hash, global_version: block!.global_version } as unknown as FoundTransaction;
       }),
     )
     .map((row) => {

@@ -29,9 +29,7 @@ beforeAll(async () => {
   const rows = await recordedRows();
   states = new Map(rows.flatMap(({ accountStates }) => accountStates.map((row) => [text(row.hash), row] as const)));
   const transactions = rows.flatMap((one) =>
-    one.transactions.map(
-      (row) => ({ ...row, trace_id: row.hash, software_version: 11 }) as unknown as FoundTransaction,
-    ),
+    one.transactions.map((row) => ({ ...row, trace_id: row.hash, global_version: 11 }) as unknown as FoundTransaction),
   );
   const store: StoreReader = {
     read: async (_sql, [hashes]) => (hashes as Buffer[]).flatMap((one) => states.get(text(one)) ?? []) as never,
@@ -220,7 +218,7 @@ describe('a transaction as v3 shows it', () => {
 
   it('says nothing of other currencies that blocks hid, and that there are none where there are none', async () => {
     const row = (await recordedRows()).flatMap((one) => one.transactions).at(-1)!;
-    const found = { ...row, trace_id: row.hash, software_version: 11 } as unknown as FoundTransaction;
+    const found = { ...row, trace_id: row.hash, global_version: 11 } as unknown as FoundTransaction;
     const shown = async (currencies: AccountStateRow['extra_currencies']): Promise<unknown> => {
       const known = [...states.values()].map((state) => ({ ...state, extra_currencies: currencies }));
       const [view] = await shownBy({ read: async () => known as never }, [found]);
@@ -238,7 +236,7 @@ describe('a transaction as v3 shows it', () => {
       .slice(-1);
     const store: StoreReader = { read: async () => [] };
     const shown = async (version: number | null): Promise<TransactionView> => {
-      const found = { ...row, trace_id: row!.hash, software_version: version } as unknown as FoundTransaction;
+      const found = { ...row, trace_id: row!.hash, global_version: version } as unknown as FoundTransaction;
       return (await shownBy(store, [found]))[0]!;
     };
     for (const one of internalOf(await shown(12)))

@@ -20,7 +20,7 @@ beforeAll(async () => {
   rows = recorded
     .flatMap(({ transactions }) => transactions)
     .slice(-300)
-    .map((row) => ({ ...row, trace_id: row.hash, software_version: 11 }) as unknown as FoundTransaction);
+    .map((row) => ({ ...row, trace_id: row.hash, global_version: 11 }) as unknown as FoundTransaction);
 });
 
 /** Reads the states that are known. */

@@ -73,6 +73,15 @@ describe('rows of the recorded chain', () => {
     expect(rows.flatMap(({ transactions }) => transactions)).toHaveLength(6475);
   }, 240_000);
 
+  it('tell by which version of the rules blocks were made, and for want of better that of the software', async () => {
+    const [source] = await recordedBlocks();
+    const versions = (globalVersion: number | undefined) =>
+      rowsOf({ ...source!, globalVersion }).blocks.map((row) => [row.global_version, row.software_version]);
+    const software = rows[0]!.blocks.map((row) => row.software_version!);
+    expect(versions(7)).toEqual(software.map((version) => [7, version]));
+    expect(versions(undefined)).toEqual(software.map((version) => [version, version]));
+  });
+
   it('stand in the order of lt, workchain, account', () => {
     for (const { transactions } of rows) {
       const keys = transactions.map(({ lt, account }) => `${lt.toString().padStart(20, '0')} ${hex(account)}`);
@@ -133,5 +142,6 @@ function aloneIn(boc: Buffer): SourceBlocks {
   const root = table.roots[0]!;
   const { workchain, shard, seqno } = readBlockInfo(table, readBlock(table, root).info);
   const id = { workchain, shard, seqno, rootHash: table.hash(root), fileHash: Buffer.alloc(32) };
-  return { mcSeqno: 1, utime: 0, masterchain: { id, boc }, shards: [], zeroStates: [], tops: [] };
+  const masterchain = { id, boc };
+  return { mcSeqno: 1, utime: 0, masterchain, shards: [], zeroStates: [], tops: [], globalVersion: undefined };
 }

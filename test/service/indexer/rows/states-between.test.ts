@@ -63,7 +63,7 @@ describe('the balance between two transactions of a block', () => {
     const { table, found } = tableOf(told);
     const between = 1000n - 3n + (50n + 7n) - (30n + 5n + 2n) - (1n + 4n);
     const after = between - 11n - (20n + 13n + 6n);
-    const old = { table, info: { software: undefined } };
+    const old = { table, globalVersion: undefined };
     expect(statesBetween(old, found, { before: grams(1000n), after: grams(after) })).toEqual([
       { balance: between, extra_currencies: null },
     ]);
@@ -73,7 +73,7 @@ describe('the balance between two transactions of a block', () => {
     const { table, found } = tableOf(told);
     const between = 1000n - 3n + 50n - (30n + 2n) - (1n + 4n);
     const after = between - 11n - (20n + 6n);
-    const newer = { table, info: { software: { version: 12, capabilities: 0n } } };
+    const newer = { table, globalVersion: 12 };
     expect(statesBetween(newer, found, { before: grams(1000n), after: grams(after) })).toEqual([
       { balance: between, extra_currencies: null },
     ]);
@@ -81,7 +81,7 @@ describe('the balance between two transactions of a block', () => {
 
   it('is not told when the account did not begin with what that leads to', () => {
     const { table, found } = tableOf(told);
-    const old = { table, info: { software: undefined } };
+    const old = { table, globalVersion: undefined };
     expect(statesBetween(old, found, { before: grams(1000n), after: grams(1n) })).toEqual([]);
   });
 });

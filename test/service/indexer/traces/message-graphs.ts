@@ -149,6 +149,7 @@ function blockRow(seqno: number): BlockRow {
     rand_seed: none,
     created_by: none,
     software_version: null,
+    global_version: null,
     prev_shard: -(1n << 63n),
     prev_seqno: seqno - 1,
     prev_shard_2: null,

@@ -106,6 +106,10 @@ async function found(filter: TransactionFilter, page: SortedPage): Promise<strin
   return (await findTransactions(reader as never, filter, page)).map(({ hash }) => keyOf(hash));
 }
 
+async function setVersion(version: string): Promise<void> {
+  await index.store.transaction(({ query }) => query(`UPDATE blocks SET global_version = ${version}`));
+}
+
 describe('transactions', () => {
   it('are what any mixture of filters, read one by one, lets through, in the order of the sheet', async () => {
     let some = 0;
@@ -143,14 +147,19 @@ describe('transactions', () => {
     }
   });
 
-  it('know the version of their block', async () => {
+  it("know the version of their block's rules, in an index of before that of its software", async () => {
     const reader = { read: (sql: string, values: readonly unknown[]) => index.store.read(sql, values) };
-    const [shown] = await findTransactions(reader as never, {}, { limit: 1, offset: 0, sort: 'desc' });
+    const newest = () => findTransactions(reader as never, {}, { limit: 1, offset: 0, sort: 'desc' });
+    const [shown] = await newest();
     const block = blocks.find(
       ({ workchain, shard, seqno }) =>
         workchain === shown!.workchain && shard === shown!.shard && seqno === shown!.seqno,
     );
-    expect(shown!.software_version).toBe(block!.software_version);
+    expect(shown!.global_version).toBe(block!.global_version);
+    await setVersion('software_version - 1');
+    expect((await newest())[0]!.global_version).toBe(block!.software_version! - 1);
+    await setVersion('NULL');
+    expect((await newest())[0]!.global_version).toBe(block!.software_version);
   });
 });
 
