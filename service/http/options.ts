@@ -34,7 +34,7 @@ export type HttpBounds = {
 };
 
 export const defaultBounds: HttpBounds = {
-  /** v2 sheet section 1. */
+  /** v2 sheet section 1. Of v3 too, whose peer takes 4 MiB: as JSON those may hold the event loop for 200 ms, ten times as long as any request may. */
   bodyBytesMax: 1_048_576,
   /** All bodies being received at once: what a pod of 512 MiB can spare; 60,000 usual ones of 4 kB. */
   bodiesBytesMax: 268_435_456,

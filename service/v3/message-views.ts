@@ -113,9 +113,13 @@ const noInfo = {
   import_fee: null,
 } satisfies InfoView;
 
+/** Nanotons; a larger one is not told, as it does not fit into the 64 bits that readers have for it (indexing sheet 3). */
+const importFeeMax = 2n ** 63n - 1n;
+
 function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoView {
   if (info.kind === 'externalIn') {
-    return { ...noInfo, destination: addressText(info.destination), import_fee: info.importFee.toString() };
+    const importFee = info.importFee > importFeeMax ? null : info.importFee.toString();
+    return { ...noInfo, destination: addressText(info.destination), import_fee: importFee };
   }
   const sent = {
     ...noInfo,

@@ -1,8 +1,11 @@
 import {
   Address,
+  beginCell,
   Cell,
   loadTransaction,
+  storeMessage,
   type CommonMessageInfo,
+  type CommonMessageInfoExternalIn,
   type Message,
   type Transaction,
   type TransactionComputePhase,
@@ -154,6 +157,10 @@ function internalOf({ in_msg, out_msgs }: TransactionView): MessageView[] {
   return [in_msg, ...out_msgs].filter((one): one is MessageView => one !== null && one.value !== null);
 }
 
+function takenBy(cell: Cell): Message | undefined {
+  return loadTransaction(cell.beginParse()).inMessage ?? undefined;
+}
+
 describe('a transaction as v3 shows it', () => {
   it('is every recorded one', () => {
     expect(pairs.length).toBeGreaterThan(1000);
@@ -227,6 +234,26 @@ describe('a transaction as v3 shows it', () => {
     expect(await shown({})).toBeNull();
     expect(await shown(null)).toEqual({});
     expect(await shown({ '100': '7' })).toEqual({ '100': '7' });
+  });
+
+  it('tells no import fee that is larger than 64 bits', async () => {
+    const rows = (await recordedRows()).flatMap((one) => one.transactions);
+    const cells = rows.map((row) => ({ row, cell: Cell.fromBoc(Buffer.from(row.boc))[0]! }));
+    const { row, cell } = cells.find((one) => takenBy(one.cell)?.info.type === 'external-in')!;
+    const [messages, ...rest] = cell.refs;
+    const taken = takenBy(cell)!;
+    const shown = async (importFee: bigint): Promise<string | null> => {
+      const info = { ...(taken.info as CommonMessageInfoExternalIn), importFee };
+      const changed = beginCell()
+        .store(storeMessage({ ...taken, info }))
+        .endCell();
+      const held = new Cell({ bits: messages!.bits, refs: [changed, ...messages!.refs.slice(1)] });
+      const boc = new Cell({ bits: cell.bits, refs: [held, ...rest] }).toBoc();
+      const found = { ...row, boc, trace_id: row.hash, global_version: 11 } as unknown as FoundTransaction;
+      return (await shownBy({ read: async () => [] }, [found]))[0]!.in_msg!.import_fee;
+    };
+    expect(await shown(2n ** 63n - 1n)).toBe('9223372036854775807');
+    expect(await shown(2n ** 63n)).toBeNull();
   });
 
   it('tells flags in place of a fee where the software of its block has them', async () => {
