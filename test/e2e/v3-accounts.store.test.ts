@@ -51,6 +51,7 @@ describe('accountStates', () => {
       expect({
         address,
         balance: state['balance'],
+        currencies: state['extra_currencies'],
         // Of an account that is gone lite servers know no transaction any more.
         last:
           state['status'] === 'nonexist' ? [lt, hash] : [state['last_transaction_lt'], state['last_transaction_hash']],
@@ -62,6 +63,9 @@ describe('accountStates', () => {
       }).toEqual({
         address,
         balance: live['balance'],
+        currencies: Object.fromEntries(
+          (live['extra_currencies'] as { id: number; amount: string }[]).map(({ id, amount }) => [id >>> 0, amount]),
+        ),
         last: [lt, hash],
         code: live['code'] === '' ? '' : hashOf(live['code']),
         data: live['data'] === '' ? '' : hashOf(live['data']),
