@@ -78,6 +78,9 @@ const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_v
     LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true) h
   ORDER BY h.place`;
 
+/** More than there are: with a limit of any size a planner also looks for what gives its first rows soon. */
+const noLimit = 2 ** 53;
+
 /** By creation, then by hash; those from outside have no time of creation: they come first when the newest do (v3 sheet section 4). */
 export async function findMessages(
   store: StoreReader,
@@ -98,8 +101,11 @@ export async function findMessages(
   // A message from outside may be accepted more than once, and each time is a row beside the others: the first one is told.
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
+  const columns = columnsOf(messages, 'm');
+  // Ordered within: for DISTINCT itself Postgres 15 sorts all messages of an account, where those of one time are enough.
   return store.read<MessageRow>(
-    `SELECT ${once} ${columnsOf(messages, 'm')} FROM messages m ${conditions.where()} ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,
+    `SELECT ${once} ${columns} FROM (SELECT ${columns} FROM messages m ${conditions.where()} ${order} LIMIT ${noLimit}) m
+     ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,
     conditions.values,
     sole === undefined ? {} : { statement: `messages_of_${sole}_${page.sort}` },
   );
