@@ -11,7 +11,7 @@ const fewCores = 2;
  * - The whole heap is marked when it has grown to what V8 allowed it after the last time. Where little of what is made lives on, as here, V8 took part of that back
  *   and marked up to twice as often, at 10 to 20 ms of a core each.
  * - All that is made is young at first. Rows of a block live a moment longer than V8 thought they should: it went on to make their like among what lives long, where
- *   only marking takes them away. A core made 61,000 rows of transactions a second in place of 85,000.
+ *   only marking takes them away. A core made 57,000 to 74,000 rows of transactions a second in place of 79,000.
  */
 export function tuneCollections(): void {
   if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge');

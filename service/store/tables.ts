@@ -57,7 +57,10 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   prev_seqno: int,
   prev_shard_2: nullable(shardId),
   prev_seqno_2: nullable(int),
-  /** Version of the rules that it was made by: from 12 on messages have flags where they had an IHR fee. Null when nothing tells, and in rows of releases before. */
+  /**
+   * Version of the rules that it was made by, where nobody had the key block that of the software: from 12 on messages have flags where they had an IHR fee. Null when
+   * nothing tells, and in rows of releases before.
+   */
   global_version: nullable(int),
 });
 
