@@ -41,6 +41,12 @@ export type Connection = {
 /** Bytes taken from the socket at once: what the runtime itself would read. */
 const readBytes = 64 * 1024;
 
+/**
+ * Bytes within `pingAfterMs` that are a sign of life though no frame ended: a long answer over a slow line. Fewer may be
+ * pongs within a frame that announced a wrong length, which nothing else would end before all of its 16 MiB came.
+ */
+const progressBytesMin = 4 * 1024;
+
 /** Starts connecting at once; failures end in `onClosed`. Throws at once on a port or public key that cannot be one. */
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
   const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
@@ -85,7 +91,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
 
   /** Takes the first `count` bytes of the read buffer; true: go on reading. */
   function onRead(count: number, buffer: Uint8Array): boolean {
-    life?.heard();
+    life?.received(count);
     events.onTraffic('received', count);
     try {
       decoder.push(buffer.subarray(0, count));
@@ -104,6 +110,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
       life = watchLife(options, sendPing, (missed) => close(new Error(`${missed} pings were not answered`)));
       events.onReady();
     }
+    life.heard();
     if (payload.length === 0) return;
     const { queryId, answer } = readAnswer(payload) ?? {};
     if (queryId !== undefined && answer !== undefined) events.onAnswer(queryId, answer);
@@ -114,7 +121,13 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   }
 }
 
-type LifeWatch = { heard(): void; stop(): void };
+type LifeWatch = {
+  /** A whole frame came. */
+  heard(): void;
+  /** So many bytes came, of whatever. */
+  received(bytes: number): void;
+  stop(): void;
+};
 
 /** Pings after a silence; once as many pings as allowed brought no sign of life, calls `onDead`. */
 function watchLife(
@@ -123,9 +136,10 @@ function watchLife(
   onDead: (pingsMissed: number) => void,
 ): LifeWatch {
   let heard = true;
+  let receivedBytes = 0;
   let pingsMissed = 0;
   const timer = setInterval(() => {
-    if (heard) {
+    if (heard || receivedBytes >= progressBytesMin) {
       heard = false;
       pingsMissed = 0;
     } else if (pingsMissed === pingsMissedMax) {
@@ -134,10 +148,14 @@ function watchLife(
       pingsMissed += 1;
       sendPing();
     }
+    receivedBytes = 0;
   }, pingAfterMs);
   return {
     heard() {
       heard = true;
+    },
+    received(bytes) {
+      receivedBytes += bytes;
     },
     stop: () => clearInterval(timer),
   };

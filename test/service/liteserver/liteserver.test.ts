@@ -169,6 +169,7 @@ describe('a lite server that', () => {
     ['sends a wrong frame hash', { badFrameHash: true }],
     ['announces a frame that is too long', { frameLength: 0x1000001 }],
     ['announces a frame that is too short', { frameLength: 63 }],
+    ['announces frames that never end, and sends pongs within them', { frameLength: 0x1000000 }],
     ['sends garbage', { garbage: true }],
     ['cuts a frame and resets', { halfFrame: true }],
     ['closes after some frames', { closeAfterFrames: 1 }],
