@@ -80,12 +80,13 @@ describe('a query', () => {
   });
 
   it('without an answer ends at its own deadline, and a late answer harms nobody', async () => {
-    const server = await startServer(respondTime, { faults: { delayMs: 120 } });
+    const delayMs = 600;
+    const server = await startServer(respondTime, { faults: { delayMs } });
     const client = startClient(server, { pingAfterMs: 10_000 });
     const startedMs = performance.now();
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 60 }))).toBe('timeout');
-    expect(performance.now() - startedMs).toBeLessThan(115);
-    expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
+    expect(performance.now() - startedMs).toBeLessThan(delayMs);
+    expect(await codeOf(client.query(getTime, {}, { timeoutMs: 5_000 }))).toBe('ok');
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 0 }))).toBe('timeout');
   });
 
@@ -119,10 +120,12 @@ describe('a query', () => {
     const client = startClient(await startServer());
     expect(client.status().connected).toBe(false);
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
-    const silent = startClient(await startServer(respondTime, { faults: { silent: 'handshake' } }));
+    const mute = await startServer(respondTime, { faults: { silent: 'handshake' } });
+    const connectTimeoutMs = 2_000;
+    const silent = startClient(mute, { connectTimeoutMs });
     const startedMs = performance.now();
     expect(await codeOf(silent.query(getTime, {}, { timeoutMs: 40 }))).toBe('timeout');
-    expect(performance.now() - startedMs).toBeLessThan(190);
+    expect(performance.now() - startedMs).toBeLessThan(connectTimeoutMs);
   });
 });
 
