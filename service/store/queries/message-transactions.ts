@@ -2,7 +2,7 @@ import { accountKey } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type SoleFilter } from './messages.ts';
-import { addAfter, orderBy, type After, type Position } from './order.ts';
+import { addAfter, orderBy, positionOf, type After, type Order, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
   messagesOfTransactionMax,
@@ -11,6 +11,9 @@ import {
   type SortedPage,
   type TransactionPlace,
 } from './transactions.ts';
+
+/** Places that are read at once, of some 200 bytes each: as many as the longest page. */
+const placesAtOnce = 1000;
 
 /** Where transactions that took or sent messages are, each once, by lt and account: `readTransactionsAt` reads them. */
 export async function findTransactionsByMessage(
@@ -21,16 +24,33 @@ export async function findTransactionsByMessage(
 ): Promise<readonly TransactionPlace[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
-  const wanted = page.offset + page.limit;
-  const [asked, first] = [
-    { ...filter, hashes },
-    { ...page, limit: wanted, offset: 0 },
-  ];
+  const asked = { ...filter, hashes };
+  // They alone come in the order of the list: Postgres passes over those before the page.
+  if (direction === 'in') return findTakers(store, asked, page);
+  let { offset, after } = page;
+  for (;;) {
+    const wanted = offset + page.limit;
+    const isLast = offset === 0 || wanted <= placesAtOnce;
+    const limit = isLast ? wanted : Math.min(offset, placesAtOnce);
+    const places = await findFirst(store, asked, direction, { ...page, limit, offset: 0, after });
+    if (isLast || places.length < limit) return places.slice(offset);
+    offset -= limit;
+    after = positionOf(transactionOrder({}, page), places.at(-1)!);
+  }
+}
+
+/** The first of a list. */
+async function findFirst(
+  store: StoreReader,
+  filter: MessageFilter,
+  direction: 'out' | 'both',
+  page: SortedPage & After,
+): Promise<readonly TransactionPlace[]> {
   const [takers, senders] = await Promise.all([
-    direction === 'out' ? [] : findTakers(store, asked, first),
-    direction === 'in' ? [] : findSenders(store, asked, first),
+    direction === 'out' ? [] : findTakers(store, filter, page),
+    findSenders(store, filter, page),
   ]);
-  return inOrder([...takers, ...senders], page.sort).slice(page.offset, wanted);
+  return inOrder([...takers, ...senders], page.sort).slice(0, page.limit);
 }
 
 /** Each once, in the order of the list. */
@@ -103,8 +123,8 @@ function readTakers(
   );
 }
 
-/** What the sender of a message is found by. */
-type Sent = { readonly source: Buffer; readonly created_lt: bigint };
+/** What the sender of a message is found by, and the message's own hash. */
+type Sent = { readonly source: Buffer; readonly created_lt: bigint; readonly hash: Buffer };
 
 /** The senders that are indexed. */
 const sendersOf = `SELECT ${placeColumns}
@@ -130,6 +150,9 @@ async function findSendersOf(
 /** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
 const messagesOfSender = 2;
 
+/** And of those that send many, so many at once: some 200 bytes each. */
+const messagesAtOnce = 2000;
+
 /**
  * The first that sent such messages. Messages come by their lt, which follows their sender's by less than `messagesOfTransactionMax`: once enough
  * senders are known, none of those that are not can come before them.
@@ -139,25 +162,51 @@ async function findSenders(
   filter: MessageFilter,
   page: SortedPage & After,
 ): Promise<readonly TransactionPlace[]> {
-  const conditions = createConditions();
-  const after = placeOf(page.after);
-  // A sender behind the place has sent what it did not long before or after that.
-  if (page.sort === 'desc')
-    conditions.when(after?.lt, (at) => `m.created_lt <= ${at}::bigint + ${messagesOfTransactionMax}`);
-  else conditions.when(after?.lt, (at) => `m.created_lt >= ${at}::bigint`);
-  const sole = addFilter(conditions, filter);
-  conditions.and('m.created_lt IS NOT NULL');
-  const { values } = conditions;
-  const limit = `$${values.length + 1}`;
-  const sql = `SELECT m.source, m.created_lt FROM messages m ${conditions.where()} ORDER BY m.created_lt ${page.sort}
-    LIMIT ${sole === undefined ? limit : keyAt(limit, 'bigint')}`;
-  const kept = sole === undefined ? {} : { statement: `sent_of_${sole}_${page.sort}` };
+  let senders: readonly TransactionPlace[] = [];
+  let last: Sent | undefined;
   for (let count = messagesOfSender * page.limit; ; count *= 4) {
-    const sent = await store.read<Sent>(sql, [...values, count], kept);
-    const senders = await findSendersOf(store, sent, page);
-    if (sent.length < count) return senders;
-    const last = sent.at(-1)!.created_lt;
-    const sure = senders.filter(({ lt }) => (page.sort === 'desc' ? lt >= last : lt < last - messagesOfTransactionMax));
+    const limit = Math.min(count, messagesAtOnce);
+    const sent = await readSent(store, filter, { ...page, limit }, last);
+    senders = inOrder([...senders, ...(await findSendersOf(store, sent, page))], page.sort);
+    last = sent.at(-1);
+    if (last === undefined || sent.length < limit) return senders;
+    const { created_lt: reached } = last;
+    const isSure = ({ lt }: Placed): boolean =>
+      page.sort === 'desc' ? lt >= reached : lt < reached - messagesOfTransactionMax;
+    const sure = senders.filter(isSure);
     if (sure.length >= page.limit) return sure;
   }
+}
+
+const maxLt = 2n ** 63n - 1n;
+
+/** Messages whose senders can be behind the place where the page begins, by their lt and hash. @param last that has been read */
+function readSent(
+  store: StoreReader,
+  filter: MessageFilter,
+  { limit, sort, after }: Omit<SortedPage & After, 'offset'>,
+  last: Sent | undefined,
+): Promise<readonly Sent[]> {
+  const conditions = createConditions();
+  const order: Order = [
+    { column: 'created_lt', type: 'bigint', sort },
+    { column: 'hash', type: 'bytea', sort },
+  ];
+  if (last === undefined) {
+    const begin = placeOf(after)?.lt;
+    // A sender behind the place has sent what it did not long before or after that.
+    const bound = begin === undefined || sort === 'asc' ? begin : begin + messagesOfTransactionMax;
+    conditions.when(bound === undefined || bound < maxLt ? bound : maxLt, (at) =>
+      sort === 'desc' ? `m.created_lt <= ${at}` : `m.created_lt >= ${at}`,
+    );
+  } else addAfter(conditions, order, 'm', positionOf(order, last));
+  const sole = addFilter(conditions, filter);
+  conditions.and('m.created_lt IS NOT NULL');
+  const limitAt = conditions.place(limit);
+  return store.read<Sent>(
+    `SELECT m.source, m.created_lt, m.hash FROM messages m ${conditions.where()} ${orderBy(order, 'm')}
+      LIMIT ${sole === undefined ? limitAt : keyAt(limitAt, 'bigint')}`,
+    conditions.values,
+    sole === undefined ? {} : { statement: `sent_of_${sole}_${sort}` },
+  );
 }

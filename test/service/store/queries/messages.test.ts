@@ -249,4 +249,38 @@ describe('transactions of messages', () => {
     );
     expect(some).toBeGreaterThan(100);
   });
+
+  it('are read some thousands at once, however far a page is', async () => {
+    const holders = all.flatMap(({ consumers, producer }) => [
+      ...consumers,
+      ...(producer === undefined ? [] : [producer]),
+    ]);
+    const hashes = [...new Map(holders.map((one) => [one.hash, one])).values()]
+      .toSorted((a, b) => Number(a.lt - b.lt) || (a.account < b.account ? -1 : 1))
+      .map(({ hash }) => hash);
+    expect(hashes.length).toBeGreaterThan(2_400);
+    let most = 0;
+    const watched: StoreReader = {
+      read: async <R extends object>(...query: Parameters<StoreReader['read']>) => {
+        const rows = await reader.read<R>(...query);
+        most = Math.max(most, rows.length);
+        return rows;
+      },
+    };
+    const pages = [
+      [0, 1_000],
+      [700, 1_000],
+      [1_000, 7],
+      [2_000, 1_000],
+      [hashes.length - 3, 10],
+      [hashes.length + 1, 10],
+      [2 ** 53 - 1, 10],
+    ] as const;
+    for (const [offset, limit] of pages) {
+      const rows = await findTransactionsByMessage(watched, {}, 'both', { offset, limit, sort: 'asc' });
+      expect(rows.map(({ hash }) => keyOf(hash))).toEqual(hashes.slice(offset, offset + limit));
+    }
+    expect(most).toBeGreaterThanOrEqual(1_000);
+    expect(most).toBeLessThanOrEqual(2_000);
+  });
 });

@@ -4,7 +4,13 @@ import { readTopBalances, topBalanceOrder } from '#service/store/queries/account
 import { blockOrder, findBlocks } from '#service/store/queries/blocks.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
 import { findMessages, messageOrder } from '#service/store/queries/messages.ts';
-import { positionOf, type Order, type Position } from '#service/store/queries/order.ts';
+import {
+  positionOf,
+  type Order,
+  type OrderKey,
+  type Position,
+  type PositionValue,
+} from '#service/store/queries/order.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces, traceOrder } from '#service/store/queries/traces.ts';
 import { findTransactions, transactionOrder, type SortedPage } from '#service/store/queries/transactions.ts';
@@ -98,6 +104,15 @@ const lists: readonly (readonly [string, () => List])[] = [
   ),
 ];
 
+/** The least and the greatest that cursors may say. */
+const extremes: Readonly<Record<OrderKey['type'], readonly [PositionValue, PositionValue]>> = {
+  bigint: [-(2n ** 63n), 2n ** 63n - 1n],
+  integer: [1 - 2 ** 31, 2 ** 31 - 1],
+  bytea: [Buffer.alloc(0), Buffer.alloc(64, 0xff)],
+  numeric: [1n - 10n ** 78n, 10n ** 78n - 1n],
+  text: ['', '\u{10ffff}'],
+};
+
 describe('a list behind the place of one of its rows', () => {
   it.each(lists)('is what is left of it: %s', async (_what, open) => {
     const { order, find } = open();
@@ -115,4 +130,21 @@ describe('a list behind the place of one of its rows', () => {
       expect(whole.length).toBeGreaterThan(59);
     }
   });
+
+  it.each(lists)(
+    'of the first or the last row that there could be is all of it, or nothing: %s',
+    async (_what, open) => {
+      const { order, find } = open();
+      for (const sort of ['asc', 'desc'] as const) {
+        const page = { limit: 3, offset: 0, sort };
+        const columns = order(page);
+        const [least, most] = [0, 1].map((end) =>
+          columns.map(({ type, nullable }) => (nullable && end === 1 ? null : extremes[type][end]!)),
+        );
+        const [first, last] = columns[0]?.sort === 'asc' ? [least, most] : [most, least];
+        expect(await find({ ...page, after: first })).toEqual(await find(page));
+        expect(await find({ ...page, after: last })).toEqual([]);
+      }
+    },
+  );
 });
