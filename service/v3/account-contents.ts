@@ -3,7 +3,7 @@ import { currenciesById } from '../decode/tlb/currency-collection.ts';
 import { TonplaneError } from '../error.ts';
 import type { LiveAccount, LiveAccounts } from '../live/accounts.ts';
 import { accountOfKey } from '../store/account-key.ts';
-import type { AccountRow } from '../store/queries/accounts.ts';
+import { readAccounts, type AccountRow } from '../store/queries/accounts.ts';
 import { findMasterchainEnd } from '../store/queries/blocks.ts';
 import { hidesCurrencies } from './account-rows.ts';
 import type { V3Context } from './operation.ts';
@@ -12,7 +12,7 @@ import type { V3Context } from './operation.ts';
 export type AccountContents = {
   /**
    * The same rows in the same order, with the other currencies, the data, and of `all` the code, that the index does not have whole: from proved reads
-   * of the very state that the row tells. What nobody keeps any more stays as it is.
+   * of the very state that the row tells, or that its account has by then. What nobody keeps any more stays as it is.
    * @throws ContractError when it is more than an answer may hold; as live reads do
    */
   complete(rows: readonly AccountRow[], wanted: WantedContents, context: V3Context): Promise<readonly AccountRow[]>;
@@ -29,6 +29,9 @@ export type WantedContents = {
 /** Live reads of one request at a time: a page of a thousand accounts must not take the lite servers from everybody else. */
 const READS_AT_ONCE = 8;
 
+/** A row is read anew when a block that changes its account was indexed while it was completed: of two such in a row there is none in practice. */
+const TRIES = 3;
+
 /** Bytes of bags of cells in one answer: any one account fits, whose state has 65,536 cells at most. */
 const BYTES_MAX = 12 * 1024 * 1024;
 
@@ -37,28 +40,32 @@ export function createAccountContents({
 }: {
   readonly accounts: Pick<LiveAccounts, 'readAccount'>;
 }): AccountContents {
-  async function readState(row: AccountRow, context: V3Context): Promise<LiveAccount | undefined> {
+  /** Undefined when nobody keeps that state any more. */
+  async function readState(row: AccountRow, context: V3Context): Promise<LiveAccount | 'changed' | undefined> {
     const account = accountOfKey(row.account);
-    const { value: newest } = await accounts.readAccount(account, undefined, context);
-    if (isOf(row, newest)) return newest;
-    // The account has changed since: its state as of what is indexed.
-    const indexed = await findMasterchainEnd(context.store, 'last');
-    const { value: earlier } = await accounts.readAccount(account, indexed?.seqno, context);
-    return isOf(row, earlier) ? earlier : undefined;
-  }
-
-  async function completeRow(row: AccountRow, bocs: Bocs, context: V3Context): Promise<AccountRow> {
-    const state = await readState(row, context).catch((error: unknown) => {
+    try {
+      const { value: newest } = await accounts.readAccount(account, undefined, context);
+      if (isOf(row, newest)) return newest;
+      // The account has changed since: its state as of what is indexed.
+      const indexed = await findMasterchainEnd(context.store, 'last');
+      const { value: earlier } = await accounts.readAccount(account, indexed?.seqno, context);
+      return isOf(row, earlier) ? earlier : 'changed';
+    } catch (error) {
       if (error instanceof TonplaneError && error.code === 'pruned') return undefined;
       throw error;
-    });
-    if (state === undefined) return row;
-    return {
-      ...row,
-      extra_currencies: hidesCurrencies(row) ? currenciesOf(state) : row.extra_currencies,
-      data_boc: bocs === 'none' ? row.data_boc : (row.data_boc ?? state.data),
-      code_boc: bocs === 'all' ? (row.code_boc ?? state.code) : row.code_boc,
-    };
+    }
+  }
+
+  async function completeRow(given: AccountRow, bocs: Bocs, context: V3Context): Promise<AccountRow> {
+    let row = given;
+    for (let tries = 0; tries < TRIES && lacks(row, bocs); tries++) {
+      const state = await readState(row, context);
+      if (state === undefined) return row;
+      if (state !== 'changed') return withState(row, state, bocs);
+      const [newer] = await readAccounts(context.store, { accounts: [row.account], codeHashes: [], bocs });
+      row = newer ?? row;
+    }
+    return row;
   }
 
   return {
@@ -84,6 +91,15 @@ export function createAccountContents({
       await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, lacking.length) }, worker));
       return completed;
     },
+  };
+}
+
+function withState(row: AccountRow, state: LiveAccount, bocs: Bocs): AccountRow {
+  return {
+    ...row,
+    extra_currencies: hidesCurrencies(row) ? currenciesOf(state) : row.extra_currencies,
+    data_boc: bocs === 'none' ? row.data_boc : (row.data_boc ?? state.data),
+    code_boc: bocs === 'all' ? (row.code_boc ?? state.code) : row.code_boc,
   };
 }
 

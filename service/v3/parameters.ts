@@ -19,11 +19,13 @@ import {
 
 const text: JsonSchema = { type: 'string' };
 
-/** What is taken, as documents say it; of friendly addresses the checksum is not in it. */
+/** What is taken, as documents say it; of friendly addresses the checksum is not in it, nor are zeros in front of numbers. */
 const forms = {
   hash: '(0x)?[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=',
-  account: '-?[0-9]{1,10}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48}',
-  bits: '(0[xX])?[0-9a-fA-F]{1,32}|[+-][0-9]{1,31}',
+  account: '-?[0-9]{1,9}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48}',
+  shard: '(0[xX])?[0-9a-fA-F]{1,16}|[+-]?([0-9]{1,18}|[1-8][0-9]{18})|-9223372036854775808',
+  opcode: '(0[xX])?[0-9a-fA-F]{1,8}|[+-]?([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})|-2147483648',
+  cursor: '[A-Za-z0-9_-]+',
 } as const;
 
 /** A text of this form, or none. */
@@ -54,10 +56,10 @@ export const nullableAccount = (name: string): OptionalParameter<Account | 'null
   scalar(name, readNullableAccount, textOf(`${forms.account}|null`));
 
 /** Unsigned 64 bits. */
-export const shard = (name: string): OptionalParameter<bigint> => scalar(name, readShard, textOf(forms.bits));
+export const shard = (name: string): OptionalParameter<bigint> => scalar(name, readShard, textOf(forms.shard));
 
 /** The first 32 bits of a body, as signed. */
-export const opcode = (name: string): OptionalParameter<number> => scalar(name, readOpcode, textOf(forms.bits));
+export const opcode = (name: string): OptionalParameter<number> => scalar(name, readOpcode, textOf(forms.opcode));
 
 /** Unix seconds. */
 export const utime = (name: string): OptionalParameter<number> =>
@@ -124,7 +126,7 @@ export const page = { limit, offset };
 /** As `page`, of a list whose order can be turned round. */
 export const paging = { ...page, sort };
 
-const cursor = plainText('cursor');
+const cursor = scalar('cursor', (value) => value, textOf(forms.cursor));
 
 /** As `page`, of a list that goes on where an answer of it ended (cursor.ts). */
 export const cursorPage = { ...page, cursor };

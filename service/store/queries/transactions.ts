@@ -93,7 +93,7 @@ export async function findTransactions(
 
 /** Of the statement that is always the same: hashes, or one account, are all that is asked by. The account's own list is read by one index, in its order, however much of it is wanted. */
 function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, 'sort'>): string | undefined {
-  if (hashes > 0) return accounts === 0 ? 'transactions_of_hashes' : undefined;
+  if (hashes > 0) return accounts === 0 ? `transactions_of_hashes_${sort}` : undefined;
   return accounts === 1 ? `transactions_of_account_${sort}` : undefined;
 }
 
@@ -106,12 +106,16 @@ function fromEach(keys: readonly string[], order: string, conditions: Conditions
   return `SELECT ${columns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
 }
 
-/** v3 sheet section 4. An account's transactions are in the order of their time when they are in that of their lt. */
+/** v3 sheet section 4; hashes, and accounts of one lt, are in the order that is asked for too, as at the peer. An account's transactions are in the order of their time when they are in that of their lt. */
 export function transactionOrder(filter: TransactionFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const { hashes = [], accounts = [], lt, startUtime, endUtime } = filter;
   const account = { column: 'account', type: 'bytea', sort: 'asc' } as const;
-  if (hashes.length > 0) return [{ column: 'hash', type: 'bytea', sort: 'asc' }];
-  if (lt !== undefined) return [{ column: 'lt', type: 'bigint', sort: 'asc' }, account];
+  if (lt !== undefined)
+    return [
+      { column: 'lt', type: 'bigint', sort: 'asc' },
+      { ...account, sort },
+    ];
+  if (hashes.length > 0) return [{ column: 'hash', type: 'bytea', sort }];
   const byLt = [{ column: 'lt', type: 'bigint', sort } as const, account];
   const byTime = (startUtime ?? endUtime) !== undefined && accounts.length !== 1;
   return byTime ? [{ column: 'utime', type: 'integer', sort }, ...byLt] : byLt;

@@ -126,6 +126,42 @@ describe('what the index does not hold of accounts', () => {
     expect(reads.map(({ seqno }) => seqno)).toEqual([undefined, indexedSeqno]);
   });
 
+  test('of an account that changes while it is read is that of its newer row', async () => {
+    const moments = [0xa, 0xb, 0xc].map((byte) =>
+      accountRow(7, { last_trans_hash: bytes32(byte), balance: BigInt(byte) }),
+    );
+    const rows = moments.values();
+    const busy = {
+      store: {
+        read: (sql: string) =>
+          Promise.resolve(sql.includes('latest_account_states') ? [rows.next().value] : [{ seqno: indexedSeqno }]),
+      },
+    } as unknown as V3Context;
+    const accounts = scriptAccounts({
+      account: ({ account }) => activeAccount(account, { code, data, lastTransaction: { lt: 1n, hash: bytes32(0xb) } }),
+    });
+    const [found] = await createAccountContents({ accounts }).complete([rows.next().value!], all, busy);
+    expect([found!.last_trans_hash, found!.balance, found!.data_boc]).toEqual([bytes32(0xb), 0xbn, data]);
+  });
+
+  test('of an account that never stands still stays unknown', async () => {
+    let reads = 0;
+    const busy = {
+      store: {
+        read: (sql: string) =>
+          Promise.resolve([sql.includes('latest_account_states') ? accountRow(7) : { seqno: indexedSeqno }]),
+      },
+    } as unknown as V3Context;
+    const accounts = scriptAccounts({
+      account: ({ account }) => {
+        reads += 1;
+        return activeAccount(account, { code, data, lastTransaction: { lt: 1n, hash: bytes32(0xee) } });
+      },
+    });
+    const [found] = await createAccountContents({ accounts }).complete([accountRow(7)], all, busy);
+    expect([found!.data_boc, reads]).toEqual([null, 6]);
+  });
+
   test('stays unknown when no lite server keeps that block any more; other failures are told', async () => {
     const { contents } = scripted([7], new Failure('pruned'));
     const [found] = await contents.complete([accountRow(7)], all, context);

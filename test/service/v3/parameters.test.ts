@@ -241,18 +241,29 @@ describe('the document', () => {
     );
   });
 
-  it.each([
-    '8000000000000000',
-    '0x8000000000000000',
-    '0X2',
-    '-9223372036854775808',
-    '+5',
-    '10',
-    '0x178d4519',
-    '-1',
-    '',
-  ])('takes %s for bits', (value) => {
-    expect([shard('x'), opcode('x')].map((kind) => isIn(kind, value))).toEqual([true, true]);
+  const bits = { shard: shard('x'), opcode: opcode('x') };
+
+  it.each(['0X2', '+5', '10', '0x178d4519', '-1', '-2147483648', ''])('takes %s for bits', (value) => {
+    expect(Object.values(bits).map((kind) => isIn(kind, value))).toEqual([true, true]);
+  });
+
+  it.each(['8000000000000000', '0x8000000000000000', '-9223372036854775808', '-9223372036854775809'])(
+    'takes %s for bits of shards at most',
+    (value) => {
+      const taken = Object.values(bits).map((kind) => readOne(kind, value) !== refused);
+      expect(Object.values(bits).map((kind) => isIn(kind, value))).toEqual(taken);
+      expect(taken[1]).toBe(false);
+    },
+  );
+
+  it.each(Object.entries(bits))('takes nothing that is refused as bits: %s', (_what, kind) => {
+    const documented = fc.stringMatching(new RegExp(String(kind.input.schema['pattern'])));
+    fc.assert(
+      fc.property(documented, (value) => {
+        expect(readOne(kind, value)).not.toBe(refused);
+      }),
+      { seed, numRuns: 2_000 },
+    );
   });
 
   it('wants something where something is required', () => {

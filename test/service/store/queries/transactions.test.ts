@@ -55,8 +55,8 @@ function expected(filter: TransactionFilter, { limit, offset, sort }: SortedPage
   const turn = sort === 'asc' ? 1 : -1;
   const byTime = filter.startUtime !== undefined || filter.endUtime !== undefined;
   const compare = (a: Plain, b: Plain): number => {
-    if (named.size > 0) return Buffer.compare(a.hash, b.hash);
-    if (filter.lt !== undefined) return Buffer.compare(a.account, b.account);
+    if (filter.lt !== undefined) return turn * Buffer.compare(a.account, b.account);
+    if (named.size > 0) return turn * Buffer.compare(a.hash, b.hash);
     return (
       (byTime ? turn * (a.utime - b.utime) : 0) || turn * Number(a.lt - b.lt) || Buffer.compare(a.account, b.account)
     );
