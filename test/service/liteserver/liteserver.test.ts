@@ -121,11 +121,10 @@ describe('a query', () => {
     expect(client.status().connected).toBe(false);
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
     const mute = await startServer(respondTime, { faults: { silent: 'handshake' } });
-    const connectTimeoutMs = 2_000;
-    const silent = startClient(mute, { connectTimeoutMs });
+    const silent = startClient(mute);
     const startedMs = performance.now();
     expect(await codeOf(silent.query(getTime, {}, { timeoutMs: 40 }))).toBe('timeout');
-    expect(performance.now() - startedMs).toBeLessThan(connectTimeoutMs);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });
 
@@ -145,7 +144,8 @@ describe('a lite server that', () => {
   });
 
   it('accepts and stays silent is unreachable after the time to connect', async () => {
-    const client = startClient(await startServer(respondTime, { faults: { silent: 'handshake' } }));
+    const mute = await startServer(respondTime, { faults: { silent: 'handshake' } });
+    const client = startClient(mute, { connectTimeoutMs: 200 });
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 5_000 }))).toBe('unreachable');
     expect(client.status()).toMatchObject({ connected: false, lastError: 'connecting took too long' });
   });
@@ -160,10 +160,10 @@ describe('a lite server that', () => {
   });
 
   it('is only quiet is kept by pings', async () => {
-    const server = await startServer(respondTime, { idleMs: 150 });
+    const server = await startServer(respondTime, { idleMs: 600 });
     const client = startClient(server);
     await eventually('it is connected', () => client.status().connected);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(client.status()).toMatchObject({ connected: true, lastError: undefined });
     expect(server.connections()).toBe(1);
   });

@@ -53,7 +53,7 @@ export async function startServer(
 
 /** Quick to notice trouble and to come back, so that tests need not wait. */
 export const quickTuning: Partial<LiteServerTuning> = {
-  connectTimeoutMs: 200,
+  connectTimeoutMs: 2_000,
   pingAfterMs: 50,
   pingsMissedMax: 2,
   backoffMinMs: 20,

@@ -27,10 +27,10 @@ describe('the lease of the head', () => {
   const advance = (lease: HeadLease, from: number, to: number): Promise<void> =>
     tested.store.transaction((session) => lease.advance(session, from, to));
 
-  /** Ends the sessions that hold advisory locks, as a lost network would. */
+  /** Ends the sessions that hold advisory locks, as a lost network would, and waits until they have. */
   const cutHolders = (): Promise<unknown> =>
     tested.store.transaction(({ query }) =>
-      query(`SELECT pg_terminate_backend(pid) FROM pg_locks
+      query(`SELECT pg_terminate_backend(pid, 10000) FROM pg_locks
         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
     );
 

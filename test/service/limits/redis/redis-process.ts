@@ -42,11 +42,12 @@ export async function startRedisProcess(...settings: string[]): Promise<RedisPro
   };
   const start = async (): Promise<void> => {
     child = spawn('redis-server', args, { stdio: 'ignore' });
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
       const answer = await command('PING').catch(() => undefined);
       if (answer === 'PONG') return;
       await sleep(20);
     }
+    child.kill('SIGKILL');
     throw new Error('redis-server did not start');
   };
   await start();

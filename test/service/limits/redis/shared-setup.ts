@@ -85,15 +85,18 @@ export const askWith =
   ({ limits }: SharedPod): Promise<Decision> =>
     limits.decide({ key, clientAddress: '192.0.2.1', operation: 'getAddressState' });
 
-/** Asks until the time is over, `perTick` of each pod every 5 ms; resolves to how many were admitted. */
+/** How many were admitted, when the last were asked, and when all were answered. */
+export type Loaded = { readonly admitted: number; readonly askedMs: number; readonly elapsedMs: number };
+
+/** Asks until the time is over, `perTick` of each pod every 5 ms. */
 export async function load(
   pods: readonly SharedPod[],
   ms: number,
   perTick: (pod: number, elapsedMs: number) => number,
   ask: (pod: SharedPod) => Promise<Decision>,
-): Promise<{ admitted: number; elapsedMs: number }> {
+): Promise<Loaded> {
   const startedMs = performance.now();
-  let admitted = 0;
+  let [admitted, askedMs] = [0, 0];
   const open: Promise<void>[] = [];
   const askOnce = async (pod: SharedPod): Promise<void> => {
     const decision = await ask(pod);
@@ -102,10 +105,13 @@ export async function load(
   };
   for (let elapsedMs = 0; elapsedMs < ms; elapsedMs = performance.now() - startedMs) {
     pods.forEach((pod, index) => {
-      for (let asked = perTick(index, elapsedMs); asked > 0; asked--) open.push(askOnce(pod));
+      for (let asked = perTick(index, elapsedMs); asked > 0; asked--) {
+        askedMs = elapsedMs;
+        open.push(askOnce(pod));
+      }
     });
     await new Promise((done) => setTimeout(done, 5));
   }
   await Promise.all(open);
-  return { admitted, elapsedMs: performance.now() - startedMs };
+  return { admitted, askedMs, elapsedMs: performance.now() - startedMs };
 }
