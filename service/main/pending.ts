@@ -45,14 +45,14 @@ export function startPending(
       worlds: live.worlds,
       detector,
       index: {
-        findTaken: async (messageHashes) => {
-          const taken = [...(await findTakenMessages(reader, messageHashes))];
-          return new Map(taken.map(([hash, one]) => [hash, { ...one, accounts: one.accounts?.map(textOf) }]));
+        findTaken: async (sent) => {
+          const taken = [...(await findTakenMessages(reader, sent))];
+          return new Map(taken.map(([key, one]) => [key, { ...one, accounts: one.accounts?.map(textOf) }]));
         },
         lastSeqno: async () => (await findMasterchainEnd(reader, 'last'))?.seqno ?? 0,
       },
       link: redisUrl === undefined ? undefined : linkTo(redisUrl, logger),
-      headSeqno: () => pool.head()?.block.seqno,
+      head: () => pool.head(),
       now: () => performance.now(),
       unixMs: Date.now,
       logger,

@@ -3,7 +3,10 @@ import type { PendingTrace } from './pending-trace.ts';
 
 /** Traces of messages that were sent through this process. */
 export type OwnTraces = {
+  /** The hashes that the same trace had before go on standing for it. */
   put(trace: PendingTrace): void;
+  /** Lets one more hash stand for a trace that is there. */
+  alias(hash: string, key: string): void;
   drop(key: string): void;
   get(key: string): PendingTrace | undefined;
   /** @param place as `placesOf` names them */
@@ -13,17 +16,31 @@ export type OwnTraces = {
   readonly size: number;
 };
 
+/** Hashes that stand for a trace, beside its key: each block may change that of its first transaction, and who asks has one of a minute ago at most. */
+const ALIASES_MAX = 100;
+
 /** By key in hex. What is held is bounded by who watches messages: see `createPending`. */
 export function createOwnTraces(): OwnTraces {
   const traces = new Map<string, PendingTrace>();
   const aliases = new Map<string, string>();
+  /** By key, oldest first. */
+  const aliasesOf = new Map<string, Set<string>>();
   const byPlace = new Map<string, Set<string>>();
 
-  function drop(key: string): void {
+  function alias(hash: string, key: string): void {
+    const hashes = aliasesOf.get(key) ?? new Set();
+    hashes.delete(hash);
+    aliasesOf.set(key, hashes.add(hash));
+    aliases.set(hash, key);
+    const [oldest] = hashes;
+    if (hashes.size <= ALIASES_MAX || oldest === undefined) return;
+    hashes.delete(oldest);
+    aliases.delete(oldest);
+  }
+
+  function leavePlaces(key: string): void {
     const trace = traces.get(key);
     if (trace === undefined) return;
-    traces.delete(key);
-    for (const hash of [trace.messageHash, trace.rootHash]) aliases.delete(hash.toString('hex'));
     for (const place of placesOf(trace)) {
       const keys = byPlace.get(place);
       keys?.delete(key);
@@ -31,16 +48,27 @@ export function createOwnTraces(): OwnTraces {
     }
   }
 
+  function drop(key: string): void {
+    leavePlaces(key);
+    traces.delete(key);
+    for (const hash of aliasesOf.get(key) ?? []) aliases.delete(hash);
+    aliasesOf.delete(key);
+  }
+
   return {
     put(trace) {
       const key = trace.key.toString('hex');
-      drop(key);
+      leavePlaces(key);
       traces.set(key, trace);
-      for (const hash of [trace.messageHash, trace.rootHash]) aliases.set(hash.toString('hex'), key);
+      // The message's own hash as the newest: it is not to be forgotten.
+      for (const hash of [trace.rootHash, trace.messageHash]) alias(hash.toString('hex'), key);
       for (const place of placesOf(trace)) {
         const keys = byPlace.get(place) ?? new Set();
         byPlace.set(place, keys.add(key));
       }
+    },
+    alias: (hash, key) => {
+      if (traces.has(key)) alias(hash, key);
     },
     drop,
     get: (key) => traces.get(key),

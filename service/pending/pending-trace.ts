@@ -20,6 +20,8 @@ export type PendingTrace = {
   readonly rootHash: Buffer;
   /** When the message was sent, milliseconds of the Unix clock. */
   readonly sentUnixMs: number;
+  /** Blocks of before, in Unix seconds of the chain, have not taken it. */
+  readonly sinceUtime: number;
   /** `workchain:hex` of every account that has a transaction in it. */
   readonly accounts: readonly string[];
   /** By lt, then account, as bags of cells. */
@@ -35,12 +37,14 @@ export type PendingTrace = {
   readonly actions: readonly Action[];
 };
 
+type Sent = Pick<PendingTrace, 'sentUnixMs' | 'sinceUtime'> & { readonly message: ExternalMessage };
+
 /**
  * A trace as it was foreseen, and what it means.
  * @param classified undefined when that was not found out
  */
 export function pendingTraceOf(
-  { message, sentUnixMs }: { readonly message: ExternalMessage; readonly sentUnixMs: number },
+  { message, sentUnixMs, sinceUtime }: Sent,
   { transactions, states, version, left }: Foreseen,
   classified: Classified | undefined,
 ): PendingTrace {
@@ -54,6 +58,7 @@ export function pendingTraceOf(
     messageHash: message.hash,
     rootHash: first!.table.hash(first!.transaction.cell),
     sentUnixMs,
+    sinceUtime,
     accounts: [...new Set(accounts)],
     transactions: transactions.map(({ workchain, boc }) => ({ workchain, boc })),
     states,
@@ -93,7 +98,7 @@ export function placesOf({ accounts, actions }: PendingTrace): readonly string[]
 }
 
 /** The form of `writeTrace`: pods of two releases do not read each other's. */
-export const TRACE_FORM = 3;
+export const TRACE_FORM = 4;
 
 type Written = {
   readonly key: string;
@@ -101,6 +106,7 @@ type Written = {
   readonly messageHash: string;
   readonly rootHash: string;
   readonly sentUnixMs: number;
+  readonly sinceUtime: number;
   readonly accounts: readonly string[];
   readonly transactions: readonly (readonly [workchain: number, boc: string])[];
   readonly states: readonly WrittenState[];

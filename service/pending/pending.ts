@@ -63,10 +63,13 @@ export type IndexedTrace = {
   readonly accounts: readonly string[] | undefined;
 };
 
+/** What a message is known by: its key, and since when a block may have taken it. */
+export type SentKey = Pick<PendingTrace, 'key' | 'sinceUtime'>;
+
 /** What pending traces are replaced by. */
 export type PendingIndex = {
-  /** Of the messages that the index has a transaction of; hashes as sent, in hex. */
-  findTaken(messageHashes: readonly Buffer[]): Promise<ReadonlyMap<string, IndexedTrace>>;
+  /** Of the messages that the index has a transaction of, by their keys in hex. */
+  findTaken(sent: readonly SentKey[]): Promise<ReadonlyMap<string, IndexedTrace>>;
   /** Newest masterchain seqno that is indexed; 0 for none. */
   lastSeqno(): Promise<number>;
 };
@@ -84,8 +87,8 @@ export type PendingDependencies = {
   readonly detector: Detector;
   /** The Redis that pods share; without it each has its own. Closed by `close`. */
   readonly link?: PendingLink | undefined;
-  /** Masterchain seqno that is served; undefined before the first. */
-  readonly headSeqno: () => number | undefined;
+  /** What is served; undefined before the first block. */
+  readonly head: () => { readonly block: { readonly seqno: number }; readonly utime: number } | undefined;
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
   readonly unixMs: () => number;
@@ -98,6 +101,12 @@ const EVERY_MS = 500;
 
 /** A message that is not taken within this is not taken at all: wallets' orders are good for one to five minutes. */
 export const KEPT_MS = 300_000;
+
+/** Seconds that clocks of validators may be apart: a shard's block may seem older than the head that was served before it. */
+const SKEW_SECONDS = 5;
+
+/** Other spellings of a message that are found by their hashes. */
+const SPELLINGS_MAX = 16;
 
 /** Messages watched by one process; each holds some 30 KB and is run once for each change of its accounts. */
 const WATCHED_MAX = 256;
@@ -127,22 +136,27 @@ type Watched = {
   readonly message: ExternalMessage;
   readonly sender: Pick<ReadContext, 'access'>;
   readonly sentUnixMs: number;
+  readonly sinceUtime: number;
+  /** Hashes of other messages that are the same but for what the sender may choose freely, in hex. */
+  readonly spellings: string[];
   /** Head that it was run at last. */
   seqno: number;
   /** Accounts as they were then; undefined while it is to be run again whether they change or not. */
   read: ReadonlyMap<string, Buffer> | undefined;
   /** The index has begun with it: it will not be run again. */
   isTaken: boolean;
+  /** Never foreseen, and refused at a head that may be older than what the lite server knew that took it. */
+  isDoubtful: boolean;
   /** Head from which on the message would not be taken any more: it is in a block, or never will be. */
   refusedAt: number | undefined;
 };
 
-function watchedFrom(message: ExternalMessage, sender: Watched['sender'], sentUnixMs: number): Watched {
-  return { message, sender, sentUnixMs, seqno: 0, read: undefined, isTaken: false, refusedAt: undefined };
+function watchedFrom(sent: Pick<Watched, 'message' | 'sender' | 'sentUnixMs' | 'sinceUtime'>): Watched {
+  return { ...sent, spellings: [], seqno: 0, read: undefined, isTaken: false, isDoubtful: false, refusedAt: undefined };
 }
 
 export function createPending(options: PendingOptions, dependencies: PendingDependencies): Pending {
-  const { worlds, index, detector, headSeqno, now, unixMs, logger } = dependencies;
+  const { worlds, index, detector, head, now, unixMs, logger } = dependencies;
   const watched = new Map<string, Watched>();
   const own = createOwnTraces();
   let { link } = dependencies;
@@ -150,10 +164,10 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   const metrics = createPendingMetrics(dependencies.register, () => watched.size);
   const ending = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Keys of what is to be run, and how many runs there are. */
+  /** Keys of what is to be run, and of what runs. */
   const due = new Set<string>();
-  let runs = 0;
-  let refreshing: Promise<void> | undefined;
+  const inWork = new Set<string>();
+  let looking: Promise<void> | undefined;
   let heldUnixMs = 0;
   let closed = false;
 
@@ -175,13 +189,14 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   /** Starts as many runs as may be at a time; each starts the next when it is over. */
   function pump(): void {
     for (const key of due) {
-      if (runs >= RUNS_AT_ONCE || closed) return;
+      if (inWork.size >= RUNS_AT_ONCE || closed) return;
+      if (inWork.has(key)) continue;
       due.delete(key);
       const one = watched.get(key);
       if (one === undefined) continue;
-      runs++;
+      inWork.add(key);
       void track(run(key, one)).finally(() => {
-        runs--;
+        inWork.delete(key);
         pump();
       });
     }
@@ -216,12 +231,22 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       one.seqno = seqno;
       one.read = trace.read;
       metrics.emulated(trace.kind);
-      if (trace.kind === 'rejected') one.refusedAt ??= seqno;
+      if (trace.kind === 'rejected') refuse(key, one, seqno);
       else await keep(key, one, trace, world);
     } catch (error) {
       metrics.emulated('failed');
       logger.debug({ err: error, key }, 'a sent message was not run ahead');
     }
+  }
+
+  function refuse(key: string, one: Watched, seqno: number): void {
+    if (one.isDoubtful || own.get(key) !== undefined) {
+      one.refusedAt ??= seqno;
+      return;
+    }
+    one.isDoubtful = true;
+    // Not only accounts make a contract refuse, the time does too.
+    one.read = undefined;
   }
 
   async function keep(key: string, one: Watched, foreseen: Foreseen, world: ContractWorld): Promise<void> {
@@ -231,23 +256,38 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       return undefined;
     });
     if (!watched.has(key)) return;
+    one.isDoubtful = false;
     one.refusedAt = undefined;
     const before = own.get(key);
     const trace = pendingTraceOf(one, foreseen, classified);
     own.put(trace);
     await shared?.put(trace, before);
+    for (const spelling of one.spellings) await alias(spelling, key);
+  }
+
+  async function alias(hash: string, key: string): Promise<void> {
+    own.alias(hash, key);
+    await shared?.alias(hash, key);
+  }
+
+  /** The same message again, spelt in another way. */
+  function spell(key: string, { message, spellings }: Watched, hash: Buffer): void {
+    const text = hash.toString('hex');
+    if (hash.equals(message.hash) || spellings.includes(text) || spellings.length >= SPELLINGS_MAX) return;
+    spellings.push(text);
+    if (own.get(key) !== undefined) void track(alias(text, key));
   }
 
   /** From now on it is run whatever becomes of this process. */
-  async function announce(sharing: Shared, key: string, { message, sentUnixMs }: Watched): Promise<void> {
-    await sharing.messages.put(key, { message: message.boc, sentUnixMs });
+  async function announce(sharing: Shared, key: string, one: Watched): Promise<void> {
+    await sharing.messages.put(key, { ...one, message: one.message.boc });
     await sharing.leases.hold([key], unixMs());
   }
 
   /** Redis was away when they were sent, has lost them, or is another one. */
   async function shareAgain(sharing: Shared): Promise<void> {
-    for (const [key, { message, sentUnixMs }] of watched) {
-      await sharing.messages.put(key, { message: message.boc, sentUnixMs });
+    for (const [key, one] of watched) {
+      await sharing.messages.put(key, { ...one, message: one.message.boc });
       const trace = own.get(key);
       if (trace !== undefined) await sharing.put(trace, undefined);
     }
@@ -272,23 +312,33 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
         continue;
       }
       if (trace !== undefined) own.put(trace);
-      watched.set(key, watchedFrom(readExternalMessage(sent.message), {}, sent.sentUnixMs));
+      const { sentUnixMs, sinceUtime } = sent;
+      const message = readExternalMessage(sent.message);
+      watched.set(key, watchedFrom({ message, sender: {}, sentUnixMs, sinceUtime }));
       metrics.takenOver();
       logger.info({ key }, 'a sent message is taken over');
     }
   }
 
-  async function refreshAll(): Promise<void> {
+  /** All but the runs, which take as long as lite servers do: leases are held and old messages go meanwhile. */
+  async function lookAgain(): Promise<void> {
     for (const [key, { sentUnixMs }] of watched) {
       if (unixMs() - sentUnixMs >= KEPT_MS) await letGo(key, 'expired');
     }
     if (shared !== undefined) await holdAndTakeOver(shared);
     if (watched.size === 0) return;
     await settleIndexed();
-    const seqno = headSeqno();
+    const seqno = head()?.block.seqno;
     for (const [key, one] of watched) if (one.seqno !== seqno && !one.isTaken) due.add(key);
     pump();
-    while (running.size > 0) await Promise.all(running);
+  }
+
+  async function refreshAll(): Promise<void> {
+    await look();
+    const round = [...watched.keys()];
+    const writes = [...running];
+    await Promise.all(writes);
+    while (round.some((key) => inWork.has(key) || (due.has(key) && !closed))) await Promise.race(running);
   }
 
   /** What the index has is there to be read; what it has passed without taking will not come. */
@@ -296,9 +346,12 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     try {
       // The seqno first: what is indexed up to it is in the answer that comes after.
       const seqno = await index.lastSeqno();
-      const taken = await index.findTaken([...watched.values()].map(({ message }) => message.hash));
+      const sent = [...watched.values()];
+      const taken = await index.findTaken(
+        sent.map(({ message, sinceUtime }) => ({ key: message.normalizedHash, sinceUtime })),
+      );
       for (const [key, one] of watched) {
-        const indexed = taken.get(one.message.hash.toString('hex'));
+        const indexed = taken.get(key);
         one.isTaken = indexed !== undefined;
         if (indexed?.isClassified === true) await letGo(key, 'indexed');
         else if (!one.isTaken && one.refusedAt !== undefined && one.refusedAt <= seqno) await letGo(key, 'conflict');
@@ -313,33 +366,55 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       ...accounts.map((account) => placeOf('trace', account)),
       ...actionAccounts.map((account) => placeOf('action', account)),
     ];
-    const lists = await Promise.all([
-      ...places.map(async (place) => [...own.keysOf(place), ...((await shared?.keysOf(place)) ?? [])]),
-      ...hashes.map(async (hash) => {
-        const text = hash.toString('hex');
-        return [own.keyBy(text) ?? (await shared?.keyBy(text)) ?? text];
-      }),
+    const ofPlaces = await inTurns(places, async (place) => [
+      ...own.keysOf(place),
+      ...((await shared?.keysOf(place)) ?? []),
     ]);
-    return new Set(lists.flat());
+    const ofHashes = await inTurns(hashes, async (hash) => {
+      const text = hash.toString('hex');
+      return own.keyBy(text) ?? (await shared?.keyBy(text)) ?? text;
+    });
+    return new Set([...ofPlaces.flat(), ...ofHashes]);
   }
 
-  async function refresh(): Promise<void> {
+  async function read(key: string): Promise<PendingTrace | undefined> {
+    const trace = own.get(key) ?? (await shared?.get(key));
+    return trace !== undefined && unixMs() - trace.sentUnixMs < KEPT_MS ? trace : undefined;
+  }
+
+  /** The last of some keys that there are traces of, as many as an answer may have. */
+  async function readLast(keys: readonly string[]): Promise<readonly PendingTrace[]> {
+    const traces: PendingTrace[] = [];
+    for (let end = keys.length; end > 0 && traces.length < FOUND_MAX; end -= FOUND_MAX) {
+      const found = await Promise.all(keys.slice(Math.max(end - FOUND_MAX, 0), end).map(read));
+      traces.unshift(...found.filter((trace) => trace !== undefined));
+    }
+    return traces.slice(-FOUND_MAX);
+  }
+
+  async function look(): Promise<void> {
     if (closed) return;
-    refreshing ??= refreshAll().finally(() => (refreshing = undefined));
-    await refreshing;
+    looking ??= lookAgain().finally(() => (looking = undefined));
+    await looking;
   }
 
   const everyMs = options.everyMs ?? EVERY_MS;
-  const ticker = everyMs === 0 ? undefined : setInterval(() => void refresh(), everyMs);
+  const ticker = everyMs === 0 ? undefined : setInterval(() => void look(), everyMs);
 
   return {
     note(message, { access }) {
       const key = message.normalizedHash.toString('hex');
-      if (closed || watched.has(key)) return;
+      if (closed) return;
+      const known = watched.get(key);
+      if (known !== undefined) {
+        spell(key, known, message.hash);
+        return;
+      }
       const [oldest] = watched.keys();
       if (watched.size >= WATCHED_MAX && oldest !== undefined) void track(letGo(oldest, 'displaced'));
       const sender = access === undefined ? {} : { access };
-      const one = watchedFrom(message, sender, unixMs());
+      const sinceUtime = Math.max((head()?.utime ?? 0) - SKEW_SECONDS, 0);
+      const one = watchedFrom({ message, sender, sentUnixMs: unixMs(), sinceUtime });
       watched.set(key, one);
       if (shared !== undefined) void track(announce(shared, key, one));
       due.add(key);
@@ -347,19 +422,18 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     },
 
     async find(filter) {
-      const keys = [...(await keysOf(filter))].slice(-FOUND_MAX);
-      const found = await Promise.all(keys.map(async (key) => own.get(key) ?? (await shared?.get(key))));
-      const fresh = found.filter((trace) => trace !== undefined && unixMs() - trace.sentUnixMs < KEPT_MS);
-      const traces = fresh.filter((trace) => trace !== undefined);
+      const traces = await readLast([...(await keysOf(filter))]);
       if (traces.length === 0) return [];
-      const taken = await index.findTaken(traces.map(({ messageHash }) => messageHash));
+      const taken = await index.findTaken(traces);
       return traces
-        .map((trace) => withoutIndexed(trace, taken.get(trace.messageHash.toString('hex')), filter.wanted))
+        .map((trace) => withoutIndexed(trace, taken.get(trace.key.toString('hex')), filter.wanted))
         .filter((trace) => trace !== undefined)
         .toSorted((a, b) => a.sentUnixMs - b.sentUnixMs);
     },
 
-    refresh,
+    async refresh() {
+      if (!closed) await refreshAll();
+    },
 
     setLink(next) {
       link?.close();
@@ -372,13 +446,22 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       closed = true;
       ending.abort();
       clearInterval(ticker);
-      await refreshing;
+      await looking;
       while (running.size > 0) await Promise.all(running);
       await shared?.leases.leave([...watched.keys()]);
       watched.clear();
       link?.close();
     },
   };
+}
+
+/** Asks for each of a list, not for more of it at a time than an answer may have. */
+async function inTurns<T, R>(list: readonly T[], ask: (one: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  for (let at = 0; at < list.length; at += FOUND_MAX) {
+    answers.push(...(await Promise.all(list.slice(at, at + FOUND_MAX).map(ask))));
+  }
+  return answers;
 }
 
 async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): Promise<boolean> {

@@ -12,6 +12,8 @@ export type PendingLink = {
 export type SharedTraces = {
   /** @param before the trace as it was foreseen before; of it only what is the same stays */
   put(trace: PendingTrace, before: PendingTrace | undefined): Promise<void>;
+  /** Lets one more hash stand for a trace. @param key in hex, as the hash */
+  alias(hash: string, key: string): Promise<void>;
   drop(trace: PendingTrace): Promise<void>;
   /** Keys of a place's traces, oldest first. @param place as `placesOf` names them */
   keysOf(place: string): Promise<readonly string[]>;
@@ -42,7 +44,12 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, link:
   const aliasKey = (hash: string): string => `${prefix}alias:${hash}`;
   const placeKey = (place: string): string => `${prefix}of:${place}`;
 
+  async function alias(hash: string, key: string): Promise<void> {
+    await link.ask((client) => client.set(aliasKey(hash), key, 'PX', keptMs), ANSWER_MS);
+  }
+
   return {
+    alias,
     async put(trace, before) {
       const text = writeTrace(trace);
       if (text.length > TRACE_BYTES_MAX) return;
@@ -57,9 +64,7 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, link:
             return client.pexpire(placeKey(place), keptMs);
           }, ANSWER_MS),
         ),
-        ...aliasesOf(trace).map((hash) =>
-          link.ask((client) => client.set(aliasKey(hash), key, 'PX', keptMs), ANSWER_MS),
-        ),
+        ...aliasesOf(trace).map((hash) => alias(hash, key)),
       ];
       await Promise.all(asked);
       await link.ask((client) => client.set(traceKey(key), text, 'PX', keptMs), ANSWER_MS);

@@ -1,4 +1,4 @@
-import { anyKeyAt } from './conditions.ts';
+import { keysAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
 /** What there is of a trace that a message began. */
@@ -12,32 +12,41 @@ export type TakenMessage = {
 /** More transactions than any trace is foreseen to have. */
 const ACCOUNTS_MAX = 1000;
 
+/** A message from outside. */
+export type SentMessageKey = {
+  /** Its normalised hash, 32 bytes. */
+  readonly key: Uint8Array;
+  /** Blocks of before, in Unix seconds, have not taken it: a contract may take the same message again and again. */
+  readonly sinceUtime: number;
+};
+
 /**
- * Which of the messages have been taken by a transaction, by hash in hex. A trace that is broken for good is never classified: what is there of it
- * is all that there will be.
- * @param messageHashes as the messages were sent, 32 bytes each
+ * Which of the messages have been taken by a transaction, by key in hex; of several transactions the newest counts. A trace that is broken for good is
+ * never classified: what is there of it is all that there will be.
  */
 export async function findTakenMessages(
   store: StoreReader,
-  messageHashes: readonly Uint8Array[],
+  sent: readonly SentMessageKey[],
 ): Promise<ReadonlyMap<string, TakenMessage>> {
-  if (messageHashes.length === 0) return new Map();
+  if (sent.length === 0) return new Map();
   const rows = await store.read<{
-    readonly in_msg_hash: Buffer;
+    readonly key: Buffer;
     readonly is_classified: boolean;
     readonly accounts: readonly Buffer[] | null;
   }>(
-    `SELECT t.in_msg_hash,
+    `SELECT DISTINCT ON (s.key) s.key,
             COALESCE(r.state = 2 OR (r.state = 0 AND c.trace_id IS NOT NULL), false) AS is_classified,
             CASE WHEN r.state = 1 THEN ARRAY(SELECT x.account FROM transactions x WHERE x.trace_id = t.trace_id ORDER BY x.lt LIMIT ${ACCOUNTS_MAX}) END AS accounts
-       FROM transactions t
+       FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS s (key, since)
+       CROSS JOIN LATERAL (SELECT hash FROM messages WHERE hash = s.key UNION SELECT hash FROM messages WHERE hash_norm = s.key) m
+       JOIN transactions t ON t.in_msg_hash = m.hash AND t.utime >= s.since
        LEFT JOIN traces r ON r.trace_id = t.trace_id
        LEFT JOIN trace_classifications c ON c.trace_id = t.trace_id
-      WHERE t.in_msg_hash = ${anyKeyAt('$1')}`,
-    [messageHashes],
+      ORDER BY s.key, t.lt DESC`,
+    [sent.map(({ key }) => key), sent.map(({ sinceUtime }) => sinceUtime)],
     { statement: 'taken_messages' },
   );
   return new Map(
-    rows.map((row) => [row.in_msg_hash.toString('hex'), { isClassified: row.is_classified, accounts: row.accounts }]),
+    rows.map((row) => [row.key.toString('hex'), { isClassified: row.is_classified, accounts: row.accounts }]),
   );
 }

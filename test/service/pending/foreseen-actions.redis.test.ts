@@ -64,7 +64,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
         amount: 1_500_000n,
         back: w3.address,
       });
-      const { hash } = await setting.send(pods[0], order(w3, sent));
+      const { hash, normalizedHash } = await setting.send(pods[0], order(w3, sent));
       // The receiver has no transaction in the trace: it is found by the action.
       expect(await foreseen({ accounts: [accountOf(stranger)] })).toBeUndefined();
       const trace = await foreseen({ actionAccounts: [accountOf(stranger)] });
@@ -86,10 +86,10 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await setting.step();
       await pods[0].refresh();
       expect(await foreseen({ hashes: [hash] })).toBeDefined();
-      await indexed(hash, whole);
+      await indexed(normalizedHash, whole);
       expect(await pods[1].find({ hashes: [hash] })).toEqual([]);
       expect((await foreseen({ hashes: [hash] }))?.actions).toEqual(trace!.actions);
-      await indexed(hash, classified);
+      await indexed(normalizedHash, classified);
       expect(await foreseen({ hashes: [hash] })).toBeUndefined();
     });
 

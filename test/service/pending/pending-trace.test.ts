@@ -40,6 +40,7 @@ const trace: PendingTrace = {
   messageHash: hash(2),
   rootHash: hash(3),
   sentUnixMs: 1_790_000_000_123,
+  sinceUtime: 1_790_000_000,
   accounts: [`0:${'a'.repeat(64)}`],
   transactions: [{ workchain: -1, boc: Buffer.from('b5ee9c72', 'hex') }],
   states: [noState(hash(5)), { ...noState(hash(6)), balance: LARGE, status: 'active', codeHash: hash(7) }],

@@ -21,7 +21,7 @@ import type { TestWallet } from '#test/support/wallet.ts';
 import { openPool } from '../pool/network.ts';
 import { patientPool } from '../indexer/index-under-test.ts';
 
-/** What the test says is indexed. */
+/** What the test says is indexed; `taken` by normalised hash in hex. */
 export type IndexSaid = { readonly taken: Map<string, IndexedTrace>; seqno: number; broken: boolean };
 
 export type PendingNetwork = {
@@ -90,11 +90,11 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
         {
           worlds,
           index: {
-            findTaken: (hashes) =>
+            findTaken: (sent) =>
               index.broken
                 ? Promise.reject(new Error('the index is away'))
                 : Promise.resolve(
-                    new Map([...index.taken].filter(([key]) => hashes.some((hash) => hash.toString('hex') === key))),
+                    new Map([...index.taken].filter(([key]) => sent.some((one) => one.key.toString('hex') === key))),
                   ),
             lastSeqno: () => Promise.resolve(index.seqno),
           },
@@ -103,7 +103,7 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
               looking.broken ? Promise.reject(new Error('nobody answers')) : detector.detect(...account),
           },
           link,
-          headSeqno: () => pool.head()?.block.seqno,
+          head: () => pool.head(),
           now,
           unixMs: () => clock.unixMs,
           logger,

@@ -1,10 +1,10 @@
-import { Address } from '@ton/core';
+import { Address, beginCell, Cell, loadMessage, storeMessage } from '@ton/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
-import { readExternalMessage } from '#service/live/external-message.ts';
-import { KEPT_MS } from '#service/pending/pending.ts';
+import { readExternalMessage, type ExternalMessage } from '#service/live/external-message.ts';
+import { KEPT_MS, type PendingTrace } from '#service/pending/pending.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { classified, pathOf, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
 
@@ -55,18 +55,18 @@ describe('a message that was sent', () => {
   it('is there until the index has it', async () => {
     const { faucet, index } = setting;
     const pending = setting.open();
-    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    const { hash, normalizedHash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
     await setting.step();
     await pending.refresh();
     // In a block, not indexed yet: it is still shown, and not taken for a conflict.
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
-    index.taken.set(hash.toString('hex'), whole);
+    index.taken.set(normalizedHash.toString('hex'), whole);
     index.seqno = setting.network.head().id.seqno;
     await pending.refresh();
     // The real transactions are there to be read, their actions are not.
     expect(await pending.find({ hashes: [hash] })).toEqual([]);
     expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toHaveLength(1);
-    index.taken.set(hash.toString('hex'), classified);
+    index.taken.set(normalizedHash.toString('hex'), classified);
     expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toEqual([]);
     await pending.refresh();
     expect(await reasons(pending)).toEqual({ indexed: 1 });
@@ -77,10 +77,10 @@ describe('a message that was sent', () => {
     const pending = setting.open();
     const other = Address.parseRaw(`0:${'8'.repeat(64)}`);
     const messages = [transfer(receiver, VALUE), transfer(other, VALUE), transfer(receiver, 2n)];
-    const { hash } = await setting.send(pending, faucet.send(0, messages));
+    const { hash, normalizedHash } = await setting.send(pending, faucet.send(0, messages));
     const accountsIn = async (accounts: readonly Address[]) => {
       const happened = accounts.map((account) => account.toRawString());
-      index.taken.set(hash.toString('hex'), { isClassified: false, accounts: happened });
+      index.taken.set(normalizedHash.toString('hex'), { isClassified: false, accounts: happened });
       const [trace] = await pending.find({ hashes: [hash] });
       return trace && pathOf(trace);
     };
@@ -117,6 +117,7 @@ describe('a message that was sent', () => {
     const message = readExternalMessage(other.send(0, [transfer(receiver, VALUE / 2n)], { deploy: true }));
     pending.note(message, {});
     await pending.refresh();
+    const [{ rootHash }] = (await pending.find({ hashes: [message.hash] })) as [PendingTrace];
     const mostMoney = async (): Promise<bigint> => {
       const [trace] = await pending.find({ hashes: [message.hash] });
       return trace!.states.reduce((most, { balance }) => (balance > most ? balance : most), 0n);
@@ -128,6 +129,10 @@ describe('a message that was sent', () => {
     await pending.refresh();
     // Less what it costs to be stored between the two.
     expect(await mostMoney()).toBeGreaterThan(3n * VALUE + VALUE / 2n - 100n);
+    // The foreseen hash of its first transaction is another now; who asks by the one of before finds it all the same.
+    const [again] = await pending.find({ hashes: [rootHash] });
+    expect(again!.key).toEqual(message.normalizedHash);
+    expect(again!.rootHash).not.toEqual(rootHash);
   });
 
   it('goes when it is too old', async () => {
@@ -152,6 +157,63 @@ describe('a message that was sent', () => {
     expect(await valueOf(pending, 'ton_pending_messages')).toBe(1);
   });
 
+  it('is one with all others that are the same but for what a sender may choose', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    const sent = faucet.send(0, [transfer(receiver, VALUE)]);
+    const [early, late] = [1n, 2n].map((importFee) => spelt(sent, importFee));
+    pending.note(readExternalMessage(sent), {});
+    pending.note(early!, {});
+    await pending.refresh();
+    pending.note(late!, {});
+    for (const { hash, normalizedHash } of [early!, late!]) {
+      const [trace] = await pending.find({ hashes: [hash] });
+      expect(trace!.key).toEqual(normalizedHash);
+      expect(trace!.messageHash).not.toEqual(hash);
+    }
+    expect(await valueOf(pending, 'ton_pending_messages')).toBe(1);
+  });
+
+  it('is found among however many hashes nobody knows', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    const { hash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    const unknown = Array.from({ length: 250 }, (_unused, at) => Buffer.alloc(32, at + 1));
+    expect(await pending.find({ hashes: [hash, ...unknown] })).toHaveLength(1);
+  });
+
+  it('is run again at a newer head when the first one was older than what the lite server knew', async () => {
+    const { faucet, network, index } = setting;
+    const pending = setting.open();
+    const message = readExternalMessage(faucet.send(1, [transfer(receiver, VALUE)]));
+    pending.note(message, {});
+    await pending.refresh();
+    index.seqno = setting.pool.head()!.block.seqno;
+    network.send(faucet.send(0, [transfer(receiver, 2n)]));
+    await setting.step();
+    await setting.step();
+    await pending.refresh();
+    await pending.refresh();
+    expect(await pending.find({ hashes: [message.hash] })).toHaveLength(1);
+    expect(await reasons(pending)).toEqual({});
+  });
+
+  it('does not keep a look at the others from its end, however many more are sent', async () => {
+    const { faucet } = setting;
+    const pending = setting.open();
+    await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    let sent = 0;
+    const note = (): void => pending.note(readExternalMessage(faucet.send(++sent, [transfer(receiver, VALUE)])), {});
+    note();
+    const sending = setInterval(note, 1);
+    try {
+      await pending.refresh();
+      expect(sent).toBeLessThan(200);
+    } finally {
+      clearInterval(sending);
+    }
+  });
+
   it('that the contract would refuse is not shown, and goes when the index is past it', async () => {
     const { faucet, index } = setting;
     const pending = setting.open();
@@ -160,6 +222,10 @@ describe('a message that was sent', () => {
     await pending.refresh();
     expect(await pending.find({ accounts: [accountOf(receiver)] })).toEqual([]);
     index.seqno = 1_000;
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({});
+    await setting.step();
+    await pending.refresh();
     await pending.refresh();
     expect(await reasons(pending)).toEqual({ conflict: 1 });
   });
@@ -174,6 +240,14 @@ describe('a message that was sent', () => {
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
   });
 });
+
+/** A message as another sender would spell it. */
+function spelt(message: Buffer, importFee: bigint): ExternalMessage {
+  const { info, ...rest } = loadMessage(Cell.fromBoc(message)[0]!.beginParse());
+  if (info.type !== 'external-in') throw new Error('the message is not from outside');
+  const cell = beginCell().store(storeMessage({ ...rest, info: { ...info, importFee } }));
+  return readExternalMessage(cell.endCell().toBoc());
+}
 
 type Watching = { readonly register: { getMetricsAsJSON(): Promise<unknown> } };
 

@@ -48,8 +48,8 @@ describe.skipIf(
   it('stop showing what is indexed, and keep nothing of it', async () => {
     const one = setting.open(await openGoodLink(redisUrl!));
     const other = setting.open(await openGoodLink(redisUrl!));
-    const { hash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
-    setting.index.taken.set(hash.toString('hex'), classified);
+    const { hash, normalizedHash } = await setting.send(one, setting.faucet.send(0, [transfer(receiver, VALUE)]));
+    setting.index.taken.set(normalizedHash.toString('hex'), classified);
     expect(await other.find({ hashes: [hash] })).toEqual([]);
     await one.refresh();
     expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);

@@ -14,7 +14,15 @@ import { recordedRows } from '#test/support/recorded-index.ts';
 const someHash = Buffer.alloc(32, 1);
 
 function pendingTrace({ trace_id: id }: TraceRow, transactions: PendingTrace['transactions']): PendingTrace {
-  const empty = { message: Buffer.alloc(0), accounts: [], states: [], actions: [], sentUnixMs: 0, left: 0 };
+  const empty = {
+    message: Buffer.alloc(0),
+    accounts: [],
+    states: [],
+    actions: [],
+    sentUnixMs: 0,
+    sinceUtime: 0,
+    left: 0,
+  };
   const hashes = { key: someHash, messageHash: someHash, rootHash: Buffer.from(id) };
   return { ...empty, ...hashes, transactions, version: 11, classificationState: 'ok' };
 }

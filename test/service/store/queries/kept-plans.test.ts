@@ -70,7 +70,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     expect(await readTransactionsOfMessages(store, [message])).toHaveLength(2);
     expect(await findTransactionsOfTraces(store, [{ trace_id, start_lt: lt, end_lt: lt }])).toHaveLength(1);
     expect((await readAccountNames(store, [account], 1n)).rows).toHaveLength(1);
-    expect((await findTakenMessages(store, [message])).size).toBe(1);
+    expect((await findTakenMessages(store, [{ key: message, sinceUtime: 0 }])).size).toBe(1);
     await Promise.all([
       findStates(store, [hash]),
       readCodeMethods(store, [hash]),

@@ -33,16 +33,42 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => index.close());
 
-const found = async () => (await findTakenMessages(reader, [taken.message])).get(taken.message.toString('hex'));
+const sentAt = (key: Buffer, sinceUtime = 0) => ({ key, sinceUtime });
+const found = async (sinceUtime = 0) =>
+  (await findTakenMessages(reader, [sentAt(taken.message, sinceUtime)])).get(taken.message.toString('hex'));
 const become = (state: number): Promise<void> =>
   run('UPDATE traces SET state = $2 WHERE trace_id = $1', [taken.trace, state]);
 
 describe('messages that were taken', () => {
   it('are not those that no transaction took', async () => {
     expect(await findTakenMessages(reader, [])).toEqual(new Map());
-    expect([...(await findTakenMessages(reader, [Buffer.alloc(32, 3), taken.message])).keys()]).toEqual([
-      taken.message.toString('hex'),
-    ]);
+    expect([
+      ...(
+        await findTakenMessages(
+          reader,
+          [Buffer.alloc(32, 3), taken.message].map((key) => sentAt(key)),
+        )
+      ).keys(),
+    ]).toEqual([taken.message.toString('hex')]);
+  });
+
+  it('are known by their normalised hash, however they were spelt', async () => {
+    const [one] = await reader.read<{ readonly hash: Buffer; readonly hash_norm: Buffer; readonly utime: number }>(
+      `SELECT m.hash, m.hash_norm, t.utime FROM messages m JOIN transactions t ON t.in_msg_hash = m.hash
+        WHERE m.hash_norm IS NOT NULL ORDER BY t.lt DESC LIMIT 1`,
+      [],
+    );
+    const { hash, hash_norm: key, utime } = one!;
+    expect((await findTakenMessages(reader, [sentAt(key, utime)])).size).toBe(1);
+    expect((await findTakenMessages(reader, [sentAt(hash, utime)])).size).toBe(1);
+  });
+
+  it('are not those that were taken before they were sent', async () => {
+    const [{ utime }] = (await reader.read('SELECT max(utime) AS utime FROM transactions WHERE in_msg_hash = $1', [
+      taken.message,
+    ])) as [{ utime: number }];
+    expect(await found(utime)).toBeDefined();
+    expect(await found(utime + 1)).toBeUndefined();
   });
 
   it('have a whole trace, which is not classified yet', async () => {
