@@ -255,7 +255,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       logger.debug({ err: error, key }, 'a foreseen trace was not classified');
       return undefined;
     });
-    if (!watched.has(key)) return;
+    const isGone = (): boolean => watched.get(key) !== one;
+    if (isGone()) return;
     one.isDoubtful = false;
     one.refusedAt = undefined;
     const before = own.get(key);
@@ -263,6 +264,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     own.put(trace);
     await shared?.put(trace, before);
     for (const spelling of one.spellings) await alias(spelling, key);
+    // It was let go while it was written.
+    if (isGone() && own.get(key) === undefined) await shared?.drop(trace);
   }
 
   async function alias(hash: string, key: string): Promise<void> {
@@ -336,8 +339,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   async function refreshAll(): Promise<void> {
     await look();
     const round = [...watched.keys()];
-    const writes = [...running];
-    await Promise.all(writes);
+    await Promise.all(running);
     while (round.some((key) => inWork.has(key) || (due.has(key) && !closed))) await Promise.race(running);
   }
 

@@ -85,10 +85,12 @@ describe('more reads than the lite servers bear', () => {
     const ended = await Promise.all(Array.from({ length: places + waitersMax + 25 }, () => outcomeOf(read())));
     const refused = ended.filter(({ code }) => code === 'saturated');
     expect(refused).toHaveLength(25);
-    expect(ended.filter(({ code }) => code === 'ok')).toHaveLength(places + waitersMax);
+    const answered = ended.filter(({ code }) => code === 'ok');
+    expect(answered).toHaveLength(places + waitersMax);
+    const firstAnswerMs = Math.min(...answered.map(({ tookMs }) => tookMs));
     for (const { retryAfterSeconds, tookMs } of refused) {
       expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
-      expect(tookMs).toBeLessThan(answerMs);
+      expect(tookMs).toBeLessThan(firstAnswerMs);
     }
     expect(await metric(register, 'ton_pool_shed_total', { reason: 'full' })).toBe(25);
     expect(failureOf(new PoolError('saturated', { attempts: 0, retryAfterSeconds: 7 }))).toMatchObject({
