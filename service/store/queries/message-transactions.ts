@@ -1,6 +1,7 @@
 import { accountKey } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
 import { createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { everyLt } from './lt-windows.ts';
 import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type SoleFilter } from './messages.ts';
 import { addAfter, orderBy, positionOf, type After, type Order, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -131,7 +132,7 @@ const sendersOf = `SELECT ${placeColumns}
   FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
   CROSS JOIN LATERAL (SELECT ${placeColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
 
-/** Each once, in the order of the list, and behind the place where it begins. */
+/** Those behind the place where the list begins, in no order. */
 async function findSendersOf(
   store: StoreReader,
   sent: readonly Sent[],
@@ -141,10 +142,7 @@ async function findSendersOf(
   const keys = [sent.map((one) => one.source), sent.map((one) => one.created_lt)];
   const found = await store.read<TransactionPlace>(sendersOf, keys, { statement: 'senders' });
   const begin = placeOf(after);
-  return inOrder(
-    found.filter((one) => begin === undefined || compare(one, begin, sort) > 0),
-    sort,
-  );
+  return begin === undefined ? found : found.filter((one) => compare(one, begin, sort) > 0);
 }
 
 /** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
@@ -178,8 +176,6 @@ async function findSenders(
   }
 }
 
-const maxLt = 2n ** 63n - 1n;
-
 /** Messages whose senders can be behind the place where the page begins, by their lt and hash. @param last that has been read */
 function readSent(
   store: StoreReader,
@@ -192,14 +188,12 @@ function readSent(
     { column: 'created_lt', type: 'bigint', sort },
     { column: 'hash', type: 'bytea', sort },
   ];
-  if (last === undefined) {
-    const begin = placeOf(after)?.lt;
-    // A sender behind the place has sent what it did not long before or after that.
-    const bound = begin === undefined || sort === 'asc' ? begin : begin + messagesOfTransactionMax;
-    conditions.when(bound === undefined || bound < maxLt ? bound : maxLt, (at) =>
-      sort === 'desc' ? `m.created_lt <= ${at}` : `m.created_lt >= ${at}`,
-    );
-  } else addAfter(conditions, order, 'm', positionOf(order, last));
+  addAfter(conditions, order, 'm', last && positionOf(order, last));
+  const begin = last === undefined ? placeOf(after)?.lt : undefined;
+  // A sender behind the place has sent what it did not long before or after that.
+  if (sort === 'asc') conditions.when(begin, (at) => `m.created_lt >= ${at}`);
+  else if (begin !== undefined && begin <= everyLt.to - messagesOfTransactionMax)
+    conditions.when(begin + messagesOfTransactionMax, (at) => `m.created_lt <= ${at}`);
   const sole = addFilter(conditions, filter);
   conditions.and('m.created_lt IS NOT NULL');
   const limitAt = conditions.place(limit);
