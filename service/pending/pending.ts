@@ -46,7 +46,8 @@ export type Pending = {
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
   /**
    * Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Takes over what other pods
-   * have watched and are not there to run again. Never rejects.
+   * have watched and are not there to run again. It does so by itself all the time (`everyMs`); whoever asks is told when all that is watched by
+   * then was run. Never rejects.
    */
   refresh(): Promise<void>;
   /** Goes on over another Redis, or the same one under another password. */

@@ -29,7 +29,7 @@ export type WantedContents = {
 /** Live reads of one request at a time: a page of a thousand accounts must not take the lite servers from everybody else. */
 const READS_AT_ONCE = 8;
 
-/** A row is read anew when a block that changes its account was indexed while it was completed: of two such in a row there is none in practice. */
+/** A row is read anew when a block that changes its account was indexed while it was completed, which hardly happens twice. */
 const TRIES = 3;
 
 /** Bytes of bags of cells in one answer: any one account fits, whose state has 65,536 cells at most. */

@@ -19,7 +19,7 @@ import {
 
 const text: JsonSchema = { type: 'string' };
 
-/** What is taken, as documents say it; of friendly addresses the checksum is not in it, nor are zeros in front of numbers. */
+/** What is taken, as documents say it; of friendly addresses the checksum is not in it, and of numbers those with zeros in front and the last ones before a bound are not. */
 const forms = {
   hash: '(0x)?[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=',
   account: '-?[0-9]{1,9}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48}',
