@@ -149,6 +149,23 @@ describe('lists of v3', () => {
     expect(whole.length).toBeGreaterThan(query.limit);
   });
 
+  it('are not told with a trace that is too large to be shown', async () => {
+    const { trace_id: id } = (await listOf({ limit: 1 }))[0]!;
+    const grow = (by: number): Promise<unknown> =>
+      v3.index.store.transaction(({ query }) =>
+        query('UPDATE traces SET nodes = nodes + $2 WHERE trace_id = $1', [Buffer.from(id, 'base64'), by]),
+      );
+    const shown = async (): Promise<Json> =>
+      ((await get('traces', { trace_id: id, include_actions: true }))['traces'] as Json[])[0]!;
+    expect((await shown())['actions']).not.toEqual([]);
+    await grow(4_000);
+    try {
+      expect(await shown()).toMatchObject({ is_incomplete: true, warning: 'trace is too large', actions: [] });
+    } finally {
+      await grow(-4_000);
+    }
+  });
+
   it.each([
     ['no cursor at all', { cursor: 'x' }],
     ['of another list', { cursor: 'blocks' }],
