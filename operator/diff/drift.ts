@@ -20,8 +20,9 @@ export function ownedPaths(live: KubernetesObject): string[] | undefined {
   return ours?.fieldsV1 === undefined ? undefined : leavesOf(ours.fieldsV1, '');
 }
 
+/** An entry of the subresource `status` names no field that we set; `scale` names `replicas`. */
 function isForeign(entry: ManagedFields): boolean {
-  return entry.subresource === undefined && entry.manager !== manager && entry.manager !== handoverManager;
+  return entry.subresource !== 'status' && entry.manager !== manager && entry.manager !== handoverManager;
 }
 
 function byTime(a: ManagedFields, b: ManagedFields): number {

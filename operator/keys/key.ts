@@ -6,7 +6,7 @@ import { group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../res
 import { conditionOf, settleConditions, type Finding } from '../status/conditions.ts';
 import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './material.ts';
-import { nextDueMs, rotate, rotationMs } from './rotation.ts';
+import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
 
 /** Keeps a TonApiKey that is deleted until its key is out of force everywhere (operator sheet 4.7). */
 export const revokeFinalizer = `${group}/revoke`;
@@ -70,12 +70,12 @@ export function decideKey(input: KeyInput): KeyDecision {
     inForce: (id) => input.acknowledged && input.inKeyring(id),
   });
   const wanted = keySecret(tonApiKey, material, publicUrl(tonApi));
-  const due = nextDueMs(tonApiKey, material);
+  const due = nextDueMs(tonApiKey, material, input.nowMs);
   return {
     secret: isApplied(wanted, secret) ? undefined : wanted,
     revoke: lost(input, held),
     finalizer,
-    lookAgainMs: due === undefined ? undefined : Math.max(0, due - input.nowMs),
+    lookAgainMs: due === undefined ? undefined : due - input.nowMs,
     status: statusOf(input, material, problem, undefined),
   };
 }
@@ -132,7 +132,7 @@ function statusOf(
 ): TonApiKeyStatus {
   const { tonApiKey, nowMs } = input;
   const { metadata, status: previous } = tonApiKey;
-  const rotatesMs = material && rotationMs(tonApiKey, material);
+  const rotatesMs = material && !hasExpired(tonApiKey, nowMs) ? rotationMs(tonApiKey, material) : undefined;
   const findings: Finding[] = [
     readiness(input, material, problem, taken),
     problem === undefined
@@ -165,8 +165,7 @@ function readiness(
   if (taken !== undefined) return notReady('NameTaken', taken);
   if (problem !== undefined) return notReady(problem.reason, problem.message);
   if (disabled) return notReady('Disabled', 'the key is out of force until disabled is false again');
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= nowMs)
-    return notReady('Expired', `the key has expired at ${expiresAt}`);
+  if (hasExpired(tonApiKey, nowMs)) return notReady('Expired', `the key has expired at ${expiresAt}`);
   const wasReady = status?.keyId === material?.keyId && conditionOf(status?.conditions, 'Ready')?.reason === 'InForce';
   // Once every pod has known a key it is so: a keyring that changes for another key is not waited for again.
   if (material === undefined || !inKeyring(material.keyId) || !(acknowledged || wasReady)) {

@@ -43,25 +43,36 @@ export function rotate(input: RotationInput): KeyMaterial {
   return { ...planned, next: { key, keyId: id, since: now, ...noted } };
 }
 
-/** When time alone makes something due next, Unix milliseconds; undefined: never. */
-export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial): number | undefined {
+/**
+ * When time alone makes something due next, Unix milliseconds, always after `nowMs`. Undefined: never, as after expiry, when nothing that is left in the
+ * Secret is in force.
+ */
+export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): number | undefined {
   const { expiresAt } = tonApiKey.spec;
+  if (hasExpired(tonApiKey, nowMs)) return undefined;
   const times = [
-    ...(material.next ? [Date.parse(material.next.since) + stageMs] : [rotationMs(tonApiKey, material)]),
+    material.next ? Date.parse(material.next.since) + stageMs : rotationMs(tonApiKey, material),
     ...material.previous.map(({ notAfter }) => Date.parse(notAfter)),
     expiresAt === undefined ? undefined : Date.parse(expiresAt),
-  ].filter((time) => time !== undefined);
+  ].filter((time): time is number => time !== undefined && time > nowMs);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** When the key changes by itself, Unix milliseconds. */
+/** When the key changes by itself, Unix milliseconds; undefined: never. */
 export function rotationMs({ spec }: TonApiKey, { since }: KeyMaterial): number | undefined {
   const every = spec.rotation?.every;
   const everyMs = every === undefined ? undefined : durationMs(every);
   return everyMs === undefined ? undefined : Date.parse(since) + everyMs;
 }
 
+/** True from the moment on that `expiresAt` names. */
+export function hasExpired({ spec }: TonApiKey, nowMs: number): boolean {
+  return spec.expiresAt !== undefined && Date.parse(spec.expiresAt) <= nowMs;
+}
+
+/** A key that has expired is not rotated: its successor would be out of force as well. */
 function isDue(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): boolean {
+  if (hasExpired(tonApiKey, nowMs)) return false;
   const trigger = tonApiKey.spec.rotation?.trigger;
   const at = rotationMs(tonApiKey, material);
   return (trigger !== undefined && trigger !== material.trigger) || (at !== undefined && nowMs >= at);

@@ -60,6 +60,9 @@ export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 /** What no retry helps is looked at again now and then all the same. */
 const terminalLookMs = 600_000;
 
+/** Without an event a key is due again no sooner than this, whatever its last look said: a wrong due time must cost no core. */
+const lookAgainMinMs = 1000;
+
 /** Looks that nothing asks for are spread: keys of one start would all come at once for ever. */
 const lookJitter = 0.2;
 
@@ -119,6 +122,11 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     alarms.set(key, { atMs, cancel });
   }
 
+  /** A delay that is no number counts as the shortest. */
+  function lookAgain(key: ObjectKey, delayMs: number): void {
+    addAfter(key, delayMs >= lookAgainMinMs ? delayMs : lookAgainMinMs);
+  }
+
   function silence(key: ObjectKey): void {
     alarms.get(key)?.cancel();
     alarms.delete(key);
@@ -171,10 +179,10 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      addAfter(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
+      lookAgain(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
       return 'error';
     }
-    addAfter(key, Math.min(outcome.lookAgainMs ?? Infinity, jittered(options.lookMs)));
+    lookAgain(key, Math.min(outcome.lookAgainMs ?? Infinity, jittered(options.lookMs)));
     return outcome.lookAgainMs === undefined ? 'success' : 'requeue_after';
   }
 

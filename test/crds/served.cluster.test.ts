@@ -122,6 +122,23 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
     expect(ofPriority(1)).toEqual(wide);
   });
 
+  it('print times to come as text', async () => {
+    const expiresAt = '2199-12-31T00:00:00Z';
+    const key = tonApiKey((spec, object) => {
+      object['metadata'] = { name: 'ends' };
+      spec['expiresAt'] = expiresAt;
+    });
+    await client.create(`${own()}/tonapikeys`, key);
+    await client.merge(`${own()}/tonapikeys/ends/status`, { status: { nextRotationTime: expiresAt } });
+    const table = await client.send('GET', `${own()}/tonapikeys/ends`, undefined, undefined, {
+      accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+    });
+    const names = (table['columnDefinitions'] as { name: string }[]).map(({ name }) => name);
+    const cells = table['rows'][0].cells as unknown[];
+    await client.delete(`${own()}/tonapikeys/ends`);
+    expect([cells[names.indexOf('Expires')], cells[names.indexOf('Rotates')]]).toEqual([expiresAt, expiresAt]);
+  });
+
   it('are selected by network, by API and by plan', async () => {
     await client.create(
       `${own()}/tonapis`,

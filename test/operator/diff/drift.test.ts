@@ -20,6 +20,10 @@ describe('whoever changed a field', () => {
     ...entry('kube-controller-manager', { 'f:status': {} }, '2026-11-21T13:00:00Z'),
     subresource: 'status',
   };
+  const scaler = {
+    ...entry('kube-controller-manager', { 'f:spec': { 'f:replicas': {} } }, '2026-11-21T08:00:00Z'),
+    subresource: 'scale',
+  };
   const all = [kubectl, mesh, ports, ours, status];
 
   it.each<[string, string[], string[]]>([
@@ -30,6 +34,13 @@ describe('whoever changed a field', () => {
     ['a field that was taken away: the last who wrote', ['spec.minReadySeconds'], ['mesh']],
   ])('is known by %s', (_case, paths, expected) => {
     expect(driftManagers(objectWith(all), paths)).toEqual(expected);
+  });
+
+  it.each(['scale', 'resize'])('is the manager of the subresource %s that set the field', (subresource) => {
+    const setter = entry('kubectl-set', { 'f:spec': { 'f:minReadySeconds': {} } }, '2026-11-21T14:00:00Z');
+    const live = objectWith([setter, { ...scaler, subresource }, status]);
+    expect(driftManagers(live, ['spec.replicas'])).toEqual(['kube-controller-manager']);
+    expect(driftManagers(live, ['spec.minReadySeconds'])).toEqual(['kubectl-set']);
   });
 
   it('is unknown when the server does not tell', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { decideKey, revokeFinalizer, type KeyDecision, type KeyInput } from '#operator/keys/key.ts';
@@ -192,6 +193,17 @@ describe('a key goes out of force', () => {
     expect(ready(decideKey(input({ ...world, nowMs: noonMs + hourMs })))).toBe('False/Expired');
   });
 
+  it('when it expires, and then nothing is due any more and nothing rotates', () => {
+    const spec = { expiresAt: '2026-11-21T13:00:00Z', rotation: { every: '1h', overlap: '30m', trigger: 'again' } };
+    const world = { ...settled(), tonApiKey: withSpec(settled(), spec) };
+    for (const laterMs of [hourMs, hourMs + 1, 1000 * hourMs]) {
+      const { lookAgainMs, secret, status } = decideKey(input({ ...world, nowMs: noonMs + laterMs }));
+      expect(lookAgainMs).toBeUndefined();
+      expect(secret).toBeUndefined();
+      expect(status).not.toHaveProperty('nextRotationTime');
+    }
+  });
+
   it('when it is deleted: every id is revoked, and the resource goes when no keyring has them', () => {
     const world = settled();
     const tonApiKey = {
@@ -220,6 +232,54 @@ describe('a key goes out of force', () => {
     const decision = decideKey(input({ ...world, secret: undefined }));
     expect(decision.revoke).toEqual([text(world.secret, 'keyId')]);
     expect(text(decision.secret, 'keyId')).not.toBe(text(world.secret, 'keyId'));
+  });
+});
+
+describe('the next look at a key', () => {
+  const offsetMs = fc.integer({ min: -400 * 24 * hourMs, max: 400 * 24 * hourMs });
+
+  it('lies in the future in every state, and three looks at once leave nothing to do', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          expires: fc.option(offsetMs, { nil: undefined }),
+          everyHours: fc.option(fc.integer({ min: 1, max: 2000 }), { nil: undefined }),
+          overlapMinutes: fc.integer({ min: 0, max: 59 }),
+          trigger: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+          disabled: fc.boolean(),
+          acknowledged: fc.boolean(),
+          stepsMs: fc.array(fc.integer({ min: 0, max: 90 * 24 * hourMs }), { maxLength: 6 }),
+        }),
+        ({ expires, everyHours, overlapMinutes, trigger, disabled, acknowledged, stepsMs }) => {
+          const spec = {
+            disabled,
+            ...(expires !== undefined && { expiresAt: new Date(noonMs + expires).toISOString() }),
+            rotation: {
+              overlap: `${overlapMinutes}m`,
+              ...(everyHours !== undefined && { every: `${everyHours}h` }),
+              ...(trigger !== undefined && { trigger }),
+            },
+          };
+          let world: Partial<KeyInput> = { ...settled(), acknowledged };
+          let nowMs = noonMs;
+          // Steps of any length first, then the looks that the operator itself asks for.
+          for (let step = 0; step < stepsMs.length + 12; step += 1) {
+            for (let times = 0; times < 3; times += 1) {
+              const { secret, status } = decideKey(input({ ...world, tonApiKey: withSpec(world, spec), nowMs }));
+              const tonApiKey = { ...withSpec(world, spec), status } as TonApiKey;
+              world = { ...world, tonApiKey, secret: secret ?? world.secret };
+            }
+            const again = decideKey(input({ ...world, nowMs }));
+            expect(again.secret).toBeUndefined();
+            const { lookAgainMs = Infinity } = again;
+            expect(lookAgainMs).toBeGreaterThan(0);
+            const stepMs = stepsMs[step] ?? lookAgainMs;
+            if (stepMs === Infinity) return;
+            nowMs += stepMs;
+          }
+        },
+      ),
+    );
   });
 });
 

@@ -50,6 +50,21 @@ describe('a queue', () => {
     expect(keys()).toEqual(['a/x']);
   });
 
+  it.each([0, -5, 1e-9, 999, Number.NaN])(
+    'looks at a key no sooner than a second later when its look says %d ms',
+    async (lookAgainMs) => {
+      for (const type of ['done', 'terminal'] as const) {
+        const { queue, clock, seen } = setup(async () => ({ type, lookAgainMs }));
+        queue.start();
+        queue.add('a/x', 'live');
+        for (let ms = 0; ms < 10_000; ms += 250) await clock.advance(250);
+        expect(seen.length).toBeGreaterThan(5);
+        const pauses = seen.slice(1).map(({ atMs }, at) => atMs - (seen[at]?.atMs ?? 0));
+        expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1000);
+      }
+    },
+  );
+
   it('never works on one key twice at once, and once more when it was added meanwhile', async () => {
     const { queue, clock, keys } = setup(async () => {
       await new Promise<void>((resolve) => clock.after(100, resolve));

@@ -48,7 +48,11 @@ describe('the logger', () => {
     ['a field with quotes in it', { token: 'x" , hidden-value \\"' }],
     ['a query string', { url: '/api/v2/getMasterchainInfo?address=1&api_key=hidden-value&x=1' }],
     ['a database URL', { uri: 'postgres://user:hidden-value@db:5432/ton' }],
-    ['a bare key field', { key: 'hidden-value' }],
+    ['a connection string', { err: "host=db password=hidden-value user=a, or password = 'hidden-value'" }],
+    ['a header as text', { note: 'sent Authorization: Bearer hidden-value.of.sixteen+more==' }],
+    ['a token of a ServiceAccount', { err: 'bad eyJhbGciOiJSUzI1NiJ9.eyJoaWRkZW4tdmFsdWUi.hidden-value' }],
+    ['a private key', { pem: '-----BEGIN EC PRIVATE KEY-----\nhidden-value\n-----END EC PRIVATE KEY-----\n' }],
+    ['a private key that was cut off', { pem: '-----BEGIN PRIVATE KEY-----\nhidden-value' }],
   ])('takes a secret out of %s', (_where, fields) => {
     const { logger, text, lines } = capture();
     logger.info(fields, 'request');
@@ -65,6 +69,26 @@ describe('the logger', () => {
     logger.info(key);
     expect(text()).not.toContain(secret);
     expect(lines()[0]).toMatchObject({ msg: `key ton_${id}_[redacted] is wrong` });
+  });
+
+  it.each([
+    ['key', 'default/mainnet'],
+    ['key', '/cluster-wide'],
+    ['key', 'c2'.repeat(32)],
+    ['secret', 'default/redis'],
+    ['secretName', 'redis'],
+    ['note', 'the basic authorization of a bearer bond'],
+  ])('shows a resource in the field %s: %s', (field, value) => {
+    const { logger, lines } = capture();
+    logger.warn({ controller: 'tonapi', [field]: value }, 'failed');
+    expect(lines()[0]).toMatchObject({ [field]: value, msg: 'failed' });
+  });
+
+  it('takes an API key out of a field that names a resource', () => {
+    const { logger, text } = capture();
+    const { key } = makeKey(randomBytes);
+    logger.info({ key, secret: key }, 'failed');
+    expect(text()).not.toContain(key);
   });
 
   it('leaves what is no secret', () => {
