@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -54,4 +54,28 @@ it('the bundle without a Postgres beside it says so, and serves v2 alone', async
   expect([await statusOf('v2/getMasterchainInfo'), await statusOf('v3/masterchainInfo')]).toEqual([200, 404]);
   expect((await service.stop('SIGTERM')).code).toBe(0);
   rmSync(folder, { recursive: true });
+});
+
+it('the build writes a bill of materials: every package with its version and hash, those of the build alone marked', () => {
+  type Component = {
+    name: string;
+    version: string;
+    hashes?: readonly { alg: string }[];
+    properties: readonly { name: string }[];
+  };
+  const bill = JSON.parse(readFileSync(join(projectRoot, 'dist/sbom.cdx.json'), 'utf8')) as { components: Component[] };
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+  const isOfBuild = ({ properties }: Component) =>
+    properties.some(({ name }) => name === 'cdx:npm:package:development');
+  const marks = new Map(bill.components.map((one) => [`${one.name}@${one.version}`, isOfBuild(one)]));
+  const marksOf = (wanted: Record<string, string>) =>
+    new Set(Object.entries(wanted).map(([name, version]) => marks.get(`${name}@${version}`)));
+  expect(marksOf(dependencies)).toEqual(new Set([false]));
+  // A package that both need is not of the build alone.
+  expect(marksOf(devDependencies)).toEqual(new Set([true, false]));
+  const unhashed = bill.components.filter(({ hashes = [] }) => !hashes.some(({ alg }) => alg === 'SHA-512'));
+  expect(unhashed.map(({ name }) => name)).toEqual([]);
 });
