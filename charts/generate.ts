@@ -29,7 +29,7 @@ export async function generateCharts(options: GenerateOptions): Promise<Generate
   return Promise.all(files.flat().map(({ path, text }) => settle(path, text, options)));
 }
 
-/** `tonApiSpec`: as the custom resource has it. `keys`: a list of keys, each a name and the spec of a TonApiKey but for its TonApi. */
+/** `tonApiSpec`, `childMetadata`: as the custom resource has them. `keys`: a list of keys, each a name and the spec of a TonApiKey but for its TonApi. */
 async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
   const [tonApi, tonApiKey] = await Promise.all(['tonapis', 'tonapikeys'].map(specOf));
   const { apiRef: _, ...key } = tonApiKey?.properties ?? {};
@@ -38,6 +38,7 @@ async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> 
   const { required: _required, ...spec } = forHelm(tonApi ?? {}) as { required?: unknown };
   return {
     tonApiSpec: spec,
+    childMetadata: forHelm(tonApi?.properties?.['metadata'] ?? {}),
     keys: {
       type: 'array',
       items: forHelm({ type: 'object', required: ['name', 'plan'], properties: { name, ...key } }),

@@ -16,7 +16,8 @@ export type ChartValue = {
 
 /**
  * What a comment above a value says of it, besides its meaning:
- * `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`, `@items JSON-SCHEMA`, `@map TYPE` (any names), `@open` (any content), `@schema NAME` (one given to the reader).
+ * `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`, `@items JSON-SCHEMA`, `@map TYPE` (any names), `@open` (any content), `@schema NAME` (one given to the reader),
+ * `@shared` (a group to which other charts add values of their own), `@nullable` (a group that null takes away).
  */
 type Marks = Readonly<Record<string, string>>;
 
@@ -32,9 +33,19 @@ export function readValues(text: string, schemas: Readonly<Record<string, JsonSc
   return valuesOf(contents, '', schemas);
 }
 
-/** The schema that Helm holds values against: closed, so that a typo fails. `global` is also given by charts around ours. */
+/** Values that Helm adds to a subchart: `enabled` is the usual `condition` of a dependency. */
+const helmValues: Readonly<Record<string, JsonSchema>> = {
+  enabled: { type: 'boolean', description: 'Condition of a dependency, read by the chart around this one.' },
+};
+
+/** Schema by which Helm checks the values: closed, so that a typo fails. A chart around ours may add `global` values and `enabled`. */
 export function valuesSchema(values: readonly ChartValue[]): JsonSchema {
-  return { $schema: 'http://json-schema.org/draft-07/schema#', ...closed(values) };
+  const { properties, ...schema } = closed(values);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...schema,
+    properties: { ...(properties as object), ...helmValues },
+  };
 }
 
 function closed(values: readonly ChartValue[]): JsonSchema {
@@ -71,7 +82,12 @@ function valueOf(pair: Pair, path: string, comment: string, schemas: Readonly<Re
       path,
       description,
       preset,
-      schema: { ...(description !== '' && { description }), ...closed(values) },
+      schema: {
+        ...(description !== '' && { description }),
+        ...closed(values),
+        ...('shared' in marks && { additionalProperties: true }),
+        ...('nullable' in marks && { type: ['object', 'null'] }),
+      },
       values,
     };
   }

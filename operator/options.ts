@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 
+import type { GivenMetadata } from './desired/given-metadata.ts';
 import { OptionsError, usageError } from './errors.ts';
 import { optionalGroups } from './kubernetes/resources.ts';
-import { durationMs } from './service-config.ts';
+import { durationMs, validateManifest } from './service-config.ts';
 
 /** What the operator is told by its command line and environment. */
 export type OperatorOptions = {
@@ -24,6 +25,12 @@ export type OperatorOptions = {
   readonly nudgePods: boolean;
   readonly image: string | undefined;
   readonly redisImage: string;
+  /** Secrets with registry credentials for the pods of every TonApi. */
+  readonly pullSecrets: readonly string[];
+  /** The platform assigns the ids of users and groups: pods name none. */
+  readonly platformIds: boolean;
+  /** Labels and annotations for the children of every TonApi. */
+  readonly childMetadata: GivenMetadata | undefined;
   readonly prometheusUrl: string | undefined;
   readonly monitoringNamespace: string | undefined;
   /** Groups of optional APIs that are left alone though the cluster has them: their rights were not given. */
@@ -63,6 +70,9 @@ const flags = {
   'no-pod-nudge': { type: 'boolean' },
   image: { type: 'string' },
   'redis-image': { type: 'string' },
+  'image-pull-secrets': { type: 'string' },
+  'platform-ids': { type: 'boolean' },
+  'child-metadata': { type: 'string' },
   'prometheus-url': { type: 'string' },
   'monitoring-namespace': { type: 'string' },
   'ignore-apis': { type: 'string' },
@@ -91,6 +101,9 @@ const usage = `usage: ton-operator [options]            runs the operator
   --no-pod-nudge                 pods are not patched; changes of hot configuration wait for the kubelet
   --image IMAGE                  of the service, for TonApis that name none
   --redis-image IMAGE            of the embedded Redis
+  --image-pull-secrets A,B       Secrets with registry credentials, in the namespace of each TonApi
+  --platform-ids                 pods name no user and group: the platform assigns them, as OpenShift does
+  --child-metadata JSON          labels and annotations for the children of every TonApi, as spec.metadata has them
   --prometheus-url URL           where KEDA asks for request rates
   --monitoring-namespace NAME    that may scrape the pods; default: any
   --ignore-apis GROUP,GROUP      optional APIs to leave alone, as keda.sh
@@ -141,6 +154,9 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     nudgePods: values['no-pod-nudge'] !== true,
     image: values.image,
     redisImage: values['redis-image'] ?? defaultRedisImage,
+    pullSecrets: pullSecretsOf(values['image-pull-secrets']),
+    platformIds: values['platform-ids'] === true,
+    childMetadata: childMetadataOf(values['child-metadata']),
     prometheusUrl: values['prometheus-url'],
     monitoringNamespace: values['monitoring-namespace'],
     ignoredApis: groupsOf(values['ignore-apis']),
@@ -170,6 +186,35 @@ function namespacesOf(text: string | undefined): readonly string[] | undefined {
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
   if (wrong !== undefined) throw usageError(`--namespaces: expected names with commas between, got ${wrong}`);
   return names;
+}
+
+/** Names of Secrets, each once. */
+function pullSecretsOf(text: string | undefined): readonly string[] {
+  if (text === undefined || text === '') return [];
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name));
+  if (wrong !== undefined) throw usageError(`--image-pull-secrets: expected names with commas between, got ${wrong}`);
+  return names;
+}
+
+/** Labels and annotations in the form of `spec.metadata`, which the schema of the custom resource checks. */
+function childMetadataOf(text: string | undefined): GivenMetadata | undefined {
+  if (text === undefined || text === '') return undefined;
+  const given = jsonOf(text);
+  const { misshapen, repeated } = validateManifest({ spec: { metadata: given } });
+  const [problem] = [...misshapen, ...repeated].filter(({ path }) => path.startsWith('spec.metadata'));
+  if (problem !== undefined) {
+    throw usageError(`--child-metadata: ${problem.path.replace(/^spec\.metadata\.?/, '')}: ${problem.expected}`);
+  }
+  return given as GivenMetadata;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError('--child-metadata: expected JSON');
+  }
 }
 
 /** Groups of optional APIs, each once. */

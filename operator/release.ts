@@ -5,6 +5,7 @@ import { schemaVersion } from './service-config.ts';
 /** What the operator was installed with, as children are built from it. */
 export function releaseOf(options: OperatorOptions, version: string): Release {
   const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
+  const { pullSecrets, platformIds, childMetadata } = options;
   return {
     version,
     image: options.image ?? `tonplane/service:${version}`,
@@ -14,5 +15,8 @@ export function releaseOf(options: OperatorOptions, version: string): Release {
     monitoringNamespace,
     runbookUrl,
     operatorNamespace: namespace,
+    childMetadata,
+    pullSecrets,
+    platformIds,
   };
 }

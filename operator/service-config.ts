@@ -12,5 +12,6 @@ export {
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
 export { durationMs } from '../service/config/duration.ts';
+export { validateManifest } from '../service/config/schema.ts';
 export { readGlobalConfig } from '../service/config/global-config.ts';
 export { schemaVersion } from '../service/store/migrations/steps.ts';

@@ -4,6 +4,7 @@ import { buildConfigMap } from './config-map.ts';
 import { buildApiDeployment, buildCanaryDeployment } from './deployment.ts';
 import { buildApiBudget, buildIndexerBudget } from './disruption-budget.ts';
 import { buildExposure } from './exposure.ts';
+import { withGivenMetadata } from './given-metadata.ts';
 import { buildIndexer, buildMigration } from './indexer.ts';
 import { buildKeyring } from './keyring.ts';
 import { buildMetadata } from './metadata.ts';
@@ -40,5 +41,6 @@ export function build(tonApi: TonApi, references: References, release: Release):
   ];
   return children
     .filter((desired) => desired !== undefined)
+    .map((desired) => withGivenMetadata(desired, tonApi, release))
     .toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
 }

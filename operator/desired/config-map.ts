@@ -20,6 +20,7 @@ const operatorFields: ReadonlySet<string> = new Set([
   'exposure',
   'keys',
   'networkPolicy',
+  'metadata',
   'podTemplate',
 ]);
 

@@ -79,6 +79,7 @@ const warmFields: ReadonlySet<string> = new Set([
   'exposure',
   'keys',
   'networkPolicy',
+  'metadata',
   'indexer',
 ]);
 

@@ -44,19 +44,19 @@ export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Reco
     serviceAccountName: podTemplate?.serviceAccountName ?? childNames(tonApi).serviceAccount,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    securityContext: podSecurity,
+    securityContext: podSecurity(release),
     containers: [container],
     volumes: parts.mounts.volumes,
-    ...podPlacement(tonApi),
+    ...podPlacement(tonApi, release),
   };
 }
 
-/** Fields of a pod's `spec` that say where it may run and how its image is had, as the manifest asks. */
-export function podPlacement({ spec }: TonApi): Record<string, unknown> {
+/** Fields of a pod's `spec` that say where it may run and how its image is had, as the manifest and the operator's own options ask. */
+export function podPlacement({ spec }: TonApi, release: Release): Record<string, unknown> {
   const { nodeSelector, tolerations, affinity, priorityClassName } = spec.podTemplate ?? {};
-  const pullSecrets = spec.image?.pullSecrets;
+  const pullSecrets = [...new Set([...(spec.image?.pullSecrets ?? []), ...(release.pullSecrets ?? [])])];
   return {
-    ...(pullSecrets && { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations }),
     ...(affinity && { affinity }),
@@ -70,13 +70,14 @@ export function podPlacement({ spec }: TonApi): Record<string, unknown> {
  */
 export const indexNodeOptions = '--max-semi-space-size=16';
 
-export const podSecurity = {
-  runAsNonRoot: true,
-  runAsUser: userId,
-  runAsGroup: userId,
-  fsGroup: userId,
-  seccompProfile: { type: 'RuntimeDefault' },
-} as const;
+/** Security context of a pod at the `restricted` level. A platform that assigns ids refuses ids of ours. */
+export function podSecurity({ platformIds }: Pick<Release, 'platformIds'>): Record<string, unknown> {
+  return {
+    runAsNonRoot: true,
+    ...(platformIds !== true && { runAsUser: userId, runAsGroup: userId, fsGroup: userId }),
+    seccompProfile: { type: 'RuntimeDefault' },
+  };
+}
 
 export const containerSecurity = {
   allowPrivilegeEscalation: false,

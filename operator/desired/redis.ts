@@ -57,7 +57,7 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
   ];
 }
 
-function podSpec(tonApi: TonApi, { redisImage }: Release): Record<string, unknown> {
+function podSpec(tonApi: TonApi, release: Release): Record<string, unknown> {
   const settings = {
     port: redisPort,
     // Who may connect is said by the NetworkPolicy; there is no password to keep.
@@ -71,11 +71,11 @@ function podSpec(tonApi: TonApi, { redisImage }: Release): Record<string, unknow
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    securityContext: podSecurity,
+    securityContext: podSecurity(release),
     containers: [
       {
         name: 'redis',
-        image: redisImage,
+        image: release.redisImage,
         command: ['redis-server'],
         args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
         workingDir: '/data',
@@ -88,7 +88,7 @@ function podSpec(tonApi: TonApi, { redisImage }: Release): Record<string, unknow
       },
     ],
     volumes: [{ name: 'data', emptyDir: { sizeLimit: '64Mi' } }],
-    ...podPlacement(tonApi),
+    ...podPlacement(tonApi, release),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi } from '../resource.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Migrated } from './names.ts';
 
@@ -23,6 +24,12 @@ export type Release = {
   readonly operatorNamespace?: string | undefined;
   /** Base URL of the runbook pages that alerts link to. */
   readonly runbookUrl?: string | undefined;
+  /** Labels and annotations for the children of every TonApi. */
+  readonly childMetadata?: TonApi['spec']['metadata'];
+  /** Secrets with registry credentials for the pods of every TonApi, each in the TonApi's namespace. */
+  readonly pullSecrets?: readonly string[];
+  /** The platform assigns user and group ids to pods, as OpenShift does: templates name none. */
+  readonly platformIds?: boolean;
 };
 
 /** Children with pods, by what they are for. */

@@ -278,6 +278,37 @@ export type TonApi = {
     };
     /** Make a NetworkPolicy that lets the pods reach only what they need. */
     readonly networkPolicy: boolean;
+    /** Labels and annotations of every object that is made for this TonApi. Labels and annotations of the operator itself win. */
+    readonly metadata?: {
+      /** Labels of all objects. */
+      readonly labels?: Readonly<Record<string, string>>;
+      /** Annotations of all objects. */
+      readonly annotations?: Readonly<Record<string, string>>;
+      /** Further labels and annotations of one kind of object, as the labels by which a Prometheus selects its ServiceMonitors. */
+      readonly kinds?: readonly {
+        /** Kind of the objects. */
+        readonly kind:
+          | 'ConfigMap'
+          | 'Deployment'
+          | 'HTTPRoute'
+          | 'HorizontalPodAutoscaler'
+          | 'Ingress'
+          | 'Job'
+          | 'NetworkPolicy'
+          | 'PodDisruptionBudget'
+          | 'PrometheusRule'
+          | 'ScaledObject'
+          | 'Secret'
+          | 'Service'
+          | 'ServiceAccount'
+          | 'ServiceMonitor'
+          | 'StatefulSet';
+        /** Labels of objects of this kind. */
+        readonly labels?: Readonly<Record<string, string>>;
+        /** Annotations of objects of this kind. */
+        readonly annotations?: Readonly<Record<string, string>>;
+      }[];
+    };
     /** What may be set on the pods. A fixed list, so that they pass the restricted pod security standard. */
     readonly podTemplate?: {
       /** Labels besides our own. */
@@ -807,6 +838,72 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           additionalProperties: false,
         },
         networkPolicy: { type: 'boolean', default: true },
+        metadata: {
+          type: 'object',
+          properties: {
+            labels: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: {
+                type: 'string',
+                maxLength: 63,
+                pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
+              },
+            },
+            annotations: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: { type: 'string', maxLength: 4096 },
+            },
+            kinds: {
+              type: 'array',
+              maxItems: 16,
+              items: {
+                type: 'object',
+                required: ['kind'],
+                properties: {
+                  kind: {
+                    type: 'string',
+                    enum: [
+                      'ConfigMap',
+                      'Deployment',
+                      'HTTPRoute',
+                      'HorizontalPodAutoscaler',
+                      'Ingress',
+                      'Job',
+                      'NetworkPolicy',
+                      'PodDisruptionBudget',
+                      'PrometheusRule',
+                      'ScaledObject',
+                      'Secret',
+                      'Service',
+                      'ServiceAccount',
+                      'ServiceMonitor',
+                      'StatefulSet',
+                    ],
+                  },
+                  labels: {
+                    type: 'object',
+                    maxProperties: 64,
+                    additionalProperties: {
+                      type: 'string',
+                      maxLength: 63,
+                      pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
+                    },
+                  },
+                  annotations: {
+                    type: 'object',
+                    maxProperties: 64,
+                    additionalProperties: { type: 'string', maxLength: 4096 },
+                  },
+                },
+                additionalProperties: false,
+              },
+              uniqueBy: 'kind',
+            },
+          },
+          additionalProperties: false,
+        },
         podTemplate: {
           type: 'object',
           properties: {

@@ -5,6 +5,11 @@
 {{- $name }}
 {{- end }}
 
+{{/* Repository of the service's image. */}}
+{{- define "tonapi.serviceRepository" -}}
+{{- printf "%s/tonplane/service" (default "ghcr.io" (.Values.global).imageRegistry) }}
+{{- end }}
+
 {{/* The labels of every object. */}}
 {{- define "tonapi.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}

@@ -34,7 +34,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "tonplane.image" -}}
 {{- $root := index . 0 }}
 {{- $image := index . 1 }}
-{{- $registry := default $image.registry $root.Values.global.imageRegistry }}
+{{- $registry := default $image.registry ($root.Values.global).imageRegistry }}
 {{- if $registry }}{{ $registry }}/{{ end }}{{ $image.repository }}
 {{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default $root.Chart.AppVersion $image.tag }}{{ end }}
 {{- end }}
@@ -48,12 +48,32 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* What a pod that passes the restricted Pod Security level says of itself. */}}
+{{/* Image of the embedded Redis. A name without a registry is one of Docker Hub's official images. Empty: the operator's default. */}}
+{{- define "tonplane.redisImage" -}}
+{{- $registry := (.Values.global).imageRegistry }}
+{{- if $registry }}
+{{- $image := default "redis:8.2-alpine" .Values.redisImage }}
+{{- $path := regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}
+{{- if not (contains "/" $path) }}{{ $path = printf "library/%s" $path }}{{ end }}
+{{- printf "%s/%s" $registry $path }}
+{{- else }}
+{{- .Values.redisImage }}
+{{- end }}
+{{- end }}
+
+{{/* `true` where the platform assigns the ids of users and groups, as OpenShift does; else empty. */}}
+{{- define "tonplane.platformIds" -}}
+{{- if or (not .Values.podSecurityContext) (.Capabilities.APIVersions.Has "security.openshift.io/v1") }}true{{ end }}
+{{- end }}
+
+{{/* Security context of a pod at the restricted Pod Security level. */}}
 {{- define "tonplane.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- if not (include "tonplane.platformIds" .) }}
+{{- with .Values.podSecurityContext }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}

@@ -1,0 +1,137 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+
+import { parseOptions } from '#operator/options.ts';
+import { chartsFolder } from '#test/support/charts.ts';
+import type { ClusterObject } from '#test/support/cluster-client.ts';
+import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
+
+/** A chart of a user with both charts as its dependencies, and values that other charts share. */
+const parentValues = {
+  global: {
+    imageRegistry: 'registry.example.com:5000',
+    imagePullSecrets: [{ name: 'registry' }],
+    storageClass: 'fast',
+    security: { allowInsecureImages: false },
+  },
+  tonplane: { enabled: true },
+  tonapi: { enabled: true, name: 'main' },
+};
+
+describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies of another chart', () => {
+  let helm: Helm;
+  let parent: string;
+  beforeAll(() => {
+    helm = createHelm();
+    parent = mkdtempSync(join(tmpdir(), 'tonplane-umbrella-'));
+    const names = ['tonplane', 'tonapi'];
+    const dependencies = names.map((name) => ({ name, version: '>=0.0.0-0', condition: `${name}.enabled` }));
+    writeFileSync(
+      join(parent, 'Chart.yaml'),
+      stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }),
+    );
+    writeFileSync(join(parent, 'values.yaml'), stringify(parentValues));
+    mkdirSync(join(parent, 'charts'));
+    for (const name of names) cpSync(join(chartsFolder, name), join(parent, 'charts', name), { recursive: true });
+  });
+  afterAll(() => {
+    helm?.close();
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  const render = async (...args: readonly string[]): Promise<readonly ClusterObject[]> => {
+    const text = await helm.run('template', 'rel', parent, '--namespace', 'platform', ...args);
+    return parseAllDocuments(text).flatMap((document) => {
+      const object = document.toJS() as ClusterObject | null;
+      return object === null ? [] : [object];
+    });
+  };
+
+  it('accept `enabled` and values that other charts share, and render both', async () => {
+    const kinds = (await render()).map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['Deployment', 'TonApi', 'CustomResourceDefinition']));
+  });
+
+  it('render nothing of a dependency that `enabled: false` takes away', async () => {
+    const objects = await render('--set', 'tonplane.enabled=false');
+    expect(objects.map(({ kind }) => kind)).not.toContain('Deployment');
+    expect(objects.map(({ kind }) => kind)).toContain('TonApi');
+  });
+
+  it('refuse a value that a chart does not know, as before', async () => {
+    expect(await helm.refusal('template', 'rel', parent, '--set', 'tonplane.enable=true')).toContain('enable');
+  });
+
+  it('take every image from the shared registry, with its credentials', async () => {
+    const objects = await render();
+    const pods = objects.flatMap((object) => {
+      if (object.kind === 'Pod') return [object['spec']];
+      return object.kind === 'Deployment' ? [object['spec'].template.spec] : [];
+    });
+    expect(pods.length).toBe(3);
+    for (const { containers, imagePullSecrets } of pods) {
+      expect(containers[0].image).toMatch(/^registry\.example\.com:5000\/tonplane\//);
+      expect(imagePullSecrets).toEqual([{ name: 'registry' }]);
+    }
+    expect(optionsOf(objects)).toMatchObject({
+      image: expect.stringMatching(/^registry\.example\.com:5000\/tonplane\/service:/),
+      redisImage: 'registry.example.com:5000/library/redis:8.2-alpine',
+      pullSecrets: ['registry'],
+    });
+    expect(objects.find(({ kind }) => kind === 'TonApi')?.['spec'].image).toEqual({
+      repository: 'registry.example.com:5000/tonplane/service',
+      pullSecrets: ['registry'],
+    });
+  });
+
+  it('take the embedded Redis of the shared registry by the same name as without one', async () => {
+    const { redisImage } = parseOptions([], {});
+    expect(optionsOf(await render()).redisImage).toBe(`registry.example.com:5000/library/${redisImage}`);
+  });
+
+  it.each([
+    ['redis:8', 'registry.example.com:5000/library/redis:8'],
+    ['docker.io/bitnami/redis:8', 'registry.example.com:5000/bitnami/redis:8'],
+    ['localhost/redis:8', 'registry.example.com:5000/library/redis:8'],
+    ['team/redis@sha256:00', 'registry.example.com:5000/team/redis@sha256:00'],
+  ])('take a Redis image %s of the shared registry as %s', async (image, expected) => {
+    expect(optionsOf(await render('--set', `tonplane.redisImage=${image}`)).redisImage).toBe(expected);
+  });
+
+  it('give user and group ids to no pod where the platform is OpenShift', async () => {
+    const objects = await render('--api-versions', 'security.openshift.io/v1');
+    const pods = [operatorOf(objects)['spec'].template.spec, ...objects.filter(({ kind }) => kind === 'Pod').map(spec)];
+    expect(pods.length).toBe(3);
+    for (const { securityContext } of pods) {
+      expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    }
+    expect(optionsOf(objects).platformIds).toBe(true);
+  });
+
+  it('give user and group ids to no pod of the operator where `podSecurityContext` is null', async () => {
+    const objects = await render('--set', 'tonplane.podSecurityContext=null');
+    const { securityContext } = operatorOf(objects)['spec'].template.spec;
+    expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(optionsOf(objects).platformIds).toBe(true);
+    expect(optionsOf(await render()).platformIds).toBe(false);
+  });
+
+  it('pass labels and annotations for all children on to the operator', async () => {
+    const kinds = [{ kind: 'ServiceMonitor', labels: { release: 'prometheus' } }];
+    const childMetadata = { labels: { team: 'ton' }, kinds };
+    const objects = await render('--set-json', `tonplane.childMetadata=${JSON.stringify(childMetadata)}`);
+    expect(optionsOf(objects).childMetadata).toEqual(childMetadata);
+  });
+});
+
+const spec = (object: ClusterObject) => object['spec'];
+
+const operatorOf = (objects: readonly ClusterObject[]): ClusterObject =>
+  objects.find(({ kind }) => kind === 'Deployment') as ClusterObject;
+const argsOf = (objects: readonly ClusterObject[]): readonly string[] =>
+  operatorOf(objects)['spec'].template.spec.containers[0].args;
+const optionsOf = (objects: readonly ClusterObject[]) => parseOptions(argsOf(objects), {});
