@@ -95,6 +95,12 @@ export type ServiceConfig = {
   readonly anonymousPlan: string | null;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed. */
   readonly trustedProxies: number;
+  readonly http: {
+    /** Connections that one address may have open; 0: no limit; null: as `trustedProxies` says. */
+    readonly connectionsPerAddress: number | null;
+    /** Host names of the internal listener besides `localhost`, the pod's own and those of a cluster. */
+    readonly internalNames: readonly string[];
+  };
   readonly rateLimits: {
     /** Where the shared limits are kept; `embedded` is a Redis the operator runs; null: in this process only. */
     readonly redis: { readonly secret: SecretKey } | 'embedded' | null;
@@ -127,6 +133,8 @@ export type ProcessSettings = {
   readonly port?: number | undefined;
   /** Default 8082; 0 takes a free one. */
   readonly internalPort?: number | undefined;
+  /** Besides those of the manifest. */
+  readonly internalNames?: readonly string[] | undefined;
   /** Default: nothing is kept. */
   readonly stateDir?: string | undefined;
   readonly keyringFile?: string | undefined;
@@ -189,7 +197,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     postgres: postgresOf(spec),
     indexer: indexerOf(spec.indexer, sources.startSeqno),
     tokenMetadata: tokenMetadataOf(spec.tokenMetadata),
-    ...processPart(sources, spec.observability),
+    ...processPart(sources, spec),
   });
 }
 
@@ -233,7 +241,7 @@ export function devConfig(
     postgres: settings.database === true ? ownPostgres : null,
     indexer: settings.database === true ? ownIndexer(settings.startSeqno) : null,
     tokenMetadata: null,
-    ...processPart(settings, undefined),
+    ...processPart(settings, {}),
   });
 }
 
@@ -308,11 +316,15 @@ function rateLimitsOf({ redis, onRedisFailure }: Spec['rateLimits']): ServiceCon
 /** What a manifest cannot say, or the command line may say instead. */
 function processPart(
   settings: ProcessSettings,
-  observability: Spec['observability'],
-): Pick<ServiceConfig, 'keyringFile' | 'observability' | 'listen' | 'stateDir'> {
+  { observability, http }: Pick<Spec, 'observability' | 'http'>,
+): Pick<ServiceConfig, 'http' | 'keyringFile' | 'observability' | 'listen' | 'stateDir'> {
   const { tracing } = observability ?? {};
   const { tracingEndpoint } = settings;
   return {
+    http: {
+      connectionsPerAddress: http?.connectionsPerAddress ?? null,
+      internalNames: [...(http?.internalNames ?? []), ...(settings.internalNames ?? [])],
+    },
     keyringFile: settings.keyringFile ?? null,
     observability: {
       logLevel: settings.logLevel ?? observability?.logLevel ?? 'info',

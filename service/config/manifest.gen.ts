@@ -121,6 +121,13 @@ export type TonApi = {
     readonly anonymousPlan?: string;
     /** Number of proxies in front of the pods whose X-Forwarded-For entries are believed. 0, the connection's own address is the client. */
     readonly trustedProxies: number;
+    /** Bounds and names of the pods' listeners. */
+    readonly http?: {
+      /** Connections that one address may have open at a pod, IPv6 counted per /64; a further one gets 503 and is closed. Counted by the connection's own address, which is that of a proxy where one is in front. 0 means no limit. Unset, 1024 where trustedProxies is 0, and no limit elsewhere. */
+      readonly connectionsPerAddress?: number;
+      /** Host names under which the port of metrics, probes and status is reached, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421, so that no web page reads it by a rebound name. */
+      readonly internalNames?: readonly string[];
+    };
     /** Where limits are counted for all pods together. */
     readonly rateLimits: {
       /** The Redis that counts. Exactly one of secretRef and embedded. */
@@ -621,6 +628,20 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         },
         anonymousPlan: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
         trustedProxies: { type: 'integer', format: 'int32', minimum: 0, maximum: 16, default: 0 },
+        http: {
+          type: 'object',
+          properties: {
+            connectionsPerAddress: { type: 'integer', format: 'int32', minimum: 0, maximum: 10000 },
+            internalNames: {
+              type: 'array',
+              minItems: 1,
+              maxItems: 16,
+              items: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+              uniqueItems: true,
+            },
+          },
+          additionalProperties: false,
+        },
         rateLimits: {
           type: 'object',
           required: ['redis'],

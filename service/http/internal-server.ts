@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net';
 
-import fastify, { type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
+
+import { createInternalAccess } from './internal-access.ts';
 
 /** The listener for probes, metrics and operators: never exposed to callers. */
 export type InternalServer = {
@@ -9,8 +11,13 @@ export type InternalServer = {
   close(): Promise<void>;
 };
 
-/** Port 0 takes a free one. */
-export type InternalServerOptions = { readonly host: string; readonly port: number };
+export type InternalServerOptions = {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Host names under which the listener is reached, besides `localhost` and names of a cluster. */
+  readonly names: readonly string[];
+};
 
 /** Whether the process can serve, and why not. */
 export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
@@ -44,15 +51,38 @@ export type InternalServerDependencies = {
 
 /**
  * `/metrics` (Prometheus), `/livez` (the event loop turns, nothing else), `/readyz` (200 or 503, both with the reasons as JSON),
- * `/status`, and the pages given.
+ * `/status`, and the pages given. Web pages of other origins reach none of them, see `createInternalAccess`.
  */
 export function createInternalServer(
   options: InternalServerOptions,
   { register, readiness, status, statusPage, pages, posts = new Map() }: InternalServerDependencies,
 ): InternalServer {
-  const app = fastify({ logger: false, forceCloseConnections: true, bodyLimit: postBytesMax });
+  const access = createInternalAccess(options.names);
+  const refuses = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    // Answers are of this moment, and none of them is for a cache.
+    reply.header('cache-control', 'no-store');
+    const refusal = access(request.raw);
+    // A caller that waits for `100 Continue` may send no body after another answer.
+    if (refusal !== undefined && request.raw.headers.expect !== undefined) reply.header('connection', 'close');
+    if (refusal !== undefined) void sendJson(reply, refusal.status, { error: refusal.error });
+    return refusal !== undefined;
+  };
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    bodyLimit: postBytesMax,
+    // No hook runs for a path that cannot be decoded.
+    frameworkErrors: ({ message }, request, reply) => {
+      if (!refuses(request, reply)) void sendJson(reply, 400, { error: message });
+    },
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!refuses(request, reply)) done();
+  });
+  continueAfterChecks(app);
 
   app.get('/livez', (_request, reply) => sendJson(reply, 200, { alive: true }));
   app.get('/readyz', (_request, reply) => {
@@ -92,6 +122,17 @@ export function createInternalServer(
     },
     close: () => app.close(),
   };
+}
+
+/** A caller that waits for `100 Continue` gets it when nothing refuses its request and its body has no length beyond the bound. */
+function continueAfterChecks(app: FastifyInstance): void {
+  app.server.on('checkContinue', (message, response) => void app.server.emit('request', message, response));
+  app.addHook('preParsing', ({ raw: message }, reply, payload, done) => {
+    const isTooLong = Number(message.headers['content-length'] ?? 0) > postBytesMax;
+    if (isTooLong) reply.header('connection', 'close');
+    else if (message.headers.expect !== undefined) reply.raw.writeContinue();
+    done(null, payload);
+  });
 }
 
 /** Browsers name HTML first; programs name JSON, anything, or nothing. */

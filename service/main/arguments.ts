@@ -38,6 +38,8 @@ export type Arguments = {
   /** 0 takes a free one. */
   readonly port: number | undefined;
   readonly internalPort: number | undefined;
+  /** Host names under which the internal listener answers, besides its own. */
+  readonly internalNames: readonly string[];
   /** Folder for what is kept over restarts. */
   readonly data: string;
   /** True when the folder was named: then a private network is kept in it; else it ends with the process. */
@@ -82,6 +84,7 @@ const options = {
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
+  'internal-name': { type: 'string', multiple: true },
   data: { type: 'string' },
   'block-time': { type: 'string' },
   validators: { type: 'string' },
@@ -126,6 +129,8 @@ Over lite servers of a real network, one of:
   --host ADDRESS        to listen on, default 127.0.0.1
   --port N              of the API, default 8081; 0 takes a free one
   --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
+  --internal-name NAME  a host name under which --internal-port is reached; may be repeated. IP addresses, localhost,
+                        *.svc, *.cluster.local and the machine's own name need none
   --data DIR            what is kept over restarts, default .tonplane
   --keyring FILE        API keys (JSON), or a folder of such files, plain or gzip
   --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
@@ -185,6 +190,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
+    internalNames: hostNames('--internal-name', values['internal-name']),
     data: values.data ?? '.tonplane',
     keepChain: values.data !== undefined,
     recorded,
@@ -244,6 +250,13 @@ function blockTime(text: string | undefined): number | 'on-demand' {
     throw refuse(`--block-time: expected seconds from 0.4 to 5, or on-demand, got ${text}`);
   }
   return value;
+}
+
+/** Each without a port: a name with one would never match. */
+function hostNames(option: string, names: readonly string[] = []): readonly string[] {
+  const wrong = names.find((name) => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(name));
+  if (wrong !== undefined) throw refuse(`${option}: expected a host name without a port, got ${wrong}`);
+  return names;
 }
 
 /** A pause between blocks: at most an hour, so that a slip of the finger does not look like a dead network. */

@@ -20,6 +20,7 @@ export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv)
     host: args.host,
     port: args.port,
     internalPort: args.internalPort,
+    internalNames: args.internalNames,
     stateDir: args.data,
     keyringFile: args.keyring,
     logLevel: args.logLevel,

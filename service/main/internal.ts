@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
@@ -20,7 +22,7 @@ export type InternalOptions = {
 
 /** Probes, metrics and status of a process of the service. */
 export function createInternal(
-  { listen }: Pick<ServiceConfig, 'listen'>,
+  { listen, http }: Pick<ServiceConfig, 'listen' | 'http'>,
   { pages, internalPosts, internalHost }: InternalOptions,
   dependencies: {
     readonly register: Registry;
@@ -30,7 +32,12 @@ export function createInternal(
 ): InternalServer {
   const { status } = dependencies;
   return createInternalServer(
-    { host: internalHost ?? listen.host, port: listen.internalPort },
+    {
+      host: internalHost ?? listen.host,
+      port: listen.internalPort,
+      // The name of a pod is its host name.
+      names: [hostname(), ...http.internalNames],
+    },
     {
       ...dependencies,
       statusPage: () => ({

@@ -62,11 +62,11 @@ export async function startOwnNetwork(
   return {
     title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
-      'faucet     POST /faucet {"address": ..., "amount": TON}, or: npm start -- dev fund ADDRESS AMOUNT',
+      'faucet     POST /faucet {"address": ..., "amount": TON} as application/json, or: npm start -- dev fund ADDRESS AMOUNT',
       ...(demo === undefined
         ? []
         : ['demo       wallets, tokens, a domain and more: their addresses are in /status of the internal port']),
-      'dev        POST /dev at the internal port: JSON-RPC methods dev_*, see the README',
+      'dev        POST /dev at the internal port, as application/json: JSON-RPC methods dev_*, see the README',
     ],
     sampleAddress: formatRawAddress({ workchain: 0, id: network.faucet.id }),
     stateDir: kept && data,

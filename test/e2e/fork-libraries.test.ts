@@ -32,7 +32,7 @@ type OrderData = { readonly approvals: number; readonly isSent: boolean };
 async function post<T>(service: ServiceProcess, url: string, body: object): Promise<T> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'x-api-key': service.key },
+    headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   const { result, error } = (await response.json()) as { result?: T; error?: unknown };

@@ -33,7 +33,10 @@ describe('a fork of another network', () => {
 
   async function request<T>(url: string, body?: object): Promise<T> {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(url, { ...init, headers: { 'x-api-key': fork.key } });
+    const response = await fetch(url, {
+      ...init,
+      headers: { 'x-api-key': fork.key, 'content-type': 'application/json' },
+    });
     return ((await response.json()) as { result: T }).result;
   }
 

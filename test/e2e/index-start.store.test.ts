@@ -31,7 +31,8 @@ async function transactionsOf(service: ServiceProcess, account: string): Promise
 
 async function fund({ url, key }: ServiceProcess): Promise<void> {
   const body = JSON.stringify({ address: receiver, amount: 1 });
-  const answer = await fetch(`${url}/faucet`, { method: 'POST', headers: { 'x-api-key': key }, body });
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/faucet`, { method: 'POST', headers, body });
   expect(answer.status).toBe(200);
 }
 

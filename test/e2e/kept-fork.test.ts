@@ -46,7 +46,10 @@ describe('a fork that is kept in a folder', () => {
 
   async function ask<T>(path: string, body?: object): Promise<T> {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(`${fork!.url}${path}`, { ...init, headers: { 'x-api-key': fork!.key } });
+    const response = await fetch(`${fork!.url}${path}`, {
+      ...init,
+      headers: { 'x-api-key': fork!.key, 'content-type': 'application/json' },
+    });
     const { result, error } = (await response.json()) as { result?: T; error?: string };
     if (result === undefined) throw new Error(`${response.status} ${error}`);
     return result;
@@ -59,7 +62,11 @@ describe('a fork that is kept in a folder', () => {
 
   async function dev(method: string, params: object): Promise<{ readonly snapshot: number }> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const response = await fetch(`${fork!.internalUrl}/dev`, { method: 'POST', body });
+    const response = await fetch(`${fork!.internalUrl}/dev`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return ((await response.json()) as { result: { snapshot: number } }).result;
   }
 

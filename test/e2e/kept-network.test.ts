@@ -54,7 +54,7 @@ describe('a network kept with --data', () => {
       const funding = (async () => {
         while (!signal.aborted) {
           const body = JSON.stringify({ address: receiver, amount: 1 });
-          const headers = { 'x-api-key': service.key };
+          const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
           const { ok } = await fetch(`${service.url}/faucet`, { method: 'POST', headers, body });
           if (ok) funded++;
         }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -65,11 +66,28 @@ function firstLine(bodyBytes: number): Promise<string> {
     settle(data.toString().split('\r\n')[0]!);
   });
   socket.once('error', reject);
-  socket.write(`POST /dev HTTP/1.1\r\nhost: x\r\ncontent-length: ${bodyBytes}\r\ncontent-type: a/b\r\n\r\n`);
+  socket.write(
+    `POST /dev HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: ${bodyBytes}\r\ncontent-type: application/json\r\n\r\n`,
+  );
   return promise;
 }
 
-const ask = (body: string): Promise<Response> => fetch(`${service.internalUrl}/dev`, { method: 'POST', body });
+/** Status of a GET at the internal port under a host name. */
+function statusFor(host: string, path: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(service.internalUrl);
+  const { promise, resolve: settle, reject } = Promise.withResolvers<number | undefined>();
+  const sent = httpGet({ hostname, port, path, headers: { host }, agent: false }, (answer) => {
+    answer.resume();
+    settle(answer.statusCode);
+  });
+  sent.once('error', reject);
+  return promise;
+}
+
+const json = { 'content-type': 'application/json' };
+
+const ask = (body: string, headers: Record<string, string> = json): Promise<Response> =>
+  fetch(`${service.internalUrl}/dev`, { method: 'POST', headers, body });
 
 /** The command, run to its end, in a folder without a network of its own. */
 const runFund = (...args: string[]) =>
@@ -166,6 +184,18 @@ describe('dev methods', () => {
   it('are at the internal port, which is on loopback whatever --host says, and at no other', async () => {
     expect(new URL(service.internalUrl).hostname).toBe('127.0.0.1');
     expect((await fetch(`${service.url}/dev`, { method: 'POST', body: '{}' })).status).toBe(404);
+  });
+
+  it('are out of reach of web pages, which neither send a call nor read a page by a rebound name', async () => {
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'dev_mine' });
+    const before = await headSeqno();
+    expect((await ask(call, { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await ask(call, { ...json, origin: 'https://page.example' })).status).toBe(403);
+    for (const path of ['/dev', '/status', '/metrics', '/global.config.json']) {
+      expect([path, await statusFor('rebound.example', path)]).toEqual([path, 421]);
+      expect([path, await statusFor('localhost', path)]).toEqual([path, path === '/dev' ? 404 : 200]);
+    }
+    expect(await headSeqno()).toBe(before);
   });
 
   it('set balance, code and data so that proved reads see them at once', async () => {

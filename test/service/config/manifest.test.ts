@@ -330,6 +330,7 @@ describe('the configuration of a manifest', () => {
           api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
           anonymousPlan: 'free',
           trustedProxies: 2,
+          http: { connectionsPerAddress: 64, internalNames: ['status.example.org'] },
           rollout: { drainSeconds: 3 },
           observability: { logLevel: 'warn', tracing: { endpoint: 'http://collector:4318' } },
         });
@@ -338,6 +339,7 @@ describe('the configuration of a manifest', () => {
         host: '::',
         port: 0,
         internalPort: 9000,
+        internalNames: ['other.example.org'],
         stateDir: 'state',
         keyringFile: 'keys.json',
         tracingEndpoint: 'http://other',
@@ -395,6 +397,7 @@ describe('the configuration of a manifest', () => {
       ],
       anonymousPlan: 'free',
       trustedProxies: 2,
+      http: { connectionsPerAddress: 64, internalNames: ['status.example.org', 'other.example.org'] },
       rateLimits: { redis: { secret: { name: 'redis', key: 'url' } }, onRedisFailure: 'Local' },
       postgres: null,
       indexer: null,

@@ -1,0 +1,8 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Whether the body is declared as `application/json`, once, with or without parameters. */
+export function isJson({ headersDistinct }: IncomingMessage): boolean {
+  const [declared = '', ...further] = headersDistinct['content-type'] ?? [];
+  const [type = ''] = declared.split(';', 1);
+  return further.length === 0 && type.trim().toLowerCase() === 'application/json';
+}
