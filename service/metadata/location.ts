@@ -48,19 +48,44 @@ export function locate(uri: string, { ipfsGateway, ports }: LocationOptions, bas
   return location;
 }
 
-/** `ipfs://CID/PATH`, and `ipfs://ipfs/CID/PATH`, which is often written. */
+/** `ipfs://CID/PATH`, also with `ipfs/` before the CID. The query and the fragment stay here: content has neither. */
 function inGateway(uri: string, gateway: string | null): Location {
   if (gateway === null) throw unusable('in IPFS, and no gateway is configured');
-  const [cid = '', ...path] = uri
-    .replace(/^ipfs:\/*(?:ipfs\/+)?/i, '')
-    .replace(/[?#].*$/s, '')
-    .split('/');
+  const text = uri.replace(/^ipfs:/i, '').replace(/[?#].*$/s, '');
+  const segments = text.split(/[/\\]+/).filter((segment) => segment !== '');
+  const start = segments.findIndex((segment) => segment.toLowerCase() !== 'ipfs');
+  const [cid = '', ...path] = start < 0 ? [] : segments.slice(start);
   if (!CID.test(cid)) throw unusable('no content id');
-  const root = `${gateway}/ipfs/${cid}`;
-  const url = new URL([root, ...path].join('/'));
-  // Dots climb: what is asked for stays below the content.
-  if (!`${url.href}/`.startsWith(`${new URL(root).href}/`)) throw unusable('a path out of its content');
-  return locationOf(url);
+  const isFolder = /[/\\]$/.test(text);
+  return locationOf(new URL([`${gateway}/ipfs/${cid}`, ...normalized(path), ...(isFolder ? [''] : [])].join('/')));
+}
+
+/** A path without dot segments, which stays below its root at a gateway that decodes it however often. */
+function normalized(segments: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  for (const segment of segments) {
+    const name = decoded(segment).trim();
+    if (name === '.') continue;
+    if (name === '..') {
+      if (path.pop() === undefined) throw unusable('a path out of its content');
+      continue;
+    }
+    // oxlint-disable-next-line no-control-regex -- what must not be in a name
+    if (/[/\\\u0000-\u001f\u007f]/.test(name)) throw unusable('a separator or a control character in a name');
+    // A URL loses spaces at its end.
+    path.push(segment.replaceAll(' ', '%20'));
+  }
+  return path;
+}
+
+/** ASCII escapes resolved until none is left. Each turn shortens the text, whose length is bounded. */
+function decoded(segment: string): string {
+  let text = segment;
+  for (;;) {
+    const next = text.replace(/%([0-7][0-9a-f])/gi, (_escape, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+    if (next === text) return text;
+    text = next;
+  }
 }
 
 function locationOf(url: URL): Location {

@@ -1,5 +1,7 @@
+import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { MetadataError } from '#service/metadata/errors.ts';
 import { locate, webPorts } from '#service/metadata/location.ts';
 import { codeOf } from './codes.ts';
 
@@ -31,6 +33,15 @@ describe('a URI of a token', () => {
     [`ipfs://${cid}/a b/%20.json#x`, `${gateway}/ipfs/${cid}/a%20b/%20.json`, 'gateway.example', 8443],
     [`ipfs://ipfs/${cid}/1.json`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
     [`IPFS://${cid}`, `${gateway}/ipfs/${cid}`, 'gateway.example', 8443],
+    [`ipfs://ipfs/ipfs/${cid}/1.json`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
+    [`ipfs:///IPFS//${cid}//a///1.json`, `${gateway}/ipfs/${cid}/a/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/a/../b/./1.json`, `${gateway}/ipfs/${cid}/b/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/a/%2E%2e/b/%2e/1.json`, `${gateway}/ipfs/${cid}/b/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/a/%252e%25252E/1.json`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/a\\..\\1.json`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/a/`, `${gateway}/ipfs/${cid}/a/`, 'gateway.example', 8443],
+    [`ipfs://${cid}/1.json?x=/../../y#z`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
+    [`ipfs://${cid}/..1/1..json/100%/%FF`, `${gateway}/ipfs/${cid}/..1/1..json/100%/%FF`, 'gateway.example', 8443],
   ])('%s is asked for as %s', (uri, url, host, port) => {
     expect(where(uri)).toEqual({ url, host, port });
   });
@@ -60,6 +71,16 @@ describe('a URI of a token', () => {
     ['dots that climb out of the content', `ipfs://${cid}/../../admin`],
     ['encoded dots that climb', `ipfs://${cid}/%2e%2e/%2E%2E/admin`],
     ['dots that climb to a longer id', `ipfs://${cid}/../${cid}0/x`],
+    ['dots doubly encoded that climb', `ipfs://${cid}/%252e%252e/%25252e./admin`],
+    ['dots and a space that climb', `ipfs://${cid}/.. ?`],
+    ['dots half encoded by the letters of an escape', `ipfs://${cid}/%%32e%2%65/admin`],
+    ['backslashes that climb', `ipfs://${cid}\\..\\..\\admin`],
+    ['an encoded slash', `ipfs://${cid}/a/..%2f..%2F..%2fadmin`],
+    ['an encoded backslash', `ipfs://${cid}/..%5c..%5Cadmin`],
+    ['a slash doubly encoded', `ipfs://${cid}/a%252fb`],
+    ['an encoded end of line', `ipfs://${cid}/a%0d%0aHost:b`],
+    ['a line in the middle', `ipfs://${cid}/.\n./.\t./admin`],
+    ['dots before the content id', `ipfs://ipfs/../${cid}`],
     ['too much', `https://a.example/${'a'.repeat(2048)}`],
   ])('is refused for %s', async (_, uri) => {
     expect(await codeOf(() => where(uri))).toBe('uri_unusable');
@@ -67,5 +88,43 @@ describe('a URI of a token', () => {
 
   it('in IPFS is refused without a gateway', async () => {
     expect(await codeOf(() => where(`ipfs://${cid}`, null))).toBe('uri_unusable');
+  });
+
+  it('in IPFS stays below its content, whatever its path is made of', () => {
+    const part = constantFrom(
+      '/',
+      '\\',
+      '.',
+      '..',
+      '%2e',
+      '%252E',
+      '%2f',
+      '%5C',
+      '%',
+      '25',
+      'ipfs',
+      'a',
+      '?',
+      '#',
+      ' ',
+      '\n',
+    );
+    assert(
+      property(array(part, { maxLength: 12 }), (parts) => {
+        let url: string;
+        try {
+          ({ url } = where(`ipfs://${cid}/${parts.join('')}`));
+        } catch (error) {
+          if (error instanceof MetadataError) return;
+          throw error;
+        }
+        for (let before = ''; before !== url;) {
+          expect(new URL(url.replaceAll('\\', '/')).pathname).toMatch(new RegExp(`^/base/ipfs/${cid}(/|$)`));
+          before = url;
+          url = url.replace(/%([0-7][0-9a-f])/gi, (_escape, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+        }
+      }),
+      { seed: 34, numRuns: 2000 },
+    );
   });
 });
