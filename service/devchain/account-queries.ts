@@ -93,7 +93,7 @@ function checkReference(id: BlockId, workchain: number, prefix: bigint, name: st
 
 function findShardInState(state: VisitedCells, workchain: number, prefix: bigint): BlockId | undefined {
   const { shardHashes } = openMasterchainState(state, state.root);
-  return findShardLeaf(state, shardHashes, workchain, prefix, false)?.block;
+  return findShardLeaf(state, shardHashes, workchain, prefix | 1n, false)?.block;
 }
 
 function inBlock(

@@ -20,7 +20,7 @@ import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 const linksMax = 8;
 
 export function answerShardInfo(view: View, { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>): ShardInfo {
-  if (workchain === -0x80000000 || shard === 0n) throw refusal(serverCode.fatal, 'requested shard is invalid');
+  if (workchain === -0x80000000) throw refusal(serverCode.fatal, 'requested shard is invalid');
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
   const { shardHashes } = openMasterchainState(state, state.root);

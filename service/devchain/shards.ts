@@ -1,4 +1,4 @@
-import { FULL_SHARD } from '../decode/block-id.ts';
+import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
@@ -11,7 +11,8 @@ export type ShardLeaf = ShardDescr & { readonly leaf: number };
 
 /**
  * Finds the listed shard that holds `shard` by walking its bits down the tree; with `exact`, `shard` itself or nothing.
- * Where the shard has been split into listed ones, there is none. Opens the way to the leaf, and the cell of fees below it.
+ * Where the shard has been split into listed ones, there is none. Opens the way to the leaf, and the cell of fees below it; the
+ * list is not opened for the masterchain, nor for what is no shard.
  */
 export function findShardLeaf(
   table: CellTable,
@@ -20,6 +21,7 @@ export function findShardLeaf(
   shard: bigint,
   exact: boolean,
 ): ShardLeaf | undefined {
+  if (workchain === MASTERCHAIN || shard === 0n) return undefined;
   let cell = lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32))?.ref();
   let found = FULL_SHARD;
   for (let bitsLeft = shardPrefixBits(shard); cell !== undefined; bitsLeft--) {

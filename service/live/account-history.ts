@@ -11,8 +11,8 @@ import type { LiveTransaction, LiveTransactionList, TransactionPlace } from './t
 export const HISTORY_STEP_MAX = 16;
 
 /**
- * Transactions of an account from a place back, at least one and at most `count` (1..16) of them: the place's hash proves the
- * first, each one the next. There may be fewer: a lite server stops where its archive ends, and another one is asked next time.
+ * Transactions of an account from a place back, at least one and at most `count` (1..16) of them; none from lt 0. The place's hash
+ * proves the first, each one the next. There may be fewer: a lite server stops where its archive ends, and another one is asked next time.
  * Rejects as `Pool.query` does.
  */
 export function readHistoryStep(
@@ -35,9 +35,8 @@ export function readHistoryStep(
           transaction: readTransaction(table, cell),
         })),
       );
-      // A checked list is not empty.
-      const { prevLt, prevHash } = listed[listed.length - 1]!;
-      return { transactions, previous: { lt: prevLt, hash: prevHash } };
+      const last = listed.at(-1);
+      return { transactions, previous: last === undefined ? { lt, hash } : { lt: last.prevLt, hash: last.prevHash } };
     },
   });
 }

@@ -5,6 +5,7 @@ import type { Pool } from '../pool/pool.ts';
 import type { AccountStateAnswer } from '../proof/answers.ts';
 import { checkAccountState } from '../proof/account-proof.ts';
 import { createKnownBlocks } from '../proof/known-blocks.ts';
+import { proving } from '../proof/proof-cells.ts';
 import { NO_TRANSACTION, writeShardAccount } from '../tvm/shard-account.ts';
 import type { AccountId } from './accounts.ts';
 import { viewAccount } from './account-view.ts';
@@ -55,7 +56,7 @@ export function createAccountReader({ trust }: AccountReaderOptions, { pool }: {
       shareAs,
       immutable: true,
       masterchainSeqno: pinned.block.seqno,
-      check: (answer) => view(find(account, pinned, answer)),
+      check: (answer) => proving('accountState', () => view(find(account, pinned, answer))),
     });
   }
 

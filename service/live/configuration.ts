@@ -4,7 +4,7 @@ import type { LiveAnswer, ReadContext } from './answer.ts';
 export type LiveLibrary = {
   /** 32 bytes. */
   readonly hash: Buffer;
-  /** BoC as the lite server sent it; its root has the hash. */
+  /** BoC as a node writes it (one root, no CRC32C); its root has the hash. */
   readonly data: Buffer;
 };
 

@@ -9,7 +9,7 @@ import { proving } from '../proof/proof-cells.ts';
 import { joinAnswers } from './answer.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import { createChainConfigs } from './chain-config.ts';
-import type { LiveConfiguration } from './configuration.ts';
+import type { LiveConfiguration, LiveLibrary } from './configuration.ts';
 import { LiveError } from './errors.ts';
 import { pinBlock } from './pinned-block.ts';
 import type { PinnedBlock } from './pinned-block.ts';
@@ -73,13 +73,18 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
         shareAs: 'libraries',
         immutable: true,
         masterchainSeqno: block.seqno,
-        check: (answer) => {
-          checkLibrariesWithProof({ block, mode: 0, hashes: libraryList }, answer);
-          return answer.result.toSorted((a, b) => Buffer.compare(a.hash, b.hash));
-        },
+        check: (answer) =>
+          checkLibrariesWithProof({ block, mode: 0, hashes: libraryList }, answer)
+            .flatMap(viewLibrary)
+            .toSorted((a, b) => Buffer.compare(a.hash, b.hash)),
       });
     },
   };
+}
+
+/** Written anew: the lite server's bag may hold more than the library. */
+function viewLibrary({ hash, root }: ReturnType<typeof checkLibrariesWithProof>[number]): LiveLibrary[] {
+  return root === undefined ? [] : [{ hash, data: writeBoc(root.table, [root.cell]) }];
 }
 
 function sortedOnce(hashes: readonly Buffer[]): Buffer[] {

@@ -2,6 +2,7 @@ import type { BlockId } from '../decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import { getBlockOutMsgQueueSize, getOutMsgQueueSizes } from '../liteserver/functions.ts';
 import type { Pool } from '../pool/pool.ts';
+import { ProofError } from '../proof/errors.ts';
 import { checkQueueSize } from '../proof/queue-size-proof.ts';
 import { joinAnswers } from './answer.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
@@ -51,9 +52,16 @@ export function createExternalsLimit({ pool }: { pool: Pool }) {
     const args = { mode: ONE_SHARD, workchain: MASTERCHAIN, shard: FULL_SHARD };
     const answer = await pool.query(getOutMsgQueueSizes, args, context, {
       shareAs: 'externals limit',
-      check: ({ extMsgQueueSizeLimit }) => extMsgQueueSizeLimit,
+      check: ({ extMsgQueueSizeLimit }) => requireCount(extMsgQueueSizeLimit),
     });
     held = { head, limit: answer.value };
     return answer;
   };
+}
+
+/** @throws ProofError `wrong_field` */
+function requireCount(limit: number): number {
+  if (limit >= 0) return limit;
+  const subject = 'outMsgQueueSizes.extMsgQueueSizeLimit';
+  throw new ProofError('wrong_field', { subject, expected: 'a count', found: String(limit) });
 }

@@ -1,6 +1,7 @@
 import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type { ExtBlockRef } from '../decode/tlb/ext-block-ref.ts';
+import { versionInForce } from '../decode/tlb/global-version.ts';
 import { readMasterchainStateDetails } from '../decode/tlb/masterchain-state-extra.ts';
 import { findOldMasterchainBlock } from '../decode/tlb/old-masterchain-blocks.ts';
 import { getConfigParams } from '../liteserver/functions.ts';
@@ -19,6 +20,9 @@ const WITH_PREVIOUS_BLOCKS = 128;
 
 /** Blocks of each of the two lists, as the node hands them to contracts. */
 const LIST_LENGTH = 16;
+
+/** From this version of the rules on contracts see the blocks of every hundredth seqno. */
+const HUNDREDS_VERSION_MIN = 9;
 
 const SUBJECT = 'previousBlocks';
 
@@ -66,19 +70,27 @@ export function followTo(
   if (previous === undefined || !sameBlock(last, previous)) return undefined;
   const lastKeyBlock = keyBlockSeqno === block.seqno ? block : before.lastKeyBlock;
   if (lastKeyBlock.seqno !== keyBlockSeqno) return undefined;
-  const hundreds = before.lastHundreds ?? [];
+  const hundreds = before.lastHundreds;
+  // A key block may set the version from which on these blocks are seen.
+  if (hundreds === undefined)
+    return lastKeyBlock === block ? undefined : { last: nextLast(block, before), lastKeyBlock };
   return {
-    last: [block, ...before.last].slice(0, LIST_LENGTH),
+    last: nextLast(block, before),
     lastKeyBlock,
     lastHundreds: block.seqno % 100 === 0 ? [block, ...hundreds].slice(0, LIST_LENGTH) : hundreds,
   };
+}
+
+function nextLast(block: BlockId, { last }: PreviousBlocks): readonly BlockId[] {
+  return [block, ...last].slice(0, LIST_LENGTH);
 }
 
 function readPreviousBlocks(block: BlockId, answer: ConfigInfoAnswer): PreviousBlocks {
   requireBlock(SUBJECT, block, answer.id);
   const { cell } = readSplitStateProof(SUBJECT, answer.stateProof, answer.configProof, block);
   const { table } = cell;
-  const details = readMasterchainStateDetails(table, readStateExtra(SUBJECT, cell).details);
+  const extra = readStateExtra(SUBJECT, cell);
+  const details = readMasterchainStateDetails(table, extra.details);
   const blockAt = (seqno: number): BlockId => {
     if (seqno === block.seqno) return block;
     const found = findOldMasterchainBlock(table, details.prevBlocks, seqno);
@@ -92,7 +104,10 @@ function readPreviousBlocks(block: BlockId, answer: ConfigInfoAnswer): PreviousB
   return {
     last: countDown(block.seqno, 1),
     lastKeyBlock: details.afterKeyBlock ? block : masterchainBlock(details.lastKeyBlock ?? blockAt(0)),
-    lastHundreds: countDown(block.seqno - (block.seqno % 100), 100),
+    // Before this version of the rules a contract does not see them, and the node does not show them.
+    ...(versionInForce(table, extra.config.root).version >= HUNDREDS_VERSION_MIN && {
+      lastHundreds: countDown(block.seqno - (block.seqno % 100), 100),
+    }),
   };
 }
 

@@ -1,10 +1,13 @@
+import type { BlockId } from '../decode/block-id.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { listsAddress, readSuspendedAddresses } from '../decode/tlb/suspended-addresses.ts';
 import type { SuspendedAddresses } from '../decode/tlb/suspended-addresses.ts';
 import { getConfigParams } from '../liteserver/functions.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { ConfigInfoAnswer } from '../proof/answers.ts';
 import { checkConfig } from '../proof/config-proof.ts';
+import { proving } from '../proof/proof-cells.ts';
 import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { PinnedBlock } from './pinned-block.ts';
@@ -33,11 +36,7 @@ export function createSuspendedAccounts(dependencies: { pool: Pool }): Suspended
       const { value, liteServers } = await dependencies.pool.query(getConfigParams, args, context, {
         shareAs: 'suspended accounts',
         masterchainSeqno: block.seqno,
-        check: (answer): { found: SuspendedList } => {
-          const { table, config } = checkConfig({ block, mode: 0, params: [SUSPENDED_ADDRESSES] }, answer);
-          const cell = findConfigParam(table, config.root, SUSPENDED_ADDRESSES);
-          return { found: cell === undefined ? undefined : { table, list: readSuspendedAddresses(table, cell) } };
-        },
+        check: (answer) => proving('configInfo', () => ({ found: readList(block, answer) })),
       });
       lists.set(keyBlockSeqno, value.found);
       const [oldest] = lists.keys();
@@ -45,6 +44,12 @@ export function createSuspendedAccounts(dependencies: { pool: Pool }): Suspended
       return { value: value.found, liteServers, cached: false };
     },
   };
+}
+
+function readList(block: BlockId, answer: ConfigInfoAnswer): SuspendedList {
+  const { table, config } = checkConfig({ block, mode: 0, params: [SUSPENDED_ADDRESSES] }, answer);
+  const cell = findConfigParam(table, config.root, SUSPENDED_ADDRESSES);
+  return cell === undefined ? undefined : { table, list: readSuspendedAddresses(table, cell) };
 }
 
 /** Listed, and the list holds at the time. @param utime unix seconds */

@@ -3,6 +3,7 @@ import type { Span, Tracer } from '@opentelemetry/api';
 
 import { LiteServerError } from '../liteserver/errors.ts';
 import { sendMessage } from '../liteserver/functions.ts';
+import type { SendMsgStatus } from '../liteserver/tl/lite-api.ts';
 import type { Choice, Wanted } from './choice.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Member } from './member.ts';
@@ -153,7 +154,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       onOverdue();
     }, tuning.overdueMs);
     try {
-      sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span }));
+      requireTaken(sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span })));
       member.succeeded('read');
     } catch (error) {
       const verdict = judge(error);
@@ -169,6 +170,16 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       span.end();
     }
   }
+}
+
+/** The one status that a node answers with: it took the message. */
+const TAKEN = 1;
+
+/** @throws LiteServerError `protocol` for another status */
+function requireTaken({ status }: SendMsgStatus): void {
+  if (status === TAKEN) return;
+  const text = `the status of a sent message is ${status}, expected ${TAKEN}`;
+  throw new LiteServerError('protocol', { serverCode: undefined, text, function: sendMessage.name });
 }
 
 /** Calls `end` with the error to show when the caller's time is over or the caller leaves. */

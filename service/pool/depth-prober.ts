@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { getAccountState, getAllShardsInfo, getBlockHeader, lookupBlock } from '../liteserver/functions.ts';
+import { checkAccountState } from '../proof/account-proof.ts';
+import { checkBlockHeader } from '../proof/header-proof.ts';
+import { checkLookup } from '../proof/lookup-proof.ts';
 import { checkAllShards } from '../proof/shards-proof.ts';
 import { depthKinds, findEdge } from './depth.ts';
 import type { DepthEdge, DepthKind } from './depth.ts';
@@ -69,21 +72,26 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
     }
   }
 
-  /** Resolves with the seqno of a shard block there, 0 for the masterchain; rejects when the lite server does not have it. */
+  /**
+   * Resolves with the seqno of a shard block there, 0 for the masterchain; rejects when the lite server does not have it, and with
+   * ProofError when its answer is about something else.
+   */
   async function probe(kind: DepthKind, seqno: number): Promise<number> {
     const options = { timeoutMs: tuning.overdueMs, signal: stop.signal };
     const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
-    const { id } = await server.query(lookupBlock, { mode: BY_SEQNO, id: place }, options);
+    const found = await server.query(lookupBlock, { mode: BY_SEQNO, id: place }, options);
+    const { id } = checkLookup({ ...place, search: { by: 'seqno', seqno } }, found);
     if (kind === 'masterchainBlock') return 0;
     if (kind === 'shardBlock') {
       const [shard] = checkAllShards({ block: id }, await server.query(getAllShardsInfo, { id }, options));
       if (shard === undefined) return 0;
-      await server.query(getBlockHeader, { id: shard.block, mode: 0 }, options);
+      checkBlockHeader(shard, await server.query(getBlockHeader, { id: shard.block, mode: 0 }, options));
       return shard.block.seqno;
     }
     const account = kind === 'shardState' ? shardAccount : masterchainAccount;
-    const { shardBlock } = await server.query(getAccountState, { id, account }, options);
-    return kind === 'shardState' ? shardBlock.seqno : 0;
+    const answer = await server.query(getAccountState, { id, account }, options);
+    const { shard } = checkAccountState({ block: id, workchain: account.workchain, account: account.id }, answer);
+    return kind === 'shardState' ? (shard?.block.seqno ?? 0) : 0;
   }
 
   async function pause(ms: number, signal?: AbortSignal): Promise<void> {

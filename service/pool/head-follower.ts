@@ -11,6 +11,9 @@ import { judge } from './verdict.ts';
 /** Code of a lite server's "no such block yet" to a wait: normal at the tip (lite server sheet 3). */
 const WAIT_TIMED_OUT = 652;
 
+/** The highest seqno that a block's full name may have (lite server sheet 4.1). */
+const SEQNO_MAX = 0x7fff_ffff;
+
 /** A lite server that refused to wait is asked without waiting for this long, then tried again. */
 const POLL_ONLY_MS = 10_000;
 
@@ -113,8 +116,8 @@ export function createHeadFollower(
       return false;
     }
     const { last } = info;
-    if (last.workchain !== MASTERCHAIN || last.shard !== FULL_SHARD) {
-      const text = 'the newest block is not of the masterchain';
+    if (last.workchain !== MASTERCHAIN || last.shard !== FULL_SHARD || last.seqno > SEQNO_MAX) {
+      const text = 'the newest block is no block of the masterchain';
       onError(
         new LiteServerError('protocol', { serverCode: undefined, text, function: getMasterchainInfo.name }),
         false,

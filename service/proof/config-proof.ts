@@ -16,8 +16,11 @@ import { readSplitStateProof, readStateExtra } from './state-proof.ts';
 /** A configuration as far as its proof shows it. */
 export type ProvedConfig = { readonly table: CellTable; readonly config: ConfigParams };
 
-/** The masterchain block that a configuration is of: with bit 0x8000 a key block that is yet to be accepted as trusted. */
-export type ProvedConfigOfBlock = ProvedConfig & { readonly block: BlockId };
+/**
+ * A configuration and the masterchain block that it is of. With bit 0x8000 it is a key block that the caller has yet to find among
+ * the trusted blocks; the proof shows no file hash, so that none is returned.
+ */
+export type ProvedConfigOfBlock = ProvedConfig & { readonly block: Pick<BlockId, 'seqno' | 'rootHash'> };
 
 const SUBJECT = 'configInfo';
 
@@ -42,7 +45,7 @@ export function checkConfig(expected: ConfigExpectation, answer: ConfigInfoAnswe
     const fromKeyBlock = (expected.mode & CONFIG_FROM_KEY_BLOCK) !== 0;
     const proved = fromKeyBlock ? readConfigOfKeyBlock(expected, answer) : readConfigOfState(expected, answer);
     requireShown(proved, expected.params);
-    return { ...proved, block: answer.id };
+    return { ...proved, block: { seqno: answer.id.seqno, rootHash: answer.id.rootHash } };
   });
 }
 
@@ -63,7 +66,10 @@ function readConfigOfState(
 }
 
 /** That it is the last key block before the asked one is the lite server's word: the proof shows only that it is one. */
-function readConfigOfKeyBlock({ block }: ConfigExpectation, { id, configProof }: ConfigInfoAnswer): ProvedConfig {
+function readConfigOfKeyBlock({ block }: ConfigExpectation, answer: ConfigInfoAnswer): ProvedConfig {
+  const { id, stateProof, configProof } = answer;
+  requireField(`${SUBJECT}.stateProof bytes`, 0, stateProof.length);
+  if (id.seqno === block.seqno) requireBlock(SUBJECT, block, id);
   if (id.workchain !== MASTERCHAIN || id.shard !== FULL_SHARD || id.seqno > block.seqno) {
     const found = blockText(id);
     throw new ProofError('wrong_id', { subject: SUBJECT, expected: `a key block up to ${blockText(block)}`, found });

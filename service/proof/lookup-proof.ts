@@ -46,7 +46,7 @@ export function checkLookupWithProof(
     requireOlderBlock(subject, expected.masterchainBlock, answer);
     requireShardLinks(subject, answer.mcBlockId, answer.shardLinks, answer.id);
     const header = readFound(subject, expected, answer.id, answer.header);
-    if (expected.search.by !== 'seqno') requirePreviousMisses(subject, expected.search, header, answer.prevHeader);
+    if (expected.search.by !== 'seqno') requirePreviousMisses(subject, expected, expected.search, header, answer);
     return header;
   });
 }
@@ -82,19 +82,24 @@ function reaches(search: Exclude<BlockSearch, { by: 'seqno' }>, { info }: Proved
   return search.by === 'lt' ? info.endLt >= search.lt : info.utime >= search.utime;
 }
 
-/** The block before is shown and ends at or before the value; the very first block has none but the zerostate. */
+/**
+ * The block before is shown and ends at or before the value; the very first block has none but the zerostate. Of the two blocks
+ * before a merge it is the one that holds the place: the other one says nothing of the place.
+ */
 function requirePreviousMisses(
   subject: string,
+  { shard }: LookupExpectation,
   search: Exclude<BlockSearch, { by: 'seqno' }>,
   header: ProvedHeader,
-  prevHeader: Buffer,
+  { prevHeader }: LookupBlockAnswer,
 ): void {
   const previous = readPreviousBlocks(`${subject}.header`, header);
   if (header.info.seqno === 1) return;
   const where = `${subject}.prevHeader`;
   const shown = openProof(where, prevHeader);
-  const id = previous.find(({ rootHash }) => shown.table.hashEquals(shown.cell, rootHash, 0));
-  if (id === undefined) throw new ProofError('hash_mismatch', { subject: where, expected: 'a previous block' });
+  const id = previous.find((block) => shardContainsPrefix(block.shard, shard));
+  if (id === undefined)
+    throw new ProofError('wrong_field', { subject: where, expected: 'a block before in the shard' });
   const { info } = readHeader(where, shown, id);
   const before = search.by === 'lt' ? info.endLt <= search.lt : info.utime <= search.utime;
   if (!before) throw misses(where, search, header);

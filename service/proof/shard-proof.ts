@@ -1,7 +1,7 @@
 import type { BlockId } from '../decode/block-id.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
-import { blockText, FULL_SHARD, sameBlock } from '../decode/block-id.ts';
+import { blockText, FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
 import { SHARD_PREFIX_BITS_MAX, shardChildren, shardContainsPrefix, shardPrefixBits } from '../decode/shard.ts';
@@ -62,7 +62,8 @@ export function readShardOfAccount(
   const { workchain, prefix } = account;
   const read = (): KnownShards => readShards(subject, shardProof, masterchainBlock);
   const shards = known === undefined ? read() : known.shards(masterchainBlock, shardProof, read);
-  const proved = findShard(shards, workchain, prefix, SHARD_PREFIX_BITS_MAX);
+  // The deepest shard of the account: its prefix may be 0, which is no shard.
+  const proved = findShard(shards, workchain, prefix | 1n, SHARD_PREFIX_BITS_MAX);
   requireShardBlock(subject, proved.shard, shardBlock);
   return proved;
 }
@@ -100,21 +101,23 @@ function findShard(
 export type ListedShard = { readonly shard: ShardDescr | undefined; readonly leaf: ProvedCell | undefined };
 
 /**
- * The leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) that the first `bits` bits of a prefix lead to; none when the
- * workchain is not listed or its tree still forks there.
+ * The leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) that the first `bits` bits of a shard lead to; none when the
+ * workchain is not listed or its tree still forks there. The masterchain is in no list, and a lite server does not open the list
+ * for it, nor for what is no shard (`ShardConfig::get_shard_hash_raw_from` of the node).
  */
 export function findListedShard(
   table: CellTable,
   shardHashes: number | undefined,
   workchain: number,
-  prefix: bigint,
+  shard: bigint,
   bits: number,
 ): ListedShard {
-  const tree = lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32));
-  const found = tree && findLeaf(table, tree.ref(), prefix, bits);
+  const mayBeListed = workchain !== MASTERCHAIN && workchain !== NO_BLOCK.workchain && shard !== NO_BLOCK.shard;
+  const tree = mayBeListed ? lookupHashmap(table, shardHashes, 32, uintKey(workchain, 32)) : undefined;
+  const found = tree && findLeaf(table, tree.ref(), shard, bits);
   if (found === undefined) return { shard: undefined, leaf: undefined };
-  const { slice, shard } = found;
-  return { shard: readShardDescr(slice, workchain, shard), leaf: { table, cell: slice.cell } };
+  const { slice } = found;
+  return { shard: readShardDescr(slice, workchain, found.shard), leaf: { table, cell: slice.cell } };
 }
 
 /** `bt_leaf$0`, `bt_fork$1`: one step down for each bit. */

@@ -105,12 +105,23 @@ export function checkSignatureSet(
 
 /**
  * What the validators signed to make the block final.
- * @throws ProofError `bad_signature_set` when a simplex candidate is for another block
+ * @throws ProofError `bad_signature_set` when a simplex candidate is for another block, or its slot is no unsigned 32 bits
  */
 export function signedBytes(block: BlockId, set: SignatureSet): Buffer {
   if (set.kind === 'ordinary') return ordinarySignedBytes(block);
+  requireSlot(set.slot);
   requireCandidateOf(block, set.candidate);
   return simplexSignedBytes(set.sessionId, set.slot, set.candidate);
+}
+
+/** A slot beyond its 32 bits has no signed form. */
+function requireSlot(slot: number): void {
+  if (Number.isInteger(slot) && slot >= 0 && slot <= 0xffff_ffff) return;
+  throw new ProofError('bad_signature_set', {
+    subject: 'blockProof.signatures.slot',
+    expected: 'unsigned 32 bits',
+    found: String(slot),
+  });
 }
 
 /** Both forms of a candidate start with their id and the block that they make final. */

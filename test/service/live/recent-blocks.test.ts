@@ -48,6 +48,21 @@ describe('what a contract sees of the blocks before', () => {
   });
 });
 
+describe('what a contract sees of the blocks before version 9 of the rules', () => {
+  const { last, lastKeyBlock } = blocksAt(5_099, 4_000);
+
+  it('has no hundredth blocks', () => {
+    expect(followTo(pinnedAt(5_100, 4_000), { last, lastKeyBlock })).toEqual({
+      last: blocksAt(5_100, 4_000).last,
+      lastKeyBlock,
+    });
+  });
+
+  it('is not known after a key block, which may set the version', () => {
+    expect(followTo(pinnedAt(5_100, 5_100), { last, lastKeyBlock })).toBeUndefined();
+  });
+});
+
 describe('on a recorded network', () => {
   let service: ApiUnderTest;
   beforeAll(async () => {

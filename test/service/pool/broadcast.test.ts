@@ -2,6 +2,8 @@ import { beginCell, Address, external, storeMessage } from '@ton/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
+import { functionOf, sendMessage } from '#service/liteserver/functions.ts';
+import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { BROADCAST_WIDTH } from '#service/pool/broadcast.ts';
 import { metric, openPool, startNetwork, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
@@ -21,6 +23,17 @@ function freshMessage(): Buffer {
     .store(storeMessage(external({ to, body })))
     .endCell()
     .toBoc();
+}
+
+/** The lite server takes the message and answers with this status. */
+function withStatus(server: LiteServer, status: number): LiteServer {
+  return {
+    ...server,
+    queryBytes: async (request, options) => {
+      const answer = await server.queryBytes(request, options);
+      return functionOf(request) === sendMessage ? sendMessage.encodeAnswer({ status }) : answer;
+    },
+  };
 }
 
 async function setFaults(indexes: readonly number[], faults: Faults): Promise<void> {
@@ -95,6 +108,15 @@ describe('a message', () => {
       await three.close();
     },
   );
+
+  test('is not delivered by a lite server that answers with another status than 1', { timeout: 20_000 }, async () => {
+    for (const status of [0, -1, 2]) {
+      const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
+      await until(() => lying.pool.ready(), 10_000);
+      await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
+      await lying.close();
+    }
+  });
 
   test('goes to further ones when the first five fail otherwise than by refusing it', { timeout: 20_000 }, async () => {
     await setFaults(all.slice(0, -1), overloaded);
