@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 
 import { HttpError } from './errors.ts';
+import { askForBody, awaitsContinue } from './expectation.ts';
 
 /** Reads bodies of requests; knows how much of them all is held at this moment. */
 export type BodyReader = {
   /**
-   * Reads a whole body. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
+   * Reads a whole body, and asks for it a caller that waits for `100 Continue`. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
    * deadline's signal comes first; `body_cut` when the caller goes first; `too_many_in_flight` when all bodies together would exceed their bound.
    */
   read(message: IncomingMessage, signal: AbortSignal): Promise<Buffer>;
@@ -54,6 +55,7 @@ export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyR
   return {
     read: async (message, signal) => {
       if (Number(message.headers['content-length'] ?? 0) > bytesMax) throw new HttpError('body_too_large');
+      askForBody(message);
       return read(message, signal);
     },
   };
@@ -72,6 +74,7 @@ const discardBytesMax = 16 * 1_048_576;
  */
 export function mustClose(message: IncomingMessage): boolean {
   if (message.complete) return false;
+  if (awaitsContinue(message)) return true;
   if (message.headers['transfer-encoding'] !== undefined) return true;
   return Number(message.headers['content-length'] ?? 0) > discardBytesMax;
 }

@@ -2,6 +2,12 @@ import { nextCursorHeader } from '../v3/cursor.ts';
 import { settingHeaders } from '../v3/settings.ts';
 import { debugHeaders } from './read-notes.ts';
 
+/** No cache stores the answer. */
+export const noStore = 'no-store';
+
+/** The caller's own cache may store the answer; a cache that callers share must not, because plans and keys differ. */
+export const privateCache = 'private';
+
 /** What scripts in browsers may see besides the body. */
 const exposed = [
   'X-API-Version',
@@ -13,10 +19,14 @@ const exposed = [
   ...Object.values(debugHeaders),
 ];
 
-/** Headers of every answer, errors and static pages included (v2 sheet section 1). */
+/**
+ * Headers of every answer, errors and static pages included (v2 sheet section 1). No cache stores an answer that does not say otherwise: errors
+ * and all that the listener answers by itself.
+ */
 export function commonHeaders(version: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': '*',
+    'cache-control': noStore,
     'access-control-expose-headers': exposed.join(', '),
     'x-api-version': version,
     'x-content-type-options': 'nosniff',

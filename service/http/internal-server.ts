@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 
+import { askForBody, awaitsContinue, deferContinue } from './expectation.ts';
 import { createInternalAccess } from './internal-access.ts';
 
 /** The listener for probes, metrics and operators: never exposed to callers. */
@@ -62,8 +63,7 @@ export function createInternalServer(
     // Answers are of this moment, and none of them is for a cache.
     reply.header('cache-control', 'no-store');
     const refusal = access(request.raw);
-    // A caller that waits for `100 Continue` may send no body after another answer.
-    if (refusal !== undefined && request.raw.headers.expect !== undefined) reply.header('connection', 'close');
+    if (refusal !== undefined && awaitsContinue(request.raw)) reply.header('connection', 'close');
     if (refusal !== undefined) void sendJson(reply, refusal.status, { error: refusal.error });
     return refusal !== undefined;
   };
@@ -126,11 +126,11 @@ export function createInternalServer(
 
 /** A caller that waits for `100 Continue` gets it when nothing refuses its request and its body has no length beyond the bound. */
 function continueAfterChecks(app: FastifyInstance): void {
-  app.server.on('checkContinue', (message, response) => void app.server.emit('request', message, response));
+  deferContinue(app.server);
   app.addHook('preParsing', ({ raw: message }, reply, payload, done) => {
     const isTooLong = Number(message.headers['content-length'] ?? 0) > postBytesMax;
     if (isTooLong) reply.header('connection', 'close');
-    else if (message.headers.expect !== undefined) reply.raw.writeContinue();
+    else askForBody(message);
     done(null, payload);
   });
 }

@@ -54,7 +54,10 @@ export function answerExpectation(response: ServerResponse, headers: Readonly<Re
   response.end(body);
 }
 
-/** Writes a whole failure to a connection that has no response object, and ends it. */
+/**
+ * Writes a whole failure to a connection that has no response object, and ends it.
+ * @param headers of the answer, with the names in lower case
+ */
 export function writeRaw(
   socket: Duplex,
   status: number,

@@ -13,6 +13,8 @@ export type HttpMetrics = {
   batchCall(operation: string, status: number): void;
   /** Bytes that were no HTTP request. */
   readonly malformed: () => void;
+  /** A connection beyond those that its address may have open. */
+  readonly connectionRefused: () => void;
 };
 
 type Row = {
@@ -67,6 +69,11 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
     help: 'Connections ended because their bytes were no HTTP request',
     registers: [register],
   });
+  const refusedConnections = new Counter({
+    name: 'ton_http_refused_connections_total',
+    help: 'Connections refused because their address had as many open as one address may have',
+    registers: [register],
+  });
   /** Found once: a look for labels costs as much as a refusal. As many as there are operations and statuses. */
   const rows = new Map<string, Row>();
   return {
@@ -91,5 +98,6 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
     },
     batchCall: (operation, status) => batchCalls.inc({ operation, status }),
     malformed: () => malformed.inc(),
+    connectionRefused: () => refusedConnections.inc(),
   };
 }

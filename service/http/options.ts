@@ -24,6 +24,7 @@ export type HttpBounds = {
   readonly v3HeaderBytesMax: number;
   readonly inFlightMax: number;
   readonly connectionsMax: number;
+  readonly connectionsPerAddress: number | null;
   readonly headersTimeoutMs: number;
   readonly receiveTimeoutMs: number;
   readonly connectionsCheckMs: number;
@@ -48,6 +49,8 @@ export const defaultBounds: HttpBounds = {
   inFlightMax: 4096,
   /** About 10 kB a connection: 100 MB; more are dropped by the listener before a byte is read. */
   connectionsMax: 10_000,
+  /** Connections that one address may have open; 0: no limit; null: `connectionsPerAddress` below where no proxy is trusted, else no limit. */
+  connectionsPerAddress: null,
   /** Headers come in one packet; ten seconds bear a very bad line and starve a caller who sends a byte a second. */
   headersTimeoutMs: 10_000,
   /** A body of 1 MiB at 300 kbit/s. */
@@ -63,6 +66,15 @@ export const defaultBounds: HttpBounds = {
   /** Calls in one JSON-RPC batch: what a page of a wallet needs; each costs a token of the limit. */
   batchMax: 100,
 };
+
+/** A tenth of `connectionsMax`: ten addresses can fill the listener, one cannot; more than a browser or a pool of a server opens. */
+const connectionsPerAddressDefault = 1024;
+
+/** Connections that one address may have open; `Infinity` where the address is that of a proxy, which connects for all its callers. */
+export function connectionBound(given: number | null, trustedProxies: number): number {
+  if (given !== null) return given === 0 ? Infinity : given;
+  return trustedProxies === 0 ? connectionsPerAddressDefault : Infinity;
+}
 
 /** Options with every bound filled in. */
 export type ResolvedHttpOptions = Omit<HttpOptions, keyof HttpBounds> & HttpBounds;

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { privateCache } from './headers.ts';
+
 /** A file that is served as it is. */
 export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
 
@@ -20,7 +22,10 @@ export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A day: assets change with a release only. */
-const assetCache = 'public, max-age=86400';
+const assetCache = `${privateCache}, max-age=86400`;
+
+/** A document names the operations of this release: each use asks again. */
+export const documentCache = `${privateCache}, no-cache`;
 
 /** Contracts that have a document. */
 type DocsContract = 'v2' | 'v3';
@@ -54,7 +59,7 @@ const start = (contract: DocsContract): string => `SwaggerUIBundle({
 
 /** The documentation page of a contract. */
 export function docsPage(contract: DocsContract): Page {
-  return page('text/html; charset=utf-8', html(contract), 'no-cache');
+  return page('text/html; charset=utf-8', html(contract), documentCache);
 }
 
 /** Path -> asset of the documentation. Reads the package's files; throws when they are not there. */

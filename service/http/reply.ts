@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { PacedText } from '../contract/paced.ts';
 import { mustClose } from './body.ts';
 import { v2Envelope, type Envelope, type RpcMark } from './envelope.ts';
-import { jsonType } from './headers.ts';
+import { jsonType, privateCache } from './headers.ts';
 import { failureOf, type Failure } from './status.ts';
 
 /** A finished answer. */
@@ -45,6 +45,7 @@ export function errorAnswer(error: unknown, extra: string, telling: Telling = {}
 
 /** Sends the text as it is: without a serializer of its own fastify adds a charset, which JSON does not have. */
 export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (isSuccess(answer)) reply.header('cache-control', privateCache);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.status === 408 || mustClose(reply.request.raw)) reply.header('connection', 'close');
   reply.code(answer.status).header('content-type', jsonType);
@@ -54,6 +55,10 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   if (first !== undefined && second === undefined) return reply.send(first);
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   return reply.header('content-length', bytes).send(Readable.from(body));
+}
+
+function isSuccess({ status, errorCode }: Answer): boolean {
+  return status < 400 && errorCode === undefined;
 }
 
 function asItIs(text: string): string {

@@ -8,11 +8,12 @@ import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './gate.ts';
+import { noStore } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
 import { describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
-import { docsPage, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
+import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
 import { operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
@@ -118,8 +119,8 @@ export function declareRoutes(
 
 /** Pages that need nothing but this process: probes, the document and its reader. */
 function servicePages(v2: V2): ReadonlyMap<string, Page> {
-  const health = page('application/json', '"OK"', 'no-store');
-  const document = page('application/json', JSON.stringify(describeV2(v2)), 'no-cache');
+  const health = page('application/json', '"OK"', noStore);
+  const document = page('application/json', JSON.stringify(describeV2(v2)), documentCache);
   return new Map<string, Page>([
     ['/healthcheck', health],
     [`${operationsPath}/healthcheck`, health],
@@ -132,7 +133,7 @@ function servicePages(v2: V2): ReadonlyMap<string, Page> {
 
 /** The document of v3 under the names that its clients know, and its reader (v3 sheet section 1). */
 function v3Pages(v3: V3): ReadonlyMap<string, Page> {
-  const document = page('application/json', JSON.stringify(describeV3(v3)), 'no-cache');
+  const document = page('application/json', JSON.stringify(describeV3(v3)), documentCache);
   return new Map<string, Page>([
     [`${v3Path}/openapi.json`, document],
     [`${v3Path}/doc.json`, document],

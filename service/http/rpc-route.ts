@@ -5,6 +5,7 @@ import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import { bareExtra, type RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
+import { noStore } from './headers.ts';
 import { parseJson } from './json-body.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { errorAnswer, type Answer } from './reply.ts';
@@ -82,8 +83,14 @@ async function answerBatch(
     const operation = 'operation' in rpc ? rpc.operation.name : 'unknown';
     void answer.then(({ status }) => metrics.batchCall(operation, status));
   }
-  const bodies = (await Promise.all(answers)).map(({ body }) => (typeof body === 'string' ? body : body.join('')));
-  return { status: 200, body: `[${bodies.join(',')}]` };
+  const answered = await Promise.all(answers);
+  const hasFailure = answered.some(({ status }) => status >= 400);
+  const bodies = answered.map(({ body }) => (typeof body === 'string' ? body : body.join('')));
+  return {
+    status: 200,
+    body: `[${bodies.join(',')}]`,
+    ...(hasFailure && { headers: { 'cache-control': noStore } }),
+  };
 }
 
 function batchProblem(values: readonly unknown[], batchMax: number): string | undefined {

@@ -11,14 +11,22 @@ import type { V2 } from '../v2/v2.ts';
 import type { V3 } from '../v3/v3.ts';
 import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
+import { boundConnections } from './connections.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
+import { deferContinue } from './expectation.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { createGate, type Gate } from './gate.ts';
 import { commonHeaders, preflightHeaders } from './headers.ts';
 import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
-import { resolveHttpOptions, type Clock, type HttpOptions, type ResolvedHttpOptions } from './options.ts';
+import {
+  connectionBound,
+  resolveHttpOptions,
+  type Clock,
+  type HttpOptions,
+  type ResolvedHttpOptions,
+} from './options.ts';
 import { errorAnswer, send } from './reply.ts';
 import { createPacing } from './pacing.ts';
 import type { PostHandler } from './post-route.ts';
@@ -75,6 +83,12 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     exchanges.begin(request, reply);
     reply.headers(headersOf(request.url));
     sendError(reply, error, bareExtra);
+  });
+  const { connectionsPerAddress } = options;
+  const connections = boundConnections(app.server, {
+    max: connectionBound(connectionsPerAddress, options.trustedProxies),
+    headers,
+    onRefusal: metrics.connectionRefused,
   });
   let draining = false;
   let routes: RouteTable = new Map();
@@ -141,7 +155,10 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       return { host: address, port };
     },
     status: () => ({ draining, inFlight: exchanges.inFlight }),
-    setTrustedProxies: calls.setTrustedProxies,
+    setTrustedProxies(count) {
+      calls.setTrustedProxies(count);
+      connections.setMax(connectionBound(connectionsPerAddress, count));
+    },
     async close() {
       draining = true;
       await quietWithin(app.server, options);
@@ -202,6 +219,7 @@ function createListener(
     frameworkErrors: (_error, request, reply) => onBadUrl(new HttpError('bad_url'), request, reply),
   });
   app.server.maxConnections = options.connectionsMax;
+  deferContinue(app.server);
   app.server.on('checkExpectation', (_request, response) => answerExpectation(response, headers));
   app.server.on('connect', (_request, socket) => {
     writeRaw(socket, 405, 'unsupported http method: CONNECT', headers);

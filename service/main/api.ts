@@ -158,6 +158,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     requestTimeoutMs: config.requestTimeoutMs,
     ...drainOf(config, options),
     trustedProxies: config.trustedProxies,
+    connectionsPerAddress: config.http.connectionsPerAddress,
     rest: config.surfaces.includes('v2'),
     rpc: config.surfaces.includes('v2') || config.surfaces.includes('jsonrpc'),
   };
