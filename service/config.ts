@@ -63,6 +63,8 @@ export type Plan = {
   readonly liteServerTiers: readonly LiteServerEntry['tier'][];
   /** Tokens that an operation takes; 1 for those not named. */
   readonly methodCosts: Readonly<Record<string, number>>;
+  /** Bounds of get-methods: gas, and milliseconds of one run of the virtual machine. Unset, those of the service. */
+  readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
 };
 
 /** How v2 may name the type of a block id; clients check for the first. */
@@ -306,6 +308,7 @@ function planOf(plan: Spec['plans'][number]): Plan {
     archive: plan.archive,
     liteServerTiers: plan.liteServerTiers ?? liteServerTiers,
     methodCosts: Object.fromEntries((plan.methodCosts ?? []).map(({ method, cost }) => [method, cost])),
+    ...(plan.getMethods && { getMethods: plan.getMethods }),
   };
 }
 

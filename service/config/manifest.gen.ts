@@ -116,6 +116,13 @@ export type TonApi = {
         /** Requests it counts as; 0 is free. */
         readonly cost: number;
       }[];
+      /** Bounds of the virtual machine for one call. Thread time is shared among keys; all callers without a key have one share. */
+      readonly getMethods?: {
+        /** Gas of one get-method. Unset, 4000000. */
+        readonly gas?: number;
+        /** Milliseconds that one run of a get-method or of a transaction may take, as for estimateFee. Unset, 2000. */
+        readonly wallMs?: number;
+      };
     }[];
     /** Plan of callers without a key, counted per client address (IPv6 per /64). Unset, a key is always needed. */
     readonly anonymousPlan?: string;
@@ -620,6 +627,14 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                   additionalProperties: false,
                 },
                 uniqueBy: 'method',
+              },
+              getMethods: {
+                type: 'object',
+                properties: {
+                  gas: { type: 'integer', format: 'int32', minimum: 1000, maximum: 100000000 },
+                  wallMs: { type: 'integer', format: 'int32', minimum: 10, maximum: 60000 },
+                },
+                additionalProperties: false,
               },
             },
             additionalProperties: false,

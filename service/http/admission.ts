@@ -1,7 +1,7 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 
 import type { Decision, Entered, Limits, Quota, Refused } from '../limits/limits.ts';
-import type { Grants } from '../limits/options.ts';
+import type { Grants, MethodTerms } from '../limits/options.ts';
 import type { Usage } from '../limits/usage.ts';
 import { HttpError } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
@@ -20,6 +20,8 @@ export type Admission = {
   enter(): Promise<void>;
   /** What the caller's plan opens; undefined before it was let in. */
   grants(): Grants | undefined;
+  /** Bounds of get-methods; undefined before the caller was let in. */
+  getMethods(): MethodTerms | undefined;
   /** What the caller's key did today. Throws as `charge`. */
   usage(): Promise<{ readonly keyId: string; readonly plan: string; readonly usage: Usage }>;
   /** `RateLimit` and its kin, of the last decision; empty for a plan without a rate. */
@@ -56,6 +58,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
       entered = await ask(() => limits.enter(caller));
     },
     grants: () => (last?.allowed === true ? last.grants : undefined),
+    getMethods: () => (last?.allowed === true ? last.getMethods : undefined),
     usage: () => ask(() => limits.usage(caller)),
     headers: () => quotaHeaders(last?.quota ?? null),
     release() {

@@ -134,6 +134,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
       try {
         const { atMs: deadlineMs, signal } = deadline;
         const access = admission.grants();
+        const getMethods = admission.getMethods();
         const context = {
           deadlineMs,
           signal,
@@ -141,6 +142,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           caller,
           observe: told.observe,
           ...(access && { access }),
+          ...(getMethods && { getMethods }),
         };
         const answer = await deadline.race(operation.run(source, context));
         exchange.liteServers = answer.liteServers;

@@ -14,6 +14,7 @@ import {
   defaultAddressesMax,
   type Grants,
   type LimitsOptions,
+  type MethodTerms,
   type OnRedisFailure,
   type PlanOptions,
 } from './options.ts';
@@ -54,6 +55,7 @@ export type Allowed = {
   readonly allowed: true;
   readonly plan: string;
   readonly grants: Grants;
+  readonly getMethods: MethodTerms;
   readonly quota: Quota | null;
   release(): void;
 };
@@ -243,7 +245,8 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       if (key !== undefined) usage.count(key.id, operation, nowMs);
     }
     const quota = quotaOfSubject(subject, nowMs);
-    return { allowed: true, plan: priced.name, grants: priced.grants, quota, release: nothing };
+    const getMethods = methodTermsOf(subject);
+    return { allowed: true, plan: priced.name, grants: priced.grants, getMethods, quota, release: nothing };
   };
 
   const take = (subject: Subject, nowMs: number, tokens: number) =>
@@ -258,12 +261,12 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       return decision;
     }
     let held = true;
-    const { plan, grants, quota } = decision;
+    const { release: _nothing, ...allowed } = decision;
     const release = (): void => {
       if (held) freePlace(subject);
       held = false;
     };
-    return { allowed: true, plan, grants, quota, release };
+    return { ...allowed, release };
   };
 
   /** Takes tokens for a request that has its place; `operation` null: one token in advance. */
@@ -378,6 +381,11 @@ type Forbidden = 'network_not_allowed' | 'source_not_allowed' | 'operation_not_a
 
 function mayCall({ key }: Subject, operation: string): boolean {
   return key?.terms.allowedMethods?.has(operation) ?? true;
+}
+
+/** Callers without a key can be as many as they like: all of them have one share. */
+function methodTermsOf({ name, key, priced }: Subject): MethodTerms {
+  return { payer: key === undefined ? 'anonymous' : name, ...priced.plan.getMethods };
 }
 
 const nothing = (): void => undefined;

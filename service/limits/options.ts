@@ -11,7 +11,15 @@ export type LimitPlan = {
   readonly maxConcurrent: number | null;
   /** Tokens an operation takes; 1 for those not named, 0 is free. */
   readonly methodCosts: Readonly<Record<string, number>>;
+  /** Bounds of get-methods: gas, and milliseconds of one run. Unset, those of the service. */
+  readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
 } & Partial<Grants>;
+
+/** Bounds of get-methods, and who pays for the thread time of all that the virtual machine runs. */
+export type MethodTerms = NonNullable<LimitPlan['getMethods']> & {
+  /** One for all callers without a key. */
+  readonly payer: string;
+};
 
 /** What a plan opens besides a rate. */
 export type Grants = {

@@ -2,6 +2,7 @@ import type { Span } from '@opentelemetry/api';
 
 import type { ReadAccess } from '../pool/access.ts';
 import type { ReadEvent } from '../pool/read-event.ts';
+import type { MethodTerms } from '../tvm/bill.ts';
 
 /** What a read is bounded by and traced under; made once for each HTTP request. */
 export type ReadContext = {
@@ -15,6 +16,8 @@ export type ReadContext = {
   readonly access?: ReadAccess;
   /** Who asks, of a bounded length and no secret: whose turn it is when work waits, and who is never answered at an older head than before. */
   readonly caller?: string;
+  /** Bounds of get-methods; absent: the service's own, and the caller pays. */
+  readonly getMethods?: MethodTerms;
   /** Is told what was done for the request. */
   readonly observe?: (event: ReadEvent) => void;
 };

@@ -8,6 +8,7 @@ import { fromMemory } from '../pool/read-event.ts';
 import { createSingleFlight } from '../pool/single-flight.ts';
 import type { FeesRequest, SourceFees } from '../tvm/fees.ts';
 import { estimateFees } from '../tvm/fees.ts';
+import type { MethodTerms } from '../tvm/bill.ts';
 import { TvmError } from '../tvm/errors.ts';
 import { encodeStack } from '../tvm/stack-writer.ts';
 import type { EmulationRequest, EmulationResult, GetMethodResult, MethodSubject, Tvm, TvmWorld } from '../tvm/tvm.ts';
@@ -138,7 +139,7 @@ type World = Omit<TvmWorld, 'utime'>;
 type Note = <T>(answer: LiveAnswer<T>) => T;
 
 /**
- * Worlds over the pool and the TVM. Identical runs at one block are done once: they share what runs, and what ran is kept.
+ * Worlds over the pool and the TVM. Identical runs at one block are done once: callers of one payer share what runs, and all share what ran.
  */
 export function createContractWorlds(
   { trust, gasLimit = GAS_LIMIT }: ContractWorldsOptions,
@@ -163,6 +164,7 @@ export function createContractWorlds(
       fetchLibrary: async (hash) => note(await readPublicLibrary(pool, block, hash, work)),
       signal: work.signal,
       ...(work.caller !== undefined && { caller: work.caller }),
+      ...(work.getMethods !== undefined && billed(work.getMethods)),
     };
   }
 
@@ -173,6 +175,7 @@ export function createContractWorlds(
   ): ContractWorld {
     const block = pinned.value;
     const { note, noteRun, answer } = createNotes(pinned);
+    const gasMax = context.getMethods?.gas ?? gasLimit;
 
     const foreseenState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
 
@@ -190,19 +193,20 @@ export function createContractWorlds(
 
     async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
       const { methodId, stack } = call;
-      return tvm.runGetMethod({ ...(await subject(account, signal)), methodId, stack, gasLimit });
+      return tvm.runGetMethod({ ...(await subject(account, signal)), methodId, stack, gasLimit: gasMax });
     }
 
     async function runMethods({ account: id, ...calls }: MethodCalls): Promise<MethodRuns> {
       const account = await readAccount(id);
       const given = await subject(account, context.signal);
       noteRun();
-      const results = await tvm.runGetMethods({ ...given, ...calls });
+      const bounded = { ...calls, gasLimit: Math.min(calls.gasLimit, gasMax) };
+      const results = await tvm.runGetMethods({ ...given, ...bounded });
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 
     async function runMethod(call: MethodCall): Promise<MethodRun> {
-      const key = runKey(block, call);
+      const key = `${gasMax} ${runKey(block, call)}`;
       const account = await readAccount(call.account);
       // What is only foreseen is no function of the block: it is not shared and not kept.
       if (foreseenState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
@@ -211,7 +215,9 @@ export function createContractWorlds(
         context.observe?.(fromMemory);
         return { ...(kept as GetMethodResult), account };
       }
-      const { value } = await flights.run(`${accessText(context.access)} ${key}`, context, async (signal) => {
+      // A run is shared among callers of one payer: another payer's run may wait for longer.
+      const payer = context.getMethods?.payer ?? context.caller ?? '';
+      const { value } = await flights.run(`${accessText(context.access)} ${payer} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
         runs.set(key, result, weighStack(result.stack));
         return result;
@@ -264,6 +270,11 @@ function createNotes({ liteServers, cached: isCached }: LiveAnswer<unknown>) {
   };
   const answer = <T>(value: T): LiveAnswer<T> => ({ value, liteServers: [...used], cached });
   return { note, noteRun, answer };
+}
+
+/** What terms say to the TVM. */
+function billed({ payer, wallMs }: MethodTerms): Pick<TvmWorld, 'payer' | 'wallMs'> {
+  return { payer, ...(wallMs !== undefined && { wallMs }) };
 }
 
 /** An account as get-methods run on it. */

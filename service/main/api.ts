@@ -22,7 +22,7 @@ import { startPool } from './pool.ts';
 import { readinessOf } from './readiness.ts';
 import { createStatus, type IndexStatus } from './status.ts';
 import { startTracing } from './tracing.ts';
-import { workerUrl } from './worker-url.ts';
+import { tvmOptions } from './tvm-options.ts';
 
 /** The API, running. */
 export type Api = {
@@ -74,7 +74,7 @@ export async function startApi(
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
-  const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
+  const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
   const ledger: Ledger | undefined = ledgerOf(config, options, { pool, live, logger, register, tracer });
   const http = createHttpServer(httpOptions(config, options), {

@@ -20,7 +20,7 @@ import { readinessOf } from './readiness.ts';
 import { createStatus } from './status.ts';
 import { openStore } from './store.ts';
 import { startTracing } from './tracing.ts';
-import { workerUrl } from './worker-url.ts';
+import { tvmOptions } from './tvm-options.ts';
 
 /** The indexer as a process of its own, running. */
 export type IndexerProcess = {
@@ -53,7 +53,7 @@ export async function startIndexerProcess(
   await refuseOtherNetwork(store, config);
   // Nobody's floor is told to an indexer, and what it reads it reads once: it has no use for a Redis.
   const { pool, signatures, trusted } = startPool(config, undefined, { logger, register, tracer });
-  const tvm = createTvm({ workerUrl: workerUrl('tvm/worker.ts') }, { register, logger, now: () => performance.now() });
+  const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const worlds = createContractWorlds(config, { pool, tvm, now: () => performance.now() });
   const detector = createDetector(config, { register });
   const writer = startIndexWriter(config, options, { store, pool, worlds, detector, logger, register });

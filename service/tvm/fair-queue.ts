@@ -1,63 +1,269 @@
-/** A bounded queue that serves its callers in turn, so that one with many entries holds up no other. */
+import type { Bill } from './bill.ts';
+
+/**
+ * A bounded queue of runs that shares the time of threads among payers: start-time fair queueing for several servers, SFQ(D) (Goyal, Vin,
+ * Cheng 1996; Jin, Chase, Kaur 2004). A run cannot be interrupted and its cost is known only at its end, so two rules are added:
+ * - A start charges the length that is expected, and the end settles the difference. A debt stays with the payer while the payer is idle.
+ * - Payers with long runs leave a thread free for short runs.
+ */
 export type FairQueue<T> = {
+  /** Entries that wait. */
   readonly length: number;
-  /** False when the queue is full. */
-  push(caller: string, entry: T): boolean;
-  /** Takes the oldest entry of the next caller in turn that `mayRun`. */
-  shift(mayRun: (caller: string) => boolean): T | undefined;
-  /** Takes this very entry out; false when it is not there. */
-  remove(caller: string, entry: T): boolean;
-  /** Takes all out. */
+  /** @returns the entry that has no room: this one, or one of the payer with the most entries; undefined while there is room */
+  push(bill: Bill, entry: T): T | undefined;
+  /** Starts the next run; undefined where none waits, or none may have a thread now. The answer can change with time alone. */
+  start(): Run<T> | undefined;
+  /** Takes an entry out that waits; false for an entry that does not. */
+  remove(bill: Bill, entry: T): boolean;
+  /** Takes all out that waits. */
   clear(): T[];
 };
 
-/** @param lengthMax entries of all callers */
-export function createFairQueue<T>(lengthMax: number): FairQueue<T> {
-  /** In the order of turns: the caller that is served goes behind all others. */
-  const callers = new Map<string, T[]>();
+/** A run that has a thread. */
+export type Run<T> = {
+  readonly entry: T;
+  /** Charges the run. Further calls do nothing. @param usedMs thread time that the run took */
+  end(usedMs: number): void;
+};
+
+export type FairQueueOptions = {
+  /** Entries of all payers that wait. */
+  readonly lengthMax: number;
+  /** Runs at a time; with 1 long runs hold up short ones. */
+  readonly threads: number;
+};
+
+/** Expected length of the first run of a payer: a large get-method, cold. */
+const NEWCOMER_MS = 10;
+
+/** Between short runs and long runs is a gap of this factor. */
+const LONG_RATIO = 2;
+
+/** Runs up to this length are never long: a caller hardly sees that it waits for one. */
+const SHORT_MS = 5;
+
+/** Short payers find a thread free for so many times the threads that they use, and one more. */
+const HEADROOM = 2;
+
+/** Half-life of the memory of how long a payer's runs are. */
+const HALF_LIFE_MS = 10_000;
+
+/** Payers without a run for so long do not count as competitors. */
+const ACTIVE_MS = 60_000;
+
+/** Idle payers, and idle callers of one payer, whose debts are remembered: 100 bytes each, and each start looks at all payers. */
+const IDLE_MAX = 256;
+
+/** Whoever is served: a payer, or a caller of a payer. `tagMs` is the virtual start time of its next run. */
+type Flow = { tagMs: number };
+
+type Caller<T> = Flow & { readonly entries: T[]; running: number };
+
+type Payer<T> = Flow & {
+  readonly callers: Map<string, Caller<T>>;
+  /** Virtual time of the callers. */
+  virtualMs: number;
+  waiting: number;
+  /** When the runs under way began. */
+  readonly starts: Set<{ readonly atMs: number }>;
+  /** Thread time of ended runs and the sum of its squares, both halved each `HALF_LIFE_MS`. */
+  usedMs: number;
+  usedSquaredMs: number;
+  usedAtMs: number;
+};
+
+/** @param now milliseconds of a clock that never goes back */
+export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now: () => number): FairQueue<T> {
+  /** In the order of their last runs, the oldest first. */
+  const payers = new Map<string, Payer<T>>();
+  let virtualMs = 0;
   let length = 0;
 
-  function keep(caller: string, entries: T[]): void {
-    callers.delete(caller);
-    if (entries.length > 0) callers.set(caller, entries);
+  function payerOf(name: string): Payer<T> {
+    const payer = payers.get(name) ?? {
+      tagMs: virtualMs,
+      callers: new Map(),
+      virtualMs: 0,
+      waiting: 0,
+      starts: new Set(),
+      usedMs: 0,
+      usedSquaredMs: 0,
+      usedAtMs: now(),
+    };
+    payers.delete(name);
+    payers.set(name, payer);
+    forgetIdle(payers, (one) => one.waiting === 0 && one.starts.size === 0);
+    return payer;
+  }
+
+  function callerOf(payer: Payer<T>, name: string): Caller<T> {
+    const caller = payer.callers.get(name) ?? { tagMs: payer.virtualMs, entries: [], running: 0 };
+    payer.callers.delete(name);
+    payer.callers.set(name, caller);
+    forgetIdle(payer.callers, (one) => one.entries.length === 0 && one.running === 0);
+    return caller;
+  }
+
+  /** Takes the newest entry of the longest line out, so that whoever floods the queue loses entries and nobody else does. */
+  function dropLast(): T {
+    const payer = longest(payers, ({ waiting }) => waiting);
+    const caller = longest(payer.callers, ({ entries }) => entries.length);
+    payer.waiting--;
+    length--;
+    return caller.entries.pop()!;
+  }
+
+  /** The payer with the least virtual time of those that may have a thread; among equals that with the shortest runs. */
+  function next(nowMs: number): Payer<T> | undefined {
+    const waiting = [...payers.values()].filter((payer) => payer.waiting > 0);
+    if (waiting.length === 0) return undefined;
+    const mayStart = longRule([...payers.values()], threads, nowMs);
+    // Payers that their own long runs hold back must not save up time; the order among them stays.
+    const heldBack = waiting.filter((payer) => !mayStart(payer));
+    const savedMs = virtualMs - Math.min(...heldBack.map(({ tagMs }) => tagMs));
+    for (const payer of heldBack) payer.tagMs += Math.max(0, savedMs);
+    const ready = waiting.filter(mayStart);
+    return ready.toSorted((a, b) => a.tagMs - b.tagMs || lengthMs(a, nowMs) - lengthMs(b, nowMs))[0];
+  }
+
+  function run(payer: Payer<T>, caller: Caller<T>, startedMs: number): Run<T> {
+    const entry = caller.entries.shift()!;
+    const expectedMs = lengthMs(payer, startedMs);
+    const started = { atMs: startedMs };
+    payer.waiting--;
+    length--;
+    virtualMs = Math.max(virtualMs, payer.tagMs);
+    payer.virtualMs = Math.max(payer.virtualMs, caller.tagMs);
+    payer.tagMs += expectedMs;
+    caller.tagMs += expectedMs;
+    payer.starts.add(started);
+    caller.running++;
+    return {
+      entry,
+      end(usedMs) {
+        if (!payer.starts.delete(started)) return;
+        caller.running--;
+        payer.tagMs += usedMs - expectedMs;
+        caller.tagMs += usedMs - expectedMs;
+        remember(payer, usedMs, now());
+      },
+    };
   }
 
   return {
     get length() {
       return length;
     },
-    push(caller, entry) {
-      if (length >= lengthMax) return false;
-      const entries = callers.get(caller);
-      if (entries === undefined) callers.set(caller, [entry]);
-      else entries.push(entry);
+    push(bill, entry) {
+      const payer = payerOf(bill.payer);
+      const caller = callerOf(payer, bill.caller);
+      if (payer.waiting === 0) payer.tagMs = Math.max(payer.tagMs, virtualMs);
+      if (caller.entries.length === 0) caller.tagMs = Math.max(caller.tagMs, payer.virtualMs);
+      caller.entries.push(entry);
+      payer.waiting++;
       length++;
-      return true;
+      return length > lengthMax ? dropLast() : undefined;
     },
-    shift(mayRun) {
-      for (const [caller, entries] of callers) {
-        if (!mayRun(caller)) continue;
-        const entry = entries.shift();
-        keep(caller, entries);
-        length--;
-        return entry;
-      }
-      return undefined;
+    start() {
+      const nowMs = now();
+      const payer = next(nowMs);
+      if (payer === undefined) return undefined;
+      const waiting = [...payer.callers.values()].filter(({ entries }) => entries.length > 0);
+      const caller = waiting.reduce((least, one) => (one.tagMs < least.tagMs ? one : least));
+      return run(payer, caller, nowMs);
     },
-    remove(caller, entry) {
-      const entries = callers.get(caller);
-      const at = entries?.indexOf(entry) ?? -1;
+    remove(bill, entry) {
+      const payer = payers.get(bill.payer);
+      const caller = payer?.callers.get(bill.caller);
+      const at = caller?.entries.indexOf(entry) ?? -1;
       if (at < 0) return false;
-      entries!.splice(at, 1);
-      if (entries!.length === 0) callers.delete(caller);
+      caller!.entries.splice(at, 1);
+      payer!.waiting--;
       length--;
       return true;
     },
     clear() {
-      const all = [...callers.values()].flat();
-      callers.clear();
+      const callers = [...payers.values()].flatMap((payer) => [...payer.callers.values()]);
+      for (const payer of payers.values()) payer.waiting = 0;
       length = 0;
-      return all;
+      return callers.flatMap(({ entries }) => entries.splice(0));
     },
   };
+}
+
+/**
+ * Length of the run that a newcomer meets: the mean, weighted by the time that a run takes. Runs under way count with the time so far.
+ * @returns milliseconds
+ */
+function lengthMs<T>({ usedMs, usedSquaredMs, starts }: Payer<T>, nowMs: number): number {
+  let [time, squares] = [usedMs, usedSquaredMs];
+  for (const { atMs } of starts) {
+    time += nowMs - atMs;
+    squares += (nowMs - atMs) ** 2;
+  }
+  return time === 0 ? NEWCOMER_MS : squares / time;
+}
+
+function remember<T>(payer: Payer<T>, ranMs: number, nowMs: number): void {
+  const left = halved(nowMs - payer.usedAtMs);
+  payer.usedMs = payer.usedMs * left + ranMs;
+  payer.usedSquaredMs = payer.usedSquaredMs * left + ranMs ** 2;
+  payer.usedAtMs = nowMs;
+}
+
+/**
+ * Who may have a thread. Long payers have the longest runs, down to the first payer with runs at most half as long. Long payers leave
+ * threads free for all others: `HEADROOM` times what those use, or what is beyond the share of the long payers, and one at least.
+ * A payer that has not ended a run holds one thread.
+ */
+function longRule<T>(payers: Payer<T>[], threads: number, nowMs: number): (payer: Payer<T>) => boolean {
+  const active = payers.filter(
+    ({ usedAtMs, waiting, starts }) => waiting > 0 || starts.size > 0 || nowMs - usedAtMs < ACTIVE_MS,
+  );
+  const lengths = new Map(active.map((payer) => [payer, lengthMs(payer, nowMs)]));
+  const longMs = shortestLong([...lengths.values()]);
+  const long = active.filter((payer) => lengths.get(payer)! >= longMs);
+  const short = active.filter((payer) => lengths.get(payer)! < longMs);
+  const running = long.reduce((sum, { starts }) => sum + starts.size, 0);
+  const used = short.reduce((sum, payer) => sum + threadsUsed(payer, nowMs), 0);
+  const share = Math.max(1, Math.floor((threads * long.length) / active.length));
+  const longMax = Math.max(1, Math.min(threads - 1, Math.max(share, threads - 1 - Math.floor(HEADROOM * used))));
+  return (payer) => {
+    if (payer.usedMs === 0 && payer.starts.size > 0) return false;
+    return lengths.get(payer)! < longMs || running < longMax;
+  };
+}
+
+/**
+ * The shortest of the lengths that are far longer than all others; infinite where there is none. A payer that comes next is expected to
+ * have runs of `NEWCOMER_MS`.
+ */
+function shortestLong(lengths: readonly number[]): number {
+  const falling = [...lengths, Math.min(NEWCOMER_MS, ...lengths)].toSorted((a, b) => b - a);
+  const long = falling.find((length, at) => at + 1 < falling.length && falling[at + 1]! * LONG_RATIO <= length);
+  return Math.max(SHORT_MS, long ?? Infinity);
+}
+
+/** Threads that a payer used on the average of the last `HALF_LIFE_MS`. */
+function threadsUsed<T>({ usedMs, usedAtMs }: Payer<T>, nowMs: number): number {
+  return ((usedMs * Math.LN2) / HALF_LIFE_MS) * halved(nowMs - usedAtMs);
+}
+
+/** What is left of 1 after so long. */
+function halved(ms: number): number {
+  return 0.5 ** (ms / HALF_LIFE_MS);
+}
+
+/** Drops the oldest idle ones beyond the bound. */
+function forgetIdle<V>(flows: Map<string, V>, isIdle: (flow: V) => boolean): void {
+  if (flows.size <= IDLE_MAX) return;
+  for (const [name, flow] of flows) {
+    if (!isIdle(flow)) continue;
+    flows.delete(name);
+    return;
+  }
+}
+
+function longest<V>(flows: ReadonlyMap<string, V>, lengthOf: (flow: V) => number): V {
+  return [...flows.values()].reduce((most, one) => (lengthOf(one) >= lengthOf(most) ? one : most));
 }

@@ -78,6 +78,7 @@ export type ThreadData = { readonly program: EmulatorProgram | undefined };
 
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly program: EmulatorProgram }
-  | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number }
+  /** `tookMs`: time of the thread. */
+  | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number; readonly tookMs: number }
   /** The emulator trapped; the thread is of no more use. */
   | { readonly kind: 'dead'; readonly error: string };

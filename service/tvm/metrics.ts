@@ -50,7 +50,7 @@ export function createTvmMetrics(register: Registry, queueLength: () => number):
     }),
     threadStarts: new Counter({
       name: 'ton_tvm_thread_starts_total',
-      help: 'Threads started, by what for: work, timeout (a call runs long), crashed, memory.',
+      help: 'Threads started, by what for: work, timeout (a call runs long), crashed, aborted (nobody waits for a call that runs), memory.',
       labelNames: ['reason'],
       registers,
     }),

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import { Worker } from 'node:worker_threads';
+import type { Bill } from './bill.ts';
 import type { EmulatorProgram } from './emulator.ts';
 import { TvmError } from './errors.ts';
-import { createFairQueue } from './fair-queue.ts';
+import { createFairQueue, type Run } from './fair-queue.ts';
 import type { Job, JobOutput, ThreadData, ThreadMessage } from './job.ts';
 import type { TvmMetrics } from './metrics.ts';
 
 export type ThreadsOptions = {
   readonly workers: number;
   readonly queueMax: number;
-  readonly wallTimeMs: number;
   readonly memoryBytesMax: number;
   readonly workerUrl: URL;
 };
@@ -21,11 +21,21 @@ export type ThreadsDependencies = {
   readonly now: () => number;
 };
 
+/** How a job is run. */
+export type RunTerms = {
+  /** Who pays for it. */
+  readonly bill: Bill;
+  /** Longest run; the thread of a longer one is ended. */
+  readonly wallTimeMs: number;
+  /** Takes a job that waits out, and ends a job that runs. */
+  readonly signal: AbortSignal | undefined;
+};
+
 /** Threads that run jobs, one at a time each, and can be ended under a job that does not end. */
 export type Threads = {
   readonly queueLength: number;
   /** Rejects with TvmError `tvm_queue_full`, `tvm_timeout`, `tvm_crashed`, `tvm_aborted`, `tvm_closed`. */
-  run(job: Job, caller: string, signal: AbortSignal | undefined): Promise<JobOutput>;
+  run(job: Job, terms: RunTerms): Promise<JobOutput>;
   close(): Promise<void>;
 };
 
@@ -37,12 +47,18 @@ const HEAP_MEGABYTES = 256;
 /** Threads that died one after another before they were ready; then the emulator cannot be started here at all. */
 const FAILED_STARTS_MAX = 3;
 
-/** A task that has run this long is a slow one: a hundred times a usual get-method. */
-const SLOW_MS = 100;
+/** A run that nobody waits for any more may take this long in all: most runs end before, and to end a thread costs as much as to start one. */
+const UNWANTED_MS = 100;
+
+/** While a thread is free and no run may have it, the queue is asked again this often. */
+const LOOK_MS = 10;
+
+/** Time of a core that the start of a thread takes, charged to the run that ended the thread before. */
+const START_MS = 40;
 
 type Task = {
   readonly job: Job;
-  readonly caller: string;
+  readonly wallTimeMs: number;
   readonly resolve: (output: JobOutput) => void;
   readonly reject: (error: Error) => void;
 };
@@ -50,23 +66,24 @@ type Task = {
 type Thread = {
   readonly worker: Worker;
   ready: boolean;
-  task: Task | undefined;
+  run: Run<Task> | undefined;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;
 };
 
-type StartReason = 'work' | 'timeout' | 'crashed' | 'memory';
+type StartReason = 'work' | 'timeout' | 'crashed' | 'aborted' | 'memory';
 
 /**
  * Makes the threads; the first starts at once, others when there is work for them. When a task has used half of its time, a spare
  * thread is started, so that ending the slow one costs the next task no wait.
  */
 export function createThreads(options: ThreadsOptions, { metrics, logger, now }: ThreadsDependencies): Threads {
-  const { workers, queueMax, wallTimeMs } = options;
-  const queue = createFairQueue<Task>(queueMax);
+  const { workers, queueMax } = options;
+  const queue = createFairQueue<Task>({ lengthMax: queueMax, threads: workers }, now);
   const threads = new Set<Thread>();
   let program: EmulatorProgram | undefined;
   let failedStarts = 0;
+  let looking: NodeJS.Timeout | undefined;
   let closed = false;
 
   function start(reason: StartReason): void {
@@ -75,7 +92,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
       workerData: data,
       resourceLimits: { stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: HEAP_MEGABYTES },
     });
-    const thread: Thread = { worker, ready: false, task: undefined, startedMs: 0, timer: undefined };
+    const thread: Thread = { worker, ready: false, run: undefined, startedMs: 0, timer: undefined };
     threads.add(thread);
     metrics.threadStarts.inc({ reason });
     worker.on('message', (message: ThreadMessage) => receive(thread, message));
@@ -93,25 +110,26 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
       return dispatch();
     }
     if (message.kind === 'dead') return end(thread, crashed(message.error), 'crashed');
-    const task = release(thread);
+    const task = release(thread, message.tookMs);
     task?.resolve(message.output);
     if (message.memoryBytes > options.memoryBytesMax) return end(thread, undefined, 'memory');
     dispatch();
   }
 
-  /** Frees the thread of its task, for whoever settles it. */
-  function release(thread: Thread): Task | undefined {
-    const { task } = thread;
+  /** Frees the thread of its task, for whoever settles it, and charges the run. */
+  function release(thread: Thread, tookMs: number): Task | undefined {
+    const { run } = thread;
     clearTimeout(thread.timer);
-    thread.task = undefined;
+    thread.run = undefined;
     thread.worker.unref();
-    return task;
+    run?.end(tookMs);
+    return run?.entry;
   }
 
   /** Ends a thread; its task rejects with the error. Another takes its place unless a spare is there already. */
   function end(thread: Thread, error: TvmError | undefined, reason: StartReason): void {
     threads.delete(thread);
-    const task = release(thread);
+    const task = release(thread, now() - thread.startedMs + START_MS);
     if (error !== undefined) task?.reject(error);
     void thread.worker.terminate();
     if (!closed && threads.size < workers) start(reason);
@@ -129,34 +147,40 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     for (const task of queue.clear()) task.reject(crashed(`the emulator does not start: ${detail}`, cause));
   }
 
-  /** A caller whose slow tasks hold all threads but one leaves that one to others. */
-  function mayRun(caller: string): boolean {
-    const slowSinceMs = now() - SLOW_MS;
-    const slow = [...threads].filter(({ task, startedMs }) => task?.caller === caller && startedMs < slowSinceMs);
-    return slow.length === 0 || slow.length < workers - 1;
-  }
-
   function dispatch(): void {
     for (const thread of threads) {
-      if (!thread.ready || thread.task !== undefined) continue;
-      if ([...threads].filter(({ task }) => task !== undefined).length >= workers) return;
-      const task = queue.shift(mayRun);
-      if (task === undefined) return;
-      give(thread, task);
+      if (!thread.ready || thread.run !== undefined) continue;
+      if ([...threads].filter(({ run }) => run !== undefined).length >= workers) return;
+      const run = queue.start();
+      if (run === undefined) {
+        lookAgain();
+        break;
+      }
+      give(thread, run);
     }
     if (queue.length > 0 && threads.size < workers) start('work');
   }
 
-  function give(thread: Thread, task: Task): void {
-    thread.task = task;
-    thread.startedMs = now();
-    thread.worker.ref();
-    thread.timer = setTimeout(() => watch(thread), wallTimeMs / 2);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-    thread.worker.postMessage(task.job);
+  /** A run that goes on turns out to be long, and then others may have the thread that is free. */
+  function lookAgain(): void {
+    if (queue.length === 0 || closed) return;
+    looking ??= setTimeout(() => {
+      looking = undefined;
+      dispatch();
+    }, LOOK_MS);
   }
 
-  function watch(thread: Thread): void {
+  function give(thread: Thread, run: Run<Task>): void {
+    const { job, wallTimeMs } = run.entry;
+    thread.run = run;
+    thread.startedMs = now();
+    thread.worker.ref();
+    thread.timer = setTimeout(() => watch(thread, wallTimeMs), wallTimeMs / 2);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
+    thread.worker.postMessage(job);
+  }
+
+  function watch(thread: Thread, wallTimeMs: number): void {
     if (threads.size <= workers) start('timeout');
     thread.timer = setTimeout(() => {
       logger.warn({ wallTimeMs }, 'a TVM call ran too long; its thread is ended');
@@ -165,17 +189,26 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     }, wallTimeMs / 2);
   }
 
+  /** Ends the run of a task that nobody waits for. */
+  function cut(task: Task): void {
+    const thread = [...threads].find(({ run }) => run?.entry === task);
+    if (thread === undefined) return;
+    clearTimeout(thread.timer);
+    const leftMs = UNWANTED_MS - (now() - thread.startedMs);
+    thread.timer = setTimeout(() => end(thread, undefined, 'aborted'), Math.max(0, leftMs));
+  }
+
   start('work');
   return {
     get queueLength() {
       return queue.length;
     },
-    run(job, caller, signal) {
+    run(job, { bill, wallTimeMs, signal }) {
       if (closed) return Promise.reject(closedError());
       if (signal?.aborted === true) return Promise.reject(abortedError());
       return new Promise((resolve, reject) => {
         const abort = (): void => {
-          queue.remove(caller, task);
+          if (!queue.remove(bill, task)) cut(task);
           task.reject(abortedError());
         };
         const settle = (act: () => void): void => {
@@ -184,17 +217,18 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
         };
         const task: Task = {
           job,
-          caller,
+          wallTimeMs,
           resolve: (output) => settle(() => resolve(output)),
           reject: (error) => settle(() => reject(error)),
         };
         signal?.addEventListener('abort', abort, { once: true });
-        if (!queue.push(caller, task)) task.reject(queueFull(queueMax));
+        queue.push(bill, task)?.reject(queueFull(queueMax));
         dispatch();
       });
     },
     async close() {
       closed = true;
+      clearTimeout(looking);
       for (const task of queue.clear()) task.reject(closedError());
       const ending = [...threads];
       for (const thread of ending) end(thread, closedError(), 'work');

@@ -32,9 +32,13 @@ export type TvmWorld = {
   readonly randSeed: Buffer;
   /** Asked for libraries that the call needs; without it there are none. */
   readonly fetchLibrary?: FetchLibrary;
-  /** Whose turn it is when calls wait; calls without one share a turn. */
+  /** Who calls; thread time of a payer is shared among its callers. */
   readonly caller?: string;
-  /** Rejects the call with `tvm_aborted`; one that runs already is let end. */
+  /** Who pays for thread time; default: the caller. Calls without either share a payer. */
+  readonly payer?: string;
+  /** Longest run of one call, in milliseconds; default `TvmOptions.wallTimeMs`. */
+  readonly wallMs?: number;
+  /** Rejects the call with `tvm_aborted`, and ends its run unless that is nearly over. */
   readonly signal?: AbortSignal;
   /** Hand out the VM's log, cut to 64 Ki characters. */
   readonly log?: boolean;
@@ -185,12 +189,14 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     makeJob: (libraries: string) => Job,
     wanted: (output: JobOutput, found: ReadonlyMap<string, Buffer>) => readonly string[],
   ): Promise<{ output: JobOutput; missing: string[] }> {
+    const { caller = '', payer = caller, wallMs: wallTimeMs = settings.wallTimeMs } = world;
+    const bill = { payer, caller };
     const seqno = world.previousBlocks?.last[0]?.seqno ?? SEQNO_MAX;
     const found = libraries.known(mentioned, seqno);
     const missing: string[] = [];
     for (;;) {
       const job = makeJob(found.size === 0 ? '' : writeLibraries(found).toString('base64'));
-      const output = await threads.run(job, world.caller ?? '', world.signal);
+      const output = await threads.run(job, { bill, wallTimeMs, signal: world.signal });
       const added = new Map<string, Buffer>();
       for (const hash of wanted(output, found)) {
         if (found.has(hash) || missing.includes(hash)) continue;

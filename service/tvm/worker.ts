@@ -34,8 +34,9 @@ parentPort!.on('message', (job: Job) => {
   const startedMs = now();
   const output = run(job);
   if (output === undefined) return;
-  post({ kind: 'done', output, memoryBytes: emulator.memoryBytes() });
+  const tookMs = now() - startedMs;
+  post({ kind: 'done', output, memoryBytes: emulator.memoryBytes(), tookMs });
   // Later threads share the code that the first one made the engine compile.
-  if (given === undefined) warmUp.ran(job, now() - startedMs);
+  if (given === undefined) warmUp.ran(job, tookMs);
 });
 post({ kind: 'ready', program });

@@ -73,6 +73,7 @@ const noLimiter: Pick<Limits, 'decide'> = {
       allowed: true,
       plan: 'none',
       grants: { archive: false, liteServerTiers: [] },
+      getMethods: { payer: 'anonymous' },
       quota: null,
       release: () => undefined,
     }),

@@ -310,6 +310,7 @@ describe('the configuration of a manifest', () => {
           methodCosts: [{ method: 'runGetMethod', cost: 3 }],
           requestsPerDay: 0,
           liteServerTiers: ['shared'],
+          getMethods: { gas: 1_000_000 },
         });
         Object.assign(spec, {
           liteServers: [
@@ -392,6 +393,7 @@ describe('the configuration of a manifest', () => {
           ...unlimited,
           liteServerTiers: ['shared'],
           methodCosts: { runGetMethod: 3 },
+          getMethods: { gas: 1_000_000 },
         },
         { name: 'pro', requestsPerSecond: 100, burst: 200, ...unlimited, ...everyTier, methodCosts: {} },
       ],

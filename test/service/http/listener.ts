@@ -44,6 +44,7 @@ export const allowed: Allowed = {
   allowed: true,
   plan: 'test',
   grants: { archive: false, liteServerTiers: ['shared'] },
+  getMethods: { payer: 'anonymous' },
   quota: null,
   release: () => undefined,
 };

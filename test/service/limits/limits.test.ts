@@ -51,6 +51,35 @@ async function countAllowed(times: number, ask: () => Promise<Decision>): Promis
   return decisions.filter(({ allowed }) => allowed).length;
 }
 
+describe('thread time of the virtual machine', () => {
+  it('is paid by the owner of a key, by a key without one, and by all callers without a key together', async () => {
+    const bounds = { gas: 1_000_000, wallMs: 500 };
+    const plans = [planOf('anonymous', { getMethods: bounds }), planOf('pro')];
+    const { ask, keys } = setUp({ plans }, [{}, { owner: 'acme' }]);
+    const decisions = await Promise.all([
+      ask(),
+      ask({ clientAddress: '192.0.2.2' }),
+      ...keys.map((key) => ask({ key })),
+    ]);
+    const id = keys[0]!.split('_')[1];
+    expect(decisions.map((decision) => decision.allowed && decision.getMethods)).toEqual([
+      { payer: 'anonymous', ...bounds },
+      { payer: 'anonymous', ...bounds },
+      { payer: `key ${id}` },
+      { payer: 'owner acme' },
+    ]);
+  });
+
+  it('is bounded anew with changed plans', async () => {
+    const { limits, ask } = setUp();
+    limits.setPlans({
+      plans: [planOf('anonymous', { getMethods: { gas: 5 } }), planOf('pro')],
+      anonymousPlan: 'anonymous',
+    });
+    expect(await ask()).toMatchObject({ getMethods: { payer: 'anonymous', gas: 5 } });
+  });
+});
+
 describe('limits without a key', () => {
   it('allow one request a second per address', async () => {
     const { ask, pass } = setUp();

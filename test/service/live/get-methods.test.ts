@@ -89,6 +89,21 @@ describe('a run is right with two of three lite servers forging', () => {
   });
 });
 
+test('the terms of a plan bound each run, and name who pays', async () => {
+  const under = open();
+  await until(() => under.pool.ready());
+  const runner = counting();
+  const methods = over(under, runner);
+  const getMethods = { payer: 'key a', gas: 1000, wallMs: 70 };
+  const bounded = await methods.runMethod(call, 250, { ...within(5_000), getMethods });
+  const free = await methods.runMethod(call, 250, { ...within(5_000), caller: 'key b' });
+  expect([bounded.value.exitCode, free.value.exitCode]).toEqual([-14, 0]);
+  expect(runner.requests).toMatchObject([
+    { payer: 'key a', gasLimit: 1000, wallMs: 70 },
+    { caller: 'key b', gasLimit: 4_000_000 },
+  ]);
+});
+
 test('with every lite server forging nothing is run', async () => {
   const { pool, register } = open();
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));

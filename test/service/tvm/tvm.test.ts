@@ -214,6 +214,38 @@ describe('a runaway contract', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
+  it('ends with the deadline of its caller, and the next call has the thread', async () => {
+    const { tvm, register } = start({ workers: 1, wallTimeMs: 600_000 });
+    await tvm.runGetMethod(callOf('71'));
+    const abort = new AbortController();
+    const call = tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, signal: abort.signal }));
+    setTimeout(() => abort.abort(), 20);
+    await expect(call).rejects.toMatchObject({ code: 'tvm_aborted' });
+    expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
+    expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'aborted' })).toBe(1);
+  });
+
+  it('ends at the wall limit of its own call', async () => {
+    const { tvm } = start({ workers: 1, wallTimeMs: 600_000 });
+    const call = tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, wallMs: 100 }));
+    await expect(call).rejects.toMatchObject({ code: 'tvm_timeout', data: { limit: 100 } });
+  });
+
+  it('of many callers with one payer leaves the last thread to others', async () => {
+    const { tvm } = start({ workers: 2, wallTimeMs: 600_000 });
+    await tvm.runGetMethod(callOf('71', { caller: 'good' }));
+    const slow = Array.from({ length: 20 }, (_, at) =>
+      tvm
+        .runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, caller: `address ${at}`, payer: 'anonymous' }))
+        .catch((error: { code: string }) => error.code),
+    );
+    for (let call = 0; call < 5; call++) {
+      expect((await tvm.runGetMethod(callOf('71', { caller: 'good' }))).exitCode).toBe(0);
+    }
+    await tvm.close();
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['tvm_closed']));
+  });
+
   it('of one caller leaves the last thread to others', async () => {
     const { tvm } = start({ workers: 2, wallTimeMs: 1500 });
     await Promise.all([tvm.runGetMethod(callOf('71')), tvm.runGetMethod(callOf('71', { caller: 'x' }))]);
