@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { parseAllDocuments } from 'yaml';
 
+import { autoscalingProblem, metricsApis } from './desired/autoscaler.ts';
 import type { Change } from './diff/diff.ts';
 import { usageError } from './errors.ts';
 import { createClient, type KubernetesClient } from './kubernetes/client.ts';
@@ -88,15 +89,16 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
     canaries: createCanaryWatch({ port: 0 }, { fetchPage: dependencies.fetchPage, clock }),
   };
 
-  async function changesOf(tonApi: TonApi): Promise<Change[]> {
+  async function planOf(tonApi: TonApi): Promise<{ changes: readonly Change[]; problems: readonly string[] }> {
     const seen = await observe(tonApi, parts, bounds);
-    const [problem] = seen.problems;
-    if (problem !== undefined) throw usageError(`TonApi ${keyOf(tonApi)}: ${problem.message}`);
     const decision = await decide(tonApi, seen, parts, bounds.signal);
     const first = await plan(tonApi, seen, decision, parts, bounds);
     // Who set which field is not in the cache, and is needed to tell which fields would go.
-    const children = await Promise.all(seen.children.map((child) => whole(client, child, first, bounds)));
-    return plan(tonApi, { ...seen, children }, decision, parts, bounds);
+    const children = await Promise.all(seen.children.map((child) => whole(client, child, first.changes, bounds)));
+    const { changes } = await plan(tonApi, { ...seen, children }, decision, parts, bounds);
+    const scaling = autoscalingProblem(tonApi, seen.references, parts.release);
+    const missing = [...seen.problems, ...(scaling ? [scaling] : [])].map(({ message }) => message);
+    return { changes, problems: [...missing, ...(await unservedMetrics(client, tonApi, bounds))].map(asLine) };
   }
 
   try {
@@ -107,15 +109,30 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
         : await Promise.all(readTonApis(dependencies.manifest).map((tonApi) => asStored(client, tonApi, bounds)));
     const texts: string[] = [];
     for (const tonApi of tonApis.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
-      const changes = await changesOf(tonApi);
+      const { changes, problems } = await planOf(tonApi);
       const refused = await dryRun(client, changes, bounds);
-      texts.push(`TonApi ${keyOf(tonApi)}: ${planSummary(changes)}\n${planText(changes)}${refused.join('')}`);
+      const notes = [...problems, ...refused].join('');
+      texts.push(`TonApi ${keyOf(tonApi)}: ${planSummary(changes)}\n${planText(changes)}${notes}`);
     }
     return texts.length === 0 ? 'no TonApi\n' : texts.join('\n');
   } finally {
     await Promise.all([caches.close(), discovery.close()]);
     await credentials.close();
   }
+}
+
+function asLine(problem: string): string {
+  return `missing: ${problem}\n`;
+}
+
+/** The metrics that a HorizontalPodAutoscaler of the TonApi would ask for in vain. */
+async function unservedMetrics(client: KubernetesClient, tonApi: TonApi, bounds: Bounds): Promise<string[]> {
+  const asked = await Promise.all(
+    metricsApis(tonApi).map(async (api) => ({ ...api, found: await client.read(`/apis/${api.group}`, bounds) })),
+  );
+  return asked
+    .filter(({ found }) => found === undefined)
+    .map(({ group, from }) => `the cluster serves no ${group}, so nothing scales by it: install ${from}`);
 }
 
 type Bounds = { readonly signal: AbortSignal };
@@ -155,7 +172,7 @@ async function dryRun(client: KubernetesClient, changes: readonly Change[], boun
     try {
       await client.apply(change.desired.object, { manager, force: true, dryRun: true }, bounds);
     } catch (error) {
-      if (!isApiError(error, 'refused', 'forbidden', 'conflict')) throw error;
+      if (!isApiError(error, 'refused', 'forbidden', 'conflict', 'server')) throw error;
       lines.push(`the server would refuse: ${error.message}\n`);
     }
   }

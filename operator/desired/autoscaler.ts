@@ -6,15 +6,53 @@ import type { DesiredObject, References, Release } from './references.ts';
 
 type Autoscaling = NonNullable<TonApi['spec']['autoscaling']>;
 
-/** True when somebody else counts the pods, and so `replicas` is not ours to set: never while KEDA is asked for and absent. */
-export function autoscaled({ spec }: TonApi, { apis }: Pick<References, 'apis'>): boolean {
-  return spec.autoscaling !== undefined && (spec.autoscaling.provider === 'HPA' || apis.has('keda.sh'));
+/** Kind of KEDA's autoscaler. */
+export const scaledObjectKind = 'ScaledObject';
+
+type Cluster = Pick<References, 'apis'>;
+
+/** True when somebody else counts the pods, and so `replicas` is not ours to set: never while KEDA is asked for and cannot scale. */
+export function autoscaled(tonApi: TonApi, { apis }: Cluster, release: Release): boolean {
+  const { autoscaling } = tonApi.spec;
+  if (autoscaling === undefined) return false;
+  return autoscaling.provider === 'HPA' || (apis.has('keda.sh') && triggers(tonApi, autoscaling, release).length > 0);
+}
+
+/** Why the wanted autoscaling cannot work in this cluster as the operator was installed; undefined when nothing is against it. */
+export function autoscalingProblem(
+  { spec }: TonApi,
+  { apis }: Cluster,
+  { prometheusUrl }: Release,
+): { readonly reason: string; readonly message: string } | undefined {
+  const { autoscaling } = spec;
+  if (autoscaling?.provider !== 'KEDA') return undefined;
+  if (!apis.has('keda.sh')) {
+    const message =
+      'the cluster has no KEDA (keda.sh/v1alpha1), so minReplicas pods run: install it, or set provider HPA';
+    return { reason: 'ApiNotServed', message };
+  }
+  if (autoscaling.targetRequestsPerSecond === undefined || prometheusUrl !== undefined) return undefined;
+  const rest = autoscaling.targetCPUUtilization === undefined ? 'minReplicas pods run' : 'only the CPU scales';
+  const message = `the operator knows no Prometheus for targetRequestsPerSecond, so ${rest}: set operator.prometheusUrl of its chart`;
+  return { reason: 'PrometheusUrlMissing', message };
+}
+
+/** The API that serves what a HorizontalPodAutoscaler of the TonApi scales by, and who brings it. */
+export function metricsApis({ spec }: TonApi): readonly { readonly group: string; readonly from: string }[] {
+  const { autoscaling } = spec;
+  if (autoscaling?.provider !== 'HPA') return [];
+  return [
+    ...(autoscaling.targetCPUUtilization === undefined ? [] : [{ group: 'metrics.k8s.io', from: 'metrics-server' }]),
+    ...(autoscaling.targetRequestsPerSecond === undefined
+      ? []
+      : [{ group: 'custom.metrics.k8s.io', from: 'prometheus-adapter with the rule that the chart tonplane brings' }]),
+  ];
 }
 
 /** An HPA or a ScaledObject, never both: KEDA makes an HPA of its own. */
 export function buildAutoscaler(tonApi: TonApi, references: References, release: Release): DesiredObject | undefined {
   const { autoscaling } = tonApi.spec;
-  if (autoscaling === undefined || !autoscaled(tonApi, references)) return undefined;
+  if (autoscaling === undefined || !autoscaled(tonApi, references, release)) return undefined;
   return autoscaling.provider === 'HPA'
     ? horizontalPodAutoscaler(tonApi, autoscaling, release)
     : scaledObject(tonApi, autoscaling, release);
@@ -50,12 +88,14 @@ function cpuMetric(averageUtilization: number): Record<string, unknown> {
   };
 }
 
-/** Served by an adapter of custom metrics from `ton_http_requests_total`. */
+/** Name by which an adapter of custom metrics serves `ton_http_requests_total` of a pod as a rate. */
+export const requestsMetricName = 'ton_requests_per_second';
+
 function requestsMetric(averageValue: number): Record<string, unknown> {
   return {
     type: 'Pods',
     pods: {
-      metric: { name: 'ton_requests_per_second' },
+      metric: { name: requestsMetricName },
       target: { type: 'AverageValue', averageValue: String(averageValue) },
     },
   };
@@ -91,7 +131,7 @@ function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release
     stage: 'api',
     component: 'api',
     apiVersion: 'keda.sh/v1alpha1',
-    kind: 'ScaledObject',
+    kind: scaledObjectKind,
     name: childNames(tonApi).api,
     body: {
       spec: {

@@ -35,7 +35,7 @@ export function build(tonApi: TonApi, references: References, release: Release):
     buildApiService(tonApi, references, release),
     buildCanaryService(tonApi, references, release),
     buildAutoscaler(tonApi, references, release),
-    buildApiBudget(tonApi, references, release),
+    buildApiBudget(tonApi, release),
     buildExposure(tonApi, references, release),
     ...buildMonitoring(tonApi, references, release),
   ];

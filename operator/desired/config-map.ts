@@ -49,6 +49,18 @@ export function configText(tonApi: TonApi, globalConfig: string | undefined): st
   return `${canonicalJson(manifest)}\n---\n${canonicalJson(referenced)}\n`;
 }
 
+/** The referenced ConfigMap's text in what `configText` made; undefined where there is none, or where somebody changed it. */
+export function globalConfigOf(text: string, key: string): string | undefined {
+  const [, second] = text.split('\n---\n');
+  try {
+    const { data } = JSON.parse(second ?? '') as { readonly data?: Readonly<Record<string, unknown>> };
+    const found = data?.[key];
+    return typeof found === 'string' ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * What the pods would refuse in the configuration, told before they get it: rules that only both halves together can break, and whatever is wrong in the
  * ConfigMap with lite servers. Of lite servers in a Secret nothing is known here.

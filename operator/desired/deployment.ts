@@ -37,7 +37,7 @@ const indexRequests = { ...defaultRequests, memory: '1280Mi' } as const;
 
 /** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */
 export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {
-  const replicas = autoscaled(tonApi, references) ? undefined : fixedReplicas(tonApi);
+  const replicas = autoscaled(tonApi, references, release) ? undefined : fixedReplicas(tonApi);
   return deployment(tonApi, release, {
     component: 'api',
     name: childNames(tonApi).api,

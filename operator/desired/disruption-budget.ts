@@ -1,29 +1,24 @@
 import type { TonApi } from '../resource.ts';
-import { autoscaled } from './autoscaler.ts';
 import { child } from './child.ts';
 import { fixedReplicas } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { childNames, selectorLabels, type Component } from './names.ts';
-import type { DesiredObject, References, Release } from './references.ts';
+import type { DesiredObject, Release } from './references.ts';
 
 /** Pods that must be ready for the API to count as available: all but the one that a drain may take. */
-export function fewestReady(tonApi: TonApi, references: Pick<References, 'apis'>): number {
-  return Math.max(1, fewestPods(tonApi, references) - 1);
+export function fewestReady(tonApi: TonApi): number {
+  return Math.max(1, fixedReplicas(tonApi) - 1);
 }
 
 /** Budget of the API's pods: a drain takes one at a time. None for a single pod, which a budget would make undrainable. */
-export function buildApiBudget(tonApi: TonApi, references: References, release: Release): DesiredObject | undefined {
-  return fewestPods(tonApi, references) < 2 ? undefined : budget(tonApi, release, 'api', 'api');
+export function buildApiBudget(tonApi: TonApi, release: Release): DesiredObject | undefined {
+  return fixedReplicas(tonApi) < 2 ? undefined : budget(tonApi, release, 'api', 'api');
 }
 
 /** Budget of the indexer's pods, where there are several. */
 export function buildIndexerBudget(tonApi: TonApi, release: Release): DesiredObject | undefined {
   const pods = hasDatabase(tonApi, release) ? (tonApi.spec.indexer?.partitions ?? 0) : 0;
   return pods < 2 ? undefined : budget(tonApi, release, 'indexer', 'indexer');
-}
-
-function fewestPods(tonApi: TonApi, references: Pick<References, 'apis'>): number {
-  return autoscaled(tonApi, references) ? (tonApi.spec.autoscaling?.minReplicas ?? 1) : fixedReplicas(tonApi);
 }
 
 /** Pods that are not ready may always go: they serve nobody, and a node must not wait for them. */

@@ -76,13 +76,22 @@ export function redisMounts(tonApi: TonApi): Mounts {
 
 export const redisPort = 6379;
 
+/** Name of the volume with the URI of the database. */
+const databaseVolume = 'postgres';
+
+/** True for the template of pods that need the database, and so its schema. */
+export function mountsDatabase(template: object): boolean {
+  const { spec } = template as { readonly spec?: { readonly volumes?: readonly { readonly name?: string }[] } };
+  return spec?.volumes?.some(({ name }) => name === databaseVolume) === true;
+}
+
 /** The database, and the replica that queries go to where there is one. */
 export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
   const { postgres } = tonApi.spec;
   if (postgres === undefined) return nothing;
   const { secretRef, readOnlySecretRef } = postgres;
   return joined([
-    secretFile('postgres', secretRef, '--postgres-file', 'uri'),
+    secretFile(databaseVolume, secretRef, '--postgres-file', 'uri'),
     readOnly && readOnlySecretRef !== undefined
       ? secretFile('postgres-replica', readOnlySecretRef, '--postgres-replica-file', 'uri')
       : nothing,

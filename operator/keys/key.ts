@@ -133,12 +133,13 @@ function statusOf(
   const { tonApiKey, nowMs } = input;
   const { metadata, status: previous } = tonApiKey;
   const rotatesMs = material && !hasExpired(tonApiKey, nowMs) ? rotationMs(tonApiKey, material) : undefined;
+  const ready = readiness(input, material, problem, taken);
   const findings: Finding[] = [
-    readiness(input, material, problem, taken),
+    ready,
     problem === undefined
       ? { type: 'ReferencesResolved', status: 'True', reason: 'Resolved', message: 'the TonApi and its plan are there' }
       : { type: 'ReferencesResolved', status: 'False', ...problem, waits: true },
-    ...(taken === undefined ? [] : [{ ...notReady('NameTaken', taken), type: 'Stalled', status: 'True' } as const]),
+    ...standing(ready),
   ];
   return {
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
@@ -172,6 +173,16 @@ function readiness(
     return notReady('Propagating', 'waits for every pod to know the key');
   }
   return { type: 'Ready', status: 'True', reason: 'InForce', message: 'every pod knows the key' };
+}
+
+/** Reasons that end without a person: the operator or whoever makes the TonApi is at it. */
+const underWay: ReadonlySet<string> = new Set(['Propagating', 'TonApiNotFound']);
+
+/** Where a key that is not Ready stands, by kstatus. A key that is disabled or has expired is as its author wants it. */
+function standing({ status, reason, message, waits }: Finding): Finding[] {
+  const type = reason === 'NameTaken' ? 'Stalled' : underWay.has(reason) ? 'Reconciling' : undefined;
+  if (status === 'True' || type === undefined) return [];
+  return [{ type, status: 'True', reason, message, ...(waits !== undefined && { waits }) }];
 }
 
 function notReady(reason: string, message: string): Finding {

@@ -3,20 +3,25 @@ import type { Stage } from '../desired/references.ts';
 import type { Change, UpdateChange } from '../diff/diff.ts';
 import { driftManagers } from '../diff/drift.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
-import { isApiError } from '../kubernetes/errors.ts';
+import { isApiError, type ApiError } from '../kubernetes/errors.ts';
 import type { Events } from '../kubernetes/events.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resourceOf } from '../kubernetes/resources.ts';
 import type { Refusal } from '../status/observed.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
+import { refusalOf } from './refusal.ts';
 import type { Writer } from './writer.ts';
 
 /** What was done of a plan, and what stood in the way. */
 export type Acted = {
   readonly writes: number;
-  /** A child that only a person can make possible: its name is another's, or the server refuses it. */
+  /** Children that the server does not take, and names that are another's. */
   readonly refusals: readonly Refusal[];
+  /** Changes that were not made. */
+  readonly undone: readonly Change[];
+  /** The first answer of the server that a later try may find changed: to be thrown when the status is written. */
+  readonly failure: ApiError | undefined;
   /** When a correction that waits in a fight over a field is due. */
   readonly lookAgainMs: number | undefined;
 };
@@ -25,27 +30,33 @@ export type ActDependencies = {
   readonly client: KubernetesClient;
   readonly writer: Writer;
   readonly events: Events;
-  readonly metrics: Pick<ReconcileMetrics, 'driftCorrected'>;
+  readonly metrics: Pick<ReconcileMetrics, 'driftCorrected' | 'refused'>;
   readonly drift: DriftLog;
 };
 
+/** Later stages build on these: where one of their objects is refused, nothing of a later stage is made. */
+const foundations: ReadonlySet<Stage> = new Set(['config', 'migration']);
+
 /**
- * Carries changes out in order. A refusal ends the work before the next stage, as later stages build on earlier ones; any other error ends it at once
- * and is thrown: the next look begins anew.
+ * Carries changes out in order. An object that the server refuses holds back what builds on it and nothing else; an error that says nothing of an object ends
+ * the work at once and is thrown: the next look begins anew.
+ *
+ * @param failures of the resource in a row so far
  */
 export async function act(
   about: KubernetesObject,
   changes: readonly Change[],
   dependencies: ActDependencies,
   bounds: RequestBounds,
+  failures = 0,
 ): Promise<Acted> {
-  const refusals: Refusal[] = [];
+  const refused: Refused[] = [];
   const waits: number[] = [];
-  let writes = 0;
-  let refusedStage: Stage | undefined;
+  const made = new Set<Change>();
+  let endedBy: Stage | undefined;
   for (const batch of batchesOf(changes)) {
     const [{ stage }] = batch;
-    if (refusedStage !== undefined && stage !== refusedStage) break;
+    if (endedBy !== undefined && stage !== endedBy) break;
     const due = batch.filter(({ change }) => {
       const waitMs = isDrift(change) ? dependencies.drift.waitMs(change.live.metadata.uid ?? '') : 0;
       if (waitMs > 0) waits.push(waitMs);
@@ -53,13 +64,22 @@ export async function act(
     });
     // All have ended before the first error is thrown: nothing of this look runs on into the next.
     const results = await Promise.allSettled(due.map(({ change }) => carryOut(about, change, dependencies, bounds)));
-    const refused = results.map(valueOf).filter((refusal) => refusal !== undefined);
-    writes += results.length - refused.length;
-    refusals.push(...refused);
-    if (refused.length > 0) refusedStage = stage;
+    const found = results.map(valueOf).filter((one) => one !== undefined);
+    for (const { change } of due) if (!found.some((one) => one.change === change)) made.add(change);
+    refused.push(...found);
+    if (found.length > 0 && foundations.has(stage)) endedBy = stage;
   }
-  return { writes, refusals, lookAgainMs: waits.length === 0 ? undefined : Math.min(...waits) };
+  return {
+    writes: made.size,
+    refusals: refused.flatMap(({ change, error }) => refusalOfChange(change, error, failures) ?? []),
+    undone: changes.filter((change) => !made.has(change) && !isDrift(change)),
+    failure: refused.map(({ error }) => error).find((error) => isApiError(error, 'forbidden', 'server')),
+    lookAgainMs: waits.length === 0 ? undefined : Math.min(...waits),
+  };
 }
+
+/** A change that the server answered with an error about the object; without an error its name was another's before. */
+type Refused = { readonly change: Change; readonly error: ApiError | undefined };
 
 type Staged = { readonly stage: Stage; readonly change: Change };
 
@@ -92,17 +112,36 @@ async function carryOut(
   change: Change,
   dependencies: ActDependencies,
   bounds: RequestBounds,
-): Promise<Refusal | undefined> {
-  if (change.action === 'refuse') return { reason: 'NameTaken', message: change.message };
-  if (change.action === 'delete') {
-    await dependencies.writer.delete(change.live, bounds);
-    return undefined;
-  }
-  const { object } = change.desired;
-  return refusalOf(object, async () => {
-    if (change.action === 'create') await dependencies.writer.create(object, bounds);
+): Promise<Refused | undefined> {
+  if (change.action === 'refuse') return { change, error: undefined };
+  try {
+    if (change.action === 'delete') await dependencies.writer.delete(change.live, bounds);
+    else if (change.action === 'create') await dependencies.writer.create(change.desired.object, bounds);
     else await update(about, change, dependencies, bounds);
-  });
+    return undefined;
+  } catch (error) {
+    if (!isAboutObject(error)) throw error;
+    const { kind } = change.action === 'delete' ? change.live : change.desired.object;
+    dependencies.metrics.refused(kind, refusalOfChange(change, error, Infinity)?.reason ?? 'ServerError');
+    return { change, error };
+  }
+}
+
+/** True for an answer to a write that is about its object: another's name, a value, an admission, a quota, a webhook. */
+function isAboutObject(error: unknown): error is ApiError {
+  if (isApiError(error, 'conflict')) return error.data.causes.length > 0;
+  return isApiError(error, 'refused', 'forbidden', 'server');
+}
+
+function refusalOfChange(change: Change, error: ApiError | undefined, failures: number): Refusal | undefined {
+  if (error === undefined) return change.action === 'refuse' ? nameTaken(change.message) : undefined;
+  if (!isApiError(error, 'conflict')) return refusalOf(error, failures);
+  const { kind, metadata } = change.action === 'delete' ? change.live : change.desired.object;
+  return nameTaken(`${kind} ${metadata.name} belongs to another: ${error.message}`);
+}
+
+function nameTaken(message: string): Refusal {
+  return { reason: 'NameTaken', message };
 }
 
 /**
@@ -161,18 +200,3 @@ async function tellDrift(
 
 /** Enough to know what it is about. */
 const shownPathsMax = 5;
-
-/** A name that was taken in this moment, or an object that the server will not have: no retry helps. */
-async function refusalOf(object: KubernetesObject, write: () => Promise<unknown>): Promise<Refusal | undefined> {
-  try {
-    await write();
-    return undefined;
-  } catch (error) {
-    const name = `${object.kind} ${object.metadata.name}`;
-    if (isApiError(error, 'conflict') && error.data.causes.length > 0) {
-      return { reason: 'NameTaken', message: `${name} belongs to another: ${error.message}` };
-    }
-    if (isApiError(error, 'refused')) return { reason: 'InvalidReference', message: error.message };
-    throw error;
-  }
-}

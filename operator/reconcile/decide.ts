@@ -3,6 +3,7 @@ import { childNames } from '../desired/names.ts';
 import type { DesiredObject, Release, Rollout } from '../desired/references.ts';
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
+import { missingMounts } from '../rollout/missing-mounts.ts';
 import type { RolloutView } from '../status/observed.ts';
 import { templateHash } from '../status/summarize.ts';
 import type { CanaryWatch } from './canary-watch.ts';
@@ -44,10 +45,12 @@ export async function decide(
   const wanted = buildWith({});
   const hash = hashOfApi(tonApi, wanted);
   const changes = templateChanges(tonApi, wanted, seen.children);
-  const byOperator = changes.filter(({ cause }) => cause === 'operator');
+  const vain = changes.filter((change) => missingMounts(change.wanted, seen.missing).length > 0);
+  const startable = changes.filter((change) => !vain.includes(change));
+  const byOperator = startable.filter(({ cause }) => cause === 'operator');
   const waits = byOperator.length === 0 ? undefined : waitOf(tonApi, dependencies);
-  const held = waits === undefined ? {} : heldOf(byOperator);
-  const api = changes.find(({ workload }) => workload === 'api');
+  const held = { ...heldOf(vain), ...(waits !== undefined && heldOf(byOperator)) };
+  const api = startable.find(({ workload }) => workload === 'api');
   if (
     api !== undefined &&
     !(waits !== undefined && api.cause === 'operator') &&
@@ -56,8 +59,19 @@ export async function decide(
     return byCanary(tonApi, { seen, hash, held, api, buildWith }, dependencies, signal);
   }
   dependencies.canaries.forget(keyOf(tonApi));
-  if (waits === undefined) return { desired: wanted, rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
-  return { desired: buildWith({ held }), rollout: { hash, ...waits }, lookAgainMs: undefined };
+  const desired = Object.keys(held).length === 0 ? wanted : buildWith({ held });
+  return { desired, rollout: { hash, ...(vainRollout(vain, seen) ?? waits ?? settled) }, lookAgainMs: undefined };
+}
+
+const settled = { phase: 'settled' } as const;
+
+/** The view of templates that wait for what their pods would mount; undefined when none does. */
+function vainRollout(
+  vain: readonly TemplateChange[],
+  { missing }: Observation,
+): { readonly phase: 'rolling'; readonly waits: string } | undefined {
+  const mounts = new Set(vain.flatMap(({ wanted }) => missingMounts(wanted, missing)));
+  return mounts.size === 0 ? undefined : { phase: 'rolling', waits: [...mounts].join(', ') };
 }
 
 type Wait =

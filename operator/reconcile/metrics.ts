@@ -8,6 +8,8 @@ export type ReconcileMetrics = {
   write(kind: string, verb: string, result: 'ok' | 'error'): void;
   /** A foreign edit of a field of ours was undone. */
   driftCorrected(kind: string, manager: string): void;
+  /** The API server did not take an object. */
+  refused(kind: string, reason: string): void;
   /** From a new generation until it was Ready for the first time. */
   ready(kind: string, seconds: number): void;
   tonApi(key: ObjectKey, reading: TonApiReading): void;
@@ -50,6 +52,12 @@ export function createReconcileMetrics(
     name: 'ton_operator_drift_corrections_total',
     help: 'Foreign edits of fields of ours that were undone, by the manager that made them',
     labelNames: ['kind', 'manager'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'ton_operator_refusals_total',
+    help: 'Writes that the API server refused, by kind of the object and reason',
+    labelNames: ['kind', 'reason'],
     registers,
   });
   const readySeconds = new Histogram({
@@ -107,6 +115,7 @@ export function createReconcileMetrics(
   return {
     write: (kind, verb, result) => writes.inc({ kind, verb, result }),
     driftCorrected: (kind, manager) => drift.inc({ kind, manager }),
+    refused: (kind, reason) => refusals.inc({ kind, reason }),
     ready: (kind, seconds) => readySeconds.observe({ kind }, seconds),
     tonApi(key, reading) {
       const name = splitKey(key);

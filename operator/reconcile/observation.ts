@@ -1,4 +1,4 @@
-import { configFile, configProblems, configText } from '../desired/config-map.ts';
+import { configFile, configProblems, configText, globalConfigOf } from '../desired/config-map.ts';
 import { childNames } from '../desired/names.ts';
 import type { References } from '../desired/references.ts';
 import { keyringOf } from '../keys/keyring.ts';
@@ -9,6 +9,7 @@ import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { migrated } from '../rollout/migration.ts';
+import type { Missing } from '../rollout/missing-mounts.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
@@ -17,6 +18,7 @@ import {
   namedReferences,
   optionalApis,
   settledShards,
+  type NamedReference,
   type ReferenceProblem,
   type ReferencedTexts,
 } from './references.ts';
@@ -26,6 +28,10 @@ export type Observation = {
   readonly references: Omit<References, 'rollout'>;
   /** What the spec names and is not there, or not as it must be. */
   readonly problems: readonly ReferenceProblem[];
+  /** Objects that pods would wait for. */
+  readonly missing: Missing;
+  /** The configuration that the spec asks for cannot be made, or would be refused by pods: what they have stays. */
+  readonly isConfigWithheld: boolean;
   readonly children: readonly KubernetesObject[];
   readonly pods: readonly KubernetesObject[];
   /** By UID of the pod; ready pods that did not answer have none. */
@@ -53,22 +59,27 @@ export async function observe(
   const children = caches.children(tonApi.metadata.uid ?? '');
   const pods = caches.pods(tonApi);
   const named = namedReferences(tonApi, caches);
-  const [globalConfig, reports, keyring] = await Promise.all([
+  const [given, reports, keyring] = await Promise.all([
     readGlobalConfigText(tonApi, dependencies, bounds),
     dependencies.reports.read(pods, bounds.signal),
     readKeyring(tonApi, dependencies, bounds),
   ]);
-  const missing = named.flatMap(({ problem }) => problem ?? []);
+  const unresolved = named.flatMap(({ problem }) => problem ?? []);
+  const config = judgeConfig(tonApi, given, children);
   const { settled, lookAgainMs } = settledShards(children, clock.unixMs());
   return {
     references: {
       apis: optionalApis(dependencies.served()),
-      globalConfig,
+      globalConfig: config.globalConfig,
       keyring,
       keyringShardsSettled: settled,
       migrated: migrated(tonApi, children),
     },
-    problems: missing.length > 0 ? missing : problemsOf(tonApi, globalConfig, children),
+    problems: unresolved.some(({ reason }) => reason === 'ConfigMapNotFound')
+      ? unresolved
+      : [...unresolved, ...config.problems],
+    missing: missingOf(tonApi, named, config, children),
+    isConfigWithheld: config.isWithheld,
     children,
     pods,
     reports,
@@ -117,24 +128,56 @@ async function readGlobalConfigText(
   return found && texts.read({ ...reference, namespace }, found.resourceVersion, bounds);
 }
 
-/** What the pods would refuse is told before they get it. */
-function problemsOf(
-  tonApi: TonApi,
-  globalConfig: string | undefined,
-  children: readonly KubernetesObject[],
-): Observation['problems'] {
+/** The configuration as far as it can be made. */
+type JudgedConfig = {
+  /** Text of the referenced ConfigMap: as it is now or, where that is missing or wrong, as the pods were given it last. */
+  readonly globalConfig: string | undefined;
+  readonly problems: readonly ReferenceProblem[];
+  readonly isWithheld: boolean;
+};
+
+/**
+ * Reports what the pods would refuse before they get it. Lite servers that cannot be read leave those that the pods have in force, so that plans and limits
+ * can still change.
+ */
+function judgeConfig(tonApi: TonApi, given: string | undefined, children: readonly KubernetesObject[]): JudgedConfig {
   const reference = tonApi.spec.liteServerConfigRef;
-  if (reference?.kind === 'ConfigMap' && globalConfig === undefined) {
-    return [{ reason: 'KeyMissing', message: `ConfigMap ${reference.name} has no key ${reference.key}` }];
-  }
+  const isReferenced = reference?.kind === 'ConfigMap';
+  const stored = storedConfig(tonApi, children);
   // What was given to the pods was judged before: reading it again at every look would cost more than all the rest.
-  if (isGiven(tonApi, globalConfig, children)) return [];
-  const [message] = configProblems(tonApi, globalConfig);
-  return message === undefined ? [] : [{ reason: 'InvalidReference', message }];
+  const isFit = (text: string | undefined): boolean =>
+    (text !== undefined || !isReferenced) &&
+    (stored === configText(tonApi, text) || configProblems(tonApi, text).length === 0);
+  if (isFit(given)) return { globalConfig: given, problems: [], isWithheld: false };
+  const problems = given === undefined && isReferenced ? [keyMissing(reference)] : [invalid(tonApi, given)];
+  const last = isReferenced && stored !== undefined ? globalConfigOf(stored, reference.key) : undefined;
+  return { globalConfig: last ?? given, problems, isWithheld: !isFit(last) };
 }
 
-function isGiven(tonApi: TonApi, globalConfig: string | undefined, children: readonly KubernetesObject[]): boolean {
+function keyMissing({ name, key }: { readonly name: string; readonly key: string }): ReferenceProblem {
+  return { reason: 'KeyMissing', message: `ConfigMap ${name} has no key ${key}` };
+}
+
+function invalid(tonApi: TonApi, globalConfig: string | undefined): ReferenceProblem {
+  const [message = ''] = configProblems(tonApi, globalConfig);
+  return { reason: 'InvalidReference', message };
+}
+
+/** The configuration that the pods were given last. */
+function storedConfig(tonApi: TonApi, children: readonly KubernetesObject[]): string | undefined {
   const { config } = childNames(tonApi);
-  const given = children.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
-  return given?.data?.[configFile] === configText(tonApi, globalConfig);
+  const found = children.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
+  return found?.data?.[configFile];
+}
+
+/** What pods wait for: Secrets that are named and not there, and the configuration where it was never made. */
+function missingOf(
+  tonApi: TonApi,
+  named: readonly NamedReference[],
+  { isWithheld }: JudgedConfig,
+  children: readonly KubernetesObject[],
+): Missing {
+  const absent = named.filter(({ problem }) => problem !== undefined).map(({ kind, name }) => `${kind} ${name}`);
+  const isConfigless = isWithheld && storedConfig(tonApi, children) === undefined;
+  return new Set([...absent, ...(isConfigless ? [`ConfigMap ${childNames(tonApi).config}`] : [])]);
 }

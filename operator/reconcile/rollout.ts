@@ -11,6 +11,8 @@ type Template = Readonly<Record<string, unknown>>;
 /** A workload whose pods would be replaced by what is wanted now. */
 export type TemplateChange = {
   readonly workload: Workload;
+  /** `spec.template` as it is wanted. */
+  readonly wanted: Template;
   /** `spec.template` as it is live: what a rollout that has to wait keeps. */
   readonly live: Template;
   /** `edit`: a person changed the resource; `operator`: only the operator or its release is another. */
@@ -39,7 +41,7 @@ export function templateChanges(
     if (workload === undefined || present === undefined || hashOf(object) === hashOf(present)) return [];
     const [next, now] = [templateOf(object), templateOf(present)];
     if (compareFields(next, now).length === 0) return [];
-    return [{ workload, live: now, cause: coldHashOf(next) === coldHashOf(now) ? 'operator' : 'edit' }];
+    return [{ workload, wanted: next, live: now, cause: coldHashOf(next) === coldHashOf(now) ? 'operator' : 'edit' }];
   });
 }
 
@@ -53,6 +55,23 @@ export function isRollingOut({ metadata, spec, status }: KubernetesObject): bool
     number(replicas) > number(updatedReplicas) ||
     number(availableReplicas) < number(updatedReplicas)
   );
+}
+
+/**
+ * True when the newest template is out: all pods are of it, and all were available at once since it came. A pod that is lost afterwards, or one more that an
+ * autoscaler asks for, changes nothing of that; the workload's own status remembers it.
+ */
+export function isOut(workload: KubernetesObject): boolean {
+  if (!isRollingOut(workload)) return true;
+  const { metadata, status } = workload;
+  const { observedGeneration, replicas, updatedReplicas, currentRevision, updateRevision } = status ?? {};
+  if (number(observedGeneration) < (metadata.generation ?? 0)) return false;
+  if (workload.kind === 'StatefulSet') return currentRevision !== undefined && currentRevision === updateRevision;
+  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly reason?: string }[];
+  const wasComplete = conditions.some(
+    ({ type, reason }) => type === 'Progressing' && reason === 'NewReplicaSetAvailable',
+  );
+  return wasComplete && number(replicas) === number(updatedReplicas);
 }
 
 /**

@@ -18,6 +18,8 @@ const ownConditions: ReadonlySet<string> = new Set([
   'Progressing',
   'Paused',
   'Stalled',
+  'Reconciling',
+  'ScalingActive',
 ]);
 
 /** Writes the status if it differs from what is there. True when it was written. */

@@ -1,5 +1,6 @@
 import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 
+import { autoscalingProblem } from '../desired/autoscaler.ts';
 import { contentHash } from '../desired/canonical.ts';
 import { hotHash } from '../desired/config-map.ts';
 import { fewestReady } from '../desired/disruption-budget.ts';
@@ -7,12 +8,14 @@ import { childAnnotations, childNames, type Component } from '../desired/names.t
 import { diff, type Change } from '../diff/diff.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Events } from '../kubernetes/events.ts';
-import { keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
+import { keyOf, type Condition, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Outcome, Work } from '../kubernetes/queue.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { admitted, migrationState } from '../rollout/migration.ts';
+import { startsInVain } from '../rollout/missing-mounts.ts';
 import { conditionOf } from '../status/conditions.ts';
+import { failedConditions } from '../status/failure.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
 import { indexState, isReadyPod } from '../status/pods.ts';
 import { summarize } from '../status/summarize.ts';
@@ -28,7 +31,8 @@ import type { PodNudge } from './pod-nudge.ts';
 import type { PodReport } from './pod-reports.ts';
 import type { ReadyTimes } from './ready-times.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
-import { isRollingOut } from './rollout.ts';
+import { refusalOf } from './refusal.ts';
+import { isOut, isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
 import { writeStatus } from './status-writer.ts';
 import type { Keyrings } from './keyrings.ts';
@@ -72,19 +76,17 @@ export function createTonApiReconciler(
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, rollouts, metrics, tracer, clock } = dependencies;
 
-  async function look(tonApi: TonApi, { signal }: Work): Promise<Outcome> {
+  async function look(tonApi: TonApi, work: Work): Promise<Outcome> {
+    const { signal } = work;
     const bounds = { signal };
-    const seen = await spanning(tracer, 'observe', () => observe(tonApi, dependencies, bounds));
-    const decision = await spanning(tracer, 'build', async () =>
-      seen.problems.length > 0 ? undecided(tonApi) : decide(tonApi, seen, dependencies, signal),
-    );
-    const changes = await spanning(tracer, 'diff', () => plan(tonApi, seen, decision, dependencies, bounds));
-    const acted = await carryOut(tonApi, changes, dependencies, bounds);
+    const { seen, decision, changes, held } = await prepare(tonApi, work);
+    const acted = await carryOut(tonApi, changes, dependencies, work);
     trace.getActiveSpan()?.setAttribute('ton.writes', acted.writes);
-    const after = await spanning(tracer, 'status', () => tell(tonApi, seen, decision, acted, bounds));
+    const after = await spanning(tracer, 'status', () => tell(tonApi, { seen, decision, acted, held }, bounds));
     await dependencies.nudge.pods(after.acknowledgement.behind, after.content, bounds);
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
+    if (acted.failure !== undefined) throw acted.failure;
     if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: refusedMs };
     const soonest = [
       seen.lookAgainMs,
@@ -96,16 +98,35 @@ export function createTonApiReconciler(
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
 
+  /** Everything before the first write. A refusal that ends it is written into the status: without it nothing would be. */
+  async function prepare(tonApi: TonApi, work: Work): Promise<Prepared> {
+    const { signal } = work;
+    try {
+      const seen = await spanning(tracer, 'observe', () => observe(tonApi, dependencies, { signal }));
+      const decision = await spanning(tracer, 'build', () => decide(tonApi, seen, dependencies, signal));
+      const planned = await spanning(tracer, 'diff', () => plan(tonApi, seen, decision, dependencies, { signal }));
+      return { seen, decision, ...planned };
+    } catch (error) {
+      const refusal = refusalOf(error, work.failures);
+      if (refusal !== undefined) await tellFailure(tonApi, refusal, { signal });
+      throw error;
+    }
+  }
+
+  async function tellFailure(tonApi: TonApi, refusal: Refusal, bounds: RequestBounds): Promise<void> {
+    const { metadata, status: previous } = tonApi;
+    const conditions = failedConditions(previous?.conditions, refusal, metadata.generation, clock.unixMs());
+    const status = { ...previous, conditions };
+    const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
+    note(tonApi, status, caches.children(metadata.uid ?? ''));
+    if (written) await tellTransitions(tonApi, status, bounds);
+  }
+
   /** The status from what is there after the work; and what pods are behind the configuration. */
-  async function tell(
-    tonApi: TonApi,
-    seen: Observation,
-    decision: Decision,
-    acted: Acted,
-    bounds: RequestBounds,
-  ): Promise<Told> {
+  async function tell(tonApi: TonApi, done: Done, bounds: RequestBounds): Promise<Told> {
+    const { seen } = done;
     const live = caches.children(tonApi.metadata.uid ?? '');
-    const observed = observedNow(tonApi, live, seen, decision, acted.refusals, dependencies);
+    const observed = observedNow(tonApi, live, done, dependencies);
     const status = summarize(tonApi, observed, clock.unixMs());
     const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
     note(tonApi, status, live);
@@ -140,8 +161,7 @@ export function createTonApiReconciler(
       const previous = conditionOf(before, condition.type);
       if (!told.has(condition.type) || previous?.reason === condition.reason) continue;
       if (previous === undefined && condition.status === 'Unknown') continue;
-      const isBad = condition.type === 'Stalled' || warnings.has(condition.reason);
-      const type = isBad ? 'Warning' : 'Normal';
+      const type = isProblem(condition) ? 'Warning' : 'Normal';
       const happening = { type, reason: condition.reason, action: 'Reconcile', note: condition.message } as const;
       await dependencies.events.record(tonApi, happening, bounds.signal);
     }
@@ -169,14 +189,26 @@ export function createTonApiReconciler(
 /** Conditions whose changes become events: the others follow from them. */
 const told: ReadonlySet<string> = new Set(['Ready', 'Progressing', 'Stalled', 'Paused']);
 
-const warnings: ReadonlySet<string> = new Set([
-  'RolledBack',
-  'FieldFight',
-  'ProgressDeadlineExceeded',
-  'MigrationFailed',
-  'NoReadyPods',
-  'LiteServersUnreachable',
+/** Reasons of a resource on its way: no problem, though it is not Ready. */
+const underWay: ReadonlySet<string> = new Set([
+  'AutoscalerPending',
+  'CanaryHold',
+  'CatchingUp',
+  'ChangesSuspended',
+  'Migrating',
+  'MigrationRunning',
+  'Propagating',
+  'RollingOut',
 ]);
+
+/** Reasons of Progressing that are a problem. */
+const warnings: ReadonlySet<string> = new Set(['RolledBack', 'FieldFight', 'ProgressDeadlineExceeded']);
+
+/** A problem is an event of type Warning, whatever condition reports it. */
+function isProblem({ type, status, reason }: Condition): boolean {
+  if (type === 'Stalled' || warnings.has(reason)) return true;
+  return type === 'Ready' && status !== 'True' && !underWay.has(reason);
+}
 
 /** A pipeline that put its `traceparent` on the resource finds the work in its own trace (operator sheet 6.3). */
 function linkedContext(tonApi: TonApi): ReturnType<typeof context.active> {
@@ -186,24 +218,39 @@ function linkedContext(tonApi: TonApi): ReturnType<typeof context.active> {
     : propagation.extract(trace.deleteSpan(context.active()), { traceparent });
 }
 
-/** While something is missing nothing is wanted anew: what runs goes on. */
-function undecided({ status }: TonApi): Decision {
-  const hash = status?.rollout?.hash ?? '';
-  return { desired: [], rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
-}
+/** A plan, and what of it has to wait. */
+type Planned = { readonly changes: readonly Change[]; readonly held: readonly Change[] };
 
-/** What would have to be written; nothing while something that the spec names is missing. */
+/** Everything that is known before the first write. */
+type Prepared = Planned & { readonly seen: Observation; readonly decision: Decision };
+
+/** Everything that is known after the last write. */
+type Done = Omit<Prepared, 'changes'> & { readonly acted: Acted };
+
+/**
+ * The changes to be made now, and those that wait: for a schema, for what pods would mount, for a configuration that the pods would take. What needs none of
+ * them is never held back.
+ */
 export async function plan(
   tonApi: TonApi,
   seen: Observation,
   { desired }: Decision,
   { client, release }: Pick<TonApiDependencies, 'client' | 'release'>,
   bounds: RequestBounds,
-): Promise<Change[]> {
-  if (seen.problems.length > 0) return [];
+): Promise<Planned> {
   const others = await foreignNamesakes(tonApi, desired, seen.children, client, bounds);
-  const changes = diff(tonApi, desired, [...seen.children, ...others]);
-  return admitted(changes, migrationState(tonApi, release.schemaVersion, seen.children));
+  const all = diff(tonApi, desired, [...seen.children, ...others]);
+  const wanted = seen.isConfigWithheld ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
+  const startable = wanted.filter((change) => !startsInVain(change, seen.missing));
+  const changes = admitted(startable, migrationState(tonApi, release.schemaVersion, seen.children));
+  return { changes, held: all.filter((change) => !changes.includes(change)) };
+}
+
+/** The configuration, and network policies that let pods reach the lite servers in it. A policy that is not there yet only closes what would be open. */
+function isOfConfig(tonApi: TonApi, change: Change): boolean {
+  const { kind, metadata } = change.action === 'delete' ? change.live : change.desired.object;
+  if (kind === 'NetworkPolicy') return change.action !== 'create';
+  return kind === 'ConfigMap' && metadata.name === childNames(tonApi).config;
 }
 
 /** Writes what is to be written: nothing while paused, the plan alone where a plan is asked for. */
@@ -211,14 +258,33 @@ async function carryOut(
   tonApi: TonApi,
   changes: readonly Change[],
   dependencies: TonApiDependencies,
-  bounds: RequestBounds,
+  { signal, failures }: Work,
 ): Promise<Acted> {
-  const nothing: Acted = { writes: 0, refusals: [], lookAgainMs: undefined };
-  const isPlanned = annotationOf(tonApi, 'plan') === 'true';
+  const undone = changes.filter(isOfAuthor);
+  const nothing: Acted = { writes: 0, refusals: [], undone, failure: undefined, lookAgainMs: undefined };
+  const isPlanned = isPlan(tonApi);
   if (annotationOf(tonApi, 'paused') !== undefined && !isPlanned) return { ...nothing, refusals: refusalsOf(changes) };
-  if (!isPlanned) return act(tonApi, changes, dependencies, bounds);
-  await showPlan(tonApi, changes, dependencies, bounds);
+  if (!isPlanned) return act(tonApi, changes, dependencies, { signal }, failures);
+  await showPlan(tonApi, changes, dependencies, { signal });
   return nothing;
+}
+
+/** Not a foreign edit that is to be undone, nor an object that is another's. */
+function isOfAuthor(change: Change): boolean {
+  return change.action === 'update' ? change.cause === 'edit' : change.action !== 'refuse';
+}
+
+function isPlan(tonApi: TonApi): boolean {
+  return annotationOf(tonApi, 'plan') === 'true';
+}
+
+/** Objects that a pause or a plan keeps as they are: the plan's own is none of them. */
+function suspendedOf(tonApi: TonApi, { undone }: Acted): string[] {
+  if (annotationOf(tonApi, 'paused') === undefined && !isPlan(tonApi)) return [];
+  return undone
+    .map((change) => (change.action === 'delete' ? change.live : change.desired.object))
+    .filter(({ metadata }) => metadata.name !== childNames(tonApi).plan)
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
 
 function refusalsOf(changes: readonly Change[]): Refusal[] {
@@ -248,9 +314,7 @@ async function showPlan(
 function observedNow(
   tonApi: TonApi,
   live: readonly KubernetesObject[],
-  seen: Observation,
-  decision: Decision,
-  refusals: readonly Refusal[],
+  { seen, decision, acted, held }: Done,
   { release, drift, served }: Pick<TonApiDependencies, 'release' | 'drift' | 'served'>,
 ): Observed {
   return {
@@ -259,14 +323,17 @@ function observedNow(
     metadataPods: podsOf(seen, ['metadata']),
     says: seen.reports,
     problems: seen.problems,
-    refusals: [...refusals, ...seen.problems.flatMap(asRefusal)],
+    otherPods: podsOf(seen, ['indexer', 'redis']),
+    refusals: [...acted.refusals, ...seen.problems.flatMap(asRefusal)],
+    suspended: suspendedOf(tonApi, acted),
     unserved: unserved(tonApi, served()),
-    hotHash: seen.problems.length > 0 ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
-    readyMin: fewestReady(tonApi, seen.references),
+    scalingProblem: autoscalingProblem(tonApi, seen.references, release),
+    hotHash: seen.isConfigWithheld ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
+    readyMin: fewestReady(tonApi),
     migration: migrationState(tonApi, release.schemaVersion, live, seen.pods),
     indexer: indexState(seen.pods, seen.reports),
     keys: seen.references.keyring.length,
-    rollout: rolloutNow(tonApi, live, decision.rollout),
+    rollout: rolloutNow(tonApi, live, decision.rollout, [...held, ...acted.undone]),
     fights: live
       .filter(({ metadata }) => drift.isFight(metadata.uid ?? ''))
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
@@ -302,11 +369,26 @@ function unserved({ spec }: TonApi, served: ReadonlySet<OptionalKind>): Optional
   return (Object.keys(asked) as OptionalKind[]).filter((kind) => asked[kind] && !served.has(kind));
 }
 
-/** What was decided, or, where nothing is held back, whether pods are still being replaced. */
-function rolloutNow(tonApi: TonApi, live: readonly KubernetesObject[], decided: RolloutView): RolloutView {
+/** The decided view or, where no decision holds a template back, whether every workload has its newest template out. */
+function rolloutNow(
+  tonApi: TonApi,
+  live: readonly KubernetesObject[],
+  decided: RolloutView,
+  undone: readonly Change[],
+): RolloutView {
   if (decided.phase !== 'settled') return decided;
-  const api = apiOf(tonApi, live);
-  return { hash: decided.hash, phase: api === undefined || isRollingOut(api) ? 'rolling' : 'settled' };
+  const { hash } = decided;
+  const waits = undone.some((change) => change.action !== 'delete' && workloads.has(change.desired.object.kind));
+  const isRolling =
+    apiOf(tonApi, live) === undefined || waits || live.some((child) => isWorkload(tonApi, child) && !isOut(child));
+  return { hash, phase: isRolling ? 'rolling' : 'settled' };
+}
+
+const workloads: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
+
+/** A canary that has ended goes by itself. */
+function isWorkload(tonApi: TonApi, { kind, metadata }: KubernetesObject): boolean {
+  return workloads.has(kind) && metadata.name !== childNames(tonApi).canary && metadata.deletionTimestamp === undefined;
 }
 
 function apiOf(tonApi: TonApi, live: readonly KubernetesObject[]): KubernetesObject | undefined {
@@ -314,5 +396,5 @@ function apiOf(tonApi: TonApi, live: readonly KubernetesObject[]): KubernetesObj
 }
 
 function isBusy(live: readonly KubernetesObject[]): boolean {
-  return live.some((child) => (child.kind === 'Deployment' || child.kind === 'StatefulSet') && isRollingOut(child));
+  return live.some((child) => workloads.has(child.kind) && isRollingOut(child));
 }

@@ -11,10 +11,12 @@ import type { Outcome, Work } from '../kubernetes/queue.ts';
 import { resources } from '../kubernetes/resources.ts';
 import { annotationOf, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
 import { conditionOf } from '../status/conditions.ts';
+import { failedConditions } from '../status/failure.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import type { ReadyTimes } from './ready-times.ts';
+import { refusalOf } from './refusal.ts';
 import type { Revocations } from './revocations.ts';
 import { spanning } from './spans.ts';
 import { writeStatus } from './status-writer.ts';
@@ -75,6 +77,22 @@ export function createTonApiKeyReconciler(
       randomBytes: dependencies.randomBytes,
       nowMs: clock.unixMs(),
     });
+  }
+
+  /** A refusal that ends the look is written into the status: without it nothing would be. */
+  async function reportedLook(tonApiKey: TonApiKey, work: Work): Promise<Outcome> {
+    try {
+      return await look(tonApiKey, work);
+    } catch (error) {
+      const refusal = refusalOf(error, work.failures);
+      const { metadata, status } = tonApiKey;
+      if (refusal !== undefined && metadata.deletionTimestamp === undefined) {
+        metrics.refused(tonApiKey.kind, refusal.reason);
+        const conditions = failedConditions(status?.conditions, refusal, metadata.generation, clock.unixMs());
+        await tell(tonApiKey, { ...status, conditions }, work);
+      }
+      throw error;
+    }
   }
 
   async function look(tonApiKey: TonApiKey, { signal }: Work): Promise<Outcome> {
@@ -166,6 +184,6 @@ export function createTonApiKeyReconciler(
       'k8s.object.name': tonApiKey.metadata.name,
       'k8s.object.generation': tonApiKey.metadata.generation ?? 0,
     };
-    return spanning(tracer, 'reconcile TonApiKey', () => look(tonApiKey, work), attributes);
+    return spanning(tracer, 'reconcile TonApiKey', () => reportedLook(tonApiKey, work), attributes);
   };
 }

@@ -1,4 +1,5 @@
 import { isMigrated, migrationKey } from '../desired/indexer.ts';
+import { mountsDatabase } from '../desired/mounts.ts';
 import { childAnnotations, childNames, type Migrated } from '../desired/names.ts';
 import type { Change } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
@@ -41,20 +42,17 @@ export function migrationState(
 }
 
 /**
- * The changes that may be made before the schema is there (operator sheet 4.1, 5.2): configuration and the migration itself, and whatever leaves running
- * pods alone. New pods and new templates wait.
+ * The changes that may be made before the schema is there (operator sheet 4.1, 5.2): all but new pods and new templates that need the database.
  */
 export function admitted(changes: readonly Change[], { state }: MigrationState): Change[] {
   if (state === 'notNeeded' || state === 'current') return [...changes];
   return changes.filter((change) => {
     if (change.action === 'delete' || change.action === 'refuse') return true;
     const { stage, object } = change.desired;
-    if (stage === 'config' || stage === 'migration') return true;
-    return change.action === 'update' ? !change.restart.restart : !startsPods.has(object.kind);
+    if (stage === 'migration' || !mountsDatabase(object.spec?.['template'] ?? {})) return true;
+    return change.action === 'update' && !change.restart.restart;
   });
 }
-
-const startsPods: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
 
 function migrationOf({ metadata }: KubernetesObject): Migrated | undefined {
   const { [childAnnotations.schemaVersion]: schema, [childAnnotations.migrationKey]: key } = metadata.annotations ?? {};

@@ -4,7 +4,7 @@ import type { TonApi } from '../resource.ts';
 import type { MigrationState } from '../rollout/migration.ts';
 import { ordinal, type Finding } from './conditions.ts';
 import type { Observed } from './observed.ts';
-import { exceededDeadline, isReadyPod, waitingReason } from './pods.ts';
+import { exceededDeadline, isReadyPod, replicaFailure, waitingReason } from './pods.ts';
 
 type Found = Omit<Finding, 'type'>;
 
@@ -52,7 +52,7 @@ export function migration(schema: MigrationState): Finding {
 }
 
 /** Whether enough pods are ready, and if not, what the others say. */
-export function availability({ pods, says, readyMin }: Observed): Finding {
+export function availability({ live, pods, says, readyMin }: Observed): Finding {
   const type = 'Available';
   const ready = pods.filter(isReadyPod);
   if (ready.length >= readyMin) {
@@ -60,7 +60,8 @@ export function availability({ pods, says, readyMin }: Observed): Finding {
   }
   const others = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
   const unreachable = others.some((pod) => says.get(pod.metadata.uid ?? '')?.liteServers?.usable === 0);
-  const causes = [...new Set(others.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined))];
+  const found = [...live.map(replicaFailure), ...others.map((pod) => causeOf(pod, says))];
+  const causes = [...new Set(found.filter((cause) => cause !== undefined))];
   const what = ready.length === 0 ? 'no pod is ready' : `fewer than ${readyMin} pods are ready`;
   const reason = unreachable ? 'LiteServersUnreachable' : ready.length === 0 ? 'NoReadyPods' : 'TooFewReadyPods';
   return { type, status: 'False', reason, message: [what, ...causes.slice(0, shownMax)].join('; '), waits: true };
@@ -149,7 +150,9 @@ export function progress(observed: Observed, deployment: KubernetesObject | unde
   return { type, ...rolling(observed, deployment) };
 }
 
-function rolling({ rollout, pods }: Observed, deployment: KubernetesObject | undefined): Found {
+/** Whether the newest template is out, as far as the operator itself and the pods are concerned; a person's hand on a field is another matter. */
+export function rolling(observed: Observed, deployment: KubernetesObject | undefined): Found {
+  const { rollout } = observed;
   switch (rollout.phase) {
     case 'waiting': {
       const message = `waits for a rollout slot, ${ordinal(rollout.position)} of ${rollout.waiting}`;
@@ -171,15 +174,27 @@ function rolling({ rollout, pods }: Observed, deployment: KubernetesObject | und
     case 'settled':
       return { status: 'False', reason: 'RolledOut', message: 'all pods are of the wanted template' };
     default:
-      return deployment && exceededDeadline(deployment) ? stuck(pods) : underWay;
+      return underWay(observed, deployment, rollout.waits);
   }
 }
 
-/** Pods that never become ready: the old ones go on, and nothing more happens by itself. */
-function stuck(pods: Observed['pods']): Found {
-  const causes = [...new Set(pods.map(waitingReason).filter((cause) => cause !== undefined))];
-  const message = ['the new pods do not become ready', ...causes.slice(0, shownMax)].join('; ');
-  return { status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };
+/** Pods are replaced; those that cannot start say why, and after the deadline nothing more happens by itself. */
+function underWay(observed: Observed, deployment: KubernetesObject | undefined, waits: string | undefined): Found {
+  const causes = podCauses(observed);
+  const because = (head: string): string => [head, ...causes.slice(0, shownMax)].join('; ');
+  if (deployment && exceededDeadline(deployment)) {
+    const message = because('the new pods do not become ready');
+    return { status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };
+  }
+  const head = waits === undefined ? 'replaces pods' : `new pods wait for ${waits}`;
+  return { status: 'True', reason: 'RollingOut', message: because(head), waits: true };
 }
 
-const underWay: Found = { status: 'True', reason: 'RollingOut', message: 'replaces pods', waits: true };
+/** Why pods do not start, in the words of their controllers and of the kubelet, each once. */
+function podCauses({ live, pods, metadataPods, otherPods = [] }: Observed): string[] {
+  const starting = [...pods, ...metadataPods, ...otherPods].filter(
+    (pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined,
+  );
+  const causes = [...live.map(replicaFailure), ...starting.map(waitingReason)];
+  return [...new Set(causes.filter((cause) => cause !== undefined))];
+}

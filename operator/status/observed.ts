@@ -5,12 +5,27 @@ import type { IndexState, PodSays } from './pods.ts';
 /** Something that the spec names and that is not as it must be. */
 export type ReferenceProblem = { readonly reason: string; readonly message: string };
 
-/** What only a person can change: no retry helps. */
-export type Refusal = { readonly reason: 'NameTaken' | 'InvalidReference'; readonly message: string };
+/** Something that is wanted and that the API server, or the cluster as it is, does not take. */
+export type Refusal = {
+  readonly reason:
+    | 'NameTaken'
+    | 'InvalidReference'
+    | 'InvalidValue'
+    | 'AdmissionDenied'
+    | 'QuotaExceeded'
+    | 'Forbidden'
+    | 'WebhookUnavailable'
+    | 'ServerError';
+  readonly message: string;
+  /** A later try may succeed without a person. Absent: only a person can change it. */
+  readonly retried?: true;
+};
 
 /** Where the rollout of the API's template is. `hash` is of the template that is wanted. */
 export type RolloutView = { readonly hash: string } & (
-  | { readonly phase: 'settled' | 'rolling' }
+  | { readonly phase: 'settled' }
+  /** Pods are replaced or made; `waits` says why they are not yet. */
+  | { readonly phase: 'rolling'; readonly waits?: string }
   /** Waits for its turn among the TonApis that an upgrade of the operator changes. */
   | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number }
   /** The template of an older operator is kept until the TonApi is edited. */
@@ -27,12 +42,18 @@ export type Observed = {
   readonly pods: readonly KubernetesObject[];
   /** Pods that fetch what tokens keep outside of the chain. */
   readonly metadataPods: readonly KubernetesObject[];
+  /** Pods of the indexer and of the embedded Redis. */
+  readonly otherPods?: readonly KubernetesObject[];
   /** What pods say, by UID. */
   readonly says: ReadonlyMap<string, PodSays>;
   readonly problems: readonly ReferenceProblem[];
   readonly refusals: readonly Refusal[];
+  /** Changes of the spec that wait for the end of a pause or of a plan, as `Deployment x`. */
+  readonly suspended?: readonly string[];
   /** Parts that are left out because the cluster lacks their API: `ServiceMonitor`. */
   readonly unserved: readonly string[];
+  /** Why the wanted autoscaling cannot work here. */
+  readonly scalingProblem?: ReferenceProblem | undefined;
   /** Hash that every ready pod must report. */
   readonly hotHash: string;
   /** Ready pods that make the API available. */

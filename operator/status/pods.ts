@@ -21,17 +21,59 @@ export function isReadyPod({ metadata, status }: KubernetesObject): boolean {
   return metadata.deletionTimestamp === undefined && conditionStatus(status, 'Ready') === 'True';
 }
 
-/** Why the pod's container does not run, as `ImagePullBackOff: ...`; undefined when it does. */
+type ContainerState = {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly message?: string };
+};
+type ContainerStatus = {
+  readonly ready?: boolean;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+};
+
+/** Characters that a status shows of what a container said at its end. */
+const lastWordsMax = 300;
+
+/** Why the pod's containers do not run, as `ImagePullBackOff: ...`; undefined when they do, or are about to. */
 export function waitingReason({ status }: KubernetesObject): string | undefined {
-  const containers = (status?.['containerStatuses'] ?? []) as readonly {
-    readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
-  }[];
-  const waiting = containers.map(({ state }) => state?.waiting).find((found) => found !== undefined);
-  if (waiting !== undefined && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing') {
-    return [waiting.reason, waiting.message].filter((text) => text !== undefined && text !== '').join(': ');
-  }
+  const containers = ['initContainerStatuses', 'containerStatuses'].flatMap(
+    (field) => (status?.[field] ?? []) as readonly ContainerStatus[],
+  );
+  const [reason] = containers.map(containerReason).filter((found) => found !== undefined);
+  if (reason !== undefined) return reason;
   return conditionStatus(status, 'PodScheduled') === 'False' ? 'no node has room for it' : undefined;
 }
+
+/**
+ * A container that ended before is said to loop whether it waits for its next start, starts or has just ended: the same words all the time, so that a status
+ * is not written at each turn.
+ */
+function containerReason({ ready, state, lastState }: ContainerStatus): string | undefined {
+  const ended = state?.terminated ?? lastState?.terminated;
+  if (ended !== undefined && ready !== true && ended.exitCode !== 0) {
+    const words = ended.message?.trim().replaceAll(/\s+/g, ' ').slice(-lastWordsMax);
+    const cause = `exit code ${ended.exitCode} (${ended.reason ?? 'Error'})`;
+    return ['CrashLoopBackOff', cause, words].filter((text) => text !== undefined && text !== '').join(': ');
+  }
+  const waiting = state?.waiting;
+  if (waiting === undefined || waiting.reason === 'ContainerCreating' || waiting.reason === 'PodInitializing')
+    return undefined;
+  return [waiting.reason, waiting.message].filter((text) => text !== undefined && text !== '').join(': ');
+}
+
+/** Why a workload has fewer pods than it wants, in the words of its controller: a quota, a ServiceAccount that is not there, an admission that denies. */
+export function replicaFailure({ status }: KubernetesObject): string | undefined {
+  const conditions = (status?.['conditions'] ?? []) as readonly StatusCondition[];
+  const failure = conditions.find(({ type, status: value }) => type === 'ReplicaFailure' && value === 'True');
+  return failure && `ReplicaFailure: ${failure.message ?? failure.reason ?? ''}`;
+}
+
+type StatusCondition = {
+  readonly type: string;
+  readonly status?: string;
+  readonly reason?: string;
+  readonly message?: string;
+};
 
 /** The worst that pods of the indexer say of the index; undefined while none says anything. */
 export function indexState(

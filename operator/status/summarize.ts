@@ -4,8 +4,18 @@ import { childNames, selectorLabels, selectorText } from '../desired/names.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { settleConditions, type Finding } from './conditions.ts';
-import { availability, configuration, fetching, indexing, migration, progress, referencing } from './findings.ts';
+import {
+  availability,
+  configuration,
+  fetching,
+  indexing,
+  migration,
+  progress,
+  referencing,
+  rolling,
+} from './findings.ts';
 import type { Observed, Refusal } from './observed.ts';
+import { scaling } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
 /**
@@ -49,41 +59,101 @@ export function templateHash(template: Readonly<Record<string, unknown>>): strin
 
 /** Those that Ready sums up, in the order in which one keeps the next from holding; then those that tell what goes on. */
 function findingsOf(tonApi: TonApi, observed: Observed, deployment: KubernetesObject | undefined): Finding[] {
-  const needed = [
+  const shown = [
     referencing(tonApi, observed),
     migration(observed.migration),
     availability(observed),
     configuration(observed),
     indexing(tonApi, observed),
     fetching(tonApi, observed, deploymentOf(observed, childNames(tonApi).metadata)),
+    ...scaling(tonApi, observed),
   ];
+  const needed = [...suspension(observed), ...shown.slice(0, 4), rolledOut(observed, deployment), ...shown.slice(4)];
+  const failing = needed.find(({ status }) => status !== 'True');
+  const ready = readiness(failing, observed);
   const paused = annotationOf(tonApi, 'paused');
-  const [refusal] = observed.refusals;
   return [
-    readiness(needed, observed),
-    ...needed,
+    ready,
+    ...shown,
     progress(observed, deployment),
     ...(paused === undefined
       ? []
       : [{ type: 'Paused', status: 'True', reason: 'PausedByAnnotation', message: paused } as const]),
-    ...(refusal === undefined ? [] : [{ type: 'Stalled', status: 'True', ...refused(refusal, observed) } as const]),
+    ...standing(ready, failing, observed),
   ];
 }
 
-function readiness(needed: readonly Finding[], observed: Observed): Finding {
-  const [refusal] = observed.refusals;
+function readiness(failing: Finding | undefined, observed: Observed): Finding {
+  const refusal = firstRefusal(observed);
   if (refusal !== undefined) return { type: 'Ready', status: 'False', ...refused(refusal, observed) };
-  const failing = needed.find(({ status }) => status !== 'True');
   if (failing === undefined)
     return { type: 'Ready', status: 'True', reason: 'Serving', message: 'everything that is wanted is there' };
   return { ...failing, type: 'Ready', message: `${failing.type}: ${failing.message}` };
+}
+
+/**
+ * Not so while pods of the newest template are made or replaced, nor after it was given up. A template that only another operator brings, and that waits for
+ * its turn or is held by policy, leaves the resource as its author wants it.
+ */
+function rolledOut(observed: Observed, deployment: KubernetesObject | undefined): Finding {
+  const type = 'Progressing';
+  const { phase } = observed.rollout;
+  const found = rolling(observed, deployment);
+  return {
+    type,
+    ...found,
+    status: phase === 'rolling' || phase === 'canary' || phase === 'rolledBack' ? 'False' : 'True',
+  };
+}
+
+/** What the author changed and nobody has carried out: a pause or a plan holds it back. */
+function suspension({ suspended = [] }: Observed): Finding[] {
+  if (suspended.length === 0) return [];
+  const shown = suspended.slice(0, shownMax).join(', ');
+  const more = suspended.length > shownMax ? ` and ${suspended.length - shownMax} more` : '';
+  const message = `changes wait until the annotation is gone: ${shown}${more}`;
+  return [{ type: 'Suspended', status: 'False', reason: 'ChangesSuspended', message, waits: true }];
+}
+
+/** Objects that a message names. */
+const shownMax = 3;
+
+/** Reasons that no retry of ours ends: a person must act. */
+const endReasons: ReadonlySet<string> = new Set(['MigrationFailed', 'ProgressDeadlineExceeded', 'RolledBack']);
+
+/** Conditions that can get worse later, with everything as it is wanted: then nothing is under way. */
+const runningTypes: ReadonlySet<string> = new Set(['Available', 'ScalingActive']);
+
+/**
+ * Where a resource that is not Ready stands, by kstatus: `Stalled` when only a person helps, `Reconciling` while something is under way. Each is there only
+ * while it is True.
+ */
+function standing(ready: Finding, failing: Finding | undefined, observed: Observed): Finding[] {
+  if (ready.status === 'True') return [];
+  const { reason, message, waits } = ready;
+  const found = { status: 'True', reason, message, ...(waits !== undefined && { waits }) } as const;
+  const refusal = firstRefusal(observed);
+  const isStalled = refusal === undefined ? endReasons.has(reason) : refusal.retried !== true;
+  if (isStalled) return [{ type: 'Stalled', ...found }];
+  return refusal === undefined && isBroken(failing, observed) ? [] : [{ type: 'Reconciling', ...found }];
+}
+
+/** Something that was as it is wanted is so no more. */
+function isBroken(failing: Finding | undefined, { rollout: { phase } }: Observed): boolean {
+  if (failing?.status !== 'False' || phase === 'rolling' || phase === 'canary') return false;
+  return runningTypes.has(failing.type) || (failing.type === 'IndexerLive' && failing.reason === 'Stalled');
+}
+
+/** The one that a person must see first. */
+function firstRefusal({ refusals }: Observed): Refusal | undefined {
+  return refusals.find(({ retried }) => retried !== true) ?? refusals[0];
 }
 
 function deploymentOf({ live }: Observed, name: string): KubernetesObject | undefined {
   return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
 }
 
-/** Waits for a person. */
+/** With the words of all that is refused. */
 function refused({ reason }: Refusal, { refusals }: Observed): Pick<Finding, 'reason' | 'message' | 'waits'> {
   return { reason, message: refusals.map(({ message }) => message).join('; '), waits: true };
 }

@@ -215,9 +215,9 @@ export type TonApi = {
       readonly minReplicas: number;
       /** Most pods. */
       readonly maxReplicas: number;
-      /** Percent of the CPU request that pods should use on average. */
+      /** Percent of the CPU request that pods should use on average. Needs nothing but metrics-server. */
       readonly targetCPUUtilization?: number;
-      /** Requests a second that a pod should serve on average. */
+      /** Requests a second that a pod should serve on average. An HPA needs a cluster that serves the metric ton_requests_per_second, KEDA a Prometheus that the operator was given; ScalingActive in the status reports what is missing. */
       readonly targetRequestsPerSecond?: number;
       /** How long the load must have been lower before pods are removed, as 5m. */
       readonly scaleDownStabilization: string;
@@ -376,7 +376,7 @@ export type TonApi = {
       /** Percent of the traffic on the new pods. */
       readonly weight?: number;
     };
-    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive and MetadataRunning; Progressing, Paused and Stalled tell what goes on. */
+    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive, MetadataRunning, ScalingActive and the rollout; Progressing and Paused report what goes on; Stalled and Reconciling are there while they hold, as kstatus reads them. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;
@@ -455,7 +455,7 @@ export type TonApiKey = {
     readonly nextRotationTime?: string;
     /** The value of spec.rotation.trigger that was acted on last. */
     readonly lastHandledTrigger?: string;
-    /** Ready, ReferencesResolved, Stalled. */
+    /** Ready, ReferencesResolved; Stalled and Reconciling while they hold. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;

@@ -112,23 +112,139 @@ describe('the status of a TonApi', () => {
       'False/UpgradeHeld',
       /until the resource is edited.*, since/,
     ],
+  ])(
+    'reports in Progressing that another operator’s template waits for %s, and Ready stays',
+    (_case, rollout, expected, message) => {
+      const status = summarize(sample('smallest'), healthy({ rollout }), noonMs);
+      expect(shown(status)).toMatchObject({ Progressing: expected, Ready: 'True/Serving' });
+      expect(conditionOf(status, 'Progressing')?.message).toMatch(message);
+      expect(standing(status)).toEqual({});
+    },
+  );
+
+  it.each<[string, Observed['rollout'], string, RegExp, Record<string, string>]>([
     [
       'requests to a canary',
       { hash: 'h', phase: 'canary', step: 0, weight: 5, why: 'waits for 500 requests' },
       'True/CanaryHold',
       /step 1 with 5 % of the traffic: waits for 500 requests/,
+      { Reconciling: 'True/CanaryHold' },
     ],
     [
       'a better template',
       { hash: 'h', phase: 'rolledBack', why: '30 of 500 requests failed' },
       'False/RolledBack',
       /given up: 30 of 500/,
+      { Stalled: 'True/RolledBack' },
     ],
-    ['new pods', { hash: 'h', phase: 'rolling' }, 'True/RollingOut', /replaces pods, since/],
-  ])('tells in Progressing that a rollout waits for %s, and Ready stays', (_case, rollout, expected, message) => {
+    [
+      'new pods',
+      { hash: 'h', phase: 'rolling' },
+      'True/RollingOut',
+      /replaces pods, since/,
+      { Reconciling: 'True/RollingOut' },
+    ],
+    [
+      'a Secret',
+      { hash: 'h', phase: 'rolling', waits: 'Secret redis' },
+      'True/RollingOut',
+      /new pods wait for Secret redis, since/,
+      { Reconciling: 'True/RollingOut' },
+    ],
+  ])('is not Ready while its newest template waits for %s', (_case, rollout, expected, message, stands) => {
     const status = summarize(sample('smallest'), healthy({ rollout }), noonMs);
-    expect(shown(status)).toMatchObject({ Progressing: expected, Ready: 'True/Serving' });
+    expect(shown(status)).toMatchObject({ Progressing: expected, Ready: expected.replace('True', 'False') });
     expect(conditionOf(status, 'Progressing')?.message).toMatch(message);
+    expect(conditionOf(status, 'Ready')?.message).toMatch(message);
+    expect(standing(status)).toEqual(stands);
+  });
+
+  it.each<[string, Partial<Observed>, RegExp]>([
+    [
+      'an image that cannot be pulled',
+      { pods: [pod('a', true), pod('b', true), pod('c', false, { reason: 'ErrImagePull', message: 'no such tag' })] },
+      /replaces pods; ErrImagePull: no such tag, since/,
+    ],
+    [
+      'a container that ends again and again',
+      { otherPods: [ending('i', { exitCode: 1, reason: 'Error', message: 'no\nroute' })] },
+      /replaces pods; CrashLoopBackOff: exit code 1 \(Error\): no route, since/,
+    ],
+    [
+      'a quota',
+      {
+        live: [
+          deployment({
+            conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }],
+          }),
+        ],
+      },
+      /replaces pods; ReplicaFailure: exceeded quota, since/,
+    ],
+  ])('names in Ready why new pods do not start: %s', (_case, changes, message) => {
+    const rollout = { hash: 'h', phase: 'rolling' } as const;
+    const status = summarize(sample('smallest'), healthy({ rollout, ...changes }), noonMs);
+    expect(conditionOf(status, 'Ready')).toMatchObject({ status: 'False', message: expect.stringMatching(message) });
+  });
+
+  it('says the same of a container that loops, whether it waits, runs or has just ended', () => {
+    const last = { terminated: { exitCode: 137, reason: 'OOMKilled' } };
+    const turns = [
+      { state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 20s' } }, lastState: last },
+      { state: { running: {} }, lastState: last },
+      { state: last },
+    ];
+    const messages = turns.map((container) => {
+      const looping = pod('a', false);
+      const pods = [{ ...looping, status: { ...looping.status, containerStatuses: [{ ready: false, ...container }] } }];
+      return conditionOf(summarize(sample('smallest'), healthy({ pods }), noonMs), 'Ready')?.message;
+    });
+    expect(new Set(messages)).toEqual(
+      new Set(['Available: no pod is ready; CrashLoopBackOff: exit code 137 (OOMKilled), since 2026-11-21T12:00:00Z']),
+    );
+  });
+
+  it.each<[string, Partial<Observed>, Record<string, string>]>([
+    ['nothing is wrong', {}, {}],
+    [
+      'a person must change a value',
+      { refusals: [{ reason: 'InvalidValue', message: 'x' }] },
+      { Stalled: 'True/InvalidValue' },
+    ],
+    [
+      'a webhook is away',
+      { refusals: [{ reason: 'WebhookUnavailable', message: 'x', retried: true }] },
+      { Reconciling: 'True/WebhookUnavailable' },
+    ],
+    [
+      'one refusal ends by itself and another does not',
+      {
+        refusals: [
+          { reason: 'ServerError', message: 'x', retried: true },
+          { reason: 'QuotaExceeded', message: 'y' },
+        ],
+      },
+      { Stalled: 'True/QuotaExceeded' },
+    ],
+    [
+      'a reference is missing',
+      { problems: [{ reason: 'SecretNotFound', message: 'x' }] },
+      { Reconciling: 'True/SecretNotFound' },
+    ],
+    ['a migration failed', { migration: { state: 'failed', message: 'x' } }, { Stalled: 'True/MigrationFailed' }],
+    ['pods that were ready are lost', { pods: [] }, {}],
+    [
+      'the first pods start',
+      { pods: [], rollout: { hash: 'h', phase: 'rolling' } },
+      { Reconciling: 'True/NoReadyPods' },
+    ],
+    ['a pause holds a change back', { suspended: ['Deployment a'] }, { Reconciling: 'True/ChangesSuspended' }],
+  ])('stands for kstatus as it should when %s', (_case, changes, expected) => {
+    const status = summarize(sample('smallest'), healthy(changes), noonMs);
+    expect(standing(status)).toEqual(expected);
+    const isWell = Object.keys(changes).length === 0;
+    expect(conditionOf(status, 'Ready')?.status).toBe(isWell ? 'True' : 'False');
+    expect(validateStatus('TonApi', status)).toEqual([]);
   });
 
   it('tells why new pods do not become ready, while the old ones serve', () => {
@@ -342,6 +458,20 @@ function deployment(status: object = {}): KubernetesObject {
     spec: { replicas: 2 },
     status: { replicas: 2, readyReplicas: 2, updatedReplicas: 2, ...status },
   };
+}
+
+/** A pod whose container has ended and waits for its next start. */
+function ending(uid: string, terminated: object): KubernetesObject {
+  const { status, ...rest } = pod(uid, false);
+  const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 10s' };
+  return { ...rest, status: { ...status, containerStatuses: [{ state: { waiting }, lastState: { terminated } }] } };
+}
+
+/** The conditions that kstatus reads besides Ready. */
+function standing(status: TonApiStatus): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(shown(status)).filter(([type]) => type === 'Stalled' || type === 'Reconciling'),
+  );
 }
 
 function pod(uid: string, ready: boolean, waiting?: { reason: string; message: string }): KubernetesObject {

@@ -1,0 +1,26 @@
+import type { Condition } from '../kubernetes/object.ts';
+import { settleConditions } from './conditions.ts';
+import type { Refusal } from './observed.ts';
+
+/** Conditions that say how a resource stands as a whole. */
+const standings: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Reconciling']);
+
+/**
+ * Conditions of a resource whose look was ended by a refusal, before there was anything to summarize: not Ready, with the server's words; the others stay as
+ * they were.
+ */
+export function failedConditions(
+  previous: readonly Condition[] | undefined,
+  refusal: Refusal,
+  generation: number | undefined,
+  nowMs: number,
+): Condition[] {
+  const { reason, message } = refusal;
+  const standing = refusal.retried === true ? 'Reconciling' : 'Stalled';
+  const findings = [
+    { type: 'Ready', status: 'False', reason, message, waits: true },
+    { type: standing, status: 'True', reason, message, waits: true },
+  ] as const;
+  const others = (previous ?? []).filter(({ type }) => !standings.has(type));
+  return [...settleConditions(findings, previous, generation, nowMs), ...others];
+}

@@ -1,0 +1,63 @@
+import { scaledObjectKind } from '../desired/autoscaler.ts';
+import type { Condition, KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi } from '../resource.ts';
+import type { Finding } from './conditions.ts';
+import type { Observed } from './observed.ts';
+
+const type = 'ScalingActive';
+
+type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
+
+/** Whether the autoscaler that the spec asks for can scale, in its own words; nothing for a TonApi without one. */
+export function scaling({ spec }: TonApi, { live, scalingProblem }: Observed): Finding[] {
+  if (spec.autoscaling === undefined) return [];
+  if (scalingProblem !== undefined) return [{ type, status: 'False', ...scalingProblem, waits: true }];
+  const kind = spec.autoscaling.provider === 'HPA' ? 'HorizontalPodAutoscaler' : scaledObjectKind;
+  const autoscaler = live.find((child) => child.kind === kind);
+  const found = autoscaler && (kind === scaledObjectKind ? ofScaledObject(autoscaler) : ofAutoscaler(autoscaler));
+  const message = `waits for the ${kind} to be looked at by its controller`;
+  return [found ?? { type, status: 'Unknown', reason: 'AutoscalerPending', message, waits: true }];
+}
+
+function ofAutoscaler(autoscaler: KubernetesObject): Finding | undefined {
+  const conditions = conditionsOf(autoscaler);
+  const failing = ['AbleToScale', type].map((name) => conditions.get(name)).find((found) => found?.status === 'False');
+  if (failing !== undefined) return bad(failing.reason, failing.message);
+  if (conditions.get(type)?.status !== 'True') return undefined;
+  const missing = missingMetrics(autoscaler);
+  if (missing.length === 0) return well('HorizontalPodAutoscaler');
+  return bad('MetricMissing', `scales without a metric that is not served: ${missing.join(', ')}`);
+}
+
+/** Of several metrics one that is missing leaves the others in force; the controller leaves its place in the status empty. */
+function missingMetrics({ spec, status }: KubernetesObject): string[] {
+  const wanted = (spec?.['metrics'] ?? []) as readonly Metric[];
+  const current = (status?.['currentMetrics'] ?? []) as readonly (Metric | null)[];
+  if (current.length === 0) return [];
+  return wanted
+    .filter((metric, at) => current[at]?.type !== metric.type)
+    .map((metric) => metric.pods?.metric?.name ?? metric.type ?? '');
+}
+
+function ofScaledObject(scaledObject: KubernetesObject): Finding | undefined {
+  const conditions = conditionsOf(scaledObject);
+  const [ready, fallback] = [conditions.get('Ready'), conditions.get('Fallback')];
+  if (ready?.status === 'False') return bad(ready.reason, ready.message);
+  if (fallback?.status === 'True') return bad(fallback.reason, fallback.message);
+  return ready?.status === 'True' ? well(scaledObjectKind) : undefined;
+}
+
+function well(kind: string): Finding {
+  return { type, status: 'True', reason: 'Scaling', message: `the ${kind} scales the pods` };
+}
+
+/** The other's words: nothing in them is believed without a look. */
+function bad(reason: string | undefined, message: string | undefined): Finding {
+  const word = /^[A-Za-z][A-Za-z0-9]*$/.test(reason ?? '') ? reason : undefined;
+  return { type, status: 'False', reason: word ?? 'NotScaling', message: message ?? '', waits: true };
+}
+
+function conditionsOf({ status }: KubernetesObject): ReadonlyMap<string, Partial<Condition>> {
+  const conditions = (status?.['conditions'] ?? []) as readonly Partial<Condition>[];
+  return new Map(conditions.map((condition) => [condition.type ?? '', condition]));
+}
