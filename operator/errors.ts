@@ -6,3 +6,6 @@ export class OptionsError extends TonplaneError<'usage' | 'help', Record<string,
 export function usageError(message: string): OptionsError {
   return new OptionsError({ code: 'usage', message, data: {}, retryable: false });
 }
+
+/** Pods of the operator did not end in time. */
+export class UninstallError extends TonplaneError<'pods_remain', { readonly pods: number }> {}

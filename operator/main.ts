@@ -9,6 +9,7 @@ import { startOperator } from './operator.ts';
 import { parseOptions, type OperatorOptions } from './options.ts';
 import { planAll } from './planning.ts';
 import { fetchFromPod } from './pod-fetch.ts';
+import { uninstall } from './uninstall.ts';
 
 /** Reads the command line and runs the operator until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
 async function main(): Promise<void> {
@@ -17,6 +18,10 @@ async function main(): Promise<void> {
   const commit = process.env['TONPLANE_COMMIT'] ?? 'unknown';
   if (options.command === 'plan') {
     process.stdout.write(await planned(options, { version, commit }));
+    process.exit();
+  }
+  if (options.command === 'uninstall') {
+    process.stdout.write(await uninstall(options, { register: createRegister({ version, commit }) }));
     process.exit();
   }
   const stopped = stopSignal();

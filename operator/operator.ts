@@ -37,8 +37,6 @@ export type OperatorDependencies = {
   readonly fetchPage?: PodFetch;
 };
 
-const leaseName = 'ton-operator';
-
 /** Wires the operator from the API server on, and acts once it leads; standbys are as warm as the leader. */
 export async function startOperator(options: OperatorOptions, dependencies: OperatorDependencies): Promise<Operator> {
   const { logger, register, version, commit } = dependencies;
@@ -75,7 +73,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   // Not held back like other writes: what makes a leader, and what each process asks for itself.
   const reviewer = createClient(way);
   const leads = createElector(
-    { namespace, name: leaseName, identity: options.identity },
+    { namespace, name: options.leaseName, identity: options.identity },
     { client: reviewer, clock, random: Math.random, logger, leading: leadingGauge(register) },
   );
   elector = leads;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 import type { GivenMetadata } from './desired/given-metadata.ts';
@@ -5,10 +6,18 @@ import { OptionsError, usageError } from './errors.ts';
 import { optionalGroups } from './kubernetes/resources.ts';
 import { durationMs, validateManifest } from './service-config.ts';
 
-/** What the operator is told by its command line and environment. */
+const commands = ['run', 'plan', 'uninstall'] as const;
+type Command = (typeof commands)[number];
+
+/** Options of the command line and the environment. */
 export type OperatorOptions = {
-  /** `run`: the operator; `plan`: prints what it would change, for one file or for all there is, and ends. */
-  readonly command: 'run' | 'plan';
+  /**
+   * `run`: the operator; `plan`: prints what it would change, for one file or for all there is, and ends; `uninstall`: stops the operator and removes its
+   * finalizers, and ends.
+   */
+  readonly command: Command;
+  /** Deployment of the operator, which `uninstall` stops. */
+  readonly deployment: string | undefined;
   /** Manifest of the plan; undefined plans everything in the cluster. */
   readonly file: string | undefined;
   /** Undefined: that of the environment or of the pod. */
@@ -17,6 +26,8 @@ export type OperatorOptions = {
   readonly namespaces: readonly string[] | undefined;
   /** Of the Lease; undefined: the pod's or the kubeconfig's. */
   readonly namespace: string | undefined;
+  /** Name of the Lease: operators of the same namespaces share a Lease, operators of other namespaces have another. */
+  readonly leaseName: string;
   /** Unique to this process: the pod's name. */
   readonly identity: string;
   readonly concurrency: number;
@@ -63,6 +74,8 @@ const flags = {
   kubeconfig: { type: 'string' },
   namespaces: { type: 'string' },
   namespace: { type: 'string' },
+  'lease-name': { type: 'string' },
+  deployment: { type: 'string' },
   concurrency: { type: 'string' },
   'max-concurrent-rollouts': { type: 'string' },
   'rollout-delay': { type: 'string' },
@@ -90,10 +103,13 @@ const flags = {
 const usage = `usage: ton-operator [options]            runs the operator
        ton-operator plan [-f FILE]       prints what would change, and changes nothing
                                          (--plan-only is the same as plan)
+       ton-operator uninstall --deployment NAME
+                                         stops that Deployment and removes the finalizers of all keys
 
   --kubeconfig FILE              default: KUBECONFIG, ~/.kube/config, or the pod's own
   --namespaces A,B               the only ones looked at; default: all
   --namespace NAME               of the Lease; default: the pod's
+  --lease-name NAME              default: ton-operator, with a hash of --namespaces where they are given
   --concurrency N                TonApis worked on at once, default 4
   --max-concurrent-rollouts N    TonApis that roll out a template of a new operator at once, default 1
   --rollout-delay DURATION       between two such rollouts, default 0s
@@ -128,22 +144,23 @@ const sampleRatio = 1;
 export function parseOptions(args: readonly string[], environment: NodeJS.ProcessEnv): OperatorOptions {
   const { values, positionals } = parseStrictly(args);
   if (values.help === true) throw new OptionsError({ code: 'help', message: usage, data: {}, retryable: false });
-  const command = values['plan-only'] === true ? 'plan' : (positionals[0] ?? 'run');
-  if (positionals.length > 1 || (command !== 'run' && command !== 'plan')) {
-    throw usageError(`expected nothing or plan, got ${positionals.join(' ')}`);
-  }
-  if (values.file !== undefined && command === 'run') throw usageError('--file: only with plan');
+  const command = values['plan-only'] === true ? 'plan' : commandOf(positionals);
+  if (values.file !== undefined && command !== 'plan') throw usageError('--file: only with plan');
+  if (values.deployment !== undefined && command !== 'uninstall') throw usageError('--deployment: only with uninstall');
   // Tokens would travel in the clear.
   if (values['metrics-authorize'] === true && values['metrics-tls-dir'] === undefined) {
     throw usageError('--metrics-authorize: only with --metrics-tls-dir');
   }
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const namespaces = namespacesOf(values.namespaces);
   return {
     command,
+    deployment: values.deployment,
     file: values.file,
     kubeconfig: values.kubeconfig,
-    namespaces: namespacesOf(values.namespaces),
+    namespaces,
     namespace: values.namespace ?? environment['POD_NAMESPACE'],
+    leaseName: values['lease-name'] ?? leaseNameOf(namespaces),
     identity: environment['POD_NAME'] ?? `${environment['HOSTNAME'] ?? 'operator'}-${process.pid}`,
     concurrency: integer('--concurrency', values.concurrency, 1, 64) ?? 4,
     rollouts: {
@@ -177,6 +194,22 @@ function parseStrictly(args: readonly string[]) {
   } catch (cause) {
     throw usageError(cause instanceof Error ? cause.message : 'unreadable arguments');
   }
+}
+
+function commandOf(positionals: readonly string[]): Command {
+  const [name = 'run', ...rest] = positionals;
+  const command = commands.find((each) => each === name);
+  if (command === undefined || rest.length > 0) {
+    throw usageError(`expected nothing, plan or uninstall, got ${positionals.join(' ')}`);
+  }
+  return command;
+}
+
+/** The chart makes the same name. */
+function leaseNameOf(namespaces: readonly string[] | undefined): string {
+  if (namespaces === undefined) return 'ton-operator';
+  const digest = createHash('sha256').update(namespaces.toSorted().join(',')).digest('hex');
+  return `ton-operator-${digest.slice(0, 10)}`;
 }
 
 /** Names of namespaces, each once. */

@@ -90,6 +90,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
   const apiPods = () => podsOf(own, 'app.kubernetes.io/component=api');
   const indexerPods = () => podsOf(own, 'app.kubernetes.io/component=indexer');
   const tonApi = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapis/main`;
+  const customerKey = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapikeys/customer`;
   const readiness = async (): Promise<string> => {
     const conditions = ((await cluster.client.find(tonApi))?.['status']?.conditions ?? []) as {
       type: string;
@@ -318,17 +319,25 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
   );
 
   it(
-    'go again: the API with all that was made for it, the operator without the definitions',
+    'go in any order: without its operator the API goes on, and its keys and its namespace are deleted all the same',
     async () => {
-      await helm.run('uninstall', 'main', '--namespace', own, '--wait', '--timeout', '2m');
-      await expect.poll(() => cluster.client.find(tonApi), patience).toBeUndefined();
-      await expect
-        .poll(async () => (await cluster.client.list(`/apis/apps/v1/namespaces/${own}/deployments`)).length, patience)
-        .toBe(0);
-      await helm.run('uninstall', 'ton', '--namespace', system, '--wait', '--timeout', '2m');
+      await helm.run('uninstall', 'ton', '--namespace', system, '--wait', '--timeout', '4m');
       await expect.poll(async () => (await operators()).length, patience).toBe(0);
       const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/tonapis.tonplane.dev';
       expect(await cluster.client.find(definition)).toBeDefined();
+      const hooks = await cluster.client.list(`/api/v1/namespaces/${system}/serviceaccounts`);
+      expect(hooks.map(({ metadata }) => metadata.name).filter((name) => name.endsWith('-uninstall'))).toEqual([]);
+      expect((await apiPods()).length).toBeGreaterThan(0);
+      expect((await cluster.client.get(customerKey)).metadata.finalizers ?? []).toEqual([]);
+
+      await helm.run('uninstall', 'main', '--namespace', own, '--wait', '--timeout', '2m');
+      await expect.poll(() => cluster.client.find(tonApi), patience).toBeUndefined();
+      await expect.poll(() => cluster.client.find(customerKey), patience).toBeUndefined();
+      await expect
+        .poll(async () => (await cluster.client.list(`/apis/apps/v1/namespaces/${own}/deployments`)).length, patience)
+        .toBe(0);
+      const reinstalled = ['--namespace', system, '--take-ownership', '--set', 'replicas=0'];
+      await helm.run('install', 'again', chart('tonplane'), ...reinstalled);
     },
     minutes,
   );

@@ -64,7 +64,9 @@ describe('the command line of the operator', () => {
   });
 
   it.each([
-    [['sing'], 'expected nothing or plan, got sing'],
+    [['sing'], 'expected nothing, plan or uninstall, got sing'],
+    [['--deployment', 'x'], '--deployment: only with uninstall'],
+    [['uninstall', '--file', 'x'], '--file: only with plan'],
     [['--file', 'x'], '--file: only with plan'],
     [['--namespaces', 'a,B'], '--namespaces: expected names with commas between, got B'],
     [['--concurrency', '0'], '--concurrency: expected a number from 1 to 64, got 0'],
@@ -86,7 +88,16 @@ describe('the command line of the operator', () => {
     expect(() => parseOptions(args, {})).toThrow(OptionsError);
   });
 
+  it('names one Lease for the same namespaces in any order, and other Leases for other namespaces', () => {
+    expect(leaseOf()).toBe('ton-operator');
+    expect(leaseOf('--namespaces=b,a')).toBe(leaseOf('--namespaces=a,b,a'));
+    expect(new Set([leaseOf(), leaseOf('--namespaces=a'), leaseOf('--namespaces=a,b')]).size).toBe(3);
+    expect(leaseOf('--lease-name=other')).toBe('other');
+  });
+
   it('tells how it is used when asked', () => {
     expect(() => parseOptions(['--help'], {})).toThrow('usage: ton-operator');
   });
 });
+
+const leaseOf = (...args: readonly string[]) => parseOptions(args, {}).leaseName;

@@ -16,6 +16,7 @@ export type ClusterObject = {
     readonly resourceVersion?: string;
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
     readonly deletionGracePeriodSeconds?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;

@@ -61,6 +61,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* Name of the leader's Lease: operators of the same namespaces share one. The operator makes the same name. */}}
+{{- define "tonplane.leaseName" -}}
+ton-operator
+{{- with .Values.namespaces }}-{{ uniq . | sortAlpha | join "," | sha256sum | trunc 10 }}{{ end }}
+{{- end }}
+
 {{/* `true` where the platform assigns the ids of users and groups, as OpenShift does; else empty. */}}
 {{- define "tonplane.platformIds" -}}
 {{- if or (not .Values.podSecurityContext) (.Capabilities.APIVersions.Has "security.openshift.io/v1") }}true{{ end }}

@@ -1,0 +1,68 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { revokeFinalizer } from '#operator/keys/key.ts';
+import { parseOptions } from '#operator/options.ts';
+import { uninstall } from '#operator/uninstall.ts';
+import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import { withoutControlPlane } from '#test/support/control-plane-source.ts';
+import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { applyDefinitions } from '#test/support/crds.ts';
+import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
+
+const patience = { timeout: 60_000, interval: 200 } as const;
+const tenants = ['tenant-a', 'tenant-b'] as const;
+const keysOf = (namespace: string): string => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace}/tonapikeys`;
+const key = (name: string, finalizers: readonly string[]) => ({
+  apiVersion: 'tonplane.dev/v1alpha1',
+  kind: 'TonApiKey',
+  metadata: { name, finalizers },
+  spec: { apiRef: { name: 'main' }, plan: 'free' },
+});
+
+describe.skipIf(await withoutControlPlane('operators beside each other', 'ours'))('operators in one namespace', () => {
+  let plane: ControlPlane;
+  let client: ClusterClient;
+  const running: OperatorUnderTest[] = [];
+  beforeAll(async () => {
+    plane = await startControlPlane({ controllers: false });
+    client = createClusterClient({ ...plane, token: plane.adminToken });
+    await applyDefinitions(client);
+    for (const name of tenants) await client.create('/api/v1/namespaces', { metadata: { name } });
+  }, 200_000);
+  afterAll(async () => {
+    await Promise.all(running.map((operator) => operator.close()));
+    await client?.close();
+    await plane?.stop();
+  }, 60_000);
+
+  it('each lead for namespaces of their own, and one of two leads for the same namespaces', async () => {
+    for (const namespace of tenants) {
+      const operator = await startOperatorUnderTest(plane, ['--namespaces', namespace], `operator-${namespace}`);
+      running.push(operator);
+      await expect.poll(() => operator.isLeading(), patience).toBe(true);
+    }
+    running.push(await startOperatorUnderTest(plane, ['--namespaces', 'tenant-b'], 'operator-beside-b'));
+    expect(running.map((operator) => operator.isLeading())).toEqual([true, true, false]);
+    for (const namespace of tenants) await client.create(keysOf(namespace), key('customer', []));
+    for (const namespace of tenants) {
+      await expect
+        .poll(async () => (await client.get(`${keysOf(namespace)}/customer`)).metadata.finalizers, patience)
+        .toEqual([revokeFinalizer]);
+    }
+  });
+
+  it('leave no finalizer behind when they are uninstalled, and other finalizers alone', async () => {
+    await Promise.all(running.splice(0).map((operator) => operator.close()));
+    await client.create(keysOf('tenant-a'), key('other', [revokeFinalizer, 'example.com/other']));
+    const options = parseOptions(
+      ['uninstall', '--deployment=gone', '--kubeconfig', plane.kubeconfigPath, '--namespaces=tenant-a'],
+      { POD_NAMESPACE: 'default' },
+    );
+    expect(await uninstall(options, { register: new Registry() })).toContain('2 of 2 TonApiKeys');
+    const finalizersOf = async (path: string) => (await client.get(path)).metadata.finalizers ?? [];
+    expect(await finalizersOf(`${keysOf('tenant-a')}/other`)).toEqual(['example.com/other']);
+    expect(await finalizersOf(`${keysOf('tenant-a')}/customer`)).toEqual([]);
+    expect(await finalizersOf(`${keysOf('tenant-b')}/customer`)).toEqual([revokeFinalizer]);
+  });
+});
