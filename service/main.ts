@@ -5,6 +5,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
+import { tuneBufferPool } from './main/buffer-pool.ts';
 import { tuneCollections } from './main/collections.ts';
 import { configurationFiles, loadConfiguration, processSettings } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
     return;
   }
   tuneCollections();
+  tuneBufferPool();
   const signal = stopSignal();
   const { version } = packageFile;
   const register = createRegister({ version, commit: process.env['TONPLANE_COMMIT'] ?? 'unknown' });

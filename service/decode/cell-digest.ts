@@ -2,6 +2,7 @@ import { hashRepresentation, representation } from './cell-hash.ts';
 import type { CellSlice } from './cell-slice.ts';
 import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /** What a cell above needs to know of a cell without pruned branches. */
 export type CellDigest = {
@@ -51,7 +52,7 @@ export function digestOrdinary(data: Uint8Array, bitLength: number, children: re
     if (child.depth >= depth) depth = child.depth + 1;
   }
   for (const child of children) at += child.hash.copy(out, at);
-  const hash = Buffer.allocUnsafe(32);
+  const hash = ownBytes(32);
   hashRepresentation(at, hash, 0);
   return { hash, depth };
 }

@@ -1,5 +1,6 @@
 import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /** Two halves to be read as one number: a big integer made of two others costs three. */
 const halves = new DataView(new ArrayBuffer(8));
@@ -153,7 +154,7 @@ export class CellSlice {
 
   /** Fresh copy of the next `count` bytes, wherever they start. */
   bytes(count: number): Buffer {
-    const target = Buffer.allocUnsafe(count);
+    const target = ownBytes(count);
     this.bytesTo(target, 0, count);
     return target;
   }
@@ -171,7 +172,7 @@ export class CellSlice {
   /** The next bits as a buffer, high bit first, zero bits behind the last. */
   bits(count: number): Buffer {
     const at = this.#advance(count);
-    const target = Buffer.allocUnsafe((count + 7) >> 3);
+    const target = ownBytes((count + 7) >> 3);
     this.#copyBits(at, target, 0, count >> 3);
     const rest = count & 7;
     if (rest > 0) target[count >> 3] = this.#bitsAt(at + count - rest, rest) << (8 - rest);

@@ -2,6 +2,7 @@ import { hashRepresentation, representation } from './cell-hash.ts';
 import { CELL_KINDS, DEPTH_MAX, LIBRARY, maskBelow, maskCount, MERKLE_PROOF, ORDINARY, PRUNED } from './cell-table.ts';
 import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /** The larger array, with the smaller one's elements. */
 export function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
@@ -106,7 +107,7 @@ export class FlatCells implements CellTable {
   }
 
   hash(cell: number, level = 3): Buffer {
-    const copy = Buffer.allocUnsafe(32);
+    const copy = ownBytes(32);
     if (level === 0 && this.#kind[cell] === PRUNED) {
       // What a pruned branch stands for is in its data: nothing to compute.
       copyHash(this.bytes, this.#offset[cell]! + 2, copy, 0);

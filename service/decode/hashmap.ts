@@ -1,6 +1,7 @@
 import { CellSlice } from './cell-slice.ts';
 import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /**
  * Dictionaries: `Hashmap n X` and, with `readExtra`, `HashmapAug n X Y`. Keys are buffers of n bits, high bit first, zero bits
@@ -141,7 +142,7 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
   if (at === bits) {
     if (onPath && options.exclusive === true) return true;
     options.readExtra?.(slice);
-    const copy = Buffer.allocUnsafe(key.length);
+    const copy = ownBytes(key.length);
     key.copy(copy);
     return walk.visit(copy, slice) !== false;
   }

@@ -5,12 +5,14 @@ import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { applyMerkleUpdate } from '../decode/merkle.ts';
+import { ownCopy } from '../decode/own-bytes.ts';
 import { readBlock } from '../decode/tlb/block.ts';
 import type { BlockInfo } from '../decode/tlb/block-info.ts';
 import { previousBlocks, readBlockInfo } from '../decode/tlb/block-info.ts';
 import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
 import { listShards } from '../decode/tlb/shard-descr.ts';
 import { addSplitState } from '../decode/tlb/shard-state.ts';
+import { inMemory, type BlockFiles, type StoredBlock } from './block-files.ts';
 import { recordingInvalid, refusal, serverCode } from './errors.ts';
 import type { Slices } from './slices.ts';
 import type { SignatureSet, Tape, TapeBlock, ZeroState } from './tape.ts';
@@ -29,13 +31,14 @@ const SEEN_BLOCKS = 1700;
 /** What the chain keeps of a block beside its bytes: header, ids, shards, signatures, entries of lists. */
 const BLOCK_OVERHEAD_BYTES = 3072;
 
-function sizeOf({ bytes }: ChainBlock): number {
-  return bytes.length + BLOCK_OVERHEAD_BYTES;
+function sizeOf({ length }: StoredBlock): number {
+  return length + BLOCK_OVERHEAD_BYTES;
 }
 
 /** A block of the chain with what the servers look it up by. */
 export type ChainBlock = {
   readonly id: BlockId;
+  /** The file; each access may read it from disk. */
   readonly bytes: Buffer;
   /** First masterchain block that has this one in its history; a masterchain block's own seqno. */
   readonly masterchainSeqno: number;
@@ -84,6 +87,8 @@ export type GrowingChain = Chain & {
   holdsState(block: ChainBlock): boolean;
   /** Holds these states in place of all others but those of the zerostates; no index into the store before is valid any more. */
   holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
+  /** Cells of the states right after the last `holdStates`; 0 before the first. */
+  readonly heldCells: number;
   /** Bytes of the blocks that are there, with what the chain keeps beside each. */
   readonly blockBytes: number;
   /** Forgets the oldest masterchain blocks, and those that came with them, until the others have so many bytes; never the newest 64. Key blocks stay. */
@@ -92,8 +97,11 @@ export type GrowingChain = Chain & {
 
 type OpenZeroState = ZeroState & { readonly state: number };
 
-/** Puts the zerostates into a store: a chain that has no block yet. */
-export function createChain(zeros: readonly ZeroState[]): GrowingChain {
+/**
+ * Puts the zerostates into a store: a chain that has no block yet.
+ * @param files where the bytes of blocks go; memory by default
+ */
+export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles, 'put'> = inMemory): GrowingChain {
   let states = createCellStore();
   let zeroStates = openZeroStates(zeros, states);
   let roots = new Map<ChainBlock, number>();
@@ -101,7 +109,8 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
   const masterchain = new Map<number, ChainBlock>();
   const masterchainIds = new Map<number, BlockId>();
   const steps = new Map<number, ChainBlock[]>();
-  let [firstSeqno, lastSeqno, blockBytes] = [1, 0, 0];
+  let [firstSeqno, lastSeqno, blockBytes, heldCells] = [1, 0, 0, 0];
+  const stored = new Map<ChainBlock, StoredBlock>();
   const keyBlocks: number[] = [];
   const signatures = new Map<number, SignatureSet>();
   const parsed = new Map<ChainBlock, Boc>();
@@ -118,6 +127,9 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
     },
     get firstSeqno() {
       return firstSeqno;
+    },
+    get heldCells() {
+      return heldCells;
     },
     get blockBytes() {
       return blockBytes;
@@ -149,9 +161,14 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
       const known = (one: BlockId): BlockId =>
         (byId.get(keyOf(one)) ?? zeroStates.find((zero) => sameBlock(zero.id, one)))?.id ?? ownId(one);
       const shards = listTops(states, id, state).map((shard) => ({ ...shard, block: known(shard.block) }));
+      // Key blocks stay for as long as the chain: one would hold a whole file of blocks.
+      const file = (header.keyBlock ? inMemory : files).put(made.bytes);
       const block: ChainBlock = {
-        ...made,
         id,
+        masterchainSeqno: made.masterchainSeqno,
+        get bytes() {
+          return file.read();
+        },
         header,
         previous: previous.map(known),
         get state() {
@@ -173,7 +190,8 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
         if (header.keyBlock) keyBlocks.push(lastSeqno);
       }
       steps.set(block.masterchainSeqno, [...(steps.get(block.masterchainSeqno) ?? []), block]);
-      blockBytes += sizeOf(block);
+      stored.set(block, file);
+      blockBytes += sizeOf(file);
       if (set !== undefined) signatures.set(id.seqno, ownSignatures(set));
       return block;
     },
@@ -181,6 +199,7 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
     holdStates(held, heldRoots) {
       states = held;
       zeroStates = openZeroStates(zeros, held);
+      heldCells = states.size;
       roots = new Map(heldRoots);
     },
     forgetBlocks(bytesMax) {
@@ -189,7 +208,10 @@ export function createChain(zeros: readonly ZeroState[]): GrowingChain {
         for (const block of steps.get(firstSeqno) ?? []) {
           if (block.header.keyBlock) continue;
           gone.add(block);
-          blockBytes -= sizeOf(block);
+          const file = stored.get(block)!;
+          blockBytes -= sizeOf(file);
+          file.drop();
+          stored.delete(block);
           byId.delete(keyOf(block.id));
           roots.delete(block);
           parsed.delete(block);
@@ -212,25 +234,17 @@ function openZeroStates(zeros: readonly ZeroState[], states: CellStore): readonl
   });
 }
 
-/**
- * Short buffers are cut from pages of 8 KiB, and what keeps one keeps its page: whatever stays as long as the chain has memory
- * of its own.
- */
-function own(bytes: Buffer): Buffer {
-  return Buffer.from(new Uint8Array(bytes).buffer);
-}
-
 function ownId(id: BlockId): BlockId {
-  return { ...id, rootHash: own(id.rootHash), fileHash: own(id.fileHash) };
+  return { ...id, rootHash: ownCopy(id.rootHash), fileHash: ownCopy(id.fileHash) };
 }
 
 function ownSignatures(set: SignatureSet): SignatureSet {
   const signatures = set.signatures.map(({ nodeIdShort, signature }) => ({
-    nodeIdShort: own(nodeIdShort),
-    signature: own(signature),
+    nodeIdShort: ownCopy(nodeIdShort),
+    signature: ownCopy(signature),
   }));
   if (set.kind === 'ordinary') return { ...set, signatures };
-  return { ...set, signatures, sessionId: own(set.sessionId), candidate: own(set.candidate) };
+  return { ...set, signatures, sessionId: ownCopy(set.sessionId), candidate: ownCopy(set.candidate) };
 }
 
 /**

@@ -61,7 +61,7 @@ export type LiveChainDependencies = {
   /** Bytes that nobody can foresee, or seeded ones in tests. */
   readonly random: (bytes: number) => Buffer;
   readonly slices: Slices;
-  /** Default 3 million cells. */
+  /** Default `DEFAULT_WINDOW`. */
   readonly window?: StateWindow;
   /** As in `CollateWorld`. */
   readonly isMissing?: CollateWorld['isMissing'];

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Boc } from '../decode/boc.ts';
 import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
+import { createBlockFiles } from './block-files.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import { createChain } from './chain.ts';
 import type { AccountEdit } from './collator/edits.ts';
@@ -109,9 +110,9 @@ export type PrivateNetworkOptions = {
   readonly accounts?: readonly GenesisAccount[];
   /** Transactions of one chain's block; messages that come to more wait. Default 1000. */
   readonly transactionsMax?: number;
-  /** Cells of states at which the oldest states are forgotten; default 3 million, some 450 MB. */
+  /** Cells of states at which the oldest states are forgotten; default 500,000, some 75 MB. */
   readonly stateCellsMax?: number;
-  /** Bytes of blocks at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
+  /** Bytes of blocks on disk at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
   readonly blockBytesMax?: number;
   /** Bytes of a forked network's accounts that are held as they came over, to go back to them; others are read again. Default 64 MiB, some 30,000 accounts. */
   readonly originalBytesMax?: number;
@@ -172,7 +173,8 @@ export async function createPrivateNetwork(
   const zeroStates =
     kept?.origin?.zeroStates ??
     startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), await fork?.readBeginning());
-  const chain = createChain(zeroStates);
+  const files = createBlockFiles();
+  const chain = createChain(zeroStates, files);
   const { cellsMax, blockBytesMax } = DEFAULT_WINDOW;
   const window = {
     cellsMax: options.stateCellsMax ?? cellsMax,
@@ -373,6 +375,7 @@ export async function createPrivateNetwork(
       await live.idle();
       executor!.close();
       checker!.close();
+      files.close();
     },
   };
 }

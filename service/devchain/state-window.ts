@@ -4,17 +4,20 @@ import type { Slices } from './slices.ts';
 
 /** How much of a chain's past is held in memory. */
 export type StateWindow = {
-  /** Cells at which the oldest states are forgotten; some 150 bytes each. */
+  /** Cells at which the oldest states are forgotten, or twice the cells that stayed the last time if those are more; some 150 bytes each. */
   readonly cellsMax: number;
   /** Bytes at which the oldest blocks are forgotten. */
   readonly blockBytesMax: number;
 };
 
 /**
- * Cells: below the bound of a store, so that one more step always has room, as a step of 1,000 transactions makes some 100,000. Bytes: some 23,000
- * empty steps, 6 hours at a block a second.
+ * Cells: some 75 MB, the states of two to five hours at a block a second; a node that is no archive has an hour. Bytes, on disk: some 23,000 empty
+ * steps, 6 hours at a block a second.
  */
-export const DEFAULT_WINDOW: StateWindow = { cellsMax: 3_000_000, blockBytesMax: 256 * 1_048_576 };
+export const DEFAULT_WINDOW: StateWindow = { cellsMax: 500_000, blockBytesMax: 256 * 1_048_576 };
+
+/** Below the bound of a store: one more step always has room, as a step of 1,000 transactions makes some 100,000. */
+const CELLS_MAX = 3_000_000;
 
 /**
  * Forgets the oldest states of a chain that holds more cells than it may, as a node that is no archive does: half of the cells stay, with the newest
@@ -23,7 +26,8 @@ export const DEFAULT_WINDOW: StateWindow = { cellsMax: 3_000_000, blockBytesMax:
  */
 export async function forgetOldStates(chain: GrowingChain, window: StateWindow, slices: Slices): Promise<boolean> {
   const { states } = chain;
-  if (states.size < window.cellsMax) return false;
+  // The newest state alone may be larger than the window: then a collection must not follow each step.
+  if (states.size < Math.min(Math.max(window.cellsMax, 2 * chain.heldCells), CELLS_MAX)) return false;
   const held = createCellStore();
   const roots = new Map<ChainBlock, number>();
   for (let seqno = chain.lastSeqno; seqno > 0 && (held.size < window.cellsMax / 2 || roots.size === 0); seqno--) {

@@ -73,7 +73,7 @@ export async function startApi(
   const { keyring, shared, limits } = startLimits(config, options, dependencies);
   const tracing = await startTracing(config, version, logger);
   const { tracer } = tracing;
-  const { pool, signatures, trusted } = startPool(config, options.redisUrl, { ...dependencies, tracer });
+  const { pool, signatures, trusted } = startPool(config, options, { ...dependencies, tracer });
   const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
   const ledger: Ledger | undefined = ledgerOf(config, options, { pool, live, logger, register, tracer });

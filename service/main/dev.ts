@@ -23,6 +23,9 @@ const internalHost = '127.0.0.1';
 const servedWithinMs = 5000;
 const servedEveryMs = 5;
 
+/** The API has few callers and shares its process with the network and the index writer. */
+const cachePart = 1 / 8;
+
 export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
 /** A TON network in this process, its index and the API over both: to the pool its lite server is as any other, over ADNL on loopback. */
@@ -141,6 +144,7 @@ async function startDevApi(
       internalHost,
       postgresUrl: index?.url,
       writesIndex: index !== undefined,
+      cachePart,
       ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, served) }),
       status: () => network.status(),
     },

@@ -47,11 +47,15 @@ export async function openFork(
   const config = await forkConfig(origin, kept, dependencies);
   // Its figures are not those of the API that is served here.
   const register = new Registry();
-  const { pool, signatures } = startPool(config, undefined, {
-    ...dependencies,
-    register,
-    tracer: trace.getTracer('fork'),
-  });
+  const { pool, signatures } = startPool(
+    config,
+    {},
+    {
+      ...dependencies,
+      register,
+      tracer: trace.getTracer('fork'),
+    },
+  );
   const close = async (): Promise<void> => {
     await pool.close();
     await signatures.close();

@@ -52,7 +52,7 @@ export async function startIndexerProcess(
   const store = openStore(config, options, { logger, register, tracer });
   await refuseOtherNetwork(store, config);
   // Nobody's floor is told to an indexer, and what it reads it reads once: it has no use for a Redis.
-  const { pool, signatures, trusted } = startPool(config, undefined, { logger, register, tracer });
+  const { pool, signatures, trusted } = startPool(config, {}, { logger, register, tracer });
   const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const worlds = createContractWorlds(config, { pool, tvm, now: () => performance.now() });
   const detector = createDetector(config, { register });

@@ -40,6 +40,8 @@ export type Ledger = {
 export type LedgerOptions = PostgresUrls & {
   /** The process writes the index too, as on a laptop; in a cluster others do. */
   readonly writesIndex?: boolean;
+  /** Part of the usual bytes of caches, above 0 to 1; default 1. */
+  readonly cachePart?: number;
   /** Folder of a node's archive packages, which the past is read from first. */
   readonly archiveFolder?: string | undefined;
   /** That the pods share. */
@@ -75,7 +77,8 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     logger: dependencies.logger,
   });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
-  const families = v3Families(config, dependencies.live, pending, {
+  const { cachePart = 1 } = options;
+  const families = v3Families({ network: config.network, cachePart }, dependencies.live, pending, {
     wanted,
     clock,
     register,

@@ -7,11 +7,19 @@ import type { Registry } from 'prom-client';
 import type { ServiceConfig } from '../config.ts';
 import { connectRedis } from '../limits/redis/connection.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
+import { tuningDefaults } from '../pool/options.ts';
 import { createPool, type Pool } from '../pool/pool.ts';
 import { createProofMetrics } from '../proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '../proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { workerUrl } from './worker-url.ts';
+
+export type PoolOptions = {
+  /** That the pods share. */
+  readonly redisUrl?: string | undefined;
+  /** Part of the usual bytes of cached answers, above 0 to 1; default 1. */
+  readonly cachePart?: number;
+};
 
 export type PoolParts = {
   readonly pool: Pool;
@@ -22,7 +30,7 @@ export type PoolParts = {
 /** The pool with the trust chain over it and the threads that check signatures. */
 export function startPool(
   config: ServiceConfig,
-  redisUrl: string | undefined,
+  { redisUrl, cachePart = 1 }: PoolOptions,
   shared: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): PoolParts {
   const { logger, register } = shared;
@@ -33,7 +41,12 @@ export function startPool(
   const { anchors, stateDir } = config;
   let trusted: TrustChain | undefined;
   const pool = createPool(
-    { liteServers: config.liteServers, zeroState: anchors.zeroState, trust: config.trust },
+    {
+      liteServers: config.liteServers,
+      zeroState: anchors.zeroState,
+      trust: config.trust,
+      tuning: { cacheBytesMax: tuningDefaults.cacheBytesMax * cachePart },
+    },
     {
       ...shared,
       proofs: createProofMetrics(register),

@@ -28,14 +28,14 @@ import type { V3Operation } from '../v3/operation.ts';
 import { topAccountOperations } from '../v3/top-accounts.ts';
 import { transactionOperations } from '../v3/transactions.ts';
 import { vestingOperations } from '../v3/vestings.ts';
-import { createWriters, type WritersDependencies } from '../v3/writers.ts';
+import { createWriters, type WritersDependencies, type WritersOptions } from '../v3/writers.ts';
 import { walletStateOperations } from '../v3/wallet-states.ts';
 
 type V3FamiliesDependencies = Pick<KnownTokensDependencies, 'wanted' | 'clock'> & Omit<WritersDependencies, 'metrics'>;
 
 /** Every operation of v3, over live answers for what the index does not hold. */
 export function v3Families(
-  { network }: Pick<ServiceConfig, 'network'>,
+  { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<WritersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
   { wanted, clock, register, threads, random }: V3FamiliesDependencies,
@@ -48,7 +48,7 @@ export function v3Families(
   const tokenMetadata = createTokenMetadata({ accounts, tokens });
   const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createWriters({ register, metrics, threads, random });
+  const writers = createWriters({ cachePart }, { register, metrics, threads, random });
   const contents = createAccountContents({ accounts: live.accounts });
   return [
     ...blockOperations(),

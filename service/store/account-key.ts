@@ -12,7 +12,7 @@ const workchainBias = 128;
 export function accountKey({ workchain, id }: StoredAccount): Buffer {
   const biased = workchain + workchainBias;
   if (biased < 0 || biased > 255) return Buffer.alloc(0);
-  const key = Buffer.allocUnsafe(33);
+  const key = Buffer.allocUnsafeSlow(33);
   key[0] = biased;
   key.set(id, 1);
   return key;

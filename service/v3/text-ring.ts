@@ -9,25 +9,35 @@ export type TextRing = {
   readonly end: () => number;
 };
 
+/** Bytes that are taken at once as the ring is filled: what V8 counts as held is then what is in use. */
+const CHUNK_BYTES = 1024 * 1024;
+
 /** Takes memory as it is filled. @param bytesMax what stays */
 export function createTextRing(bytesMax: number): TextRing {
-  const slab = Buffer.allocUnsafeSlow(bytesMax);
+  const chunks: Buffer[] = [];
   let end = 0;
+
+  /** The chunk's bytes from a place in the ring to the chunk's end. */
+  function from(place: number): Buffer {
+    const index = Math.floor(place / CHUNK_BYTES);
+    const start = index * CHUNK_BYTES;
+    chunks[index] ??= Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytesMax - start));
+    return chunks[index].subarray(place - start);
+  }
+
   return {
     append(bytes) {
-      for (let from = 0; from < bytes.length;) {
-        const copied = bytes.copy(slab, end % bytesMax, from);
-        from += copied;
-        end += copied;
+      for (let copied = 0; copied < bytes.length;) {
+        const count = bytes.copy(from(end % bytesMax), 0, copied);
+        copied += count;
+        end += count;
       }
     },
     read(at, bytes) {
-      const start = at % bytesMax;
-      const behind = slab.subarray(start, start + bytes);
       // Copied: what is written next may come over it.
-      return behind.length === bytes
-        ? Buffer.from(behind)
-        : Buffer.concat([behind, slab.subarray(0, bytes - behind.length)]);
+      const copy = Buffer.allocUnsafe(bytes);
+      for (let copied = 0; copied < bytes;) copied += from((at + copied) % bytesMax).copy(copy, copied, 0);
+      return copy;
     },
     begin: () => Math.max(0, end - bytesMax),
     end: () => end,

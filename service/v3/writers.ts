@@ -22,6 +22,8 @@ export type Writers = {
 
 const MIB = 1024 * 1024;
 
+// Bounds of an API with many callers; `cachePart` scales all of them.
+
 /** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 25,000 transactions of mainnet. */
 const transactionBytesMax = 160 * MIB;
 
@@ -41,16 +43,25 @@ export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'>
   readonly random: () => number;
 };
 
-export function createWriters({ register, metrics, threads, random }: WritersDependencies): Writers {
+export type WritersOptions = {
+  /** Part of the usual bytes that stay written, above 0 to 1. */
+  readonly cachePart: number;
+};
+
+export function createWriters(
+  { cachePart }: WritersOptions,
+  { register, metrics, threads, random }: WritersDependencies,
+): Writers {
+  const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
   const counting = (kind: KeptKind): KeptTextsDependencies => ({
     counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
   });
-  const transactions = createKeptTexts<KeptNames>({ bytesMax: transactionBytesMax }, counting('transactions'));
-  const messages = createKeptTexts<KeptEnds>({ bytesMax: messageBytesMax }, counting('messages'));
+  const transactions = createKeptTexts<KeptNames>(room(transactionBytesMax), counting('transactions'));
+  const messages = createKeptTexts<KeptEnds>(room(messageBytesMax), counting('messages'));
   // Counted where it is known whether the index has those that are not kept.
   const uncounted: KeptTextsDependencies = { counted: () => {} };
-  const traces = createKeptTexts<KeptTrace>({ bytesMax: traceBytesMax }, uncounted);
-  const packedTraces = createKeptTexts<KeptTrace>({ bytesMax: packedTraceBytesMax }, uncounted);
+  const traces = createKeptTexts<KeptTrace>(room(traceBytesMax), uncounted);
+  const packedTraces = createKeptTexts<KeptTrace>(room(packedTraceBytesMax), uncounted);
   const { written } = createWritingMetrics(register);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);

@@ -17,6 +17,8 @@ export type BenchResult = {
   /** The aim as text, such as `>= 50x` or `<= 6 ms`. */
   readonly goal?: string;
   readonly met?: boolean;
+  /** The figure over time, in the same unit, at even distances that the name says. */
+  readonly series?: readonly number[];
 };
 
 /** A benchmark: a file `test/bench/NAME.ts` that exports one of these as `bench`. */
@@ -109,7 +111,8 @@ function formatLine(result: BenchResult): string {
     : '';
   const ratio = result.ratio === undefined ? '' : ` | ${formatNumber(result.ratio)}x`;
   const goal = result.goal === undefined ? '' : ` | goal ${result.goal}: ${result.met ? 'met' : 'NOT met'}`;
-  return `  ${result.name}: ${formatNumber(result.value)} ${result.unit}${baseline}${ratio}${goal}`;
+  const series = result.series === undefined ? '' : `\n    ${result.series.map(formatNumber).join(' ')}`;
+  return `  ${result.name}: ${formatNumber(result.value)} ${result.unit}${baseline}${ratio}${goal}${series}`;
 }
 
 /** The same bench in a process with further options, which win over those before them; gives its exit code. */

@@ -1,4 +1,5 @@
 import type { CellSlice } from '#service/decode/cell-slice.ts';
+import { ownBytes } from '#service/decode/own-bytes.ts';
 
 /** Added to the workchain in columns of kind `address`. */
 const WORKCHAIN_BIAS = 128;
@@ -21,7 +22,7 @@ export function readAccountColumn(slice: CellSlice): Buffer | null {
     slice.skip(32 + bits);
     return null;
   }
-  const column = Buffer.allocUnsafe(33);
+  const column = ownBytes(33);
   column[0] = slice.int(8) + WORKCHAIN_BIAS;
   slice.bytesTo(column, 1, 32);
   if (prefix !== undefined) rewritePrefix(column, prefix, depth);

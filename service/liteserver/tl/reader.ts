@@ -1,6 +1,10 @@
+import { ownCopy } from '../../decode/own-bytes.ts';
 import { TlError } from './errors.ts';
 
-/** A cursor over TL bytes. Every read is checked against the end; byte strings are views, not copies. */
+/** Hashes, ids and signatures are copied: caches hold them for longer than the answer. */
+const COPIED_BYTES_MAX = 64;
+
+/** A cursor over TL bytes. Every read is checked against the end; longer byte strings are views, not copies. */
 export class TlReader {
   readonly bytes: Buffer;
   #offset = 0;
@@ -33,10 +37,11 @@ export class TlReader {
     return this.bytes.readBigUInt64LE(this.#take(8));
   }
 
-  /** `count` bytes without a length prefix. */
+  /** `count` bytes without a length prefix; up to 64 are a copy, which does not keep the whole answer alive. */
   raw(count: number): Buffer {
     const start = this.#take(count);
-    return this.bytes.subarray(start, start + count);
+    const view = this.bytes.subarray(start, start + count);
+    return count <= COPIED_BYTES_MAX ? ownCopy(view) : view;
   }
 
   /** TL `bytes`: length prefix of 1, 4 or 8 bytes, data, padding to 4 (lite server sheet 2). */

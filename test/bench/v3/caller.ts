@@ -41,7 +41,7 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
   const addressBooks = createAddressBooks({ accounts });
   const tokenMetadata = createTokenMetadata({ accounts, tokens: createKnownTokens({ clock, metrics }) });
   const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
-  const writers = createWriters({ register, metrics, threads, random: Math.random });
+  const writers = createWriters({ cachePart: 1 }, { register, metrics, threads, random: Math.random });
   const { operations } = createV3(
     [
       ...blockOperations(),

@@ -62,3 +62,21 @@ describe('a network that runs for longer than there is room for its states', asy
     );
   });
 });
+
+describe('a network whose newest state is larger than the room for states', async () => {
+  const network = await startPrivateNetwork({ stateCellsMax: 10 });
+  afterAll(() => network.close());
+
+  it('collects its states when they have doubled, not at every step', async () => {
+    const { chain } = network;
+    let collections = 0;
+    for (let step = 0; step < 60; step++) {
+      const before = chain.states;
+      await network.step();
+      if (chain.states === before) continue;
+      collections++;
+    }
+    expect(collections).toBeLessThan(10);
+    expect(chain.holdsState(network.head())).toBe(true);
+  });
+});

@@ -42,4 +42,20 @@ describe('a ring of bytes', () => {
     for (let n = 0; n < 20; n++) ring.append(Buffer.alloc(50_000, 'b'));
     expect(read.equals(Buffer.alloc(49_000, 'a'))).toBe(true);
   });
+
+  it('takes memory as it is filled', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const ring = createTextRing(256 * 2 ** 20);
+    ring.append(Buffer.from('a text'));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 2 ** 20);
+    expect(ring.read(0, 6).toString()).toBe('a text');
+  });
+
+  it('has what crosses its pieces', () => {
+    const ring = createTextRing(2_500_000);
+    const written = Buffer.alloc(6_000_000, 'pieces of a ring');
+    ring.append(written);
+    expect(ring.begin()).toBe(3_500_000);
+    expect(ring.read(3_500_000, 2_500_000).equals(written.subarray(3_500_000))).toBe(true);
+  });
 });
