@@ -124,7 +124,7 @@ export type TonApi = {
         readonly wallMs?: number;
       };
     }[];
-    /** Plan of callers without a key, counted per client address (IPv6 per /64). Unset, a key is always needed. */
+    /** Plan of callers without a key, counted per client address (IPv6 per /64, and 16 times as much per /48). Unset, a key is always needed. */
     readonly anonymousPlan?: string;
     /** Number of proxies in front of the pods whose X-Forwarded-For entries are believed. 0, the connection's own address is the client. */
     readonly trustedProxies: number;

@@ -18,6 +18,8 @@ export type Subject = {
   readonly budget: Budget;
   readonly priced: PricedPlan;
   readonly key: FoundKey | undefined;
+  /** The IPv6 /48 of a caller without a key: its budget counts too. */
+  readonly site?: Subject;
 };
 
 /** Subjects of keys that were found good, by the key as sent. */

@@ -41,6 +41,11 @@ export function addressSubject(address: string): string {
     .join(':')}::/64`;
 }
 
+/** The IPv6 /48 that a /64 of `addressSubject` is in; undefined for any other subject. */
+export function siteOf(subject: string): string | undefined {
+  return subject.endsWith('::/64') ? `${subject.split(':', 3).join(':')}::/48` : undefined;
+}
+
 /** Strips what proxies put around an address: blanks, quotes, brackets, port, zone. */
 function plainAddress(text: string): string | undefined {
   // The longest spelling of an address with zone, brackets and port is below 100 characters.

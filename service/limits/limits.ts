@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
 
-import { createAddresses } from './addresses.ts';
+import { createAnonymousCallers } from './anonymous.ts';
 import type { Shortage } from './budget.ts';
 import { ownBudgets, type Budgets } from './budgets.ts';
 import { createCallers, type Subject } from './callers.ts';
-import { addressSubject } from './client-address.ts';
 import { inSources } from './key-terms.ts';
 import type { Keyring } from './keyring.ts';
 import { countResult, createLimitsMetrics } from './metrics.ts';
@@ -20,6 +19,7 @@ import {
 } from './options.ts';
 import { createOwners } from './owners.ts';
 import { createPlans, refuseUnknownPlans } from './plans.ts';
+import { createSubjectBudgets } from './subject-budgets.ts';
 import { createOwnUsage, type Usage, type UsageCounter } from './usage.ts';
 
 /** Who asks. */
@@ -147,33 +147,30 @@ export const usageOperation = 'usage';
 /** Throws LimitsError `limit_plan_unknown` when the anonymous plan or a key names a plan that does not exist. */
 export function createLimits(options: LimitsOptions, dependencies: LimitsDependencies): Limits {
   const { keyring, now, register, shared } = dependencies;
-  const budgets = shared?.budgets ?? ownBudgets;
+  const budgets = createSubjectBudgets(shared?.budgets ?? ownBudgets);
   const usage = shared?.usage ?? createOwnUsage();
   refuseUnknownPlans(options, keyring);
-  const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => addresses?.size ?? 0 });
+  const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => anonymous?.size ?? 0 });
   const seed = dependencies.seed ?? randomInt(2 ** 32);
   const callers = createCallers();
   const owners = createOwners(() => keyring.size, callers.clear);
   let plans = createPlans(options, metrics.countsOf);
-  let addresses = addressesOf();
+  let anonymous = anonymousOf();
   let keyringVersion = keyring.version;
   const noPlan = metrics.countsOf(null);
 
-  function addressesOf() {
-    const { anonymous } = plans;
-    return anonymous && createAddresses(anonymous.plan, options.addressesMax ?? defaultAddressesMax, seed);
+  function anonymousOf() {
+    return (
+      plans.anonymous && createAnonymousCallers(plans.anonymous, options.addressesMax ?? defaultAddressesMax, seed)
+    );
   }
 
-  const quotaOfSubject = ({ budget, priced }: Subject, nowMs: number): Quota | null =>
-    budgets.quota(budget, priced.plan, Math.floor(nowMs * 1000));
+  const quotaOfSubject = (subject: Subject, nowMs: number): Quota | null =>
+    budgets.quota(subject, Math.floor(nowMs * 1000));
 
   /** The subject of a caller without a key; undefined where a key is needed. */
-  const addressOf = (address: string, nowMs: number): Subject | undefined => {
-    const { anonymous } = plans;
-    if (anonymous === undefined || addresses === undefined) return undefined;
-    const name = addressSubject(address);
-    return { name, budget: addresses.budget(name, Math.floor(nowMs * 1000)), priced: anonymous, key: undefined };
-  };
+  const addressOf = (address: string, nowMs: number): Subject | undefined =>
+    anonymous?.subject(address, Math.floor(nowMs * 1000));
 
   /** The subject of a key that is in force. */
   const keyOf = (sent: string, nowMs: number): Subject | undefined => {
@@ -250,20 +247,18 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   };
 
   const take = (subject: Subject, nowMs: number, tokens: number) =>
-    budgets.take(subject.name, subject.budget, subject.priced.plan, Math.floor(nowMs * 1000), tokens);
-
-  const freePlace = ({ name, budget, priced }: Subject): void => budgets.freePlace(name, budget, priced.plan);
+    budgets.take(subject, Math.floor(nowMs * 1000), tokens);
 
   const settle = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
     const decision = answer(subject, shortage, operation);
     if (!decision.allowed) {
-      freePlace(subject);
+      budgets.freePlace(subject);
       return decision;
     }
     let held = true;
     const { release: _nothing, ...allowed } = decision;
     const release = (): void => {
-      if (held) freePlace(subject);
+      if (held) budgets.freePlace(subject);
       held = false;
     };
     return { ...allowed, release };
@@ -276,7 +271,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return taken.then(
       (shortage) => settle(subject, shortage, operation),
       (error: unknown) => {
-        freePlace(subject);
+        budgets.freePlace(subject);
         throw error;
       },
     );
@@ -284,8 +279,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
 
   /** Takes a place, then tokens. */
   const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
-    const { name, budget, priced } = subject;
-    const full = budgets.takePlace(name, budget, priced.plan, Math.floor(nowMs * 1000));
+    const full = budgets.takePlace(subject, Math.floor(nowMs * 1000));
     if (full === undefined) return takeTokens(subject, nowMs, operation);
     if (!(full instanceof Promise)) return answer(subject, full, operation);
     return full.then((shortage) =>
@@ -296,7 +290,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const charging = (subject: Subject, entry: Allowed): Entered => {
     let inAdvance = 1;
     const giveBack = (): void => {
-      if (inAdvance > 0) budgets.giveBack(subject.budget, inAdvance);
+      if (inAdvance > 0) budgets.giveBack(subject, inAdvance);
       inAdvance = 0;
     };
     return {
@@ -329,9 +323,8 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       const subject = request.key === undefined ? addressOf(request.clientAddress, nowMs) : keyOf(request.key, nowMs);
       if (subject === undefined || !mayCall(subject, request.operation)) return undefined;
       if (subject.key !== undefined && forbiddenTo(subject.key, request.clientAddress) !== undefined) return undefined;
-      const { budget, priced } = subject;
-      const tokens = priced.costOf(request.operation);
-      const shortage = budgets.shortage(budget, priced.plan, Math.floor(nowMs * 1000), tokens);
+      const tokens = subject.priced.costOf(request.operation);
+      const shortage = budgets.shortage(subject, Math.floor(nowMs * 1000), tokens);
       return shortage && refuse(subject, shortage);
     },
     async enter(caller) {
@@ -360,13 +353,11 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     },
     setPlans(changed) {
       refuseUnknownPlans(changed, keyring);
-      const before = plans.anonymous?.plan;
       plans = createPlans(changed, metrics.countsOf);
       callers.clear();
       keyring.setPlans(new Set(changed.plans.map(({ name }) => name)));
-      const after = plans.anonymous?.plan;
-      if (after === undefined || addresses === undefined) addresses = addressesOf();
-      else if (JSON.stringify(before) !== JSON.stringify(after)) addresses.setPlan(after);
+      if (plans.anonymous === undefined || anonymous === undefined) anonymous = anonymousOf();
+      else anonymous.setPlan(plans.anonymous);
     },
     setOnRedisFailure: (rule) => shared?.setOnRedisFailure(rule),
     async close() {

@@ -9,8 +9,8 @@ const [url = '', key = '', rate = '0'] = process.argv.slice(2);
 const { hostname, port, pathname } = new URL(url);
 const text = `GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${key}\r\n\r\n`;
 
-/** Enough that none is awaited: a refusal may be held back for a second, which is as many as `RATE`. */
-const connectionsMax = 2048;
+/** Below the 1,024 that one address may have open. A refusal may be held back for a second, so that a higher `RATE` waits for connections. */
+const connectionsMax = 1000;
 
 const state = { on: false, refused: 0, asked: 0, startedMs: 0 };
 const free: Socket[] = [];

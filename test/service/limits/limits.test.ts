@@ -111,6 +111,76 @@ describe('limits without a key', () => {
     expect(await allowed('2001:db8:0:1::1')).toBe(true);
   });
 
+  it('give all networks of one IPv6 /48 sixteen times what one has', async () => {
+    const { ask, pass } = setUp();
+    const from = (site: number, network: number): Promise<Decision> =>
+      ask({ clientAddress: `2001:db8:${site.toString(16)}:${network.toString(16)}::1` });
+    const admitted = async (site: number, first: number, count: number): Promise<number> => {
+      let next = first;
+      return countAllowed(count, () => from(site, next++));
+    };
+    expect(await admitted(1, 0, 40)).toBe(16);
+    expect(await from(1, 99)).toMatchObject({
+      allowed: false,
+      code: 'rate_limited',
+      quota: { limit: 1, remaining: 0 },
+      retryAfterSeconds: 1,
+    });
+    expect(await admitted(2, 0, 1)).toBe(1);
+    // A sixteenth of a second brings back one: the refused network has lost nothing.
+    pass(63);
+    expect((await from(1, 99)).allowed).toBe(true);
+    expect((await from(1, 98)).allowed).toBe(false);
+    pass(937);
+    expect(await admitted(1, 1000, 40)).toBe(15);
+  });
+
+  it('count the day and what runs at once of an IPv6 /48 too', async () => {
+    const plan = planOf('anonymous', { requestsPerSecond: 0, burst: 0, requestsPerDay: 2, maxConcurrent: 1 });
+    const { ask } = setUp({ plans: [plan, planOf('pro')] });
+    const from = (network: number): Promise<Decision> =>
+      ask({ clientAddress: `2001:db8:1:${network.toString(16)}::1` });
+    const running: Decision[] = [];
+    for (let network = 0; network < 20; network++) running.push(await from(network));
+    expect(running.filter(({ allowed }) => allowed)).toHaveLength(16);
+    for (const decision of running) if (decision.allowed) decision.release();
+    let admitted = 0;
+    for (let network = 20; network < 60; network++) {
+      const decision = await from(network);
+      if (!decision.allowed) continue;
+      admitted++;
+      decision.release();
+    }
+    expect(admitted).toBe(16);
+  });
+
+  it('count a request of an IPv6 /48 that enters before its operation is known', async () => {
+    const { limits } = setUp();
+    const enter = (network: number) =>
+      limits.enter({ key: undefined, clientAddress: `2001:db8:1:${network.toString(16)}::1` });
+    for (let network = 0; network < 100; network++) {
+      const entered = await enter(network);
+      expect(entered.allowed).toBe(true);
+      if (entered.allowed) entered.release();
+    }
+    for (let network = 0; network < 16; network++) {
+      const entered = await enter(network);
+      if (entered.allowed) await entered.charge('x');
+    }
+    expect((await enter(200)).allowed).toBe(false);
+  });
+
+  it('take over another plan for an IPv6 /48 that has used some of its budget', async () => {
+    const { limits, ask } = setUp();
+    const from = (network: number): Promise<Decision> =>
+      ask({ clientAddress: `2001:db8:1:${network.toString(16)}::1` });
+    let next = 0;
+    expect(await countAllowed(40, () => from(next++))).toBe(16);
+    const wider = planOf('anonymous', { requestsPerSecond: 2, burst: 2 });
+    limits.setPlans({ plans: [wider, planOf('pro')], anonymousPlan: 'anonymous' });
+    expect(await countAllowed(40, () => from(next++))).toBe(16);
+  });
+
   it('ask for a key where there is no anonymous plan', async () => {
     const { ask } = setUp({ anonymousPlan: null });
     expect(await ask()).toEqual({

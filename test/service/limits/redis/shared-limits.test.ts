@@ -53,6 +53,26 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
+  it('count the networks of one IPv6 /48 together, sixteen times what one has, over all pods', async () => {
+    const plan = planOf({ requestsPerSecond: 0, burst: 0, requestsPerDay: 2 });
+    const { pods, close } = await startPods(2, { url, plan, anonymousPlan: 'pro' });
+    const admitted = async (site: string, networks: number): Promise<number> => {
+      let count = 0;
+      for (let network = 0; network < networks; network++) {
+        const clientAddress = `2001:db8:${site}:${network.toString(16)}::1`;
+        const asked = pods.flatMap(({ limits }) =>
+          [0, 1].map(() => limits.decide({ key: undefined, clientAddress, operation: 'x' })),
+        );
+        count += (await Promise.all(asked)).filter(({ allowed }) => allowed).length;
+      }
+      return count;
+    };
+    expect(await admitted('1', 1)).toBe(2);
+    expect(await admitted('2', 40)).toBe(32);
+    expect(await admitted('3', 1)).toBe(2);
+    await close();
+  });
+
   it('count the day over all pods', async () => {
     const { pods, keys, close } = await startPods(2, {
       url,

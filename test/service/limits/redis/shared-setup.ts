@@ -29,6 +29,8 @@ export type SharedPod = {
 export type SharedSetup = {
   readonly url: string;
   readonly plan?: LimitPlan;
+  /** Plan of callers without a key; none by default. */
+  readonly anonymousPlan?: string;
   readonly rows?: readonly Partial<KeyRow>[];
   readonly onRedisFailure?: 'Local' | 'Open' | 'Closed';
   /** Milliseconds each pod's clock is off. */
@@ -49,7 +51,7 @@ export async function startPods(count: number, setup: SharedSetup) {
       { logger: pino({ level: 'silent' }), metrics, now },
     );
     const limits = createLimits(
-      { plans: [setup.plan ?? planOf()], anonymousPlan: null, network: 'mainnet' },
+      { plans: [setup.plan ?? planOf()], anonymousPlan: setup.anonymousPlan ?? null, network: 'mainnet' },
       { keyring: createKeyring({ rows }), now, register, shared },
     );
     return { limits, register, isHere: async () => (await valueOf(register, 'ton_limits_redis_away')) === 0 };

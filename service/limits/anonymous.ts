@@ -1,0 +1,60 @@
+import { createAddresses } from './addresses.ts';
+import type { PricedPlan, Subject } from './callers.ts';
+import { addressSubject, siteOf } from './client-address.ts';
+import type { LimitPlan } from './options.ts';
+
+/** Callers without a key, by address. */
+export type AnonymousCallers = {
+  /** Whose budget counts for an address; stays the same budget at least while requests of it are in flight. */
+  subject(address: string, nowUs: number): Subject;
+  /** Counts what is left of all budgets by another plan from now on. */
+  setPlan(priced: PricedPlan): void;
+  /** Addresses whose budget is remembered, sites not counted. */
+  readonly size: number;
+};
+
+/** A site is an IPv6 /48: the usual allocation to one customer, which has 65,536 networks of /64. */
+const budgetsOfSite = 16;
+
+/**
+ * @param max addresses, and as many sites, whose budget is remembered
+ * @param seed 32 random bits
+ */
+export function createAnonymousCallers(given: PricedPlan, max: number, seed: number): AnonymousCallers {
+  let priced = given;
+  let sitePriced = pricedForSite(given);
+  const addresses = createAddresses(priced.plan, max, seed);
+  const sites = createAddresses(sitePriced.plan, max, seed);
+  return {
+    subject(address, nowUs) {
+      const name = addressSubject(address);
+      const site = siteOf(name);
+      const own = { name, budget: addresses.budget(name, nowUs), priced, key: undefined };
+      if (site === undefined) return own;
+      return { ...own, site: { name: site, budget: sites.budget(site, nowUs), priced: sitePriced, key: undefined } };
+    },
+    setPlan(changed) {
+      priced = changed;
+      sitePriced = pricedForSite(changed);
+      addresses.setPlan(priced.plan);
+      sites.setPlan(sitePriced.plan);
+    },
+    get size() {
+      return addresses.size;
+    },
+  };
+}
+
+function pricedForSite(priced: PricedPlan): PricedPlan {
+  return { ...priced, plan: planOfSite(priced.plan) };
+}
+
+function planOfSite(plan: LimitPlan): LimitPlan {
+  return {
+    ...plan,
+    requestsPerSecond: plan.requestsPerSecond * budgetsOfSite,
+    burst: plan.burst * budgetsOfSite,
+    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * budgetsOfSite,
+    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * budgetsOfSite,
+  };
+}

@@ -1,0 +1,71 @@
+import type { Shortage } from './budget.ts';
+import type { Budgets } from './budgets.ts';
+import type { Subject } from './callers.ts';
+import type { Quota } from './limits.ts';
+
+type Settling = Shortage | undefined | Promise<Shortage | undefined>;
+
+/** The budget of a subject together with that of its site: a request needs both, and a refusal takes nothing from either. */
+export type SubjectBudgets = {
+  /** As `Budgets.takePlace`. */
+  takePlace(subject: Subject, nowUs: number): Settling;
+  freePlace(subject: Subject): void;
+  /** As `Budgets.take`. */
+  take(subject: Subject, nowUs: number, tokens: number): Settling;
+  giveBack(subject: Subject, tokens: number): void;
+  /** As `Budgets.shortage`. */
+  shortage(subject: Subject, nowUs: number, tokens: number): Shortage | undefined;
+  /** The quota of the subject, with no more left than its site has. */
+  quota(subject: Subject, nowUs: number): Quota | null;
+};
+
+export function createSubjectBudgets(budgets: Budgets): SubjectBudgets {
+  const freePlace = ({ name, budget, priced, site }: Subject): void => {
+    budgets.freePlace(name, budget, priced.plan);
+    if (site !== undefined) freePlace(site);
+  };
+  const giveBack = ({ budget, site }: Subject, tokens: number): void => {
+    budgets.giveBack(budget, tokens);
+    if (site !== undefined) giveBack(site, tokens);
+  };
+  const takePlace = ({ name, budget, priced, site }: Subject, nowUs: number): Settling => {
+    const own = budgets.takePlace(name, budget, priced.plan, nowUs);
+    if (site === undefined) return own;
+    const undo = (): void => budgets.freePlace(name, budget, priced.plan);
+    return bothOf(own, () => takePlace(site, nowUs), undo);
+  };
+  const take = ({ name, budget, priced, site }: Subject, nowUs: number, tokens: number): Settling => {
+    const own = budgets.take(name, budget, priced.plan, nowUs, tokens);
+    if (site === undefined) return own;
+    return bothOf(
+      own,
+      () => take(site, nowUs, tokens),
+      () => budgets.giveBack(budget, tokens),
+    );
+  };
+  const shortage = ({ budget, priced, site }: Subject, nowUs: number, tokens: number): Shortage | undefined =>
+    budgets.shortage(budget, priced.plan, nowUs, tokens) ?? (site && shortage(site, nowUs, tokens));
+  const quota = ({ budget, priced, site }: Subject, nowUs: number): Quota | null => {
+    const own = budgets.quota(budget, priced.plan, nowUs);
+    const wide = site === undefined ? null : quota(site, nowUs);
+    if (own === null || wide === null || wide.remaining >= own.remaining) return own;
+    return { ...own, remaining: wide.remaining, resetSeconds: wide.resetSeconds };
+  };
+  return { takePlace, freePlace, take, giveBack, shortage, quota };
+}
+
+/** Takes the second when the first was there, and undoes the first when the second was not. */
+function bothOf(first: Settling, second: () => Settling, undo: () => void): Settling {
+  if (first instanceof Promise) return first.then((shortage) => shortage ?? bothOf(undefined, second, undo));
+  if (first !== undefined) return first;
+  const settle = (shortage: Shortage | undefined): Shortage | undefined => {
+    if (shortage !== undefined) undo();
+    return shortage;
+  };
+  const wide = second();
+  if (!(wide instanceof Promise)) return settle(wide);
+  return wide.then(settle, (error: unknown) => {
+    undo();
+    throw error;
+  });
+}
