@@ -36,6 +36,10 @@ function detailOf({ data, message }: TonplaneError): string {
   return hasDetail ? String(data.detail) : message;
 }
 
+function indexUnavailable(code: string): [string, Row] {
+  return [code, [503, 'the index is not available']];
+}
+
 /** Error code -> status and text: v2 sheet 4.1 to 4.3. Codes that are not here are unexpected failures: 500. */
 const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The caller's mistakes.
@@ -96,8 +100,8 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The index.
   ['index_empty', [503, ownMessage]],
   ['statement_timeout', [504, 'timeout of the query']],
-  ['store_unavailable', [503, 'the index is not available']],
-  ['schema_missing', [503, 'the index is not available']],
+  ...['store_unavailable', 'store_refused', 'write_conflict'].map(indexUnavailable),
+  ...['schema_missing', 'schema_older', 'schema_newer', 'other_network'].map(indexUnavailable),
   // Time and room.
   ['request_timeout', [504, networkTimeout]],
   ['caller_gone', [callerGoneStatus, 'caller closed the request']],

@@ -31,8 +31,8 @@ export function untilUntellable<T>(seqnos: readonly number[], work: () => Promis
   };
 }
 
-/** A mistake of ours, or a value that Postgres refuses. */
+/** A mistake of ours, or a value that Postgres refuses: no state of Postgres. */
 function isOwn(error: unknown): boolean {
-  if (!(error instanceof TonplaneError)) return true;
-  return !error.retryable && error.code !== 'statement_timeout' && !isClaimLost(error);
+  if (error instanceof StoreError) return error.code === 'query_failed';
+  return !(error instanceof TonplaneError) || !error.retryable;
 }

@@ -1,14 +1,19 @@
 import type { Logger } from 'pino';
 
-import { StoreError } from '../store/errors.ts';
+import { isUnfit } from '../store/errors.ts';
 import { checkNetwork, readProgress, type IndexProgress, type NetworkHashes } from '../store/indexer-state.ts';
 import { checkSchema } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 
-/** Looks now and then whether the index can be read: its tables may be older or newer than this release, or of another network. */
+/** Looks now and then at the tables of the index: they may be older or newer than this release needs, or of another network. */
 export type IndexWatch = {
-  /** Why nothing can be read; undefined when all is well. A Postgres that is away for a while does not change what was known. */
+  /**
+   * Why the tables do not fit, or that the first look goes on; undefined otherwise. No other state of Postgres is a reason: while it is away, locked, full
+   * or read-only, a process stays as ready as it was.
+   */
   reason(): string | undefined;
+  /** True after a look at tables that fit, until a look at tables that do not. */
+  fits(): boolean;
   /** How far the index is, on one line. */
   text(): string;
   close(): void;
@@ -17,9 +22,9 @@ export type IndexWatch = {
 export type IndexWatchOptions = {
   /** That is served. */
   readonly network: NetworkHashes;
-  /** Between looks while nothing can be read. */
+  /** Between looks until tables fit. */
   readonly waitingMs?: number;
-  /** Between looks at tables that were good. */
+  /** Between looks at tables that fit. */
   readonly calmMs?: number;
 };
 
@@ -34,6 +39,10 @@ export function watchIndex(
   { store, logger }: { readonly store: Store; readonly logger: Logger },
 ): IndexWatch {
   let reason: string | undefined = 'waiting for Postgres';
+  let fits = false;
+  /** The last failure of a look. */
+  let trouble: string | undefined;
+  let looked = false;
   let progress: IndexProgress | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -43,28 +52,30 @@ export function watchIndex(
       await checkSchema(store);
       await checkNetwork(store, network);
       progress = await readProgress(store);
-      if (reason !== undefined) logger.info({ index: textOf(progress) }, 'the index can be read');
-      reason = undefined;
+      if (!fits) logger.info({ index: textOf(progress) }, 'the index can be read');
+      [fits, reason, trouble] = [true, undefined, undefined];
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const isAway = error instanceof StoreError && error.retryable;
-      if (isAway && reason === undefined) return;
-      if (reason !== why) logger.warn({ err: error }, 'the index cannot be read');
-      reason = why;
+      if (why !== trouble && (!fits || isUnfit(error))) logger.warn({ err: error }, 'the index cannot be read');
+      trouble = why;
+      if (isUnfit(error)) [fits, reason] = [false, why];
+      else if (!looked) reason = undefined;
     }
+    looked = true;
   }
 
   const follow = async (): Promise<void> => {
     await look();
     if (closed) return;
-    timer = setTimeout(() => void follow(), reason === undefined ? calmMs : waitingMs);
+    timer = setTimeout(() => void follow(), fits ? calmMs : waitingMs);
     timer.unref();
   };
   void follow();
 
   return {
     reason: () => reason && `index: ${reason}`,
-    text: () => reason ?? textOf(progress),
+    fits: () => fits,
+    text: () => reason ?? (fits ? textOf(progress) : (trouble ?? textOf(progress))),
     close() {
       closed = true;
       clearTimeout(timer);

@@ -8,13 +8,15 @@ import type { ServiceConfig } from '../config.ts';
 import { createDetector } from '../interfaces/detector.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import type { TokenName } from '../store/token-content.ts';
 import { startHeadThreads } from '../v3/head-threads.ts';
 import { createMetadataQueue, type MetadataQueue, type MetadataQueueDependencies } from '../v3/metadata-queue.ts';
 import { createV3, type V3 } from '../v3/v3.ts';
 import { tuneAnswers } from './collections.ts';
 import { startIndexWriter } from './index-writer.ts';
-import { watchIndex } from './index-watch.ts';
+import { watchIndex, type IndexWatch } from './index-watch.ts';
 import type { Live } from './live.ts';
 import { linkTo, startPending } from './pending.ts';
 import type { IndexStatus } from './status.ts';
@@ -25,7 +27,7 @@ import { workerUrl } from './worker-url.ts';
 /** The index as an API has it: read for v3, and written too where the process is told to. */
 export type Ledger = {
   readonly v3: V3;
-  /** Why v3 cannot be served; undefined when it can. */
+  /** Why the process must not be ready; undefined when it may. */
   unreadable(): string | undefined;
   status(): IndexStatus;
   /** Takes over changed URLs of Postgres. */
@@ -86,7 +88,7 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     random: Math.random,
   });
   return {
-    v3: createV3(families, { store, nowMs: clock, register }),
+    v3: createV3(families, { store: onceChecked(store, watch), nowMs: clock, register }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
@@ -98,6 +100,16 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
       await Promise.all([tokens?.close(), threads?.close()]);
       await writer?.close();
       await store.close();
+    },
+  };
+}
+
+/** Reads of tables that fit: those of another network or version would be answers that are wrong. */
+function onceChecked(store: Store, watch: IndexWatch): Pick<Store, 'read'> {
+  return {
+    async read(sql, values, options) {
+      if (!watch.fits()) throw new StoreError('store_unavailable', 'the tables of the index are not checked yet');
+      return store.read(sql, values, options);
     },
   };
 }

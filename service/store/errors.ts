@@ -3,11 +3,13 @@ import { DatabaseError } from 'pg';
 import { TonplaneError } from '../error.ts';
 
 /**
- * - `store_unavailable`: Postgres is away, starting, or has no connection left
+ * - `store_unavailable`: Postgres is away, starting, or in another state that passes: a lock, a full disk, no memory, no connection, read-only
+ * - `store_refused`: Postgres does not let this service in: password, database, privilege
  * - `statement_timeout`: a query took longer than it was given
  * - `write_conflict`: two writers met; the same transaction may be tried again
  * - `query_failed`: Postgres refused a statement
- * - `schema_missing`, `schema_older`, `schema_newer`: the tables are not those of this version
+ * - `schema_missing`: tables or parts of them are not there
+ * - `schema_older`, `schema_newer`: the tables are not those of this version
  * - `other_network`: the tables hold another network, or begin at another block
  * - `lease_lost`: another head writer has taken over
  * - `range_lost`: a range of the past is not this worker's any more
@@ -16,6 +18,7 @@ import { TonplaneError } from '../error.ts';
  */
 export type StoreErrorCode =
   | 'store_unavailable'
+  | 'store_refused'
   | 'statement_timeout'
   | 'write_conflict'
   | 'query_failed'
@@ -59,15 +62,63 @@ function storeError(cause: unknown): unknown {
   // A mistake of ours, such as a value that cannot be encoded.
   if (cause instanceof TypeError || cause instanceof RangeError) return cause;
   const state = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
-  const code = cause instanceof DatabaseError ? codeOf(state ?? '') : 'store_unavailable';
+  const code = cause instanceof DatabaseError ? storeErrorCodeOf(state ?? '') : 'store_unavailable';
   return new StoreError(code, cause.message, state === undefined ? {} : { cause: state }, cause);
 }
 
-/** By classes of SQLSTATE (Postgres manual, appendix A). */
-function codeOf(state: string): StoreErrorCode {
-  if (state === '57014') return 'statement_timeout';
-  if (state === '40001' || state === '40P01' || state === '55P03' || state === '23505') return 'write_conflict';
-  // Connection exceptions, operator intervention, too many connections, a server that only reads.
-  if (/^(08|57P|53300|25006)/.test(state)) return 'store_unavailable';
-  return state === '42P01' || state === '3F000' ? 'schema_missing' : 'query_failed';
+/** By SQLSTATE or its class, the first two characters (Postgres manual, appendix A). */
+const codes: ReadonlyMap<string, StoreErrorCode> = new Map<string, StoreErrorCode>([
+  ['57014', 'statement_timeout'],
+  // Transaction rollback. A standby reports so a query that its replay had to end.
+  ['40', 'write_conflict'],
+  ['23505', 'write_conflict'],
+  // Connection exceptions.
+  ['08', 'store_unavailable'],
+  // A server that only reads, and transactions that took too long.
+  ['25006', 'store_unavailable'],
+  ['25P03', 'store_unavailable'],
+  ['25P04', 'store_unavailable'],
+  // A prepared statement that the connection has lost.
+  ['26000', 'store_unavailable'],
+  // Insufficient resources: disk, memory, connections, configured limits.
+  ['53', 'store_unavailable'],
+  // Objects in use, locks.
+  ['55', 'store_unavailable'],
+  // Operator intervention.
+  ['57', 'store_unavailable'],
+  // Errors outside of Postgres: input and output, files.
+  ['58', 'store_unavailable'],
+  // A snapshot that is too old.
+  ['72', 'store_unavailable'],
+  // Authorization, database, privilege.
+  ['28', 'store_refused'],
+  ['3D000', 'store_refused'],
+  ['42501', 'store_refused'],
+  // Table, column, type, function, schema.
+  ['42P01', 'schema_missing'],
+  ['42703', 'schema_missing'],
+  ['42704', 'schema_missing'],
+  ['42883', 'schema_missing'],
+  ['3F000', 'schema_missing'],
+]);
+
+/** @param state SQLSTATE, five characters */
+export function storeErrorCodeOf(state: string): StoreErrorCode {
+  return codes.get(state) ?? codes.get(state.slice(0, 2)) ?? 'query_failed';
+}
+
+const unfit: ReadonlySet<StoreErrorCode> = new Set(['schema_missing', 'schema_older', 'schema_newer', 'other_network']);
+
+/** True where the tables are not those that this process needs; false for every other failure, which says nothing about them. */
+export function isUnfit(error: unknown): boolean {
+  return error instanceof StoreError && unfit.has(error.code);
+}
+
+/** Connection exceptions, a shutdown, a server that became a standby, a lost prepared statement. */
+const endsConnection = /^(08|57P|25006|26000)/;
+
+/** True where the connection is lost or of no further use; false where Postgres refused a statement and serves the next. */
+export function isConnectionSpent(error: unknown): boolean {
+  if (!(error instanceof StoreError) || error.code !== 'store_unavailable') return false;
+  return !(error.cause instanceof DatabaseError) || endsConnection.test(error.data.cause ?? '');
 }

@@ -1,6 +1,6 @@
 import { StoreError } from './errors.ts';
 import { ZEROSTATES_SEQNO } from './interpretations.ts';
-import type { Store } from './store.ts';
+import { lookTimeoutMs, type Store } from './store.ts';
 
 /** Root and file hash of a network's zero state. */
 export type NetworkHashes = { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
@@ -23,18 +23,21 @@ type StateRow = {
  * @throws StoreError `other_network`
  */
 export async function claimIndex(store: Store, identity: IndexIdentity): Promise<void> {
-  await store.transaction(async ({ query }) => {
-    await query(
-      `INSERT INTO indexer_state (network_root_hash, network_file_hash, start_seqno) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-      [identity.rootHash, identity.fileHash, identity.startSeqno],
-    );
-    const [found] = await query<StateRow>(
-      'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
-    );
-    if (found === undefined) throw new StoreError('other_network', 'the index has no state');
-    refuseOtherNetwork(found, identity);
-    refuseOtherStart(found, identity);
-  });
+  await store.transaction(
+    async ({ query }) => {
+      await query(
+        `INSERT INTO indexer_state (network_root_hash, network_file_hash, start_seqno) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+        [identity.rootHash, identity.fileHash, identity.startSeqno],
+      );
+      const [found] = await query<StateRow>(
+        'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
+      );
+      if (found === undefined) throw new StoreError('other_network', 'the index has no state');
+      refuseOtherNetwork(found, identity);
+      refuseOtherStart(found, identity);
+    },
+    { timeoutMs: lookTimeoutMs },
+  );
 }
 
 /**
@@ -45,6 +48,8 @@ export async function claimIndex(store: Store, identity: IndexIdentity): Promise
 export async function checkNetwork(store: Store, network: NetworkHashes): Promise<void> {
   const [found] = await store.read<StateRow>(
     'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
+    [],
+    { timeoutMs: lookTimeoutMs },
   );
   if (found !== undefined) refuseOtherNetwork(found, network);
 }
@@ -92,13 +97,15 @@ export type IndexProgress = {
 
 /** Undefined while nobody has begun the index. */
 export async function readProgress(store: Store): Promise<IndexProgress | undefined> {
-  const rows = await store.transaction(({ query }) =>
-    query<{ start_seqno: number; head_seqno: number | null; missing: bigint; claimed: bigint }>(
-      `SELECT start_seqno, head_seqno,
+  const rows = await store.transaction(
+    ({ query }) =>
+      query<{ start_seqno: number; head_seqno: number | null; missing: bigint; claimed: bigint }>(
+        `SELECT start_seqno, head_seqno,
          (SELECT coalesce(sum(to_seqno - done_until), 0)::bigint FROM backfill_ranges WHERE done_until < to_seqno) AS missing,
          (SELECT count(*) FROM backfill_ranges WHERE done_until < to_seqno AND claimed_until > now()) AS claimed
        FROM indexer_state`,
-    ),
+      ),
+    { timeoutMs: lookTimeoutMs },
   );
   const [row] = rows;
   if (row === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { StoreError, told } from './errors.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations, schemaVersion } from './migrations/steps.ts';
-import type { Store } from './store.ts';
+import { lookTimeoutMs, type Store } from './store.ts';
 
 export { schemaVersion } from './migrations/steps.ts';
 
@@ -46,7 +46,7 @@ export async function migrate(store: Store): Promise<readonly number[]> {
  * @throws StoreError `schema_newer`
  */
 export async function missingSteps(store: Store): Promise<readonly Migration[]> {
-  const found = await store.transaction(({ client }) => readState(client));
+  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: lookTimeoutMs });
   refuseNewer(found);
   return stepsAfter(found);
 }
@@ -57,7 +57,7 @@ export async function missingSteps(store: Store): Promise<readonly Migration[]> 
  * @throws StoreError `schema_missing`, `schema_older`, `schema_newer`
  */
 export async function checkSchema(store: Store): Promise<SchemaState> {
-  const found = await store.transaction(({ client }) => readState(client));
+  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: lookTimeoutMs });
   if (found.version === 0) throw new StoreError('schema_missing', `schema ${store.schema} has no tables: run migrate`);
   if (found.version < schemaVersion) {
     throw new StoreError(

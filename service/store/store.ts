@@ -14,7 +14,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { byteArrayType, readByteArray } from './byte-arrays.ts';
-import { StoreError, told } from './errors.ts';
+import { isConnectionSpent, StoreError, told } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
 import type { ReadMode } from './queries/reader.ts';
 
@@ -27,7 +27,7 @@ export type StoreOptions = {
   readonly schema: string;
   /** Connections to each of the two. */
   readonly poolSize: number;
-  /** Bound on one query of `read`. Transactions have none: writers bound their batches. */
+  /** Bound on one query of `read`. Transactions have none unless they name one: writers bound their batches. */
   readonly statementTimeoutMs: number;
 };
 
@@ -63,6 +63,8 @@ export type TransactionOptions = {
   readonly snapshot?: boolean;
   /** False: a crash of Postgres may lose the transaction, never half of it. */
   readonly durable?: boolean;
+  /** Bound on each statement; default: none. */
+  readonly timeoutMs?: number;
 };
 
 /** The index in Postgres. */
@@ -84,6 +86,9 @@ const connectTimeoutMs = 5000;
 
 /** A new connection plans its first query of each table tens of times as long as the next ones: those of a minute's traffic stay. */
 const idleConnectionMs = 60_000;
+
+/** Bound on a look at a table of few rows: it takes milliseconds unless something is wrong. */
+export const lookTimeoutMs = 5000;
 
 /** A transaction whose process is stuck must not hold locks for ever. */
 const idleTransactionTimeoutMs = 60_000;
@@ -133,12 +138,12 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
         span.end();
       }
     },
-    async transaction(work, { snapshot = false, durable = true } = {}) {
+    async transaction(work, { snapshot = false, durable = true, timeoutMs = 0 } = {}) {
       const began = clock();
       const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
       try {
         const result = await borrowed(snapshot ? pools.replica : pools.primary, async (client) => {
-          await limitTime(client, snapshot ? options.statementTimeoutMs : 0);
+          await limitTime(client, snapshot ? options.statementTimeoutMs : timeoutMs);
           await told(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
         });
@@ -221,12 +226,16 @@ function connectPool(url: string, options: StoreOptions, logger: Logger): Pool {
   return pool;
 }
 
-/** Sets the session's statement timeout where it is another: callers seldom differ. Zero: none. */
+/** A query that waits longer for a lock ends: it holds a connection that queries of other tables need. */
+const lockTimeoutMs = 1000;
+
+/** Sets the session's timeouts where they are others: callers seldom differ. Zero: none. */
 function createTimeLimit() {
   const timeouts = new WeakMap<PoolClient, number>();
   return async (client: PoolClient, timeoutMs: number): Promise<void> => {
     if (timeouts.get(client) === timeoutMs) return;
-    await told(client.query(`SET statement_timeout = ${Math.ceil(timeoutMs)}`));
+    const lockMs = timeoutMs === 0 ? 0 : lockTimeoutMs;
+    await told(client.query(`SET statement_timeout = ${Math.ceil(timeoutMs)}; SET lock_timeout = ${lockMs}`));
     timeouts.set(client, timeoutMs);
   };
 }
@@ -242,7 +251,7 @@ async function borrowed<T>(pool: Pool, work: (client: PoolClient) => Promise<T>)
   try {
     return await work(client);
   } catch (error) {
-    isBroken ||= error instanceof StoreError && error.code === 'store_unavailable';
+    isBroken ||= isConnectionSpent(error);
     throw error;
   } finally {
     client.off('error', onError);

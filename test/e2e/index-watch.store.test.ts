@@ -68,6 +68,19 @@ describe('whether the index can be read', () => {
     await expect.poll(reason).toMatch(/^index: the index holds the network AgIC/);
   });
 
+  it('is no reason against a process while Postgres is away from its start on, and is not read unchecked', async () => {
+    const away = openStore({ url: 'postgres://nobody:none@127.0.0.1:1/none' });
+    const early = watchIndex({ network, ...times }, { store: away, logger: pino({ level: 'silent' }) });
+    await expect.poll(() => early.reason()).toBeUndefined();
+    expect(early.fits()).toBe(false);
+    expect(early.text()).toContain('ECONNREFUSED');
+    await migrate(tested.store);
+    away.setUrls({ url: tested.url });
+    await expect.poll(() => early.fits()).toBe(true);
+    early.close();
+    await away.close();
+  });
+
   it('stays as it was while Postgres is away', async () => {
     await migrate(tested.store);
     await expect.poll(reason).toBeUndefined();
