@@ -200,8 +200,7 @@ export function createContractWorlds(
       const account = await readAccount(id);
       const given = await subject(account, context.signal);
       noteRun();
-      const bounded = { ...calls, gasLimit: Math.min(calls.gasLimit, gasMax) };
-      const results = await tvm.runGetMethods({ ...given, ...bounded });
+      const results = await tvm.runGetMethods({ ...given, ...calls, gasLimit: Math.min(calls.gasLimit, gasMax) });
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 
@@ -215,9 +214,7 @@ export function createContractWorlds(
         context.observe?.(fromMemory);
         return { ...(kept as GetMethodResult), account };
       }
-      // A run is shared among callers of one payer: another payer's run may wait for longer.
-      const payer = context.getMethods?.payer ?? context.caller ?? '';
-      const { value } = await flights.run(`${accessText(context.access)} ${payer} ${key}`, context, async (signal) => {
+      const { value } = await flights.run(`${sharersOf(context)} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
         runs.set(key, result, weighStack(result.stack));
         return result;
@@ -270,6 +267,11 @@ function createNotes({ liteServers, cached: isCached }: LiveAnswer<unknown>) {
   };
   const answer = <T>(value: T): LiveAnswer<T> => ({ value, liteServers: [...used], cached });
   return { note, noteRun, answer };
+}
+
+/** Equal for callers whose runs may be one: of one access, and of one payer, as the run of another may wait for longer. */
+function sharersOf({ access, getMethods, caller = '' }: ReadContext): string {
+  return `${accessText(access)} ${getMethods?.payer ?? caller}`;
 }
 
 /** What terms say to the TVM. */
