@@ -78,7 +78,7 @@ export type ThreadData = { readonly program: EmulatorProgram | undefined };
 
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly program: EmulatorProgram }
-  /** `tookMs`: time of the thread. */
-  | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number; readonly tookMs: number }
+  /** `usedMs`: CPU time of the thread. */
+  | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number; readonly usedMs: number }
   /** The emulator trapped; the thread is of no more use. */
   | { readonly kind: 'dead'; readonly error: string };

@@ -110,19 +110,19 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
       return dispatch();
     }
     if (message.kind === 'dead') return end(thread, crashed(message.error), 'crashed');
-    const task = release(thread, message.tookMs);
+    const task = release(thread, message.usedMs);
     task?.resolve(message.output);
     if (message.memoryBytes > options.memoryBytesMax) return end(thread, undefined, 'memory');
     dispatch();
   }
 
   /** Frees the thread of its task, for whoever settles it, and charges the run. */
-  function release(thread: Thread, tookMs: number): Task | undefined {
+  function release(thread: Thread, usedMs: number): Task | undefined {
     const { run } = thread;
     clearTimeout(thread.timer);
     thread.run = undefined;
     thread.worker.unref();
-    run?.end(tookMs);
+    run?.end(usedMs);
     return run?.entry;
   }
 
