@@ -2,10 +2,10 @@ import { trace } from '@opentelemetry/api';
 import { Registry } from 'prom-client';
 
 import packageFile from '../package.json' with { type: 'json' };
+import { tuneBufferPool } from './decode/buffer-pool.ts';
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
-import { tuneBufferPool } from './main/buffer-pool.ts';
 import { tuneCollections } from './main/collections.ts';
 import { configurationFiles, loadConfiguration, processSettings } from './main/configuration.ts';
 import { startDev } from './main/dev.ts';

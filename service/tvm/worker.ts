@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { tuneBufferPool } from '../decode/buffer-pool.ts';
 import { compileEmulator, createEmulator } from './emulator.ts';
 import type { Job, JobOutput, ThreadData, ThreadMessage } from './job.ts';
 import { createRunner } from './runner.ts';
@@ -11,6 +12,7 @@ function post(message: ThreadMessage): void {
   parentPort!.postMessage(message);
 }
 
+tuneBufferPool();
 const given = (workerData as ThreadData).program;
 const program = given ?? (await compileEmulator());
 const emulator = await createEmulator(program);

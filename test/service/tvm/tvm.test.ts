@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { tuneBufferPool } from '#service/decode/buffer-pool.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
 import type { Tvm } from '#service/tvm/tvm.ts';
 import { startTvm } from './recorded-world.ts';
@@ -45,6 +46,15 @@ describe('a get-method', () => {
       ],
       missingLibraries: [],
     });
+  });
+
+  it('brings no more memory from its thread than its answer and a small page', async () => {
+    tuneBufferPool();
+    // NEWC, ENDC: a cell.
+    const { stack } = await tvm.runGetMethod(callOf('30c8c9'));
+    const [cell] = stack;
+    if (cell?.type !== 'cell') throw new Error('the answer is no cell');
+    expect(cell.table.bytes.buffer.byteLength).toBeLessThan(2048);
   });
 
   it('gets its arguments below its id', async () => {
