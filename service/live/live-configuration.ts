@@ -74,9 +74,7 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
         immutable: true,
         masterchainSeqno: block.seqno,
         check: (answer) =>
-          checkLibrariesWithProof({ block, mode: 0, hashes: libraryList }, answer)
-            .flatMap(viewLibrary)
-            .toSorted((a, b) => Buffer.compare(a.hash, b.hash)),
+          checkLibrariesWithProof({ block, mode: 0, hashes: libraryList }, answer).flatMap(viewLibrary),
       });
     },
   };

@@ -42,7 +42,7 @@ export type LibrariesExpectation = {
 
 /**
  * Checks an answer of `getLibrariesWithProof`: the first 16 asked libraries are there or not there as the masterchain state says.
- * @returns those that exist, without cells when the mode leaves them out
+ * @returns those that exist, by hash, without cells when the mode leaves them out
  * @throws ProofError
  */
 export function checkLibrariesWithProof(
@@ -61,7 +61,8 @@ export function checkLibrariesWithProof(
         throw new ProofError('not_contained', { subject, found: hash.toString('hex') });
       }
     }
-    return answer.result.map((entry) => {
+    const byHash = answer.result.toSorted((a, b) => Buffer.compare(a.hash, b.hash));
+    return byHash.map((entry) => {
       if ((mode & WITHOUT_DATA) === 0) return openLibrary(entry);
       if (entry.data.length > 0) throw new ProofError('not_contained', { subject, expected: 'no data' });
       return { hash: entry.hash, root: undefined };

@@ -1,15 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
 import type { BlockId } from '#service/decode/block-id.ts';
+import { MASTERCHAIN, sameBlock } from '#service/decode/block-id.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import type { ArgsOf, LiteServerFunction } from '#service/liteserver/functions.ts';
-import type { ConfigInfoAnswer, LookupBlockAnswer } from '#service/proof/answers.ts';
+import type { ConfigInfo } from '#service/liteserver/tl/lite-api.ts';
+import type { BlockHeaderAnswer, LookupBlockAnswer, PartialBlockProof } from '#service/proof/answers.ts';
 import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import type { SignatureChecker } from '#service/proof/signature-checker.ts';
+import { openBlockFile } from '#service/live/block-files.ts';
 import * as functions from '#service/liteserver/functions.ts';
+import { checkHeadHeader } from '#service/pool/head-proof.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import { checkBlockData } from '#service/proof/block-data-proof.ts';
 import { checkBlockProof } from '#service/proof/block-proof.ts';
 import { checkBlockTransactions, checkBlockTransactionsExt } from '#service/proof/block-transactions-proof.ts';
 import { CONFIG_FROM_KEY_BLOCK, checkConfig } from '#service/proof/config-proof.ts';
+import { ProofError } from '#service/proof/errors.ts';
 import { checkBlockHeader } from '#service/proof/header-proof.ts';
 import { checkLibraries, checkLibrariesWithProof } from '#service/proof/library-proof.ts';
 import { checkLookup, checkLookupWithProof } from '#service/proof/lookup-proof.ts';
@@ -20,6 +27,7 @@ import { checkAllShards } from '#service/proof/shards-proof.ts';
 import { checkTransactionList } from '#service/proof/transaction-list-proof.ts';
 import { checkTransaction } from '#service/proof/transaction-proof.ts';
 import { zeroStateBlock } from '#service/proof/trusted-blocks.ts';
+import { checkZeroState } from '#service/proof/zero-state-proof.ts';
 import type { Recording } from './recorded.ts';
 
 /** A recorded answer and the check of what it was the answer to. */
@@ -33,18 +41,18 @@ export type RecordedCase = {
 export type AnswerKind = {
   readonly name: string;
   readonly cases: readonly RecordedCase[];
-  /** Paths of fields of the answer that the lite server sheet leaves unproved, `*` for an index. */
-  readonly unproved: readonly string[];
-  /** Several answers to one question may be proved, of which the sheet lets a client take any. */
-  readonly ambiguous: boolean;
+  /** Bytes of all its answers. */
+  readonly answers: readonly Buffer[];
+  readonly decode: (answer: Buffer) => unknown;
+  /** An accepted answer proves what the recorded one proves, or something as good. @param truth what the recorded one proves */
+  readonly isRight: (proved: unknown, truth: unknown) => boolean;
 };
 
 type KindOptions<Args> = {
-  readonly unproved?: readonly string[];
   readonly only?: (args: Args) => boolean;
   /** Tells kinds of the same function apart. */
   readonly variant?: string;
-  readonly ambiguous?: boolean;
+  readonly isRight?: AnswerKind['isRight'];
 };
 
 type MakeKind = <Args, Answer>(
@@ -59,34 +67,68 @@ function kindOf<Args, Answer>(
   check: (args: Args, answer: Answer) => unknown,
   options: KindOptions<Args> = {},
 ): AnswerKind {
-  const cases = recording
-    .exchanges(fn)
-    .filter(({ args }) => options.only?.(args) ?? true)
-    .map(({ note, args, answer }) => ({
-      note,
-      answer,
-      prove: async (given: unknown) => summary(await check(args, given as Answer)),
-    }));
-  const name = options.variant === undefined ? fn.name : `${fn.name} ${options.variant}`;
-  return { name, cases, unproved: options.unproved ?? [], ambiguous: options.ambiguous ?? false };
+  const exchanges = recording.exchanges(fn).filter(({ args }) => options.only?.(args) ?? true);
+  const cases = exchanges.map(({ note, args, answer }) => ({
+    note,
+    answer,
+    prove: async (given: unknown) => summary(await check(args, given as Answer)),
+  }));
+  return {
+    name: options.variant === undefined ? fn.name : `${fn.name} ${options.variant}`,
+    cases,
+    answers: exchanges.map(({ answer }) => fn.encodeAnswer(answer)),
+    decode: (answer) => fn.decode(answer),
+    isRight: options.isRight ?? ((proved, truth) => isDeepStrictEqual(proved, truth)),
+  };
+}
+
+/** A list may be shorter than asked, but not empty. */
+function isBeginning(proved: unknown, truth: unknown): boolean {
+  const [list, whole] = [proved as readonly unknown[], truth as readonly unknown[]];
+  return list.length > 0 && isDeepStrictEqual(list, whole.slice(0, list.length));
+}
+
+/** That a library does not exist is not proved. */
+function isPart(proved: unknown, truth: unknown): boolean {
+  return (proved as readonly unknown[]).every((one) =>
+    (truth as readonly unknown[]).some((other) => isDeepStrictEqual(one, other)),
+  );
 }
 
 const WITH_PROOF = 32;
 const QUEUE_PROOF = 1;
+const WITH_STATE_UPDATE = 1;
 
 /** Every kind of answer that is checked, with all its recorded exchanges. */
 export function answerKinds(recording: Recording, signatures: SignatureChecker): AnswerKind[] {
   const kind: MakeKind = (fn, check, options) => kindOf(recording, fn, check, options);
   const zeroState = zeroStateBlock(recording.zeroState);
+  const accept = acceptorOf(recording);
   return [
-    ...stateKinds(kind),
-    ...blockKinds(kind),
+    ...stateKinds(kind, accept),
+    ...blockKinds(kind, accept),
     ...transactionKinds(kind),
-    ...blockProofKinds(kind, zeroState, signatures),
+    ...blockProofKinds(kind, { zeroState, signatures, accept }),
   ];
 }
 
-function stateKinds(kind: MakeKind): AnswerKind[] {
+/** Refuses what is no block of the network, as the chain of trusted blocks does. */
+type Accept = (block: Pick<BlockId, 'rootHash'> & Partial<BlockId>) => void;
+
+function acceptorOf(recording: Recording): Accept {
+  const blocks = recording.blocks().map(({ id }) => id);
+  const byHash = new Map(blocks.map((id) => [id.rootHash.toString('hex'), id]));
+  const zeroState = zeroStateBlock(recording.zeroState);
+  byHash.set(zeroState.rootHash.toString('hex'), zeroState);
+  return (block) => {
+    const known = byHash.get(block.rootHash.toString('hex'));
+    if (known === undefined || !sameBlock(known, { ...known, ...block })) {
+      throw new ProofError('fork', { subject: 'a block of another network' });
+    }
+  };
+}
+
+function stateKinds(kind: MakeKind, accept: Accept): AnswerKind[] {
   return [
     kind(functions.getAccountState, ({ id, account }, answer) =>
       checkAccountState({ block: id, workchain: account.workchain, account: account.id }, answer),
@@ -96,60 +138,72 @@ function stateKinds(kind: MakeKind): AnswerKind[] {
     ),
     kind(functions.getShardInfo, ({ id, ...shard }, answer) => checkShardInfo({ block: id, ...shard }, answer)),
     kind(functions.getBlockOutMsgQueueSize, ({ id }, answer) => checkQueueSize({ block: id }, answer), {
-      unproved: ['mode'],
       only: ({ mode }) => (mode & QUEUE_PROOF) !== 0,
     }),
-    kind(functions.getConfigAll, ({ id, mode }, answer) => checkConfig({ block: id, mode }, answer), {
-      unproved: ['mode'],
-    }),
-    kind(functions.getConfigParams, proveParams, {
-      unproved: ['mode'],
-      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) === 0,
-    }),
-    kind(functions.getConfigParams, proveParams, {
-      variant: 'of a key block',
-      // The key block is to be accepted afterwards.
-      unproved: ['mode', 'id.fileHash'],
-      only: ({ mode }) => (mode & CONFIG_FROM_KEY_BLOCK) !== 0,
-    }),
+    ...[functions.getConfigAll, functions.getConfigParams].flatMap((fn) => configKinds(kind, fn, accept)),
     kind(functions.getLibraries, ({ libraryList }, { result }) => checkLibraries({ hashes: libraryList }, result), {
-      unproved: ['result'],
-      ambiguous: true,
+      isRight: isPart,
     }),
-    kind(
-      functions.getLibrariesWithProof,
-      ({ id, mode, libraryList }, answer) => checkLibrariesWithProof({ block: id, mode, hashes: libraryList }, answer),
-      { unproved: ['mode'] },
+    kind(functions.getLibrariesWithProof, ({ id, mode, libraryList }, answer) =>
+      checkLibrariesWithProof({ block: id, mode, hashes: libraryList }, answer),
     ),
   ];
 }
 
-function blockKinds(kind: MakeKind): AnswerKind[] {
+type ConfigArgs = { readonly id: BlockId; readonly mode: number; readonly paramList?: number[] };
+
+type ConfigFunction = typeof functions.getConfigAll | typeof functions.getConfigParams;
+
+function configKinds(kind: MakeKind, fn: ConfigFunction, accept: Accept): AnswerKind[] {
+  const ofKeyBlock = ({ mode }: ConfigArgs): boolean => (mode & CONFIG_FROM_KEY_BLOCK) !== 0;
+  const prove = ({ id, mode, paramList }: ConfigArgs, answer: ConfigInfo): unknown => {
+    const proved = checkConfig({ block: id, mode, ...(paramList !== undefined && { params: paramList }) }, answer);
+    accept(proved.block);
+    return proved;
+  };
+  const asked = fn as unknown as LiteServerFunction<ConfigArgs, ConfigInfo>;
+  return [
+    kind(asked, prove, { only: (args) => !ofKeyBlock(args) }),
+    kind(asked, prove, { variant: 'of a key block', only: ofKeyBlock, isRight: () => true }),
+  ];
+}
+
+function blockKinds(kind: MakeKind, accept: Accept): AnswerKind[] {
   return [
     kind(functions.getAllShardsInfo, ({ id }, answer) => checkAllShards({ block: id }, answer)),
-    kind(functions.getBlockHeader, ({ id }, answer) => checkBlockHeader({ block: id }, answer), { unproved: ['mode'] }),
-    kind(functions.lookupBlock, (args, answer) => checkLookup({ ...args.id, search: searchOf(args) }, answer), {
-      // Without a proof from a trusted block, which file the header's block is in is the lite server's word.
-      unproved: ['mode', 'id.fileHash'],
+    kind(functions.getBlockHeader, ({ id }, answer) => checkBlockHeader({ block: id }, answer)),
+    kind(functions.getBlockHeader, ({ id }, answer) => checkHeadHeader(id, answer), {
+      variant: 'of a head',
+      only: ({ mode, id }) => (mode & WITH_STATE_UPDATE) !== 0 && id.workchain === MASTERCHAIN,
+    }),
+    kind(functions.lookupBlock, (args, answer) => proveUnlinked(args, answer, accept), {
+      variant: 'by seqno',
+      only: ({ lt, utime }) => lt === undefined && utime === undefined,
+    }),
+    kind(functions.lookupBlock, (args, answer) => proveUnlinked(args, answer, accept), {
+      variant: 'by lt or utime',
+      only: ({ lt, utime }) => lt !== undefined || utime !== undefined,
       // That it is the first block that fits is not proved.
-      ambiguous: true,
+      isRight: () => true,
     }),
     kind(functions.lookupBlockWithProof, proveLookup, {
       variant: 'by seqno',
-      // A search by seqno needs no block before.
-      unproved: ['mode', 'prevHeader'],
       only: ({ lt, utime }) => lt === undefined && utime === undefined,
     }),
     kind(functions.lookupBlockWithProof, proveLookup, {
       variant: 'by lt or utime',
-      unproved: ['mode'],
       only: ({ lt, utime }) => lt !== undefined || utime !== undefined,
     }),
-    kind(functions.getShardBlockProof, ({ id }, answer) => checkShardBlockProof({ block: id }, answer), {
-      // The masterchain block is to be accepted afterwards.
-      unproved: ['masterchainId.fileHash', 'masterchainId.seqno'],
+    kind(functions.getShardBlockProof, ({ id }, answer) => {
+      // Any masterchain block of the network with the shard block in its history is as good.
+      accept(checkShardBlockProof({ block: id }, answer));
+      return 'in the history of the network';
     }),
     kind(functions.getBlock, ({ id }, answer) => checkBlockData({ block: id }, answer)),
+    kind(functions.getBlock, ({ id }, answer) => openBlockFile(id, answer), { variant: 'as a file' }),
+    kind(functions.getState, ({ id }, answer) => checkZeroState({ block: id }, answer), {
+      only: ({ id }) => id.seqno === 0,
+    }),
   ];
 }
 
@@ -164,46 +218,62 @@ function transactionKinds(kind: MakeKind): AnswerKind[] {
         checkTransactionList({ ...wanted, workchain: account.workchain, account: account.id }, answer).map(
           ({ transaction }) => transaction,
         ),
-      { unproved: ['ids.*.shard', 'ids.*.seqno', 'ids.*.rootHash', 'ids.*.fileHash', 'ids'], ambiguous: true },
+      { isRight: isBeginning },
     ),
     kind(
       functions.listBlockTransactions,
       ({ id, ...wanted }, answer) => checkBlockTransactions({ block: id, ...wanted }, answer),
-      { unproved: ['reqCount', 'ids.*.mode'], only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
+      { only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
     ),
     kind(
       functions.listBlockTransactionsExt,
       ({ id, ...wanted }, answer) => checkBlockTransactionsExt({ block: id, ...wanted }, answer),
-      { unproved: ['reqCount'], only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
+      { only: ({ mode }) => (mode & WITH_PROOF) !== 0 },
     ),
   ];
 }
 
-function blockProofKinds(kind: MakeKind, zeroState: BlockId, signatures: SignatureChecker): AnswerKind[] {
+type BlockProofTools = {
+  readonly zeroState: BlockId;
+  readonly signatures: SignatureChecker;
+  readonly accept: Accept;
+};
+
+/** A part of the way is as good as the whole way. */
+function blockProofKinds(kind: MakeKind, { zeroState, signatures, accept }: BlockProofTools): AnswerKind[] {
+  const prove = async (known: BlockId, target: BlockId, answer: PartialBlockProof): Promise<BlockId[]> => {
+    const { keyBlocks, reached } = await checkBlockProof({ known, target, zeroState }, answer, signatures);
+    return [...keyBlocks, reached];
+  };
   return [
     kind(
       functions.getBlockProof,
-      ({ knownBlock, targetBlock }, answer) =>
-        checkBlockProof({ known: knownBlock, target: targetBlock!, zeroState }, answer, signatures),
+      async ({ knownBlock, targetBlock }, answer) => {
+        const blocks = await prove(knownBlock, targetBlock!, answer);
+        // The signatures vouch for the blocks: a refusal here is a fault of the check.
+        expect(() => blocks.forEach(accept)).not.toThrow();
+        return 'blocks of the network';
+      },
       { only: ({ targetBlock }) => targetBlock !== undefined },
     ),
-    kind(
-      functions.getBlockProof,
-      ({ knownBlock }, answer) =>
-        checkBlockProof({ known: knownBlock, target: answer.to, zeroState }, answer, signatures),
-      { variant: 'to the newest block', only: ({ targetBlock }) => targetBlock === undefined, ambiguous: true },
-    ),
+    kind(functions.getBlockProof, ({ knownBlock }, answer) => prove(knownBlock, answer.to, answer), {
+      variant: 'to the newest block',
+      only: ({ targetBlock }) => targetBlock === undefined,
+      // How far a lite server is, is its word.
+      isRight: () => true,
+    }),
   ];
+}
+
+function proveUnlinked(args: ArgsOf<typeof functions.lookupBlock>, answer: BlockHeaderAnswer, accept: Accept): unknown {
+  const header = checkLookup({ ...args.id, search: searchOf(args) }, answer);
+  accept(header.id);
+  return header;
 }
 
 function proveLookup(args: ArgsOf<typeof functions.lookupBlockWithProof>, answer: LookupBlockAnswer): unknown {
   const { id, mcBlockId } = args;
   return checkLookupWithProof({ ...id, masterchainBlock: mcBlockId, search: searchOf(args) }, answer);
-}
-
-function proveParams(args: ArgsOf<typeof functions.getConfigParams>, answer: ConfigInfoAnswer): unknown {
-  const { id, mode, paramList } = args;
-  return checkConfig({ block: id, mode, params: paramList }, answer);
 }
 
 /** The search that the mode of `lookupBlock` stands for. */
