@@ -1,3 +1,5 @@
+import { redactText } from '../telemetry/secrets.ts';
+
 /**
  * The key as sent: header `X-API-Key`, else query parameter `api_key` (v2 sheet section 5). An empty one is none: clients without a key send it so.
  */
@@ -15,12 +17,16 @@ const ownKey = /ton_[A-Za-z0-9_-]{4,}/g;
 /** Characters of a URL that a log line shows. */
 const shownMax = 512;
 
-/** A request's URL for logs and traces: every secret replaced, cut to a bounded length. */
-export function redactUrl(url: string): string {
+/** Characters of a URL that are looked through for secrets: what is cut out of them leaves more than is shown. */
+const searchedMax = 2 * shownMax;
+
+/** A request's URL for logs and traces: every secret replaced however it is escaped, cut to a bounded length. */
+export function redactUrl(whole: string): string {
+  const url = whole.slice(0, searchedMax);
   const mark = url.indexOf('?');
   const path = decodePath(mark === -1 ? url : url.slice(0, mark));
   const shown = mark === -1 ? path : `${path}?${redactQuery(url.slice(mark + 1))}`;
-  return shown.replace(ownKey, 'redacted').slice(0, shownMax);
+  return redactText(shown.replace(ownKey, 'redacted')).slice(0, shownMax);
 }
 
 /** A key may be written with escapes; a path that is no text is shown as it is. */

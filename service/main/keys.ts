@@ -9,13 +9,15 @@ import { redisUrlProblem } from '../limits/redis/connection.ts';
 import { revokeInRedis } from '../limits/redis/revoke.ts';
 import { ArgumentsError } from './arguments.ts';
 import { readNamedFile } from './files.ts';
+import { operationNamed, similarOperations } from './operation-names.ts';
 
 export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [options]
 
   create --plan NAME    adds a key and prints it: it is shown here and nowhere else
     --owner NAME        keys of one owner share one budget
     --network NAME      may be used on this network only; may be repeated
-    --method NAME       may call this operation only; may be repeated
+    --method NAME       may call this operation only, by its name in a path of v2 or v3, as getTransactions
+                        or jetton/masters; may be repeated
     --source CIDR       may be used from these addresses only; may be repeated
     --expires TIME      RFC 3339
     --rate N --burst N  in place of the plan's
@@ -97,11 +99,22 @@ function create(rows: readonly Row[], values: Values): Outcome {
     owner: values.owner,
     networks: values.network,
     notAfter: values.expires,
-    allowedMethods: values.method,
+    allowedMethods: values.method?.map(knownOperation),
     allowedSources: values.source,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
   });
   return { print: `${key}\n`, changed: [...rows, row] };
+}
+
+/** The name that limits know. A key for an operation that does not exist would be refused everywhere. */
+function knownOperation(name: string): string {
+  const known = operationNamed(name);
+  if (known !== undefined) return known;
+  const similar = similarOperations(name);
+  const hint = similar.length === 0 ? '' : `; did you mean ${similar.join(', ')}?`;
+  throw refuse(
+    `--method: expected the name of an operation of v2 or v3, got ${JSON.stringify(name.slice(0, 100))}${hint}`,
+  );
 }
 
 function list(rows: readonly Row[]): Outcome {

@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[]> = {
   pending: ['error', 'decode', 'live', 'tvm', 'actions', 'interfaces'],
   v2: ['error', 'contract', 'decode', 'live'],
   v3: ['error', 'contract', 'decode', 'live', 'pending', 'store', 'actions', 'threads'],
-  http: ['error', 'limits', 'contract', 'v2', 'v3'],
+  http: ['error', 'telemetry', 'limits', 'contract', 'v2', 'v3'],
   actions: ['error', 'decode'],
   interfaces: ['error', 'actions', 'contract', 'decode', 'live', 'tvm', 'store'],
   interpreter: ['error', 'actions', 'contract', 'decode', 'indexer', 'interfaces', 'live', 'store'],

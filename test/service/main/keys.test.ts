@@ -51,6 +51,34 @@ describe('tonplane keys', () => {
     expect(readdirSync(folder)).toEqual(['keyring.json']);
   });
 
+  it('creates a key for operations of v2 and v3, by any of their names', async () => {
+    const names = ['getTransactions', 'transactions', 'jetton/masters', 'sendBocUnsafe', 'shards', 'account', 'usage'];
+    const key = await run('create', '--plan', 'pro', ...names.flatMap((name) => ['--method', name]));
+    expect([...(find(key)?.terms.allowedMethods ?? [])]).toEqual([
+      'getTransactions',
+      'transactions',
+      'jetton/masters',
+      'sendBocUnsafe',
+      'getShards',
+      'addressInformation',
+      'usage',
+    ]);
+  });
+
+  it.each([
+    ['getTransaction', 'got "getTransaction"; did you mean getTransactions, getTransactionsStd?'],
+    ['GETADDRESSSTATE', 'did you mean getAddressState?'],
+    ['/api/v3/jetton/masters', 'did you mean jetton/masters?'],
+    ['nowhere', '--method: expected the name of an operation of v2 or v3, got "nowhere"'],
+    ['jsonRPC', 'got "jsonRPC"'],
+    ['constructor', 'got "constructor"'],
+    ['', 'got ""'],
+  ])('makes no key for the operation %j, which does not exist', async (name, message) => {
+    await expect(run('create', '--plan', 'pro', '--method', name)).rejects.toThrow(message);
+    await expect(run('create', '--plan', 'pro', '--method', 'transactions', '--method', name)).rejects.toThrow(message);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('lists ids and terms, and nothing that is stored of a key', async () => {
     const key = await run('create', '--plan', 'pro');
     const text = await run('list');

@@ -1,0 +1,113 @@
+/** Operations that a key may be restricted to, by the names that limits know. A test holds the list equal to the contracts. */
+export const operationNames: readonly string[] = [
+  // v2
+  'getAddressInformation',
+  'getAddressBalance',
+  'getWalletInformation',
+  'getAddressState',
+  'getExtendedAddressInformation',
+  'getShardAccountCell',
+  'getMasterchainInfo',
+  'getMasterchainBlockSignatures',
+  'getConsensusBlock',
+  'getShardBlockProof',
+  'getShards',
+  'getOutMsgQueueSize',
+  'lookupBlock',
+  'getBlockHeader',
+  'getBlockTransactions',
+  'getBlockTransactionsExt',
+  'getTransactions',
+  'getTransactionsStd',
+  'tryLocateTx',
+  'tryLocateResultTx',
+  'tryLocateSourceTx',
+  'sendBoc',
+  'sendBocReturnHash',
+  'sendBocReturnHashNoError',
+  'getConfigParam',
+  'getConfigAll',
+  'getLibraries',
+  'detectAddress',
+  'packAddress',
+  'unpackAddress',
+  'detectHash',
+  'getTokenData',
+  'runGetMethodStd',
+  'dnsResolve',
+  // v2 with api.v2.legacyOperations
+  'sendQuery',
+  'sendQuerySimple',
+  'sendCellSimple',
+  'estimateFeeSimple',
+  'sendBocUnsafe',
+  // v2 and v3
+  'runGetMethod',
+  'estimateFee',
+  // v3
+  'masterchainInfo',
+  'blocks',
+  'masterchainBlockShardState',
+  'masterchainBlockShards',
+  'transactions',
+  'transactionsByMasterchainBlock',
+  'transactionsByMessage',
+  'adjacentTransactions',
+  'messages',
+  'addressBook',
+  'accountStates',
+  'walletStates',
+  'topAccountsByBalance',
+  'metadata',
+  'jetton/masters',
+  'jetton/wallets',
+  'jetton/transfers',
+  'jetton/burns',
+  'nft/collections',
+  'nft/items',
+  'nft/transfers',
+  'nft/sales',
+  'traces',
+  'events',
+  'actions',
+  'balanceChanges',
+  'addressInformation',
+  'walletInformation',
+  'message',
+  'decode',
+  'dns/records',
+  'multisig/wallets',
+  'multisig/orders',
+  'vesting',
+  'pendingTransactions',
+  'pendingTraces',
+  'pendingActions',
+  // outside of the contracts
+  'usage',
+  'faucet',
+];
+
+/** Further names of operations, as paths have them. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['shards', 'getShards'],
+  ['account', 'addressInformation'],
+  ['wallet', 'walletInformation'],
+]);
+
+const byName: ReadonlyMap<string, string> = new Map([
+  ...operationNames.map((name): [string, string] => [name, name]),
+  ...aliases,
+]);
+
+/** The name by which limits know an operation, from any of its names, case-sensitive; undefined for an unknown one. */
+export function operationNamed(name: string): string | undefined {
+  return byName.get(name);
+}
+
+/** Names that a wrong one may have been meant as: equal but for case and for the path before it, else those that contain it; five at most. */
+export function similarOperations(name: string): readonly string[] {
+  const wanted = name.replace(/^\/?(?:api\/)?(?:v[23]\/)?/i, '').toLowerCase();
+  const same = operationNames.filter((each) => each.toLowerCase() === wanted);
+  if (same.length > 0 || wanted.length < 3) return same;
+  return operationNames.filter((each) => each.toLowerCase().includes(wanted)).slice(0, 5);
+}
