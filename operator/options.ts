@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
+import { severities, type Severities } from './desired/alert-rules.ts';
 import type { GivenMetadata } from './desired/given-metadata.ts';
 import { OptionsError, usageError } from './errors.ts';
 import { optionalGroups } from './kubernetes/resources.ts';
@@ -47,6 +48,9 @@ export type OperatorOptions = {
   /** Groups of optional APIs that are left alone though the cluster has them: their rights were not given. */
   readonly ignoredApis: readonly string[];
   readonly runbookUrl: string | undefined;
+  /** Values of the label `severity` of alerts, by our own words. */
+  readonly alertSeverities: Severities;
+  readonly blackboxExporter: { readonly address: string; readonly module: string } | undefined;
   readonly host: string;
   /** 0 takes a free one. */
   readonly metricsPort: number;
@@ -90,6 +94,9 @@ const flags = {
   'monitoring-namespace': { type: 'string' },
   'ignore-apis': { type: 'string' },
   'runbook-url': { type: 'string' },
+  'alert-severities': { type: 'string' },
+  'blackbox-exporter': { type: 'string' },
+  'blackbox-module': { type: 'string' },
   host: { type: 'string' },
   'metrics-port': { type: 'string' },
   'metrics-tls-dir': { type: 'string' },
@@ -124,6 +131,9 @@ const usage = `usage: ton-operator [options]            runs the operator
   --monitoring-namespace NAME    that may scrape the pods; default: any
   --ignore-apis GROUP,GROUP      optional APIs to leave alone, as keda.sh
   --runbook-url URL              base of the pages that alerts link to
+  --alert-severities A=B,C=D     other words for critical, warning and info in the label severity of alerts
+  --blackbox-exporter HOST:PORT  asks the hosts of every exposure from outside; default: none
+  --blackbox-module NAME         of the exporter, default http_2xx
   --host ADDRESS                 to listen on, default 0.0.0.0
   --metrics-port N               default 8080; 0 takes a free one
   --metrics-tls-dir DIR          of tls.crt and tls.key: /metrics is HTTPS; renewed files are taken up
@@ -177,7 +187,9 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     prometheusUrl: values['prometheus-url'],
     monitoringNamespace: values['monitoring-namespace'],
     ignoredApis: groupsOf(values['ignore-apis']),
-    runbookUrl: values['runbook-url'],
+    runbookUrl: values['runbook-url'] === '' ? undefined : values['runbook-url'],
+    alertSeverities: severitiesOf(values['alert-severities']),
+    blackboxExporter: blackboxOf(values['blackbox-exporter'], values['blackbox-module']),
     host: values.host ?? '0.0.0.0',
     metricsPort: integer('--metrics-port', values['metrics-port'], 0, 65_535) ?? 8080,
     metricsTlsFolder: values['metrics-tls-dir'],
@@ -228,6 +240,27 @@ function pullSecretsOf(text: string | undefined): readonly string[] {
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name));
   if (wrong !== undefined) throw usageError(`--image-pull-secrets: expected names with commas between, got ${wrong}`);
   return names;
+}
+
+/** `critical=page,info=none`. */
+function severitiesOf(text: string | undefined): Severities {
+  if (text === undefined || text === '') return {};
+  const pairs = text.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
+  const wrong = pairs.find(
+    ([name, value, ...rest]) => !severities.some((each) => each === name) || !value || rest.length > 0,
+  );
+  if (wrong !== undefined) {
+    throw usageError(`--alert-severities: expected ${severities.join(', ')} with a value, got ${wrong.join('=')}`);
+  }
+  return Object.fromEntries(pairs) as Severities;
+}
+
+function blackboxOf(address: string | undefined, module = 'http_2xx'): OperatorOptions['blackboxExporter'] {
+  if (address === undefined || address === '') return undefined;
+  if (!/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$/.test(address)) {
+    throw usageError(`--blackbox-exporter: expected host:port, got ${address}`);
+  }
+  return { address, module };
 }
 
 /** Labels and annotations in the form of `spec.metadata`, which the schema of the custom resource checks. */

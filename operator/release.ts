@@ -5,7 +5,7 @@ import { schemaVersion } from './service-config.ts';
 /** What the operator was installed with, as children are built from it. */
 export function releaseOf(options: OperatorOptions, version: string): Release {
   const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
-  const { pullSecrets, platformIds, childMetadata } = options;
+  const { pullSecrets, platformIds, childMetadata, alertSeverities, blackboxExporter } = options;
   return {
     version,
     image: options.image ?? `tonplane/service:${version}`,
@@ -16,6 +16,8 @@ export function releaseOf(options: OperatorOptions, version: string): Release {
     runbookUrl,
     operatorNamespace: namespace,
     childMetadata,
+    alertSeverities,
+    blackboxExporter,
     pullSecrets,
     platformIds,
   };

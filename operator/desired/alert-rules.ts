@@ -14,10 +14,23 @@ export type RuleFacts = {
   /** It has an indexer. */
   readonly indexed: boolean;
   readonly runbookUrl: string | undefined;
+  /** Values of the label `severity` for an Alertmanager with other words; absent: our own. */
+  readonly severities?: Severities | undefined;
+  /** Prometheus scrapes API pods, and there are to be some. */
+  readonly scraped: boolean;
+  /** Name of the API's Service. */
+  readonly service: string;
+  /** A blackbox exporter asks the hosts of the exposure. */
+  readonly probed: boolean;
 };
 
 type Rule = Readonly<Record<string, unknown>>;
-type Severity = 'page' | 'ticket' | 'warning';
+/** `critical`: somebody acts now; `warning`: within a working day; `info`: for reading. */
+export const severities = ['critical', 'warning', 'info'] as const;
+type Severity = (typeof severities)[number];
+
+/** Other words for severities, as `critical` -> `page`. */
+export type Severities = { readonly [severity in Severity]?: string };
 
 /** Edges of the buckets of `ton_http_request_duration_seconds`. */
 export const latencyEdgesSeconds = [
@@ -32,10 +45,10 @@ const trafficFloor = 1;
 
 /** Speed at which the error budget of a month is spent, over a long window and a short one that ends the alert soon (operator sheet 6.4). */
 const burns: readonly { factor: number; long: string; short: string; severity: Severity }[] = [
-  { factor: 14.4, long: '1h', short: '5m', severity: 'page' },
-  { factor: 6, long: '6h', short: '30m', severity: 'page' },
-  { factor: 3, long: '1d', short: '2h', severity: 'ticket' },
-  { factor: 1, long: '3d', short: '6h', severity: 'ticket' },
+  { factor: 14.4, long: '1h', short: '5m', severity: 'critical' },
+  { factor: 6, long: '6h', short: '30m', severity: 'critical' },
+  { factor: 3, long: '1d', short: '2h', severity: 'warning' },
+  { factor: 1, long: '3d', short: '6h', severity: 'warning' },
 ];
 
 /** Every window once, shortest first. */
@@ -70,6 +83,10 @@ export function alertRules(facts: RuleFacts): Rule[] {
       1 - latencyObjective,
       `requests take over ${facts.latency}`,
     ),
+    ...(facts.scraped
+      ? [unreachable(facts, 'prometheus', `(sum(up{${selector(facts)},service="${facts.service}"}) or vector(0)) == 0`)]
+      : []),
+    ...(facts.probed ? [unreachable(facts, 'probe', `max(probe_success{${selector(facts)}}) == 0`)] : []),
     liteServersLow(facts),
     ...(facts.indexed ? [indexLagging(facts)] : []),
   ];
@@ -84,6 +101,12 @@ function burnAlerts(facts: RuleFacts, alert: string, ratio: string, budget: numb
     const summary = `TonApi ${facts.namespace}/${facts.name}: ${what}, ${factor} times as many as its objective allows over ${long}`;
     return alertRule(facts, { alert, expr, for: '2m', severity, summary, window: long });
   });
+}
+
+/** Availability from outside of the pods: without a pod there are no series by which an error budget could burn. */
+function unreachable(facts: RuleFacts, from: 'prometheus' | 'probe', expr: string): Rule {
+  const summary = `TonApi ${facts.namespace}/${facts.name}: ${from === 'probe' ? 'the probe gets no answer from any host' : 'Prometheus reaches no pod'}`;
+  return alertRule(facts, { alert: 'TonApiUnreachable', expr, for: '1m', severity: 'critical', summary, from });
 }
 
 /** Fewer than two usable, or fewer than half: one more gone and reads fail. */
@@ -121,13 +144,25 @@ type AlertParts = {
   readonly for: string;
   readonly severity: Severity;
   readonly summary: string;
+  /** Window of a burn rate. */
   readonly window?: string;
+  /** Place from which availability is seen. */
+  readonly from?: string;
 };
 
-function alertRule(facts: RuleFacts, { severity, summary, window, ...rule }: AlertParts): Rule {
-  const page = facts.runbookUrl === undefined ? {} : { runbook_url: `${facts.runbookUrl}/${rule.alert}.md` };
-  const labels = { severity, namespace: facts.namespace, tonapi: facts.name, network: facts.network };
-  return { ...rule, labels: { ...labels, ...(window !== undefined && { window }) }, annotations: { summary, ...page } };
+function alertRule(facts: RuleFacts, { severity, summary, window, from, ...rule }: AlertParts): Rule {
+  const page =
+    facts.runbookUrl === undefined
+      ? { runbook: `charts/tonplane/runbooks/${rule.alert}.md` }
+      : { runbook_url: `${facts.runbookUrl}/${rule.alert}.md` };
+  const labels = {
+    severity: facts.severities?.[severity] ?? severity,
+    namespace: facts.namespace,
+    tonapi: facts.name,
+    network: facts.network,
+  };
+  const more = { ...(window !== undefined && { window }), ...(from !== undefined && { from }) };
+  return { ...rule, labels: { ...labels, ...more }, annotations: { summary, ...page } };
 }
 
 function record({ namespace, name, network }: RuleFacts, series: string, expr: string): Rule {

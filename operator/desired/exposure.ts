@@ -17,11 +17,14 @@ export function buildExposure(tonApi: TonApi, references: References, release: R
 
 /** Where callers reach the API: the first host, or inside the cluster. A Gateway decides itself whether it speaks TLS; nearly all do. */
 export function publicUrl(tonApi: TonApi): string {
-  const { exposure } = tonApi.spec;
-  const [host] = exposure?.hosts ?? [];
-  if (exposure === undefined || host === undefined) return serviceUrl(tonApi);
-  const secure = exposure.kind === 'HTTPRoute' || exposure.tlsSecretName !== undefined;
-  return `${secure ? 'https' : 'http'}://${host}`;
+  return publicUrls(tonApi)[0] ?? serviceUrl(tonApi);
+}
+
+/** The URL of every host of the exposure; none without an exposure. */
+export function publicUrls({ spec }: TonApi): readonly string[] {
+  const { exposure } = spec;
+  const secure = exposure?.kind === 'HTTPRoute' || exposure?.tlsSecretName !== undefined;
+  return (exposure?.hosts ?? []).map((host) => `${secure ? 'https' : 'http'}://${host}`);
 }
 
 function ingress(tonApi: TonApi, exposure: Exposure, release: Release): DesiredObject {

@@ -1,18 +1,20 @@
 import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
+import { publicUrls } from './exposure.ts';
 import { alertRules, recordingRules } from './alert-rules.ts';
 import { hasDatabase } from './indexer.ts';
 import { liteServerAddresses } from './network-policy.ts';
 import { childNames, instanceLabels } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
-/** ServiceMonitor and PrometheusRule where they are wanted and the Prometheus operator is there. */
+/** ServiceMonitor, PrometheusRule and Probe where they are wanted and the Prometheus operator is there. */
 export function buildMonitoring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const { observability } = tonApi.spec;
   if (observability === undefined || !references.apis.has('monitoring.coreos.com')) return [];
   return [
     ...(observability.serviceMonitor ? [serviceMonitor(tonApi, release)] : []),
     ...(observability.prometheusRule ? [prometheusRule(tonApi, references, release)] : []),
+    ...(isProbed(tonApi, release) ? [probe(tonApi, release)] : []),
   ];
 }
 
@@ -31,6 +33,28 @@ function serviceMonitor(tonApi: TonApi, release: Release): DesiredObject {
   });
 }
 
+/** A blackbox exporter asks the hosts that callers use: through DNS, TLS and the Ingress or Gateway. */
+function isProbed({ spec }: TonApi, { blackboxExporter }: Release): boolean {
+  return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && spec.exposure !== undefined;
+}
+
+/** Every host is asked for the document of the API: it needs no key and costs no budget. */
+function probe(tonApi: TonApi, release: Release): DesiredObject {
+  const { metadata, spec } = tonApi;
+  const [surface] = spec.surfaces.includes('v2') ? ['v2'] : ['v3'];
+  return monitoringChild(tonApi, release, 'Probe', {
+    prober: { url: release.blackboxExporter?.address },
+    module: release.blackboxExporter?.module,
+    interval: '30s',
+    targets: {
+      staticConfig: {
+        static: publicUrls(tonApi).map((url) => `${url}/api/${surface}/openapi.json`),
+        labels: { namespace: metadata.namespace ?? '', network: spec.network, tonapi: metadata.name },
+      },
+    },
+  });
+}
+
 function constantLabel(targetLabel: string, replacement: string): object {
   return { action: 'replace', targetLabel, replacement };
 }
@@ -46,6 +70,10 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     liteServers: liteServerAddresses(tonApi, globalConfig)?.length,
     indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
     runbookUrl: release.runbookUrl,
+    severities: release.alertSeverities,
+    scraped: spec.observability?.serviceMonitor === true && (spec.autoscaling !== undefined || spec.replicas > 0),
+    service: childNames(tonApi).api,
+    probed: isProbed(tonApi, release),
   };
   return monitoringChild(tonApi, release, 'PrometheusRule', {
     groups: [
@@ -58,7 +86,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
 function monitoringChild(
   tonApi: TonApi,
   release: Release,
-  kind: 'ServiceMonitor' | 'PrometheusRule',
+  kind: 'ServiceMonitor' | 'PrometheusRule' | 'Probe',
   spec: Readonly<Record<string, unknown>>,
 ): DesiredObject {
   return child(tonApi, release.version, {

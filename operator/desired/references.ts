@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
+import type { Severities } from './alert-rules.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Migrated } from './names.ts';
 
@@ -24,6 +25,10 @@ export type Release = {
   readonly operatorNamespace?: string | undefined;
   /** Base URL of the runbook pages that alerts link to. */
   readonly runbookUrl?: string | undefined;
+  /** Values of the label `severity` of alerts, by our own words. */
+  readonly alertSeverities?: Severities | undefined;
+  /** Blackbox exporter that asks the hosts of every exposure: `host:port`, and the exporter's module. */
+  readonly blackboxExporter?: { readonly address: string; readonly module: string } | undefined;
   /** Labels and annotations for the children of every TonApi. */
   readonly childMetadata?: TonApi['spec']['metadata'];
   /** Secrets with registry credentials for the pods of every TonApi, each in the TonApi's namespace. */

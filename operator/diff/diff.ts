@@ -120,6 +120,7 @@ const stageOfKind: Readonly<Record<string, Stage>> = {
   HTTPRoute: 'exposure',
   ServiceMonitor: 'monitoring',
   PrometheusRule: 'monitoring',
+  Probe: 'monitoring',
 };
 
 function stageOf({ kind }: KubernetesObject): Stage {

@@ -39,13 +39,14 @@ export const resources = {
   HTTPRoute: resource('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes'),
   ServiceMonitor: resource('monitoring.coreos.com/v1', 'ServiceMonitor', 'servicemonitors'),
   PrometheusRule: resource('monitoring.coreos.com/v1', 'PrometheusRule', 'prometheusrules'),
+  Probe: resource('monitoring.coreos.com/v1', 'Probe', 'probes'),
   ScaledObject: resource('keda.sh/v1alpha1', 'ScaledObject', 'scaledobjects'),
 } as const satisfies Readonly<Record<string, Resource>>;
 
 export type ResourceKind = keyof typeof resources;
 
 /** Kinds of APIs that a cluster may not have. */
-export const optionalKinds = ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule', 'ScaledObject'] as const;
+export const optionalKinds = ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule', 'Probe', 'ScaledObject'] as const;
 export type OptionalKind = (typeof optionalKinds)[number];
 
 /** Groups of those APIs. */

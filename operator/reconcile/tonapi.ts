@@ -364,6 +364,8 @@ function unserved({ spec }: TonApi, served: ReadonlySet<OptionalKind>): Optional
     HTTPRoute: exposure?.kind === 'HTTPRoute',
     ServiceMonitor: observability?.serviceMonitor === true,
     PrometheusRule: observability?.prometheusRule === true,
+    // An option of the operator asks for probes, no manifest does.
+    Probe: false,
     ScaledObject: autoscaling?.provider === 'KEDA',
   };
   return (Object.keys(asked) as OptionalKind[]).filter((kind) => asked[kind] && !served.has(kind));

@@ -75,7 +75,7 @@ describe('an alert', () => {
     '$name says what is wrong, how bad, and what to do',
     ({ name, labels, annotations }) => {
       expect(annotations?.['summary']).toMatch(/^\S.{20,}/);
-      expect(['critical', 'warning', 'info', 'page', 'ticket']).toContain(labels?.['severity']);
+      expect(['critical', 'warning', 'info']).toContain(labels?.['severity']);
       expect(annotations?.['runbook_url']).toBe(`${runbookUrl}/${name}.md`);
       expect(read(`tonplane/runbooks/${name}.md`)).toMatch(
         new RegExp(String.raw`^# ${name}\n\n[\s\S]+## Look\n\n1\. [\s\S]+## Do\n\n- `),

@@ -45,6 +45,7 @@ const children: Readonly<Record<string, { path: string; edit: object }>> = {
   },
   'monitoring.coreos.com/servicemonitors': { path: 'apis/monitoring.coreos.com/v1', edit: { spec: { endpoints: [] } } },
   'monitoring.coreos.com/prometheusrules': { path: 'apis/monitoring.coreos.com/v1', edit: { spec: { groups: [] } } },
+  'monitoring.coreos.com/probes': { path: 'apis/monitoring.coreos.com/v1', edit: { spec: { module: 'wrong' } } },
   'keda.sh/scaledobjects': { path: 'apis/keda.sh/v1alpha1', edit: { spec: { maxReplicaCount: 99 } } },
 };
 
@@ -126,7 +127,7 @@ describe.skipIf(missing)('the rights that the chart gives', () => {
       '--namespace',
       system,
       '--set',
-      'replicas=1',
+      'replicas=1,operator.blackboxExporter.address=blackbox.monitoring:9115',
       '--wait',
       '--timeout',
       '3m',

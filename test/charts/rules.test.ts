@@ -24,6 +24,12 @@ const leader = {
 };
 const ready = 'ton_api_condition{instance="a",namespace="ns",name="x",type="Ready",status="True"}';
 const standby = 'ton_api_condition{instance="b",namespace="ns",name="x",type="Ready",status="True"}';
+const replicas = (state: string): string => `ton_api_replicas{instance="a",namespace="ns",name="x",state="${state}"}`;
+const up = (value: number) => ({
+  'up{namespace="ton",tonapi="mainnet",service="mainnet-api",pod="p"}': `${value}x60`,
+  'up{namespace="ton",tonapi="mainnet",service="mainnet-indexer",pod="q"}': '1x60',
+});
+const probed = (value: number) => ({ 'probe_success{namespace="ton",tonapi="mainnet"}': `${value}x60` });
 const progressing = (reason: string): string =>
   `ton_api_condition_reason{namespace="ns",name="x",type="Progressing",reason="${reason}"}`;
 const looks = (result: string): string => `controller_runtime_reconcile_${result}{controller="tonapi"}`;
@@ -174,6 +180,50 @@ const stories: readonly Story[] = [
     at: '20m',
     firing: 0,
   },
+  {
+    alert: 'TonApiDown',
+    title: 'all pods are away for three minutes',
+    series: { ...leader, [replicas('desired')]: '3x60', [replicas('ready')]: '3x20 0x40' },
+    at: '23m',
+    firing: 1,
+  },
+  {
+    alert: 'TonApiDown',
+    title: 'pods are back',
+    series: { ...leader, [replicas('desired')]: '3x60', [replicas('ready')]: '0x20 3x40' },
+    at: '23m',
+    firing: 0,
+  },
+  {
+    alert: 'TonApiDown',
+    title: 'no pods are wanted',
+    series: { ...leader, [replicas('desired')]: '0x60', [replicas('ready')]: '0x60' },
+    at: '30m',
+    firing: 0,
+  },
+  { alert: 'TonApiUnreachable', title: 'no series of a pod is left', series: leader, at: '3m', firing: 1 },
+  { alert: 'TonApiUnreachable', title: 'no pod answers a scrape', series: up(0), at: '3m', firing: 1 },
+  {
+    alert: 'TonApiUnreachable',
+    title: 'pods answer scrapes and probes',
+    series: { ...up(1), ...probed(1) },
+    at: '3m',
+    firing: 0,
+  },
+  {
+    alert: 'TonApiUnreachable',
+    title: 'pods answer scrapes, no host answers a probe',
+    series: { ...up(1), ...probed(0) },
+    at: '3m',
+    firing: 1,
+  },
+  {
+    alert: 'TonApiNotReady',
+    title: 'no pods are wanted',
+    series: { ...leader, [ready]: '0x60', [replicas('desired')]: '0x60' },
+    at: '30m',
+    firing: 0,
+  },
   { alert: 'TonApiNotReady', title: 'for half an hour', series: { ...leader, [ready]: '0x60' }, at: '30m', firing: 1 },
   {
     alert: 'TonApiNotReady',
@@ -253,6 +303,13 @@ const stories: readonly Story[] = [
     firing: 0,
   },
   {
+    alert: 'TonApiKeyExpiring',
+    title: 'expired long ago',
+    series: { 'ton_api_key_expiry_timestamp_seconds{namespace="ns",name="k"}': '60x120' },
+    at: '90m',
+    firing: 0,
+  },
+  {
     alert: 'TonApiPausedLong',
     title: 'for two days',
     series: { 'ton_api_condition{namespace="ns",name="x",type="Paused",status="True"}': `1x${3 * day}` },
@@ -278,21 +335,21 @@ const stories: readonly Story[] = [
   },
   {
     alert: 'TonApiErrorBudgetBurn',
-    title: 'two in a hundred fail: both pages, both tickets',
+    title: 'two in a hundred fail: both critical alerts, both warnings',
     series: requests(980, 20, 8 * 60),
     at: '8h',
     firing: 4,
   },
   {
     alert: 'TonApiErrorBudgetBurn',
-    title: 'one in 150 fails: the slower page and both tickets',
+    title: 'one in 150 fails: the slower critical alert and both warnings',
     series: requests(993, 7, 8 * 60),
     at: '8h',
     firing: 3,
   },
   {
     alert: 'TonApiErrorBudgetBurn',
-    title: 'one in 900 fails: the slowest ticket',
+    title: 'one in 900 fails: the slowest warning',
     series: requests(899, 1, 8 * 60),
     at: '8h',
     firing: 1,

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -49,6 +49,13 @@ describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies o
       const object = document.toJS() as ClusterObject | null;
       return object === null ? [] : [object];
     });
+  };
+
+  const rulesOf = async (...args: readonly string[]) => {
+    const objects = await render('--set', 'tonplane.metrics.prometheusRule.enabled=true', ...args);
+    const rule = objects.find(({ kind }) => kind === 'PrometheusRule');
+    const groups = rule?.['spec'].groups as { rules: { labels: object; annotations: Record<string, string> }[] }[];
+    return groups.flatMap(({ rules }) => rules);
   };
 
   it('accept `enabled` and values that other charts share, and render both', async () => {
@@ -118,6 +125,39 @@ describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies o
     expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(optionsOf(objects).platformIds).toBe(true);
     expect(optionsOf(await render()).platformIds).toBe(false);
+  });
+
+  it('give alerts of the operator the severities and the links that values name, and no dead link without', async () => {
+    const plain = await rulesOf();
+    expect(new Set(plain.map(({ labels }) => Object.values(labels)[0]))).toEqual(
+      new Set(['critical', 'warning', 'info']),
+    );
+    for (const { annotations } of plain) {
+      expect(annotations['runbook_url']).toBeUndefined();
+      expect(existsSync(join(chartsFolder, '..', annotations['runbook'] ?? ''))).toBe(true);
+    }
+    const words = 'critical=warning,tonplane.metrics.prometheusRule.severities.warning=ticket';
+    const mapped = await rulesOf(
+      '--set',
+      `tonplane.metrics.runbookUrl=https://run.example.com,tonplane.metrics.prometheusRule.severities.${words}`,
+    );
+    expect(new Set(mapped.map(({ labels }) => Object.values(labels)[0]))).toEqual(
+      new Set(['warning', 'ticket', 'info']),
+    );
+    expect(mapped.every(({ annotations }) => annotations['runbook_url']?.startsWith('https://run.example.com/'))).toBe(
+      true,
+    );
+  });
+
+  it('pass severities and the blackbox exporter on to the operator', async () => {
+    const objects = await render(
+      '--set',
+      'tonplane.metrics.prometheusRule.severities.critical=page,tonplane.operator.blackboxExporter.address=blackbox:9115',
+    );
+    expect(optionsOf(objects)).toMatchObject({
+      alertSeverities: { critical: 'page' },
+      blackboxExporter: { address: 'blackbox:9115', module: 'http_2xx' },
+    });
   });
 
   it('pass labels and annotations for all children on to the operator', async () => {

@@ -33,6 +33,9 @@ export const facts = {
   liteServers: 4,
   indexed: true,
   runbookUrl,
+  scraped: true,
+  service: 'mainnet-api',
+  probed: true,
 } as const;
 
 /** The rules of the chart, with links made. */

@@ -4,6 +4,7 @@ import type { ClusterClient } from './cluster-client.ts';
 const optionalApis = {
   ServiceMonitor: { group: 'monitoring.coreos.com', version: 'v1', plural: 'servicemonitors' },
   PrometheusRule: { group: 'monitoring.coreos.com', version: 'v1', plural: 'prometheusrules' },
+  Probe: { group: 'monitoring.coreos.com', version: 'v1', plural: 'probes' },
   HTTPRoute: { group: 'gateway.networking.k8s.io', version: 'v1', plural: 'httproutes' },
   ScaledObject: { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' },
 } as const;

@@ -134,7 +134,7 @@ capabilities:
 {{- end }}
 {{- if .Values.optionalApis.monitoring }}
 - apiGroups: [monitoring.coreos.com]
-  resources: [servicemonitors, prometheusrules]
+  resources: [servicemonitors, prometheusrules, probes]
   verbs: [get, list, watch, create, patch, delete]
 {{- end }}
 {{- if .Values.optionalApis.keda }}
