@@ -1,4 +1,4 @@
-import { parseBoc } from '../decode/boc.ts';
+import { parseBoc, type Boc } from '../decode/boc.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { invalid } from './errors.ts';
 import type { DefaultedParameter, RequiredParameter } from './parameter.ts';
@@ -19,20 +19,20 @@ export function bytes(name: string, missing: string): RequiredParameter<Buffer> 
   };
 }
 
-/** A bag of cells with one root. */
-export function bag(name: string, missing: string): RequiredParameter<Buffer> {
-  return { ...bytes(name, missing), check: (value) => flawOf(value, name) };
+/** The body of a message from outside: a bag of cells with one root. */
+export function bodyBag(name: string, missing: string): RequiredParameter<Buffer> {
+  return { ...bytes(name, missing), check: (value) => flawOfBody(value, name) };
 }
 
-/** A bag of cells with one root, or an empty text for none. */
-export function optionalBag(name: string): DefaultedParameter<Buffer | ''> {
+/** Code or data of a new account: a bag of cells with one root, or an empty text for none. */
+export function optionalStateBag(name: string): DefaultedParameter<Buffer | ''> {
   return {
     name,
     missing: undefined,
     emptyIsAbsent: true,
     fallback: '',
     parse: (raw) => readBytes(raw, name),
-    check: (value) => (value === '' ? undefined : flawOf(value, name)),
+    check: (value) => flawOfState(value, name),
     input: { name: 'Base64InputOrEmpty', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' } },
   };
 }
@@ -42,15 +42,41 @@ function readBytes(raw: unknown, name: string): Buffer {
   return readBase64(raw, name);
 }
 
-/** What is wrong with bytes that are no bag of cells with one root, in the reference client's library's words (v2 sheet 4.3). */
-function flawOf(value: Buffer, name: string): string | undefined {
+/**
+ * Depth of a part of a message from outside. The network takes messages below 512 cells of depth, and the message's own cell is
+ * above its parts.
+ */
+const PART_DEPTH_MAX = 510;
+
+/** Reason why bytes cannot be the body of a message from outside; undefined when they can. The network reads no exotic body. */
+export function flawOfBody(value: Buffer, name: string): string | undefined {
+  return flawOfPart(value, name, { exotic: false });
+}
+
+/** Reason why bytes cannot be code or data of a new account; undefined when they can. Empty bytes stand for none. */
+export function flawOfState(value: Buffer | '', name: string): string | undefined {
+  return value === '' ? undefined : flawOfPart(value, name, { exotic: true });
+}
+
+/** The reason is in the reference client's words. @param allowed `exotic`: the root may be an exotic cell */
+function flawOfPart(value: Buffer, name: string, allowed: { readonly exotic: boolean }): string | undefined {
+  const refusal = (reason: string): string => `INVALID_BAG_OF_CELLS: ${name}${reason}`;
   try {
-    parseBoc(value, { rootsMax: 1 });
-    return undefined;
+    const bag = parseBag(value);
+    const root = bag.roots[0]!;
+    if (!allowed.exotic && bag.kind(root) !== 'ordinary') return refusal('The root is an exotic cell.');
+    return bag.depth(root) > PART_DEPTH_MAX ? refusal(`Cells are deeper than ${PART_DEPTH_MAX}.`) : undefined;
   } catch (error) {
-    if (error instanceof DecodeError) return `INVALID_BAG_OF_CELLS: ${name}${error.message}`;
+    if (error instanceof DecodeError) return refusal(error.message);
     throw error;
   }
+}
+
+/** A bag of cells with one root; the hashes in its Merkle cells are checked. Throws DecodeError. */
+export function parseBag(value: Buffer): Boc {
+  const bag = parseBoc(value, { rootsMax: 1 });
+  bag.hash(bag.roots[0]!);
+  return bag;
 }
 
 /**

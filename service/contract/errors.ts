@@ -4,8 +4,9 @@ import { TonplaneError } from '../error.ts';
  * - `invalid_parameter`: a parameter, or the request around it, is not what the operation takes
  * - `result_too_deep`: a get-method's result is nested deeper than an answer may be
  * - `result_too_big`: a get-method's result takes more bytes than an answer may have
+ * - `result_pruned`: a get-method's result has a cell that no bag of cells can carry
  */
-export type ContractErrorCode = 'invalid_parameter' | 'result_too_deep' | 'result_too_big';
+export type ContractErrorCode = 'invalid_parameter' | 'result_too_deep' | 'result_too_big' | 'result_pruned';
 
 /** The caller's mistake, or an answer that cannot be given. Its message, in the words of the contract, is shown to the caller as it stands; never retried upstream. */
 export class ContractError extends TonplaneError<ContractErrorCode, { readonly parameter?: string }> {

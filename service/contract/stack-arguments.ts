@@ -1,7 +1,6 @@
-import { parseBoc } from '../decode/boc.ts';
 import { DecodeError } from '../decode/errors.ts';
-import type { StackCell } from '../live/vm-values.ts';
-import { readBase64 } from './bags.ts';
+import { sliceEntry, type StackCell, type StackEntry } from '../live/vm-values.ts';
+import { parseBag, readBase64 } from './bags.ts';
 import { ContractError, invalid } from './errors.ts';
 
 // Values of a get-method's arguments, in whatever form of a stack they stand (v2 sheet 9.6).
@@ -13,9 +12,20 @@ import { ContractError, invalid } from './errors.ts';
  */
 export function readBocCell(text: string, wanted: string): StackCell {
   return orRefuse(wanted, () => {
-    const table = parseBoc(readBase64(text, 'stack'), { rootsMax: 1 });
+    const table = parseBag(readBase64(text, 'stack'));
     return { table, cell: table.roots[0]! };
   });
+}
+
+/**
+ * An argument that is a cell. The VM reads the cell of a slice or builder as ordinary data: an exotic one is refused.
+ * @param refusal text for the caller, which names the argument
+ * @throws ContractError
+ */
+export function cellEntry(type: 'cell' | 'slice' | 'builder', cell: StackCell, refusal: string): StackEntry {
+  if (type === 'cell') return { type, ...cell };
+  if (cell.table.kind(cell.cell) !== 'ordinary') throw refused(refusal);
+  return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
 }
 
 /** Bits of a number and its sign in the VM. */

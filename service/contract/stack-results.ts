@@ -17,11 +17,19 @@ export function makeBagRoom(): BagRoom {
   return { bagBytes: bagBytesMax };
 }
 
+/**
+ * Whether a cell has pruned branches without their Merkle proof. Readers of bags, the VM among them, refuse such a root: no answer
+ * shows it.
+ */
+export function isPruned({ table, cell }: StackCell): boolean {
+  return table.levelMask(cell) !== 0;
+}
+
 /** Base64 of a cell's bag. @throws ContractError `result_too_big` */
 export function viewBag(room: BagRoom, { table, cell }: StackCell): string {
   const bytes = writeBoc(table, [cell], { crc32c: true });
   room.bagBytes -= bytes.length;
-  if (room.bagBytes < 0) throw resultTooBig();
+  if (room.bagBytes < 0) throw resultTooBig(`more than ${bagBytesMax} bytes of cells`);
   return bytes.toString('base64');
 }
 
@@ -46,6 +54,11 @@ export function resultTooDeep(limit: number): ContractError {
   return new ContractError('result_too_deep', `Result stack depth >= ${limit}`);
 }
 
-export function resultTooBig(): ContractError {
-  return new ContractError('result_too_big', 'TVM stack size exceeds limit');
+/** @param bound what the result has too much of, with the number and its unit */
+export function resultTooBig(bound: string): ContractError {
+  return new ContractError('result_too_big', `TVM stack size exceeds limit: the result has ${bound}`);
+}
+
+export function resultPruned(): ContractError {
+  return new ContractError('result_pruned', 'The result has a cell with pruned branches without their Merkle proof');
 }

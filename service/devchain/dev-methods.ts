@@ -36,6 +36,9 @@ const SETTLE_BLOCKS_MAX = 32;
 /** All coins of the main network, a thousand times: more does not add up in 120 bits with the rest. */
 const BALANCE_MAX = 5_000_000_000_000_000_000_000n;
 
+/** Depth of code and data: what the network lets a contract set. */
+const STATE_DEPTH_MAX = 512;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export function createDevMethods({
@@ -212,17 +215,32 @@ function readNanotons(fields: Fields): bigint {
   return BigInt(text);
 }
 
-/** A bag of one cell and those below it. */
+/** A bag of one root, as an account of the network may have it. */
 function readBag(fields: Fields, field: string): Boc {
   const text = fields[field];
   if (typeof text !== 'string') throw badArgument(field, `expected a bag of cells in base64, got ${shown(text)}`);
-  try {
-    const boc = parseBoc(Buffer.from(text, 'base64'));
-    if (boc.roots.length === 1) return boc;
-  } catch {
-    throw badArgument(field, 'expected a bag of cells in base64, got something else');
+  const boc = parseOr(Buffer.from(text, 'base64'), () =>
+    badArgument(field, 'expected a bag of cells in base64, got something else'),
+  );
+  if (boc.roots.length !== 1) {
+    throw badArgument(field, 'expected a bag of one cell and those below it, got one of several roots');
   }
-  throw badArgument(field, 'expected a bag of one cell and those below it, got one of several roots');
+  const depth = boc.depth(boc.roots[0]!);
+  if (depth > STATE_DEPTH_MAX) {
+    throw badArgument(field, `expected cells of a depth of at most ${STATE_DEPTH_MAX}, got ${depth}`);
+  }
+  return boc;
+}
+
+function parseOr(bytes: Buffer, refusal: () => Error): Boc {
+  try {
+    const boc = parseBoc(bytes);
+    // Checks the hashes in Merkle cells.
+    for (const root of boc.roots) boc.hash(root);
+    return boc;
+  } catch {
+    throw refusal();
+  }
 }
 
 /** What was given, short enough for a message. */

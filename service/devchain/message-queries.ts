@@ -4,7 +4,9 @@ import { MASTERCHAIN } from '../decode/block-id.ts';
 import type { Boc } from '../decode/boc.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
+import { DecodeError } from '../decode/errors.ts';
 import { shardContainsPrefix } from '../decode/shard.ts';
+import { readMessage } from '../decode/tlb/message.ts';
 import type { ShardAccount } from '../decode/tlb/shard-account.ts';
 import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { ArgsOf } from '../liteserver/functions.ts';
@@ -81,9 +83,23 @@ function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
   const root = boc.roots[0]!;
   if (boc.depth(root) >= messageDepthMax) reject('external message is too deep');
   const destination = readDestination(boc, root);
+  checkBody(boc, root);
   const account = findAccount(view, destination.workchain, destination.id);
   if (account === undefined) reject('Failed to unpack account state');
   return destination;
+}
+
+/** The virtual machine reads a body as ordinary data. */
+function checkBody(boc: Boc, root: number): void {
+  let body: number;
+  try {
+    body = readMessage(boc, root).body.cell;
+    boc.hash(root);
+  } catch (error) {
+    if (error instanceof DecodeError) reject('external message is not a (Message Any) according to automated checks');
+    throw error;
+  }
+  if (boc.kind(body) !== 'ordinary') reject('the body of the external message is an exotic cell');
 }
 
 /** Where a message from outside goes; undefined for what is no such message. */
@@ -109,7 +125,7 @@ function readDestination(boc: Boc, root: number): { readonly workchain: number; 
     }
     return { workchain: slice.int(8), id: slice.hash() };
   } catch (error) {
-    if (error instanceof Error && error.name === 'DecodeError') {
+    if (error instanceof DecodeError) {
       reject('external message is not a (Message Any) according to automated checks');
     }
     throw error;

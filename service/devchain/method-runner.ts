@@ -1,6 +1,6 @@
 import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
-import type { Emulator } from '../tvm/emulator.ts';
+import type { Emulator, EmulatorProgram } from '../tvm/emulator.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import { encodeStack } from '../tvm/stack-writer.ts';
 
@@ -8,7 +8,7 @@ import { encodeStack } from '../tvm/stack-writer.ts';
 export type MethodRunner = {
   /** Resolves when the emulator runs. */
   ready(): Promise<void>;
-  /** Must be ready. Throws Error when the emulator refuses its input. */
+  /** Must be ready. Throws Error when the emulator refuses its input, or has to be replaced before the next run. */
   run(call: MethodCall): MethodResult;
 };
 
@@ -51,6 +51,7 @@ type Answer = {
 };
 
 export function createMethodRunner(): MethodRunner {
+  let program: Promise<EmulatorProgram> | undefined;
   let starting: Promise<Emulator> | undefined;
   let emulator: Emulator | undefined;
   let kept: { readonly hash: string; readonly pointer: number } | undefined;
@@ -64,9 +65,21 @@ export function createMethodRunner(): MethodRunner {
     return kept.pointer;
   }
 
+  /** An emulator that ended a call without an answer is replaced. */
+  function runInEmulator(params: object, stack: string, config: number): string {
+    try {
+      return emulator!.runGetMethod(JSON.stringify(params), stack, config);
+    } catch (error) {
+      starting = undefined;
+      kept = undefined;
+      throw error;
+    }
+  }
+
   return {
     async ready() {
-      starting ??= compileEmulator().then(createEmulator);
+      program ??= compileEmulator();
+      starting ??= program.then(createEmulator);
       emulator = await starting;
     },
     run(call) {
@@ -87,7 +100,7 @@ export function createMethodRunner(): MethodRunner {
         prev_blocks_info: call.previousBlocks,
       };
       const stack = call.params.length === 0 ? NO_ARGUMENTS : call.params.toString('base64');
-      const answer = emulator!.runGetMethod(JSON.stringify(params), stack, keepConfig(states, call.config));
+      const answer = runInEmulator(params, stack, keepConfig(states, call.config));
       const { output, message } = JSON.parse(answer) as Answer;
       if (output?.success !== true) throw new Error(output?.error ?? message ?? 'no output');
       return { exitCode: output.vm_exit_code!, stack: Buffer.from(output.stack!, 'base64') };

@@ -27,8 +27,8 @@ const unknownKey = 'API key does not exist';
 
 const ownMessage = (error: TonplaneError): string => error.message;
 
-/** The reference client's library's words for a stack with more entries, or deeper, than it takes (v2 sheet 9.6). */
-const stackRefusal = 'TVM stack size exceeds limit';
+/** The reference client's words for a stack with more entries, or deeper, than the VM takes; and the bound. */
+const stackRefusal = (error: TonplaneError): string => `TVM stack size exceeds limit: ${detailOf(error)}`;
 
 /** The part of the message without the code. */
 function detailOf({ data, message }: TonplaneError): string {
@@ -71,9 +71,10 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['wrong_method', [405, ownMessage]],
   // Runs of contracts: the result, the inputs, the room.
   ['result_too_deep', [533, ownMessage]],
-  ['result_too_big', [500, ownMessage]],
-  ['stack_too_deep', [500, stackRefusal]],
-  ['stack_too_big', [500, stackRefusal]],
+  ['result_too_big', [422, ownMessage]],
+  ['result_pruned', [422, ownMessage]],
+  ['stack_too_deep', [422, stackRefusal]],
+  ['stack_too_big', [422, stackRefusal]],
   ['stack_invalid', [500, stackRefusal]],
   ['fees_unsupported', [500, detailOf]],
   ['tvm_bad_request', [500, detailOf]],

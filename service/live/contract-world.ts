@@ -295,6 +295,12 @@ function writeArguments(stack: readonly StackEntry[]): Buffer {
     return encodeStack(stack);
   } catch (error) {
     if (!(error instanceof TvmError)) throw error;
-    throw new LiveError('bad_stack', error.code === 'stack_invalid' ? error.data.detail : STACK_REFUSAL, {}, error);
+    const { detail } = error.data;
+    throw new LiveError(
+      'bad_stack',
+      error.code === 'stack_invalid' ? detail : `${STACK_REFUSAL}: ${detail}`,
+      {},
+      error,
+    );
   }
 }

@@ -54,7 +54,11 @@ function readBag(bytes: Buffer): Boc {
   }
   try {
     const bag = parseBoc(bytes, { bytesMax: BAG_BYTES_MAX, cellsMax: MESSAGE_CELLS_MAX });
-    if (bag.roots.length === 1) return bag;
+    if (bag.roots.length === 1) {
+      // Checks the hashes in Merkle cells, which later reads compute.
+      bag.hash(bag.roots[0]!);
+      return bag;
+    }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw error.code === 'too_big' ? refusedByNode(tooLarge) : badBag(error.message, error);
@@ -69,9 +73,14 @@ function readExternalIn(bag: Boc, root: number): Message {
   } catch (error) {
     throw error instanceof DecodeError ? badMessage('Failed to unpack Message', error) : error;
   }
-  if (message.info.kind !== 'externalIn') throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
+  const { info, init, body } = message;
+  if (info.kind !== 'externalIn') throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
+  if (init !== undefined && init.state === undefined) throw refusedByNode(exotic('state'));
+  if (bag.kind(body.cell) !== 'ordinary') throw refusedByNode(exotic('body'));
   return message;
 }
+
+const exotic = (part: 'body' | 'state'): string => `the ${part} of the external message is an exotic cell`;
 
 const tooLarge = 'external message too large, rejecting';
 

@@ -5,7 +5,10 @@ import { findStackRestore } from './wasm-exports.ts';
 /** The emulator's code, compiled, as it passes from the first thread to later ones. */
 export type EmulatorProgram = { readonly module: WebAssembly.Module; readonly stackRestore: string };
 
-/** The node's emulator library in this thread. Its functions take and give strings; a trap leaves it unusable. */
+/**
+ * The node's emulator library in this thread. Its functions take and return strings. They throw EmulatorFault, after which the
+ * emulator is unusable: another one has to take its place.
+ */
 export type Emulator = {
   /** Keeps a string in the emulator's memory until `release`. */
   keep(text: string): number;
@@ -25,6 +28,25 @@ export type Emulator = {
   /** Grows with what calls needed at most, and never shrinks. */
   memoryBytes(): number;
 };
+
+/**
+ * The emulator ended a call without an answer.
+ * - `exception`: its C++ code threw and does not catch, as for cells that it cannot read or write
+ * - `trap`: a fault of WebAssembly
+ */
+export class EmulatorFault extends Error {
+  readonly kind: 'exception' | 'trap';
+
+  constructor(cause: unknown) {
+    // An exception of C++ arrives as its address. The words stay in the emulator's memory.
+    const kind = typeof cause === 'number' ? 'exception' : 'trap';
+    super(kind === 'exception' ? 'the emulator threw an exception' : `the emulator trapped: ${String(cause)}`, {
+      cause,
+    });
+    this.name = 'EmulatorFault';
+    this.kind = kind;
+  }
+}
 
 /**
  * The emulator's build gives it a stack of 64 KiB, which a list of some 300 elements overruns while it is written out. It gets
@@ -79,11 +101,15 @@ function wrap(emulator: EmulatorModule, memory: WebAssembly.Memory): Emulator {
   }
 
   function call(texts: readonly string[], run: (...pointers: number[]) => number): string {
-    const pointers = texts.map(keep);
-    const result = run(...pointers);
-    const text = readText(result);
-    for (const pointer of [result, ...pointers]) release(pointer);
-    return text;
+    try {
+      const pointers = texts.map(keep);
+      const result = run(...pointers);
+      const text = readText(result);
+      for (const pointer of [result, ...pointers]) release(pointer);
+      return text;
+    } catch (error) {
+      throw new EmulatorFault(error);
+    }
   }
 
   return {

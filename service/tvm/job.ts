@@ -55,7 +55,12 @@ export type JobOutput =
   | RefusedOutput;
 
 /** The emulator did not take the inputs, or could not write the result. */
-export type RefusedOutput = { readonly kind: 'refused'; readonly error: string };
+export type RefusedOutput = {
+  readonly kind: 'refused';
+  readonly error: string;
+  /** The emulator ended the call without an answer (`EmulatorFault`). */
+  readonly fault?: 'exception' | 'trap';
+};
 
 export type MethodOutput =
   | {
@@ -80,5 +85,5 @@ export type ThreadMessage =
   | { readonly kind: 'ready'; readonly program: EmulatorProgram }
   /** `usedMs`: CPU time of the thread. */
   | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number; readonly usedMs: number }
-  /** The emulator trapped; the thread is of no more use. */
+  /** A job could not be run; the thread is of no more use. */
   | { readonly kind: 'dead'; readonly error: string };

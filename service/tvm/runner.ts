@@ -1,13 +1,16 @@
 import { parseBoc } from '../decode/boc.ts';
 import type { Emulator } from './emulator.ts';
+import { EmulatorFault } from './emulator.ts';
 import { readGasTrace } from './gas-trace.ts';
 import { LOG_CHARACTERS_MAX } from './job.ts';
-import type { Job, JobConfig, JobOutput, MethodOutput } from './job.ts';
+import type { Job, JobConfig, JobOutput, MethodOutput, RefusedOutput } from './job.ts';
 import { readsWorld, slimConfig } from './slim-config.ts';
 
 /** Runs jobs in one emulator, whose memory keeps the newest configurations. */
 export type Runner = {
-  /** Throws what the emulator throws when it traps. */
+  /** Whether a run has left the emulator unusable. Then no further job may be run. */
+  readonly isBroken: boolean;
+  /** A run that the emulator ends without an answer is refused, and the calls of the job after it are not begun. */
   run(job: Job): JobOutput;
 };
 
@@ -38,6 +41,7 @@ type EmulatorAnswer = {
 
 export function createRunner(emulator: Emulator): Runner {
   const configs = new Map<string, KeptConfig>();
+  let isBroken = false;
 
   function keepConfig({ key, boc }: JobConfig): KeptConfig {
     const known = configs.get(key);
@@ -64,8 +68,8 @@ export function createRunner(emulator: Emulator): Runner {
     const runs: MethodOutput[] = [];
     let gasUsed = 0;
     for (const call of job.calls) {
-      if (gasUsed >= job.gasMax) break;
-      const run = runGetMethod(job, call, kept);
+      if (gasUsed >= job.gasMax || isBroken) break;
+      const run = orRefused(() => runGetMethod(job, call, kept));
       if (run.kind === 'ran') gasUsed += Number(run.gasUsed);
       runs.push(run);
     }
@@ -120,10 +124,23 @@ export function createRunner(emulator: Emulator): Runner {
     };
   }
 
+  function orRefused<T>(run: () => T): T | RefusedOutput {
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof EmulatorFault)) throw error;
+      isBroken = true;
+      return { kind: 'refused', error: error.message, fault: error.kind };
+    }
+  }
+
   return {
+    get isBroken() {
+      return isBroken;
+    },
     run(job) {
       const kept = keepConfig(job.config);
-      return job.kind === 'getMethods' ? runGetMethods(job, kept) : runTransaction(job, kept);
+      return job.kind === 'getMethods' ? runGetMethods(job, kept) : orRefused(() => runTransaction(job, kept));
     },
   };
 }

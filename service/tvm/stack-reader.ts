@@ -17,7 +17,8 @@ type Reading = { readonly table: CellTable; entries: number };
  */
 export function decodeStack(bytes: Uint8Array): StackEntry[] {
   try {
-    const boc = parseBoc(bytes, { rootsMax: 1, bytesMax: STACK_BYTES_MAX });
+    // A contract may take cells with pruned branches out of a Merkle proof.
+    const boc = parseBoc(bytes, { rootsMax: 1, bytesMax: STACK_BYTES_MAX, rootLevelMax: 3 });
     return readStack({ table: boc, entries: 0 }, boc.roots[0]!);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -1,17 +1,15 @@
 import { writeBoc } from '../decode/boc-writer.ts';
+import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import { STACK_ENTRIES_MAX, copyWindow } from './stack.ts';
-import type { StackEntry } from './stack.ts';
+import type { StackCell, StackEntry } from './stack.ts';
 
 /** A tuple's length is a number from 0 to 255 in the VM. */
 const TUPLE_ITEMS_MAX = 255;
-
-/** Deeper than any stack that a BoC can hold: a list of pairs takes one cell for each. */
-const NESTING_MAX = 1024;
 
 const INT_MAX = (1n << 256n) - 1n;
 const INT_MIN = -(1n << 256n);
@@ -50,7 +48,7 @@ function finish(write: (writing: Writing) => number): Buffer {
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (error.code === 'too_big') throw tooDeep(error);
-    throw new TvmError('stack_invalid', { detail: `an entry of the stack is no value: ${error.message}` }, error);
+    throw invalid(`an entry of the stack is no value: ${error.message}`, undefined, error);
   }
 }
 
@@ -77,14 +75,14 @@ function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nest
       writeInt(writer, entry.value);
       break;
     case 'cell':
-      writer.int(3, 8).ref(writing.store.import(entry.table, entry.cell));
+      writer.int(3, 8).ref(importCell(writing, entry));
       break;
     case 'slice':
-      writer.int(4, 8).ref(writing.store.import(entry.table, entry.cell));
+      writer.int(4, 8).ref(importOrdinary(writing, entry));
       writer.int(entry.startBit, 10).int(entry.endBit, 10).int(entry.startRef, 3).int(entry.endRef, 3);
       break;
     case 'builder':
-      writer.int(5, 8).ref(writing.store.import(entry.table, entry.cell));
+      writer.int(5, 8).ref(importOrdinary(writing, entry));
       break;
     case 'continuation':
       copyWindow(writer.int(6, 8), writing.store, entry);
@@ -95,9 +93,21 @@ function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nest
   }
 }
 
+/** A bag of cells with a root of another level than 0 is none that the VM takes. */
+function importCell({ store }: Writing, { table, cell }: StackCell): number {
+  if (table.levelMask(cell) !== 0) throw invalid('a cell of the stack has pruned branches without their Merkle proof');
+  return store.import(table, cell);
+}
+
+/** The VM loads the cell of a slice or builder as ordinary data. */
+function importOrdinary(writing: Writing, entry: StackCell): number {
+  if (entry.table.kind(entry.cell) !== 'ordinary') throw invalid('a slice or builder of the stack is an exotic cell');
+  return importCell(writing, entry);
+}
+
 function writeInt(writer: BitWriter, value: bigint): void {
   if (value > INT_MAX || value < INT_MIN) {
-    throw new TvmError('stack_invalid', { detail: 'a number of the stack does not fit 257 bits', limit: 257 });
+    throw invalid('a number of the stack does not fit 257 bits', 257);
   }
   if (BigInt.asIntN(SHORT_BITS, value) === value) writer.int(1, 8).int(value, SHORT_BITS);
   else writer.int(0x0100, 15).int(value, 257);
@@ -108,9 +118,10 @@ function writeInt(writer: BitWriter, value: bigint): void {
  * more as a cell of the same form.
  */
 function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEntry[], nesting: number): void {
-  if (nesting > NESTING_MAX) throw tooDeep();
+  // An argument, an item of a tuple and an element of a list take a cell of depth each.
+  if (nesting > DEPTH_MAX) throw tooDeep();
   if (items.length > TUPLE_ITEMS_MAX) {
-    throw new TvmError('stack_invalid', { detail: 'a tuple has at most 255 items', limit: TUPLE_ITEMS_MAX });
+    throw invalid('a tuple has at most 255 items', TUPLE_ITEMS_MAX);
   }
   writer.int(7, 8).int(items.length, 16);
   let earlier: number | undefined;
@@ -125,6 +136,10 @@ function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEn
   });
 }
 
+function invalid(detail: string, limit?: number, cause?: unknown): TvmError {
+  return new TvmError('stack_invalid', { detail, ...(limit !== undefined && { limit }) }, cause);
+}
+
 function tooBig(): TvmError {
   return new TvmError('stack_too_big', {
     detail: `the stack has more than ${STACK_ENTRIES_MAX} entries`,
@@ -135,7 +150,7 @@ function tooBig(): TvmError {
 function tooDeep(cause?: unknown): TvmError {
   return new TvmError(
     'stack_too_deep',
-    { detail: 'the stack is deeper than a BoC can hold', limit: NESTING_MAX },
+    { detail: `the stack is deeper than ${DEPTH_MAX} cells`, limit: DEPTH_MAX },
     cause,
   );
 }

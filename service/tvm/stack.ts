@@ -43,10 +43,14 @@ export function wholeCell(table: CellTable, cell: number): StackWindow {
   return { table, cell, startBit: 0, endBit: table.bitLength(cell), startRef: 0, endRef: table.refCount(cell) };
 }
 
-/** The cell that holds exactly what is left in a slice; the cell itself when nothing was read from it. */
+/**
+ * The ordinary cell that holds exactly what is left in a slice. A slice of an exotic cell has its bits and references, as the VM
+ * has no slice of another kind.
+ */
 export function cellOfSlice(window: StackWindow): StackCell {
   const { table, cell } = window;
   if (
+    table.kind(cell) === 'ordinary' &&
     window.endBit - window.startBit === table.bitLength(cell) &&
     window.endRef - window.startRef === table.refCount(cell)
   ) {

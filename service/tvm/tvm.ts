@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { parseBoc } from '../decode/boc.ts';
+import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { TvmError, badRequest } from './errors.ts';
 import type { GasTrace } from './gas-trace.ts';
-import type { Job, JobConfig, JobOutput, MethodOutput } from './job.ts';
+import type { Job, JobConfig, JobOutput, MethodOutput, RefusedOutput } from './job.ts';
 import type { FetchLibrary } from './libraries.ts';
 import { LIBRARIES_MAX, createLibraries, listLibraryHashes, writeLibraries } from './libraries.ts';
 import { getMethodParams, seedParams, writeStack } from './method-params.ts';
@@ -131,8 +132,11 @@ export type TvmDependencies = {
   readonly now: () => number;
 };
 
-/** The emulator's word for a stack that it cannot write out: deeper than a bag of cells can be, or of more than 3,500 entries. */
+/** The emulator's word for a stack that it cannot write out. It throws for a stack that is one cell too deep. */
 const STACK_REFUSAL = "Couldn't serialize stack";
+
+/** Entries of a result that the emulator writes out, entries of tuples included. */
+const RESULT_ENTRIES_MAX = 3500;
 
 /** Exit code of a call of an account that has no code (lite server sheet and `vm::run_vm_code` with null code). */
 const NO_CODE = -13;
@@ -247,7 +251,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   }
 
   function readRun(run: MethodOutput, missingLibraries: readonly Buffer[]): GetMethodResult | TvmError {
-    if (run.kind === 'refused') return refused(run);
+    if (run.kind === 'refused') return refusedRun(run);
     const { exitCode, gasUsed, log } = run;
     if (exitCode === NO_CODE && gasUsed === 0n) return badRequest('the code or the data are no bag of cells');
     metrics.gas.inc({ kind: 'getMethod' }, Number(gasUsed));
@@ -374,11 +378,18 @@ function listMentioned(boc: Buffer): string[] {
 }
 
 function refused(output: JobOutput): TvmError {
-  const error = 'error' in output ? output.error : `an answer of kind ${output.kind}`;
-  if (error === STACK_REFUSAL) {
-    return new TvmError('stack_too_deep', { detail: 'the result is deeper than a BoC can hold, or too big' });
-  }
-  return badRequest(error);
+  if (output.kind !== 'refused') return badRequest(`an answer of kind ${output.kind}`);
+  return output.fault === 'trap' ? new TvmError('tvm_crashed', { detail: output.error }) : badRequest(output.error);
+}
+
+/** Arguments are checked before a run: what a get-method's run throws at is its result. */
+function refusedRun(run: RefusedOutput): TvmError {
+  return run.fault === 'exception' || run.error === STACK_REFUSAL ? resultTooDeep() : refused(run);
+}
+
+function resultTooDeep(): TvmError {
+  const detail = `the result has more than ${RESULT_ENTRIES_MAX} entries or is deeper than ${DEPTH_MAX} cells`;
+  return new TvmError('stack_too_deep', { detail, limit: DEPTH_MAX });
 }
 
 /** Bytes come from a thread as a plain array. */

@@ -15,12 +15,12 @@ function post(message: ThreadMessage): void {
 tuneBufferPool();
 const given = (workerData as ThreadData).program;
 const program = given ?? (await compileEmulator());
-const emulator = await createEmulator(program);
-const runner = createRunner(emulator);
+let emulator = await createEmulator(program);
+let runner = createRunner(emulator);
 
 const now = (): number => performance.now();
 
-/** @returns undefined when the emulator trapped */
+/** @returns undefined when the job could not be run */
 function run(job: Job): JobOutput | undefined {
   try {
     return runner.run(job);
@@ -30,17 +30,28 @@ function run(job: Job): JobOutput | undefined {
   }
 }
 
+/** A new emulator in place of a broken one. The caller whose job broke it pays for the time. */
+async function replace(): Promise<void> {
+  emulator = await createEmulator(program);
+  runner = createRunner(emulator);
+}
+
 const warmUp = createWarmUp({ run, later: setImmediate, now });
 
-parentPort!.on('message', (job: Job) => {
+async function answer(job: Job): Promise<void> {
   const startedMs = now();
   const before = process.threadCpuUsage();
   const output = run(job);
+  const ranMs = now() - startedMs;
   if (output === undefined) return;
+  const { isBroken } = runner;
+  if (isBroken) await replace();
   // Time in which a busy machine gave the thread no core is no fault of the caller.
   const { user, system } = process.threadCpuUsage(before);
   post({ kind: 'done', output, memoryBytes: emulator.memoryBytes(), usedMs: (user + system) / 1000 });
   // Later threads share the code that the first one made the engine compile.
-  if (given === undefined) warmUp.ran(job, now() - startedMs);
-});
+  if (given === undefined && !isBroken) warmUp.ran(job, ranMs);
+}
+
+parentPort!.on('message', (job: Job) => void answer(job));
 post({ kind: 'ready', program });

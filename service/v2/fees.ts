@@ -1,4 +1,4 @@
-import { bag, optionalBag } from '../contract/bags.ts';
+import { bodyBag, optionalStateBag } from '../contract/bags.ts';
 import type { LiveFees, SourceFees } from '../live/fees.ts';
 import { address } from './address-parameter.ts';
 import { optionalFlag } from './flag-parameter.ts';
@@ -39,7 +39,7 @@ export function viewFees(source: SourceFees): Infer<typeof queryFees> {
 }
 
 /** The body of the message, not the message itself (v2 sheet 9.5). */
-export const body = bag('body', 'empty body');
+export const body = bodyBag('body', 'empty body');
 
 export const ignoreSignature = {
   ...withDefault(optionalFlag('ignore_chksig'), true),
@@ -49,8 +49,8 @@ export const ignoreSignature = {
 const parameters = {
   account: address,
   body,
-  initCode: optionalBag('init_code'),
-  initData: optionalBag('init_data'),
+  initCode: optionalStateBag('init_code'),
+  initData: optionalStateBag('init_data'),
   ignoreSignature,
 };
 

@@ -1,7 +1,7 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { optionalBag } from '../contract/bags.ts';
+import { flawOfBody, flawOfState, optionalStateBag } from '../contract/bags.ts';
 import type { LiveFees } from '../live/fees.ts';
 import type { LegacySend } from '../live/legacy-send.ts';
 import type { LiveSend } from '../live/send.ts';
@@ -42,12 +42,15 @@ function readCell(raw: unknown, name: string): Buffer {
   }
 }
 
-function cellObject(name: string): RequiredParameter<Buffer> {
+function cellObject(
+  name: string,
+  check: RequiredParameter<Buffer>['check'] = () => undefined,
+): RequiredParameter<Buffer> {
   return {
     name,
     missing: `empty ${name}`,
     parse: (raw) => readCell(raw, name),
-    check: () => undefined,
+    check,
     input: cellInput,
   };
 }
@@ -60,16 +63,21 @@ function optionalCellObject(name: string): DefaultedParameter<Buffer | ''> {
     emptyIsAbsent: true,
     fallback: '',
     parse: (raw) => (isRecord(raw) && Object.keys(raw).length === 0 ? '' : readCell(raw, name)),
-    check: () => undefined,
+    check: (value) => flawOfState(value, name),
     input: { name: 'CellObjectInputOrEmpty', schema: { type: ['object', 'string'] } },
   };
 }
 
-const bags = { account: address, body, initCode: optionalBag('init_code'), initData: optionalBag('init_data') };
+const bags = {
+  account: address,
+  body,
+  initCode: optionalStateBag('init_code'),
+  initData: optionalStateBag('init_data'),
+};
 
 const cells = {
   account: address,
-  body: cellObject('body'),
+  body: cellObject('body', (value) => flawOfBody(value, 'body')),
   initCode: optionalCellObject('init_code'),
   initData: optionalCellObject('init_data'),
 };

@@ -12,7 +12,10 @@ import { orRefuse } from '../contract/stack-arguments.ts';
  * @throws ContractError
  */
 export function readCellObject(store: CellStore, raw: unknown, wanted: string): StackCell {
-  return orRefuse(wanted, () => ({ table: store, cell: addObject(store, raw, wanted) }));
+  const cell = orRefuse(wanted, () => addObject(store, raw, wanted));
+  // As the root of a bag: one with pruned branches but no Merkle proof around them is refused.
+  if (store.levelMask(cell) !== 0) throw invalid(wanted, 'stack');
+  return { table: store, cell };
 }
 
 /** Recursion is bounded by the depth of a request's JSON. */

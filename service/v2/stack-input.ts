@@ -1,10 +1,9 @@
 import { createCellStore, type CellStore } from '../decode/cell-store.ts';
 import type { StackEntry } from '../live/vm-values.ts';
-import { sliceEntry } from '../live/vm-values.ts';
 import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { isRecord } from '../contract/record.ts';
-import { readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import { cellEntry, readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { readCellObject } from './stack-cell-input.ts';
 import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
@@ -82,18 +81,15 @@ function readLegacyCell(
   store: () => CellStore,
 ): StackEntry {
   const takesObjects = tag === type;
+  const exoticRefusal = `Invalid ${tag}, an ordinary cell expected`;
   const wanted = `Invalid ${tag}, ${takesObjects ? 'object with field bytes' : 'base64 string'} expected`;
   if (takesObjects && isRecord(value) && value['bytes'] === undefined && isRecord(value['data'])) {
-    return asEntry(type, readCellObject(store(), value, wanted));
+    return cellEntry(type, readCellObject(store(), value, wanted), exoticRefusal);
   }
   const bytes = takesObjects && isRecord(value) ? value['bytes'] : value;
   if (typeof bytes !== 'string') throw refused(wanted);
   if (bytes === '') throw refused(`Empty ${tag}`);
-  return asEntry(type, readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`));
-}
-
-function asEntry(type: 'cell' | 'slice' | 'builder', cell: ReturnType<typeof readBocCell>): StackEntry {
-  return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
+  return cellEntry(type, readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`), exoticRefusal);
 }
 
 function readTypedEntry(raw: unknown): StackEntry {
@@ -103,9 +99,9 @@ function readTypedEntry(raw: unknown): StackEntry {
     case 'tvm.stackEntryNumber':
       return { type: 'int', value: readTypedNumber(raw['number']) };
     case 'tvm.stackEntryCell':
-      return { type: 'cell', ...readTypedCell(raw['cell'], 'tvm.cell') };
+      return readTypedCell('cell', raw['cell']);
     case 'tvm.stackEntrySlice':
-      return sliceEntry(readTypedCell(raw['slice'], 'tvm.slice'));
+      return readTypedCell('slice', raw['slice']);
     case 'tvm.stackEntryTuple':
       return {
         type: 'tuple',
@@ -124,10 +120,10 @@ function readTypedNumber(raw: unknown): bigint {
   return readStackNumber(raw['number']);
 }
 
-function readTypedCell(raw: unknown, type: 'tvm.cell' | 'tvm.slice'): ReturnType<typeof readBocCell> {
-  const wanted = `failed to parse stack: invalid ${type}`;
-  if (!isRecord(raw) || raw['@type'] !== type || typeof raw['bytes'] !== 'string') throw refused(wanted);
-  return readBocCell(raw['bytes'], wanted);
+function readTypedCell(type: 'cell' | 'slice', raw: unknown): StackEntry {
+  const wanted = `failed to parse stack: invalid tvm.${type}`;
+  if (!isRecord(raw) || raw['@type'] !== `tvm.${type}` || typeof raw['bytes'] !== 'string') throw refused(wanted);
+  return cellEntry(type, readBocCell(raw['bytes'], wanted), `${wanted}, an ordinary cell expected`);
 }
 
 /** The items of `tvm.tuple` or `tvm.list`, typed; how deep they may be nested is bounded by the depth of a request's JSON. */

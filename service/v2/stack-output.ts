@@ -1,6 +1,7 @@
 import type { CellTable } from '../decode/cell-table.ts';
 import { cellOfSlice, type StackCell, type StackEntry } from '../live/vm-values.ts';
 import {
+  isPruned,
   listElements,
   makeBagRoom,
   resultTooBig,
@@ -48,17 +49,17 @@ function viewTyped(room: Room, entry: StackEntry, depth: number): StackEntryView
         number: { '@type': 'tvm.numberDecimal', number: entry.value.toString() },
       };
     case 'cell':
+      if (isPruned(entry)) break;
       return { '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes: viewBag(room, entry) } };
-    case 'slice':
-      return {
-        '@type': 'tvm.stackEntrySlice',
-        slice: { '@type': 'tvm.slice', bytes: viewBag(room, cellOfSlice(entry)) },
-      };
+    case 'slice': {
+      const cell = cellOfSlice(entry);
+      if (isPruned(cell)) break;
+      return { '@type': 'tvm.stackEntrySlice', slice: { '@type': 'tvm.slice', bytes: viewBag(room, cell) } };
+    }
     case 'tuple':
       return { '@type': 'tvm.stackEntryTuple', tuple: viewTuple(room, entry.items, depth) };
-    default:
-      return { '@type': 'tvm.stackEntryUnsupported' };
   }
+  return { '@type': 'tvm.stackEntryUnsupported' };
 }
 
 function viewLegacy(room: Room, entry: StackEntry): LegacyEntryView {
@@ -68,9 +69,10 @@ function viewLegacy(room: Room, entry: StackEntry): LegacyEntryView {
     case 'int':
       return ['num', viewHexNumber(entry.value)];
     case 'cell':
-      return ['cell', viewCell(room, entry)];
-    case 'slice':
-      return ['cell', viewCell(room, cellOfSlice(entry))];
+    case 'slice': {
+      const cell = entry.type === 'slice' ? cellOfSlice(entry) : entry;
+      return isPruned(cell) ? ['unsupported', ''] : ['cell', viewCell(room, cell)];
+    }
     case 'tuple':
       return ['tuple', viewTuple(room, entry.items, 0)];
     default:
@@ -89,7 +91,7 @@ function viewTuple(room: Room, items: readonly StackEntry[], depth: number) {
 function viewCell(room: Room, cell: StackCell): { bytes: string; object: LegacyCellView } {
   const bytes = viewBag(room, cell);
   room.objectCells -= countCells(cell, new Map());
-  if (room.objectCells < 0) throw resultTooBig();
+  if (room.objectCells < 0) throw resultTooBig(`more than ${objectCellsMax} cells as objects`);
   return { bytes, object: viewCellObject(cell.table, cell.cell) };
 }
 

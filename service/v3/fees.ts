@@ -1,4 +1,4 @@
-import { bag, optionalBag } from '../contract/bags.ts';
+import { bodyBag, optionalStateBag } from '../contract/bags.ts';
 import { mapAnswer } from '../contract/operation.ts';
 import { list, named, object, type Infer } from '../contract/shape.ts';
 import type { LiveFees, SourceFees } from '../live/fees.ts';
@@ -31,9 +31,9 @@ const ignoreSignatureFlag = bool('ignore_chksig', true);
 
 const parameters = {
   account: required(account('address'), 'address is required'),
-  body: bag('body', 'body is required'),
-  initCode: optionalBag('init_code'),
-  initData: optionalBag('init_data'),
+  body: bodyBag('body', 'body is required'),
+  initCode: optionalStateBag('init_code'),
+  initData: optionalStateBag('init_data'),
   ignoreSignature: {
     ...ignoreSignatureFlag,
     parse: (raw, kind) => (typeof raw === 'boolean' ? raw : ignoreSignatureFlag.parse(raw, kind)),

@@ -2,16 +2,18 @@ import { invalid } from '../contract/errors.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { isRecord } from '../contract/record.ts';
 import { list, named, object, oneOfStrings, scalar, type Infer } from '../contract/shape.ts';
-import { readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import { cellEntry, readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
 import {
+  isPruned,
   listElements,
   makeBagRoom,
+  resultPruned,
   resultTooDeep,
   viewBag,
   viewHexNumber,
   type BagRoom,
 } from '../contract/stack-results.ts';
-import { STACK_ENTRIES_MAX, cellOfSlice, sliceEntry, type StackEntry } from '../live/vm-values.ts';
+import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from '../live/vm-values.ts';
 
 // Values of the VM as `{type, value}` (v3 sheet section 14).
 
@@ -52,8 +54,7 @@ function readArgument(raw: unknown): StackEntry {
   }
   const wanted = `invalid ${type}: base64 of a bag of cells expected`;
   if (typeof value !== 'string') throw invalid(wanted, 'stack');
-  const cell = readBocCell(value, wanted);
-  return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
+  return cellEntry(type, readBocCell(value, wanted), `invalid ${type}: an ordinary cell expected`);
 }
 
 const entry = object({ type: oneOfStrings(['num', 'cell', 'slice', 'tuple', 'list']), value: scalar<unknown>({}) });
@@ -65,7 +66,7 @@ type EntryView = Infer<typeof entry>;
 /** Levels of tuples and lists in an answer, as v2's typed form has them. */
 const depthMax = 256;
 
-/** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big` */
+/** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big`, `result_pruned` */
 export function viewStack(stack: readonly StackEntry[]): readonly EntryView[] {
   const room = makeBagRoom();
   return stack.map((value) => viewEntry(room, value, 1));
@@ -84,14 +85,20 @@ function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
     case 'tuple':
       return { type: 'tuple', value: viewAll(value.items) };
     case 'slice':
-      return { type: 'slice', value: viewBag(room, cellOfSlice(value)) };
+      return { type: 'slice', value: viewCell(room, cellOfSlice(value)) };
     case 'continuation':
       // The contract has no word for it: its cells as the VM writes them.
-      return { type: 'cell', value: viewBag(room, cellOfSlice(value)) };
+      return { type: 'cell', value: viewCell(room, cellOfSlice(value)) };
     case 'cell':
     case 'builder':
-      return { type: 'cell', value: viewBag(room, value) };
+      return { type: 'cell', value: viewCell(room, value) };
     default:
       return { type: 'list', value: [] };
   }
+}
+
+/** The form has no entry for a cell that cannot be shown. @throws ContractError `result_pruned`, `result_too_big` */
+function viewCell(room: BagRoom, cell: StackCell): string {
+  if (isPruned(cell)) throw resultPruned();
+  return viewBag(room, cell);
 }

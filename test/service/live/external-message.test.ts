@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readExternalMessage } from '#service/live/external-message.ts';
+import { exoticBags, exoticCells } from '#test/service/decode/exotic-cells.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { readLines } from './recorded-transactions.ts';
@@ -109,6 +110,17 @@ function externalWith(body: Cell): Cell {
     .endCell();
 }
 
+/** With the body, and the state to deploy if there is one, in cells of their own. */
+function externalOf(body: Cell, state?: Cell): Cell {
+  const head = beginCell()
+    .storeUint(0b1000, 4)
+    .storeAddress(new Address(0, Buffer.alloc(32, 1)))
+    .storeCoins(0n);
+  if (state === undefined) head.storeBit(false);
+  else head.storeUint(0b11, 2).storeRef(state);
+  return head.storeBit(true).storeRef(body).endCell();
+}
+
 /** Cells of 1,000 bits that are all different, three below each. */
 function treeOf(levels: number, salt = 0): Cell {
   const cell = beginCell().storeUint(salt, 64).storeBuffer(Buffer.alloc(110, 1));
@@ -152,6 +164,16 @@ describe('what is no message from outside is refused in the words of those who w
         .toBoc(),
       'CommonMsgInfo tag is not ext_in_msg_info',
     ],
+    ...exoticBags.map(([kind]): [string, Buffer, string] => [
+      `one with a body of kind ${kind}`,
+      externalOf(exoticCells[kind]).toBoc(),
+      'the body of the external message is an exotic cell',
+    ]),
+    ...exoticBags.map(([kind]): [string, Buffer, string] => [
+      `one with a state of kind ${kind}`,
+      externalOf(beginCell().endCell(), exoticCells[kind]).toBoc(),
+      'the state of the external message is an exotic cell',
+    ]),
     ['a deep one', externalWith(chainOf(512)).toBoc(), `${nodeRefuses} is too deep`],
     ['a large one', externalWith(treeOf(7)).toBoc(), `${nodeRefuses} too large, rejecting`],
   ])('%s', (_what, bytes, text) => {

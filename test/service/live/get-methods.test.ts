@@ -205,7 +205,16 @@ describe('an account without code', () => {
 });
 
 test.each([
-  ['too many entries', Array.from({ length: 8001 }, () => ({ type: 'null' }) as const), 'TVM stack size exceeds limit'],
+  [
+    'too many entries',
+    Array.from({ length: 8001 }, () => ({ type: 'null' }) as const),
+    'TVM stack size exceeds limit: the stack has more than 8000 entries',
+  ],
+  [
+    'too deep',
+    Array.from({ length: 1025 }, () => ({ type: 'null' }) as const),
+    'TVM stack size exceeds limit: the stack is deeper than 1024 cells',
+  ],
   [
     'a tuple of more items than the VM has',
     [{ type: 'tuple', items: Array.from({ length: 256 }, () => ({ type: 'null' }) as const) } as const],

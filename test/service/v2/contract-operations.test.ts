@@ -5,6 +5,7 @@ import { LiveError } from '#service/live/errors.ts';
 import { TvmError } from '#service/tvm/errors.ts';
 import type { StackEntry } from '#service/live/vm-values.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
+import { chainOfCells, exoticBags } from '#test/service/decode/exotic-cells.ts';
 import { call, type Way } from '#test/service/http/requests.ts';
 import { emptyCellBoc } from './scripted-accounts.ts';
 import { plainCollection, plainWallet, scriptDns, scriptFees, scriptTokens } from './scripted-contracts.ts';
@@ -70,6 +71,38 @@ describe.each(['runGetMethod', 'runGetMethodStd'])('%s', (operation) => {
     }
   });
 
+  it.each(exoticBags)('refuses a slice whose cell is of kind %s, and takes the cell', async (_kind, bag) => {
+    const bytes = bag.toString('base64');
+    const std = (type: 'cell' | 'slice') => ({
+      '@type': `tvm.stackEntry${type === 'cell' ? 'Cell' : 'Slice'}`,
+      [type]: { '@type': `tvm.${type}`, bytes },
+    });
+    const isStd = operation === 'runGetMethodStd';
+    const inTuple = (type: 'cell' | 'slice') => {
+      const tuple = { '@type': 'tvm.tuple', elements: [std(type)] };
+      return isStd ? { '@type': 'tvm.stackEntryTuple', tuple } : ['tuple', tuple];
+    };
+    const entries = (type: 'cell' | 'slice') => [
+      inTuple(type),
+      ...(isStd
+        ? [std(type)]
+        : [
+            [type, { bytes }],
+            [`tvm.${type === 'cell' ? 'Cell' : 'Slice'}`, bytes],
+          ]),
+    ];
+    for (const way of posts) {
+      for (const entry of entries('slice')) {
+        const reply = await call(listener.url, way, operation, { address, method: 1, stack: [entry] });
+        expect(reply.status).toBe(422);
+        expect(reply.body['error']).toMatch(/(slice|Slice), an ordinary cell expected$/);
+      }
+      for (const entry of entries('cell')) {
+        expect((await call(listener.url, way, operation, { address, method: 1, stack: [entry] })).status).toBe(200);
+      }
+    }
+  });
+
   it('takes no GET', async () => {
     expect((await call(listener.url, 'GET', operation, { address, method: 'seqno' })).status).toBe(405);
   });
@@ -90,7 +123,8 @@ describe.each(['runGetMethod', 'runGetMethodStd'])('%s', (operation) => {
 
   it.each([
     [new LiveError('bad_stack', 'TVM stack size exceeds limit'), 422, 'TVM stack size exceeds limit'],
-    [new TvmError('stack_too_deep', { detail: 'x' }), 500, 'TVM stack size exceeds limit'],
+    [new TvmError('stack_too_deep', { detail: 'x' }), 422, 'TVM stack size exceeds limit: x'],
+    [new TvmError('stack_too_big', { detail: 'x' }), 422, 'TVM stack size exceeds limit: x'],
     [new TvmError('tvm_queue_full', { detail: 'x' }), 503, 'too many contract runs wait'],
     [
       new TvmError('tvm_timeout', { detail: 'the call ran longer than 2000 ms' }),
@@ -139,6 +173,31 @@ describe('estimateFee', () => {
     const reply = await call(listener.url, 'POST', 'estimateFee', { address, body, [name]: 'AAAA' });
     expect(reply.status).toBe(422);
     expect(reply.body['error']).toMatch(new RegExp(`^INVALID_BAG_OF_CELLS: ${name}.`));
+  });
+
+  it.each(exoticBags)(
+    'a body whose root is of kind %s is refused by name, code and data are not',
+    async (_kind, bag) => {
+      const exotic = bag.toString('base64');
+      for (const way of posts) {
+        const reply = await call(listener.url, way, 'estimateFee', { address, body: exotic });
+        const message = 'INVALID_BAG_OF_CELLS: bodyThe root is an exotic cell.';
+        expect([reply.status, reply.body['error']]).toEqual([422, message]);
+        const init = { init_code: exotic, init_data: exotic };
+        expect((await call(listener.url, way, 'estimateFee', { address, body, ...init })).status).toBe(200);
+      }
+    },
+  );
+
+  it.each(['body', 'init_code', 'init_data'])('%s is refused when no message can carry it', async (name) => {
+    const deepest = chainOfCells(510).toBoc().toString('base64');
+    expect((await call(listener.url, 'POST', 'estimateFee', { address, body, [name]: deepest })).status).toBe(200);
+    const deeper = chainOfCells(511).toBoc().toString('base64');
+    const reply = await call(listener.url, 'POST', 'estimateFee', { address, body, [name]: deeper });
+    expect([reply.status, reply.body['error']]).toEqual([
+      422,
+      `INVALID_BAG_OF_CELLS: ${name}Cells are deeper than 510.`,
+    ]);
   });
 
   it('shows fees as integers', async () => {

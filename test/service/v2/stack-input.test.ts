@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { cellOfSlice, type StackEntry } from '#service/live/vm-values.ts';
 import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
+import { exoticBags, exoticCells } from '../decode/exotic-cells.ts';
 
 const minInt = -(2n ** 256n);
 const maxInt = 2n ** 256n - 1n;
@@ -67,6 +68,37 @@ describe('an argument in the legacy form', () => {
 
   it.each([[['null']], [['null', null]]])('%o is null', (raw) => {
     expect(legacyStack.parse([raw], 'body')).toEqual([{ type: 'null' }]);
+  });
+
+  it('as nested objects is refused when it has pruned branches without their Merkle proof', () => {
+    const pruned = Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(34, 7)]).toString('base64');
+    const branch = { data: { b64: pruned, len: 288 }, refs: [], special: true };
+    for (const value of [branch, { data: { b64: '', len: 0 }, refs: [branch] }]) {
+      expect(() => legacyStack.parse([['cell', value]], 'body')).toThrow(
+        'Invalid cell, object with field bytes expected',
+      );
+    }
+  });
+
+  it('is refused as a slice or builder of an exotic cell, in each spelling', () => {
+    for (const [, bag] of exoticBags) {
+      const bytes = bag.toString('base64');
+      for (const tag of ['slice', 'builder', 'tvm.Slice', 'tvm.Builder']) {
+        const message = `Invalid ${tag}, an ordinary cell expected`;
+        const error = expect.objectContaining({ code: 'invalid_parameter', message });
+        expect(() => legacyStack.parse([[tag, bytes]], 'body')).toThrow(error);
+      }
+    }
+    const library = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]).toString('base64');
+    const value = { data: { b64: library, len: 264 }, refs: [], special: true };
+    expect(() => legacyStack.parse([['slice', value]], 'body')).toThrow('Invalid slice, an ordinary cell expected');
+  });
+
+  it('is refused when a Merkle cell in its bag does not fit the cells below it', () => {
+    const bag = Buffer.from(exoticCells.merkleProof.toBoc({ crc32: false }));
+    bag[bag.indexOf(exoticCells.merkleProof.bits.subbuffer(8, 256)!)]! ^= 1;
+    const message = 'Invalid tvm.Cell, base64 of a bag of cells expected';
+    expect(() => legacyStack.parse([['tvm.Cell', bag.toString('base64')]], 'body')).toThrow(message);
   });
 
   const badBoc = Buffer.from('no bag of cells').toString('base64');

@@ -19,6 +19,7 @@ import { cellOfSlice, sliceEntry, type StackEntry } from '#service/live/vm-value
 import { encodeStack } from '#service/tvm/stack-writer.ts';
 import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from '#service/v2/stack-output.ts';
+import { exoticCells } from '../decode/exotic-cells.ts';
 import { legacyArgument } from './legacy-stack.ts';
 
 const minInt = -(2n ** 256n);
@@ -180,15 +181,51 @@ describe('a result', () => {
     const leaf = beginCell().storeUint(1, 1000).endCell();
     let tree = leaf;
     for (let level = 0; level < 60; level++) tree = beginCell().storeRef(tree).storeRef(tree).endCell();
-    const tooBig = expect.objectContaining({ code: 'result_too_big', message: 'TVM stack size exceeds limit' });
-    expect(() => viewLegacyStack([entryOf(tree)])).toThrow(tooBig);
+    const tooBig = (bound: string) =>
+      expect.objectContaining({
+        code: 'result_too_big',
+        message: `TVM stack size exceeds limit: the result has more than ${bound}`,
+      });
+    expect(() => viewLegacyStack([entryOf(tree)])).toThrow(tooBig('16384 cells as objects'));
     // In the typed form it is one bag of 61 cells; bags of some kilobytes may be a few hundred.
     expect(viewTypedStack([entryOf(tree)])).toMatchObject([{ '@type': 'tvm.stackEntryCell' }]);
     let large = leaf;
     for (let level = 0; level < 100; level++) large = beginCell().storeUint(level, 1000).storeRef(large).endCell();
     const bags = Array.from({ length: 400 }, () => entryOf(large));
     expect(() => viewTypedStack(bags.slice(0, 200))).not.toThrow();
-    expect(() => viewTypedStack(bags)).toThrow(tooBig);
+    expect(() => viewTypedStack(bags)).toThrow(tooBig('4194304 bytes of cells'));
+  });
+
+  it.each(Object.entries(exoticCells))('with a slice of a cell of kind %s can be an argument', (kind, cell) => {
+    const { table, cell: root } = entryOf(cell) as StackEntry & { type: 'cell' };
+    const slice = sliceEntry({ table, cell: root });
+    const [typed] = viewTypedStack([slice]);
+    const [legacy] = viewLegacyStack([slice]);
+    if (kind !== 'library') {
+      // The branch below is pruned, and the Merkle cell around it is opened: no bag can carry it.
+      expect([typed, legacy]).toEqual([{ '@type': 'tvm.stackEntryUnsupported' }, ['unsupported', '']]);
+      return;
+    }
+    const same = beginCell().storeSlice(cell.beginParse(true)).endCell();
+    const wanted = bytesOf([sliceEntry(entryOf(same) as StackEntry & { type: 'cell' })]);
+    expect(bytesOf(typedStack.parse([typed], 'body'))).toBe(wanted);
+    const [, value] = legacy as readonly ['cell', object];
+    expect(bytesOf(legacyStack.parse([['slice', value]], 'body'))).toBe(wanted);
+  });
+
+  it('with an exotic cell can be an argument in every form', () => {
+    for (const cell of Object.values(exoticCells)) {
+      const entry = entryOf(cell);
+      expect(bytesOf(typedStack.parse(viewTypedStack([entry]), 'body'))).toBe(bytesOf([entry]));
+      expect(bytesOf(legacyStack.parse(viewLegacyStack([entry]), 'body'))).toBe(bytesOf([entry]));
+    }
+  });
+
+  it('does not show a cell with pruned branches without their Merkle proof', () => {
+    const { table, cell } = entryOf(exoticCells.merkleProof) as StackEntry & { type: 'cell' };
+    const below: StackEntry = { type: 'cell', table, cell: table.ref(cell, 0) };
+    expect(viewTypedStack([below])).toEqual([{ '@type': 'tvm.stackEntryUnsupported' }]);
+    expect(viewLegacyStack([below])).toEqual([['unsupported', '']]);
   });
 
   it('that refers to itself from many tuples is still bounded by its depth', () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import type { StackEntry } from '#service/live/vm-values.ts';
 import { stackArguments, viewStack } from '#service/v3/stack.ts';
+import { exoticBags } from '../decode/exotic-cells.ts';
 
 const boc = beginCell().storeUint(0xabcd, 16).storeRef(beginCell().endCell()).endCell().toBoc();
 const table = parseBoc(boc);
@@ -58,6 +59,24 @@ describe('arguments of a get-method', () => {
   ])('%j are refused', (raw, message) => {
     expect(refused(raw)).toBe(message);
   });
+});
+
+test.each(exoticBags)('an exotic cell of kind %s is an argument as a cell, not as a slice', (_kind, bag) => {
+  const value = bag.toString('base64');
+  expect(refused([{ type: 'slice', value }])).toBe('invalid slice: an ordinary cell expected');
+  const [given] = read([{ type: 'cell', value }]);
+  expect(viewStack([given!])).toEqual(viewStack(read(viewStack([given!]))));
+});
+
+test('the slice of a library cell in a result can be an argument, a pruned cell is refused', () => {
+  const [library, proof] = exoticBags.map(([, bag]) => {
+    const parsed = parseBoc(bag);
+    return { table: parsed, cell: parsed.roots[0]! };
+  });
+  const shown = viewStack([{ type: 'slice', ...library!, startBit: 0, endBit: 264, startRef: 0, endRef: 0 }]);
+  expect(read(shown)).toMatchObject([{ type: 'slice', endBit: 264 }]);
+  const below = { table: proof!.table, cell: proof!.table.ref(proof!.cell, 0) };
+  expect(() => viewStack([{ type: 'cell', ...below }])).toThrow(expect.objectContaining({ code: 'result_pruned' }));
 });
 
 describe('the result of a get-method', () => {
