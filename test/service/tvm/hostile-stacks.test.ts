@@ -125,6 +125,16 @@ function feesOf(parts: { readonly body?: Cell; readonly code?: Cell; readonly da
   };
 }
 
+/** The code of the error that the run ends in; undefined when it has a result. */
+async function codeOf(run: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    return error instanceof TonplaneError ? error.code : String(error);
+  }
+}
+
 describe('random inputs of callers', () => {
   const chains = [0, 300, 900, 1000, 1019, 1022, 1023, 1024].map(chainOfCells);
   const known = [...Object.values(exoticCells), ...chains];
@@ -159,16 +169,6 @@ describe('random inputs of callers', () => {
       maxLength: 12,
     })
     .map((parts) => parts.join(''));
-
-  /** The code of the error that the run ends in; undefined when it has a result. */
-  async function codeOf(run: () => Promise<unknown>): Promise<string | undefined> {
-    try {
-      await run();
-      return undefined;
-    } catch (error) {
-      return error instanceof TonplaneError ? error.code : String(error);
-    }
-  }
 
   it('never end a thread as arguments of get-methods, and end as typed errors', async () => {
     const allowed = expect.toBeOneOf([undefined, 'stack_too_deep', 'stack_too_big', 'stack_invalid']);
