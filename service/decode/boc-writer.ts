@@ -5,6 +5,7 @@ import { CellSlice } from './cell-slice.ts';
 import type { CellTable } from './cell-table.ts';
 import { crc32c } from './crc32c.ts';
 import { DecodeError } from './errors.ts';
+import type { ReadBudget } from './read-budget.ts';
 
 /** Parts of a bag that may be left out; the bits of the node's `mode` are beside them. */
 export type BocOptions = {
@@ -18,14 +19,19 @@ export type BocOptions = {
   readonly hashes?: boolean;
   /** Cells in the order of a walk down the tree, as many libraries write them; else as the node does. */
   readonly depthFirst?: boolean;
+  /** Pays for cells and bytes of a bag whose size a contract or a caller chose. */
+  readonly budget?: ReadBudget;
 };
+
+/** Steps of one written cell: it is hashed, looked up and copied. */
+const CELL_STEPS = 2;
 
 /** What the node writes block files with (mode 31). */
 export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cacheBits: true, hashes: true };
 
 /**
  * Writes a bag of cells, byte for byte as the node's `std_boc_serialize` does. Cells of equal hash are written once.
- * Throws DecodeError `too_big` when the tree is deeper than 1024 cells.
+ * Throws DecodeError `too_big` when the tree is deeper than 1024 cells or the budget is spent.
  */
 export function writeBoc(table: CellTable, roots: readonly number[], options: BocOptions = {}): Buffer {
   return write(table, roots, options, (bytes) => Buffer.allocUnsafeSlow(bytes));
@@ -65,7 +71,8 @@ function write(
   bag.clear();
   try {
     const rest = roots instanceof CellSlice ? roots : undefined;
-    const tops = roots instanceof CellSlice ? [collectRest(bag, roots)] : collectAll(table, bag, roots);
+    const { budget } = options;
+    const tops = roots instanceof CellSlice ? [collectRest(bag, roots, budget)] : collectAll(table, bag, roots, budget);
     weigh(bag);
     if (options.depthFirst === true) arrangeDepthFirst(bag, tops);
     else arrange(bag, tops);
@@ -85,44 +92,52 @@ const KEPT_CELLS_MAX = 32_768;
 const PART_CELLS_MAX = 64;
 const WEIGHT_MAX = 255;
 
-function collectAll(table: CellTable, bag: BagCells, roots: readonly number[]): readonly number[] {
+function collectAll(table: CellTable, bag: BagCells, roots: readonly number[], budget?: ReadBudget): readonly number[] {
   const [root] = roots;
   if (root === undefined || roots.length > 1 || table.refCount(root) > 0) {
-    return roots.map((cell) => collect(table, bag, cell, 0));
+    return roots.map((cell) => collect(table, bag, cell, { depth: 0, budget }));
   }
   // Most bodies of messages are one cell, of which no hash is needed.
+  budget?.step(CELL_STEPS);
   bag.raise(bag.append(root, 0, 0));
   return [0];
 }
 
+/** How deep a cell is, and what pays for it. */
+type Place = { readonly depth: number; readonly budget: ReadBudget | undefined };
+
 /** What is left of the cell stands for it: none below has its hash. */
-function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice): number {
+function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice, budget?: ReadBudget): number {
+  budget?.step(CELL_STEPS);
   const number = bag.append(cell, remainingRefs, 0);
-  descend(table, bag, number, table.refCount(cell) - remainingRefs, 0);
+  descend(table, bag, number, table.refCount(cell) - remainingRefs, { depth: 0, budget });
   return number;
 }
 
 /** Takes in a cell and all below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
-function collect(table: CellTable, bag: BagCells, cell: number, depth: number): number {
+function collect(table: CellTable, bag: BagCells, cell: number, place: Place): number {
   const prefix = table.hashPrefix(cell);
   for (let known = bag.findAlike(prefix); known >= 0; known = bag.findAlike(prefix, known)) {
     if (!isSame(table, bag.cell[known]!, cell)) continue;
     bag.shared[known] = 1;
     return known;
   }
+  const { depth, budget } = place;
   if (depth > DEPTH_MAX)
     throw new DecodeError('too_big', 'Cells are nested too deep.', { found: depth, limit: DEPTH_MAX });
+  budget?.step(CELL_STEPS);
   const number = bag.append(cell, table.refCount(cell), prefix);
-  descend(table, bag, number, 0, depth);
+  descend(table, bag, number, 0, place);
   return number;
 }
 
 /** Takes in what is below a cell. @param skipped references of its that are left out */
-function descend(table: CellTable, bag: BagCells, number: number, skipped: number, depth: number): void {
+function descend(table: CellTable, bag: BagCells, number: number, skipped: number, { depth, budget }: Place): void {
   const cell = bag.cell[number]!;
+  const below = { depth: depth + 1, budget };
   let weight = 1;
   for (let position = 0; position < bag.refCount[number]!; position++) {
-    const child = collect(table, bag, table.ref(cell, skipped + position), depth + 1);
+    const child = collect(table, bag, table.ref(cell, skipped + position), below);
     bag.refs[number * 4 + position] = child;
     weight += bag.weight[child]!;
   }
@@ -250,7 +265,9 @@ function serialize({ table, bag, tops, rest }: Collected, options: BocOptions, a
   const offsetBytes = bytesFor(options.cacheBits === true ? dataBytes * 2 : dataBytes);
   const head = 6 + refBytes * (3 + tops.length) + offsetBytes;
   const indexBytes = options.index === true ? count * offsetBytes : 0;
-  const out = allocate(head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0));
+  const bagBytes = head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0);
+  options.budget?.read(bagBytes);
+  const out = allocate(bagBytes);
   out.writeUInt32BE(BOC_MAGIC.generic);
   out[4] =
     (options.index === true ? 0x80 : 0) |

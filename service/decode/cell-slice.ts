@@ -1,6 +1,7 @@
 import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
+import type { ReadBudget } from './read-budget.ts';
 
 /** Two halves to be read as one number: a big integer made of two others costs three. */
 const halves = new DataView(new ArrayBuffer(8));
@@ -12,6 +13,8 @@ const halves = new DataView(new ArrayBuffer(8));
 export class CellSlice {
   readonly table: CellTable;
   readonly cell: number;
+  /** Pays a step for each reference; undefined over data of blocks and states, whose size validators bound. */
+  readonly budget: ReadBudget | undefined;
   readonly #bytes: Buffer;
   /** In bits from the start of `#bytes`. */
   #at: number;
@@ -19,7 +22,7 @@ export class CellSlice {
   #nextRef = 0;
   readonly #refs: number;
 
-  constructor(table: CellTable, cell: number) {
+  constructor(table: CellTable, cell: number, budget?: ReadBudget) {
     const kind = table.kind(cell);
     if (kind !== 'ordinary') {
       throw kind === 'pruned'
@@ -28,6 +31,7 @@ export class CellSlice {
     }
     this.table = table;
     this.cell = cell;
+    this.budget = budget;
     this.#bytes = table.bytes;
     this.#at = table.dataOffset(cell) * 8;
     this.#end = this.#at + table.bitLength(cell);
@@ -183,13 +187,14 @@ export class CellSlice {
     this.#advance(bits);
   }
 
-  /** Index of the next reference's cell. */
+  /** Index of the next reference's cell. Throws DecodeError `too_big` when the slice's budget is spent. */
   ref(): number {
     if (this.#nextRef >= this.#refs) {
       throw new DecodeError('cell_underflow', 'The cell has fewer references than its type needs.', {
         cell: this.cell,
       });
     }
+    this.budget?.step();
     return this.table.ref(this.cell, this.#nextRef++);
   }
 
@@ -198,14 +203,28 @@ export class CellSlice {
     return this.bit() ? this.ref() : undefined;
   }
 
-  /** A reader of the next reference's cell. */
-  refSlice(): CellSlice {
-    return new CellSlice(this.table, this.ref());
+  /** A reader of the next reference's cell, with the same budget. */
+  refSlice(): this {
+    return new CellSlice(this.table, this.ref(), this.budget) as this;
   }
 
-  /** A copy at the same position. */
-  clone(): CellSlice {
-    const copy = new CellSlice(this.table, this.cell);
+  /** `Maybe ^X`: a reader of the cell if the bit is set. */
+  maybeRefSlice(): this | undefined {
+    return this.bit() ? this.refSlice() : undefined;
+  }
+
+  /** A copy at the same position, with the same budget. */
+  clone(): this {
+    return this.#copy(this.budget) as this;
+  }
+
+  /** A copy at the same position that takes from another budget. */
+  within(budget: ReadBudget): ContractSlice {
+    return this.#copy(budget) as ContractSlice;
+  }
+
+  #copy(budget: ReadBudget | undefined): CellSlice {
+    const copy = new CellSlice(this.table, this.cell, budget);
     copy.#at = this.#at;
     copy.#nextRef = this.#nextRef;
     return copy;
@@ -246,3 +265,6 @@ export class CellSlice {
     }
   }
 }
+
+/** A reading position in data that a contract or a caller made: each step from it is paid for. */
+export type ContractSlice = CellSlice & { readonly budget: ReadBudget };

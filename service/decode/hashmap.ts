@@ -25,11 +25,14 @@ export type WalkOptions = HashmapOptions & {
   readonly reverse?: boolean;
 };
 
-/** Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. */
-export type HashmapRoot = number | CellSlice | undefined;
+/**
+ * Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. A slice's budget
+ * pays for the walk from it.
+ */
+export type HashmapRoot<Slice extends CellSlice = CellSlice> = number | Slice | undefined;
 
-function rootSlice(table: CellTable, root: number | CellSlice): CellSlice {
-  return typeof root === 'number' ? new CellSlice(table, root) : root.clone();
+function rootSlice<Slice extends CellSlice>(table: CellTable, root: number | Slice): Slice {
+  return typeof root === 'number' ? (new CellSlice(table, root) as Slice) : root.clone();
 }
 
 /**
@@ -38,7 +41,11 @@ function rootSlice(table: CellTable, root: number | CellSlice): CellSlice {
  */
 const WALK_NODES_MAX = 1_000_000;
 
-function isNothing(table: CellTable, root: HashmapRoot, { skipPruned }: HashmapOptions): root is undefined {
+function isNothing<Slice extends CellSlice>(
+  table: CellTable,
+  root: HashmapRoot<Slice>,
+  { skipPruned }: HashmapOptions,
+): root is undefined {
   return root === undefined || (skipPruned === true && typeof root === 'number' && table.kind(root) === 'pruned');
 }
 
@@ -62,13 +69,13 @@ export function keyUint(key: Uint8Array, bits: number): number {
  * The value under a key, as a slice at its first bit; undefined when the dictionary has no such key.
  * Throws DecodeError `pruned_branch`, `bad_hashmap`, `cell_underflow`.
  */
-export function lookupHashmap(
+export function lookupHashmap<Slice extends CellSlice = CellSlice>(
   table: CellTable,
-  root: HashmapRoot,
+  root: HashmapRoot<Slice>,
   bits: number,
   key: Uint8Array,
   options: HashmapOptions = {},
-): CellSlice | undefined {
+): Slice | undefined {
   if (isNothing(table, root, options)) return undefined;
   let slice = rootSlice(table, root);
   for (let at = 0; ; at++) {
@@ -86,31 +93,31 @@ export function lookupHashmap(
     const right = slice.ref();
     const next = bitOf(key, at) === 0 ? left : right;
     if (isNothing(table, next, options)) return undefined;
-    slice = new CellSlice(table, next);
+    slice = new CellSlice(table, next, slice.budget) as Slice;
   }
 }
 
 /**
  * Visits the entries in the order of their keys, until `visit` returns false.
  * @returns false when `visit` ended the walk
- * Throws as `lookupHashmap`, and `too_big` after a million nodes.
+ * Throws as `lookupHashmap`, and `too_big` after a million nodes or when the budget of the root's slice is spent.
  */
-export function walkHashmap(
+export function walkHashmap<Slice extends CellSlice = CellSlice>(
   table: CellTable,
-  root: HashmapRoot,
+  root: HashmapRoot<Slice>,
   bits: number,
-  visit: (key: Buffer, value: CellSlice) => boolean | void,
+  visit: (key: Buffer, value: Slice) => boolean | void,
   options: WalkOptions = {},
 ): boolean {
   if (isNothing(table, root, options)) return true;
-  const walk: Walk = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
+  const walk: Walk<Slice> = { table, bits, visit, options, key: Buffer.alloc((bits + 7) >> 3), nodes: 0 };
   return walkNode(walk, rootSlice(table, root), 0, options.from !== undefined);
 }
 
-type Walk = {
+type Walk<Slice extends CellSlice> = {
   readonly table: CellTable;
   readonly bits: number;
-  readonly visit: (key: Buffer, value: CellSlice) => boolean | void;
+  readonly visit: (key: Buffer, value: Slice) => boolean | void;
   readonly options: WalkOptions;
   /** Bits of the way down to the current node; the rest is of no meaning. */
   readonly key: Buffer;
@@ -118,7 +125,7 @@ type Walk = {
 };
 
 /** Recursion is bounded by the key: each step down uses at least one of its bits. `bounded`: still on the way to `from`. */
-function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean): boolean {
+function walkNode<Slice extends CellSlice>(walk: Walk<Slice>, slice: Slice, start: number, bounded: boolean): boolean {
   if (++walk.nodes > WALK_NODES_MAX) {
     throw new DecodeError('too_big', 'The dictionary has too many entries.', {
       found: walk.nodes,
@@ -154,7 +161,8 @@ function walkNode(walk: Walk, slice: CellSlice, start: number, bounded: boolean)
     if (turn === 0 && wanted !== undefined && side !== wanted) continue;
     if (isNothing(table, children[side], options)) continue;
     setBit(key, at, side);
-    if (!walkNode(walk, new CellSlice(table, children[side]), at + 1, side === wanted)) return false;
+    const child = new CellSlice(table, children[side], slice.budget) as Slice;
+    if (!walkNode(walk, child, at + 1, side === wanted)) return false;
   }
   return true;
 }

@@ -1,0 +1,138 @@
+import { writeBoc, writeBocText, writeRestText } from './boc-writer.ts';
+import type { BocOptions } from './boc-writer.ts';
+import { CellSlice } from './cell-slice.ts';
+import type { ContractSlice } from './cell-slice.ts';
+import type { CellTable } from './cell-table.ts';
+import { DecodeError } from './errors.ts';
+import { lookupHashmap, walkHashmap } from './hashmap.ts';
+import { ReadBudget } from './read-budget.ts';
+
+// The one way into cells that a contract or a caller made: each of these readers takes from a budget.
+
+/** A cell of such data. */
+export type ContractCell = { readonly table: CellTable; readonly cell: number };
+
+/**
+ * Opens a cell of a contract's data; what is read from it takes from the budget.
+ * Throws DecodeError `exotic_cell`, `pruned_branch`, `too_big`.
+ */
+export function openContractCell({ table, cell }: ContractCell, budget: ReadBudget = new ReadBudget()): ContractSlice {
+  budget.step();
+  return new CellSlice(table, cell, budget) as ContractSlice;
+}
+
+/** Steps of a value that cannot be read: an error costs as much as some twenty references. */
+const FAILED_STEPS = 20;
+
+/**
+ * Reads one of many values; undefined when it is not what `read` wants.
+ * Throws DecodeError `too_big` when the budget is spent: the next value could not be read either.
+ */
+export function attempt<Value>(budget: ReadBudget, read: () => Value): Value | undefined {
+  const { depth } = budget;
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DecodeError) || budget.isSpent) throw error;
+    budget.depth = depth;
+    budget.step(FAILED_STEPS);
+    return undefined;
+  }
+}
+
+/** Visits the entries of a dictionary (see `walkHashmap`); undefined is an empty one. Each entry is a step besides its references. */
+export function walkDictionary(
+  root: ContractSlice | undefined,
+  bits: number,
+  visit: (key: Buffer, value: ContractSlice) => boolean | void,
+): boolean {
+  if (root === undefined) return true;
+  return walkHashmap(root.table, root, bits, (key, value) => {
+    root.budget.step();
+    return visit(key, value);
+  });
+}
+
+/** The value under a key of a dictionary (see `lookupHashmap`); undefined is an empty one. */
+export function lookUpEntry(root: ContractSlice | undefined, bits: number, key: Uint8Array): ContractSlice | undefined {
+  if (root === undefined) return undefined;
+  root.budget.step();
+  return lookupHashmap(root.table, root, bits, key);
+}
+
+export type SnakeOptions = {
+  /** Longest text in bytes. */
+  readonly bytesMax?: number;
+  /** A longer text ends before the cell that has the first byte too many, in place of being none. */
+  readonly isCut?: boolean;
+  /** A cell with a second reference is no text; else the second one is passed over. */
+  readonly isStrict?: boolean;
+};
+
+/**
+ * The whole bytes of a cell, then of its first reference, and so on (TEP-64 snake); undefined when a cell is not of whole bytes.
+ * Throws DecodeError `exotic_cell`, `too_big`.
+ */
+export function readSnake(
+  start: ContractSlice,
+  { bytesMax = Infinity, isCut = false, isStrict = false }: SnakeOptions = {},
+): Buffer | undefined {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (let slice = start; ; slice = slice.refSlice()) {
+    if (slice.remainingBits % 8 !== 0 || (isStrict && slice.remainingRefs > 1)) return undefined;
+    const bytes = slice.remainingBits / 8;
+    slice.budget.read(bytes);
+    length += bytes;
+    if (length > bytesMax) return isCut ? Buffer.concat(parts) : undefined;
+    parts.push(slice.bytes(bytes));
+    if (slice.remainingRefs === 0) return Buffer.concat(parts);
+  }
+}
+
+/**
+ * `text$_ chunks:(## 8) rest:(TextChunks chunks)`, `text_chunk$_ len:(## 8) data:(bits (len * 8)) next:^...`: the text of a DNS
+ * record (TEP-81). Throws DecodeError.
+ */
+export function readChunkedText(slice: ContractSlice): Buffer {
+  const { budget } = slice;
+  const parts: Buffer[] = [];
+  let part = slice;
+  for (let left = slice.uint(8); left > 0; left--) {
+    budget.step();
+    const bytes = part.uint(8);
+    budget.read(bytes);
+    parts.push(part.bytes(bytes));
+    if (left > 1) part = part.refSlice();
+  }
+  return Buffer.concat(parts);
+}
+
+/** Takes the JSON of a text from the budget; returns the text. Throws DecodeError `too_big`. */
+export function takeText(budget: ReadBudget, text: string): string {
+  // Most texts are shorter than what is left, whatever their letters are.
+  budget.write(text.length < SHORT_LETTERS ? 3 * text.length : Buffer.byteLength(JSON.stringify(text)));
+  return text;
+}
+
+/** A text that is shorter is counted by its letters alone. */
+const SHORT_LETTERS = 64;
+
+const BAG_OPTIONS: BocOptions = { crc32c: true };
+
+/** BoC with CRC-32C of a cell of any kind. Throws DecodeError `too_big` when the bag takes more than the budget has. */
+export function writeBag({ table, cell }: ContractCell, budget: ReadBudget = new ReadBudget()): Buffer {
+  return writeBoc(table, [cell], { ...BAG_OPTIONS, budget });
+}
+
+/** Base64 of the BoC of a cell, or of what a slice has left. Throws DecodeError `too_big`. */
+export function writeBagText(
+  of: ContractCell | ContractSlice,
+  budget: ReadBudget,
+  options: BocOptions = BAG_OPTIONS,
+): string {
+  const paid = { ...options, budget };
+  const text = of instanceof CellSlice ? writeRestText(of, paid) : writeBocText(of.table, [of.cell], paid);
+  budget.write(text.length);
+  return text;
+}
