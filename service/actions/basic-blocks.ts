@@ -1,7 +1,8 @@
 import { makeBlock, type Block } from './block.ts';
 import { openBody, tryRead } from './body.ts';
 import { isLog, type EventMessage, type EventNode } from './event.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { readSnake, takeText } from '../decode/contract-data.ts';
 
 /** A contract call, as later patterns read it. */
 export type Call = { readonly opcode: number | null; readonly message: EventMessage };
@@ -123,25 +124,18 @@ function callFailed(node: EventNode, { value, opcode, extraCurrencies }: EventMe
 function commentOf(message: EventMessage): { readonly comment: string | null; readonly encrypted: boolean } {
   const encrypted = message.opcode === ENCRYPTED;
   if (message.opcode === null) return { comment: null, encrypted };
-  const bytes = tryRead(() => {
+  const comment = tryRead(() => {
     const slice = openBody(message);
     slice.skip(32);
-    return slice.remainingBits === 0 ? undefined : readSnake(slice);
+    return slice.remainingBits === 0 ? undefined : readComment(slice, encrypted);
   });
-  if (bytes === undefined) return { comment: null, encrypted };
-  return { comment: encrypted ? bytes.toString('base64') : escapedText(bytes), encrypted };
+  return { comment: comment ?? null, encrypted };
 }
 
-/** Bytes over a chain of cells: whole bytes and at most one reference in each; undefined for anything else. */
-export function readSnake(slice: CellSlice): Buffer | undefined {
-  const parts: Buffer[] = [];
-  // A message has at most 8,192 cells.
-  for (let part = slice, cells = 0; cells < 8192; part = part.refSlice(), cells++) {
-    if ((part.remainingBits & 7) !== 0 || part.remainingRefs > 1) return undefined;
-    parts.push(part.bytes(part.remainingBits >> 3));
-    if (part.remainingRefs === 0) return Buffer.concat(parts);
-  }
-  return undefined;
+/** The text over a chain of cells, in base64 where it is encrypted; undefined when it is none. Throws DecodeError. */
+export function readComment(slice: ContractSlice, encrypted: boolean): string | undefined {
+  const bytes = readSnake(slice, { isStrict: true });
+  return bytes && takeText(slice.budget, encrypted ? bytes.toString('base64') : escapedText(bytes));
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,12 +1,13 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { CellSlice, ContractSlice } from '../decode/cell-slice.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import type { BocOptions } from '../decode/boc-writer.ts';
-import { bocText, newBudget, RawCell, takeRef, type ExoticCell } from '../decode/messages/decoded.ts';
+import { bocText, RawCell, takeRef, type ExoticCell } from '../decode/messages/decoded.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 
 /** How one field of a body is read. Throws DecodeError when it is not there. */
-export type FieldReader<T> = (slice: CellSlice) => T;
+export type FieldReader<T> = (slice: ContractSlice) => T;
 
 type Layout = Readonly<Record<string, FieldReader<unknown>>>;
 export type ValuesOf<L extends Layout> = { readonly [K in keyof L]: L[K] extends FieldReader<infer T> ? T : never };
@@ -33,10 +34,10 @@ export function body<const L extends Layout>(
   };
 }
 
-/** A reader of a message's body of its own. Throws DecodeError `exotic_cell` when the body cannot be read. */
-export function openBody({ body: slice }: { readonly body: CellSlice | undefined }): CellSlice {
+/** A reader of a message's body of its own, with a budget of its own where the body has none. Throws DecodeError `exotic_cell` when the body cannot be read. */
+export function openBody({ body: slice }: { readonly body: CellSlice | undefined }): ContractSlice {
   if (slice === undefined) throw new DecodeError('exotic_cell', 'The body is no ordinary cell.', { cell: 0 });
-  return slice.clone();
+  return slice.within(slice.budget ?? new ReadBudget());
 }
 
 /** The same without errors: undefined for a body that is no such message. */
@@ -76,8 +77,8 @@ export const maybeAddress: FieldReader<string | null> = (slice) => {
   return found?.kind === 'internal' && !found.variable ? addressText(found) : null;
 };
 /** The next reference, opened. */
-export const ref: FieldReader<CellSlice> = (slice) => slice.refSlice();
-export const maybeRef: FieldReader<CellSlice | null> = (slice) => (slice.bit() ? slice.refSlice() : null);
+export const ref: FieldReader<ContractSlice> = (slice) => slice.refSlice();
+export const maybeRef: FieldReader<ContractSlice | null> = (slice) => (slice.bit() ? slice.refSlice() : null);
 /** What contracts pass on unopened: a cell of any kind. */
 export const maybeCell: FieldReader<RawCell | ExoticCell | null> = (slice) => (slice.bit() ? takeRef(slice) : null);
 /** The next reference read as a whole. */
@@ -86,9 +87,9 @@ export const inRef =
   (slice) =>
     read(slice.refSlice());
 /** What is left, which stays where it is. */
-export const rest: FieldReader<CellSlice> = (slice) => slice.clone();
+export const rest: FieldReader<ContractSlice> = (slice) => slice.clone();
 /** A payload as jettons carry it: the rest in place, or a reference; null when nothing is left. */
-export const payload: FieldReader<CellSlice | null> = (slice) => {
+export const payload: FieldReader<ContractSlice | null> = (slice) => {
   if (slice.remainingBits === 0) return null;
   if (slice.bit()) return slice.refSlice();
   return slice.remainingBits === 0 && slice.remainingRefs === 0 ? null : slice.clone();
@@ -97,21 +98,21 @@ export const payload: FieldReader<CellSlice | null> = (slice) => {
 const shownBoc: BocOptions = { crc32c: true, depthFirst: true };
 
 /** A cell, or the rest of one, as base64 of a BoC with CRC-32C, its cells in the order in which clients of v3 know them. */
-export function bocOf(slice: CellSlice): string {
+export function bocOf(slice: ContractSlice): string {
   return cellBoc(new RawCell(slice.clone()));
 }
 
 /** The same of a cell of any kind. */
 export function cellBoc(cell: RawCell | ExoticCell): string {
-  return bocText(cell, newBudget(), shownBoc);
+  return bocText(cell, new ReadBudget(), shownBoc);
 }
 
 /** The same without a checksum, as contracts' orders are known. */
-export function plainBocOf(slice: CellSlice): string {
-  return bocText(new RawCell(slice.clone()), newBudget(), { crc32c: false, depthFirst: true });
+export function plainBocOf(slice: ContractSlice): string {
+  return bocText(new RawCell(slice.clone()), new ReadBudget(), { crc32c: false, depthFirst: true });
 }
 
 /** Reads on a clone: the payload stays where it is. */
-export function peek<T>(slice: CellSlice, read: FieldReader<T>): T | undefined {
+export function peek<T>(slice: ContractSlice, read: FieldReader<T>): T | undefined {
   return tryRead(() => read(slice.clone()));
 }

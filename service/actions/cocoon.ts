@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { isAborted, type Block } from './block.ts';
 import { body, coins, maybeAddress, maybeRef, peek, ref, tryRead, uint, uint256, uint32, uint64 } from './body.ts';
@@ -31,7 +31,7 @@ const orderBody = body({ queryId: uint64, newTokens: uint64, expected: anyBits }
 const numbersBody = body({ queryId: uint64, newTokens: uint64 });
 
 /** Bits as an address: one outside the chain by its length and number; every other by workchain and id, with no eye to its kind. */
-function anyBits(slice: CellSlice): string | null {
+function anyBits(slice: ContractSlice): string | null {
   const kind = slice.uint(2);
   if (kind === 0) return null;
   if (kind === 1) {

@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { callOf } from './basic-blocks.ts';
 import { byStart, type Block } from './block.ts';
 import {
@@ -39,7 +39,7 @@ const swapOpcodes = [0x61ee542d, 0x72aca8aa] as const;
 const JETTON_SWAP = 0xe3a0d482;
 
 /** `native$0000`, `jetton$0001 workchain_id:int8 address:uint256`; null for TON. */
-export const dedustAsset: FieldReader<string | null> = (slice: CellSlice) => {
+export const dedustAsset: FieldReader<string | null> = (slice: ContractSlice) => {
   if (slice.uint(4) === 0) return null;
   const workchain = slice.int(8);
   return `${workchain}:${slice.bytes(32).toString('hex').toUpperCase()}`;
@@ -101,7 +101,7 @@ const swap: Matcher = {
 };
 
 /** The list of pools that an order to swap carries; undefined when it cannot be read. */
-function stepsOf(from: Block): CellSlice | undefined {
+function stepsOf(from: Block): ContractSlice | undefined {
   const transfer = jettonTransferOf(from);
   if (transfer === undefined) return nativeSwapBody(innerCall(from).message).steps;
   return transfer.forwardPayload === null ? undefined : peek(transfer.forwardPayload, jettonSwapPayload)?.steps;
@@ -109,7 +109,7 @@ function stepsOf(from: Block): CellSlice | undefined {
 
 /** What `asset` becomes after all steps; null for TON, undefined when a pool on the way is not known or does not have the asset. */
 function wantedAsset(
-  steps: CellSlice | undefined,
+  steps: ContractSlice | undefined,
   asset: string | null,
   interfaces: Interfaces,
 ): string | null | undefined {

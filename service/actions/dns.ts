@@ -1,6 +1,5 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
-import { newBudget } from '../decode/messages/decoded.ts';
-import { readChunkedText } from '../decode/messages/texts.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { readChunkedText } from '../decode/contract-data.ts';
 import { callOf } from './basic-blocks.ts';
 import { isAborted } from './block.ts';
 import { body, maybeAddress, uint64, type FieldReader } from './body.ts';
@@ -81,7 +80,7 @@ type DnsRecord = { readonly schema: string; readonly value: string | null; reado
 
 const hex: FieldReader<string> = (slice) => slice.hash().toString('hex');
 /** PostgreSQL stores no NUL. */
-const text: FieldReader<string> = (slice) => readChunkedText(slice, newBudget()).replaceAll('\0', '');
+const text: FieldReader<string> = (slice) => readChunkedText(slice).toString('utf8').replaceAll('\0', '');
 
 /** What follows a record's tag of 16 bits. */
 const schemas: ReadonlyMap<
@@ -95,7 +94,7 @@ const schemas: ReadonlyMap<
   [0x1eda, { schema: 'DNSText', read: text }],
 ]);
 
-function readRecord(slice: CellSlice): DnsRecord {
+function readRecord(slice: ContractSlice): DnsRecord {
   const known = schemas.get(slice.uint(16));
   if (known === undefined) return { schema: 'Unknown', value: null, flags: null };
   return { schema: known.schema, value: known.read(slice), flags: known.flags === true ? slice.uint(8) : null };

@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
 import {
@@ -28,7 +28,7 @@ const assetId = bigUint(256);
 const tonId = 0x1a4219fe5e60d63af2a3cc7dce6fec69b45c6b5718497a6148e7c232ac87bd8an;
 
 /** Messages to a user's contract begin with a header: an amount, perhaps a reference, two bits. Undefined when no opcode follows it. */
-function openUserBody(message: EventMessage): CellSlice | undefined {
+function openUserBody(message: EventMessage): ContractSlice | undefined {
   return tryRead(() => {
     const slice = openBody(message);
     slice.coins();
@@ -50,7 +50,7 @@ function userCall(opcode: number): Pattern {
 }
 
 /** Fields of a user's message after header and opcode. Throws DecodeError. */
-function readUser<T>(block: Block, read: (slice: CellSlice) => T): T {
+function readUser<T>(block: Block, read: (slice: ContractSlice) => T): T {
   const slice = openUserBody(callOf(block)!.message)!;
   slice.skip(32);
   return read(slice);

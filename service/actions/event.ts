@@ -19,7 +19,7 @@ export type EventMessage = {
   /** First 32 bits of the body, unsigned. */
   readonly opcode: number | null;
   readonly bounce: boolean;
-  /** At its beginning: readers take a clone. Undefined when it is an exotic cell. */
+  /** At its beginning: `openBody` reads a clone. A budget of its own bounds all reads of it. Undefined for an exotic cell. */
   readonly body: CellSlice | undefined;
   readonly init: CellSlice | undefined;
 };

@@ -1,11 +1,10 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
-import type { CellTable } from '../decode/cell-table.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { addressText } from '../decode/messages/addresses.ts';
 import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
 import { openBody, readMessage, readOpcode } from '../decode/tlb/message.ts';
 import { basicBlock } from './basic-blocks.ts';
 import type { Block } from './block.ts';
-import { tryRead } from './body.ts';
+import { openBody as openOrder, tryRead } from './body.ts';
 import type { EventMessage, EventTrace, EventTransaction } from './event.ts';
 import { jettonTransferOfOrder } from './jettons.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -16,8 +15,7 @@ import { ghostActionOf, noColumns, type Action } from './rows.ts';
  * when the message is no wallet's.
  */
 export function ghostActions(trace: EventTrace, root: EventTransaction, interfaces: Interfaces): Action[] {
-  const body = root.inMessage?.body;
-  const actions = (body === undefined ? [] : orderedBy(body, root)).map((message) => {
+  const actions = orderedBy(root).map((message) => {
     const node = { message, transaction: root, parent: undefined, children: [] };
     const transfer = tryRead(() => jettonTransferOfOrder(message, interfaces));
     const block: Block = basicBlock({ ...node, transaction: { ...root, originalStatus: root.endStatus } });
@@ -53,24 +51,26 @@ const SIGNATURE_BITS = 512;
 const ORDERS_MAX = 255;
 
 /** Messages that a wallet's body orders between accounts, of version 3, 4 or 5; none of other bodies. */
-function orderedBy(body: CellSlice, sender: EventTransaction): readonly EventMessage[] {
+function orderedBy(sender: EventTransaction): readonly EventMessage[] {
   for (const read of [readReferences, readActionList]) {
-    const messages = tryRead(() => read(body.clone()).map((cell, index) => readOrdered(cell, index, sender)));
+    const messages = tryRead(() =>
+      read(openOrder(sender.inMessage ?? { body: undefined })).map((cell, index) => readOrdered(cell, index, sender)),
+    );
     if (messages !== undefined) return messages.filter((message) => message !== undefined);
   }
   return [];
 }
 
 /** Versions 3 and 4: signature, subwallet, time, seqno, in version 4 an operation; each reference is a message. Throws DecodeError. */
-function readReferences(body: CellSlice): readonly CellSlice[] {
+function readReferences(body: ContractSlice): readonly ContractSlice[] {
   body.skip(SIGNATURE_BITS + 3 * 32);
   return Array.from({ length: body.remainingRefs }, () => body.refSlice());
 }
 
 /** Version 5: an `OutList`, the last action first: those before it are in its first reference, its message in the second. Throws DecodeError. */
-function readActionList(body: CellSlice): readonly CellSlice[] {
+function readActionList(body: ContractSlice): readonly ContractSlice[] {
   body.skip(4 * 32);
-  const orders: CellSlice[] = [];
+  const orders: ContractSlice[] = [];
   let list = body.bit() ? body.refSlice() : undefined;
   while (list !== undefined && list.remainingBits > 0 && orders.length < ORDERS_MAX) {
     const before = list.refSlice();
@@ -80,9 +80,9 @@ function readActionList(body: CellSlice): readonly CellSlice[] {
   return orders;
 }
 
-/** Amounts by currency id. */
-function extraCurrencies(table: CellTable, root: number | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(listExtraCurrencies(table, root).map(({ id, amount }) => [id, amount.toString()]));
+/** Amounts by currency id. Throws DecodeError `too_big`. */
+function extraCurrencies({ table, budget }: ContractSlice, root: number | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(listExtraCurrencies(table, root, budget).map(({ id, amount }) => [id, amount.toString()]));
 }
 
 /**
@@ -90,10 +90,11 @@ function extraCurrencies(table: CellTable, root: number | undefined): Readonly<R
  * by its cell's and its place among the orders. Throws DecodeError.
  */
 function readOrdered(
-  { table, cell }: CellSlice,
+  order: ContractSlice,
   index: number,
   { account, lt, utime }: EventTransaction,
 ): EventMessage | undefined {
+  const { table, cell, budget } = order;
   const { info, body } = readMessage(table, cell);
   if (info.kind !== 'internal') return undefined;
   return {
@@ -101,12 +102,13 @@ function readOrdered(
     source: account,
     destination: addressText(info.destination),
     value: info.value.grams,
-    extraCurrencies: extraCurrencies(table, info.value.extra),
+    extraCurrencies: extraCurrencies(order, info.value.extra),
     createdLt: lt,
     createdAt: utime,
     opcode: readOpcode(table, body) ?? null,
     bounce: info.bounce,
-    body: openBody(table, body),
+    // Orders may share one body: reading all of them costs what one message may cost.
+    body: openBody(table, body).within(budget),
     init: undefined,
   };
 }

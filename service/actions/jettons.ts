@@ -1,6 +1,6 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { RawCell, type ExoticCell } from '../decode/messages/decoded.ts';
-import { callOf, escapedText, readSnake, type Call } from './basic-blocks.ts';
+import { callOf, readComment, type Call } from './basic-blocks.ts';
 import { isAborted, type Block, type NewBlock } from './block.ts';
 import {
   body,
@@ -38,7 +38,7 @@ const filledPayload: FieldReader<PassedOn> = (slice) => {
 };
 
 /** What can be read of it: nothing of a cell that no slice opens. */
-const readable = (cell: PassedOn): CellSlice | null => (cell instanceof RawCell ? cell.slice : null);
+const readable = (cell: PassedOn): ContractSlice | null => (cell instanceof RawCell ? cell.slice : null);
 
 export const transferBody = body({
   queryId: uint64,
@@ -70,7 +70,7 @@ export type JettonTransfer = {
   readonly receiverWallet: string | null;
   /** The master. */
   readonly jetton: string | null;
-  readonly forwardPayload: CellSlice | null;
+  readonly forwardPayload: ContractSlice | null;
   readonly hasInternalTransfer: boolean;
 };
 
@@ -103,7 +103,7 @@ const TEXT = 0;
 const ENCRYPTED = 0x2167da4b;
 
 /** A text in a payload, plain or encrypted, as transfers show it. */
-function payloadComment(forwardPayload: CellSlice | null): {
+function payloadComment(forwardPayload: ContractSlice | null): {
   readonly comment: string | null;
   readonly is_encrypted_comment: boolean;
 } {
@@ -111,15 +111,14 @@ function payloadComment(forwardPayload: CellSlice | null): {
   if (forwardPayload === null || forwardPayload.remainingBits < 32) return none;
   const found = peek(forwardPayload, (slice) => {
     const tag = slice.uint(32);
-    return tag === TEXT || tag === ENCRYPTED ? { tag, bytes: readSnake(slice) } : undefined;
+    if (tag !== TEXT && tag !== ENCRYPTED) return undefined;
+    return { comment: readComment(slice, tag === ENCRYPTED), is_encrypted_comment: tag === ENCRYPTED };
   });
-  if (found?.bytes === undefined) return none;
-  if (found.tag === ENCRYPTED) return { comment: found.bytes.toString('base64'), is_encrypted_comment: true };
-  return { comment: escapedText(found.bytes), is_encrypted_comment: false };
+  return found?.comment === undefined ? none : { ...found, comment: found.comment };
 }
 
 /** The first 32 bits of a payload. */
-export function payloadOpcode(forwardPayload: CellSlice | null): number | undefined {
+export function payloadOpcode(forwardPayload: ContractSlice | null): number | undefined {
   return forwardPayload === null ? undefined : peek(forwardPayload, uint32);
 }
 

@@ -1,6 +1,7 @@
 import { parseBoc } from '../decode/boc.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
-import { walkHashmap } from '../decode/hashmap.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { openContractCell, takeText, walkDictionary } from '../decode/contract-data.ts';
+import { DecodeError } from '../decode/errors.ts';
 import type { Block } from './block.ts';
 import { address, body, coins, fields, maybeAddress, maybeRef, peek, tryRead, uint, uint32, uint64 } from './body.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -100,17 +101,17 @@ function assetsOf(wallet: string, interfaces: Interfaces): StakeAssets {
   return { pool, asset: asset ?? null, stakingAsset: read?.minter ?? null };
 }
 
-function openData(boc: Uint8Array | undefined): CellSlice | undefined {
+function openData(boc: Uint8Array | undefined): ContractSlice | undefined {
   if (boc === undefined) return undefined;
   return tryRead(() => {
     const table = parseBoc(Buffer.from(boc));
-    return new CellSlice(table, table.roots[0]!);
+    return openContractCell({ table, cell: table.roots[0]! });
   });
 }
 
 const readStakeWallet = fields({ pool: maybeAddress, minter: maybeAddress });
 
-function readPoolLockWallet(slice: CellSlice): string {
+function readPoolLockWallet(slice: ContractSlice): string {
   slice.skip(33);
   address(slice);
   address(slice);
@@ -173,10 +174,18 @@ const unstakeRequest: Matcher = {
   },
 };
 
-/** Masters of the rewards that are wanted: the keys of a dictionary by address. */
-function rewardList(slice: CellSlice): readonly string[] {
+/** Rewards of one claim: a transaction sends at most 255 messages, and each reward is one. */
+const REWARDS_MAX = 255;
+
+/** Masters of the rewards that are wanted: the keys of a dictionary by address. Throws DecodeError `too_big` for more than one claim pays. */
+function rewardList(slice: ContractSlice): readonly string[] {
   const list: string[] = [];
-  walkHashmap(slice.table, slice.maybeRef(), 267, (key) => void list.push(keyAddress(key)));
+  walkDictionary(slice.maybeRefSlice(), 267, (key) => {
+    if (list.length === REWARDS_MAX) {
+      throw new DecodeError('too_big', 'The claim has too many rewards.', { limit: REWARDS_MAX });
+    }
+    list.push(takeText(slice.budget, keyAddress(key)));
+  });
   return list;
 }
 

@@ -1,4 +1,4 @@
-import { CellSlice } from '../decode/cell-slice.ts';
+import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { readStateInit } from '../decode/tlb/state-init.ts';
 import { bit, coins, fields, inRef, maybeAddress, uint, uint32, uint64, type FieldReader } from './body.ts';
@@ -127,7 +127,7 @@ function deployed({ init }: EventMessage, codeHash: string | null) {
   const { code, data } = readStateInit(init.clone());
   if (data === undefined) throw new DecodeError('bad_value', 'The contract has no data.', { cell: init.cell });
   const hash = codeHash ?? (code === undefined ? '' : init.table.hash(code).toString('base64'));
-  return { hash, data: new CellSlice(init.table, data) };
+  return { hash, data: openContractCell({ table: init.table, cell: data }) };
 }
 
 /** The terms of a sale that a message deploys; `codeHash` where it is known. Throws DecodeError when its data is no sale's. */

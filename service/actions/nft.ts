@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { RawCell } from '../decode/messages/decoded.ts';
 import { callOf, deploymentsOf, tonTransferOf } from './basic-blocks.ts';
 import { firstNode, isAborted, type Block } from './block.ts';
@@ -194,7 +194,7 @@ const assignedBody = body({
 });
 
 /** Null when it begins as a bid and is none. */
-function assignedPayload(slice: CellSlice): CellSlice | null {
+function assignedPayload(slice: ContractSlice): ContractSlice | null {
   const found = slice.bit() ? slice.refSlice() : rest(slice);
   return peek(found, uint32) === fragmentBid && peek(found, bidBody) === undefined ? null : found;
 }
@@ -202,7 +202,7 @@ function assignedPayload(slice: CellSlice): CellSlice | null {
 const assignedOpcode = 0x05138d91;
 const payoutOpcode = 0x370fec51;
 
-const text = (slice: CellSlice | null): string | null => (slice === null ? null : bocOf(slice));
+const text = (slice: ContractSlice | null): string | null => (slice === null ? null : bocOf(slice));
 
 /** The block before, when it is what bought the item: a payment into a sale by the new owner, or anything at an auction of it. */
 function saleBefore(

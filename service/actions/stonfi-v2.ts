@@ -1,6 +1,6 @@
 import { byStart, type Block } from './block.ts';
 import { callOf } from './basic-blocks.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import {
   address,
   body,
@@ -60,7 +60,7 @@ const ORDERS_MAX = 512;
 /** The wallet for what comes out at the end of a route. Throws DecodeError. */
 function wantedWallet(swap: Block): string | null {
   let wanted: string | null = null;
-  let at: CellSlice | null = swapBody(innerCall(swap).message).order;
+  let at: ContractSlice | null = swapBody(innerCall(swap).message).order;
   for (let depth = 0; at !== null && depth < ORDERS_MAX; depth++) {
     const read = order(at);
     if (depth > 0 && !orderOpcodes.includes(read.opcode)) break;

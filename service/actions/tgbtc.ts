@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { callOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
 import { body, coins, maybeAddress, tryRead, uint256, uint64 } from './body.ts';
@@ -28,7 +28,7 @@ const newKeyEvent = body({ amount: coins, key: uint256, pegout: maybeAddress });
 const dkgEvent = body({ timestamp: uint64, key: uint256 });
 
 /** Old logs end before the addresses, or within. */
-function burnParties(slice: CellSlice): { readonly sender: string | null; readonly pegout: string | null } {
+function burnParties(slice: ContractSlice): { readonly sender: string | null; readonly pegout: string | null } {
   const sender = tryRead(() => maybeAddress(slice));
   const pegout = sender === undefined ? undefined : tryRead(() => maybeAddress(slice));
   return { sender: sender ?? null, pegout: pegout ?? null };

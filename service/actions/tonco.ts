@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { firstNode, type Block } from './block.ts';
 import {
   address,
@@ -160,7 +160,7 @@ const leg = fields({
 const LEGS_MAX = 512;
 
 /** The last pool of a route; undefined when its order cannot be read. */
-function wantedLeg(order: CellSlice | undefined): { readonly wallet: string; readonly minOut: bigint } | undefined {
+function wantedLeg(order: ContractSlice | undefined): { readonly wallet: string; readonly minOut: bigint } | undefined {
   let wanted: ReturnType<typeof leg> | undefined;
   let at = order;
   for (let depth = 0; at !== undefined && depth < LEGS_MAX; depth++) {
@@ -173,7 +173,7 @@ function wantedLeg(order: CellSlice | undefined): { readonly wallet: string; rea
 }
 
 /** The order that a swap began with: jettons carry it, and proxy TON. */
-function orderBefore(found: Found): CellSlice | undefined {
+function orderBefore(found: Found): ContractSlice | undefined {
   const ton = found.one('ton');
   if (ton !== undefined) return tryRead(() => proxyTonBody(innerCall(ton).message).payload) ?? undefined;
   return jettonTransferOf(found.one('jettons'))?.forwardPayload ?? undefined;

@@ -1,5 +1,5 @@
 import { digestRest } from '../decode/cell-digest.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { digestBody, readMessage } from '../decode/tlb/message.ts';
 import { firstNode, type Block } from './block.ts';
 import { address, bit, body, coins, fields, maybeAddress, plainBocOf, ref, tryRead, uint, uint64 } from './body.ts';
@@ -23,7 +23,7 @@ const innerFields = fields({
 /** A message that the contract cannot afford is left out, and the transaction goes on: what was sent has its receiver and its body. */
 function wasSent(
   root: Block,
-  { table, cell }: CellSlice,
+  { table, cell }: ContractSlice,
   { destination, value }: ReturnType<typeof innerFields>,
 ): boolean {
   const wanted = tryRead(() => digestBody(table, readMessage(table, cell).body).hash);
@@ -59,7 +59,7 @@ const sendMessage: Matcher = {
 const ADDRESSES_MAX = 8192;
 
 /** One address, and the others in a chain of references. */
-function addressChain(slice: CellSlice): readonly string[] {
+function addressChain(slice: ContractSlice): readonly string[] {
   const list: string[] = [];
   for (let part = slice; list.length < ADDRESSES_MAX; part = part.refSlice()) {
     list.push(address(part));

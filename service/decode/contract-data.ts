@@ -110,13 +110,9 @@ export function readChunkedText(slice: ContractSlice): Buffer {
 
 /** Takes the JSON of a text from the budget; returns the text. Throws DecodeError `too_big`. */
 export function takeText(budget: ReadBudget, text: string): string {
-  // Most texts are shorter than what is left, whatever their letters are.
-  budget.write(text.length < SHORT_LETTERS ? 3 * text.length : Buffer.byteLength(JSON.stringify(text)));
+  budget.write(Buffer.byteLength(JSON.stringify(text)));
   return text;
 }
-
-/** A text that is shorter is counted by its letters alone. */
-const SHORT_LETTERS = 64;
 
 const BAG_OPTIONS: BocOptions = { crc32c: true };
 

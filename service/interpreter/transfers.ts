@@ -2,7 +2,7 @@ import { address, coins, maybeAddress, openBody, tryRead, uint64 } from '../acti
 import type { EventMessage, EventTransaction } from '../actions/event.ts';
 import { parseAddress } from '../decode/address.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -59,7 +59,7 @@ export function transferOf({ stored, event, jettonWallet, nftItem }: AskedContra
     tx_aborted: event.aborted,
     mc_seqno: stored.mc_seqno,
   };
-  const read = <T>(fields: (slice: CellSlice) => T): T | undefined =>
+  const read = <T>(fields: (slice: ContractSlice) => T): T | undefined =>
     tryRead(() => {
       const slice = openBody(message);
       slice.skip(32);
@@ -88,7 +88,7 @@ export function transferOf({ stored, event, jettonWallet, nftItem }: AskedContra
  * `transfer#0f8a7ea5 query_id:uint64 amount:(VarUInteger 16) destination:MsgAddress response_destination:MsgAddress
  * custom_payload:(Maybe ^Cell) forward_ton_amount:(VarUInteger 16) forward_payload:(Either Cell ^Cell)` (TEP-74).
  */
-function readJettonTransfer(slice: CellSlice) {
+function readJettonTransfer(slice: ContractSlice) {
   return {
     query_id: uint64(slice),
     amount: coins(slice),
@@ -101,7 +101,7 @@ function readJettonTransfer(slice: CellSlice) {
 }
 
 /** `burn#595f07bc query_id:uint64 amount:(VarUInteger 16) response_destination:MsgAddress custom_payload:(Maybe ^Cell)` (TEP-74). */
-function readJettonBurn(slice: CellSlice) {
+function readJettonBurn(slice: ContractSlice) {
   return {
     query_id: uint64(slice),
     amount: coins(slice),
@@ -115,7 +115,7 @@ function readJettonBurn(slice: CellSlice) {
  * `transfer#5fcc3d14 query_id:uint64 new_owner:MsgAddress response_destination:MsgAddress custom_payload:(Maybe ^Cell)
  * forward_amount:(VarUInteger 16) forward_payload:(Either Cell ^Cell)` (TEP-62).
  */
-function readNftTransfer(slice: CellSlice) {
+function readNftTransfer(slice: ContractSlice) {
   return {
     query_id: uint64(slice),
     new_owner: keyOf(maybeAddress(slice)),
@@ -126,12 +126,12 @@ function readNftTransfer(slice: CellSlice) {
   };
 }
 
-function readMaybeCell(slice: CellSlice): Buffer | null {
+function readMaybeCell(slice: ContractSlice): Buffer | null {
   return slice.bit() ? bagOf(slice.table, slice.ref()) : null;
 }
 
 /** In a reference or in place; null when there is nothing. */
-function readPayload(slice: CellSlice): Buffer | null {
+function readPayload(slice: ContractSlice): Buffer | null {
   if (slice.remainingBits === 0) return null;
   if (slice.bit()) return bagOf(slice.table, slice.ref());
   if (slice.remainingBits === 0 && slice.remainingRefs === 0) return null;

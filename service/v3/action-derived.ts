@@ -1,7 +1,9 @@
 import type { StoredColumns } from '../actions/stored-columns.ts';
-import { escapedText, readSnake } from '../actions/basic-blocks.ts';
+import { readComment as readCommentText } from '../actions/basic-blocks.ts';
+import { tryRead } from '../actions/body.ts';
 import { parseBoc } from '../decode/boc.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { openContractCell } from '../decode/contract-data.ts';
 import { valueAt } from './action-table.ts';
 import evaaAssets from './evaa-assets.json' with { type: 'json' };
 
@@ -68,17 +70,17 @@ function readComment(scope: StoredColumns): Comment | undefined {
   if (slice === null) return { text: null, isEncrypted: false };
   const opcode = slice.remainingBits >= 32 ? slice.uint(32) : undefined;
   const isEncrypted = opcode === encryptedCommentOpcode;
-  const bytes = opcode === commentOpcode || isEncrypted ? readSnake(slice) : undefined;
-  if (bytes === undefined) return { text: null, isEncrypted: false };
-  return { text: isEncrypted ? bytes.toString('base64') : escapedText(bytes), isEncrypted };
+  if (opcode !== commentOpcode && !isEncrypted) return { text: null, isEncrypted: false };
+  const text = tryRead(() => readCommentText(slice, isEncrypted));
+  return text === undefined ? { text: null, isEncrypted: false } : { text, isEncrypted };
 }
 
 /** Null for a cell that no slice opens, undefined for what is no BoC. */
-function openPayload(payload: string): CellSlice | null | undefined {
+function openPayload(payload: string): ContractSlice | null | undefined {
   try {
     const table = parseBoc(Buffer.from(payload, 'base64'));
     const root = table.roots[0]!;
-    return table.kind(root) === 'ordinary' ? new CellSlice(table, root) : null;
+    return table.kind(root) === 'ordinary' ? openContractCell({ table, cell: root }) : null;
   } catch {
     return undefined;
   }

@@ -1,10 +1,11 @@
 import { bit, maybeAddress, payload, peek, tryRead, uint, uint32, uint64 } from '../actions/body.ts';
-import { escapedText, readSnake } from '../actions/basic-blocks.ts';
+import { readComment as readText } from '../actions/basic-blocks.ts';
 import { viewInteger } from '../contract/json-integer.ts';
 import type { BocOptions } from '../decode/boc-writer.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { addressText } from '../decode/messages/addresses.ts';
-import { bocText, ExoticCell, RawCell, takeRef, type Budget } from '../decode/messages/decoded.ts';
+import { attempt, writeBagText } from '../decode/contract-data.ts';
+import { bocText, takeRef } from '../decode/messages/decoded.ts';
 import { openBody, readMessage } from '../decode/tlb/message.ts';
 
 // Bodies of messages that orders of a multisig send, told by their kind (v3 sheet section 10).
@@ -14,10 +15,10 @@ export type ParsedFields = Readonly<Record<string, unknown>>;
 
 export type ParsedBody = { readonly type: string; readonly fields: ParsedFields };
 
-/** Reads one field. Throws DecodeError. @param budget what the whole order may cost */
-type Field = (slice: CellSlice, budget: Budget) => unknown;
+/** Reads one field; the slice's budget is that of the whole order. Throws DecodeError. */
+type Field = (slice: ContractSlice) => unknown;
 
-type Layout = { readonly type: string; readonly read: (slice: CellSlice, budget: Budget) => ParsedFields };
+type Layout = { readonly type: string; readonly read: (slice: ContractSlice) => ParsedFields };
 
 const TEXT = 0;
 const ENCRYPTED = 0x2167da4b;
@@ -30,35 +31,32 @@ const amount: Field = (slice) => slice.coins().toString();
 const bocOptions: BocOptions = { crc32c: true, depthFirst: true };
 
 /** A cell, or the rest of one. */
-function bocOf(slice: CellSlice, budget: Budget): string {
-  return bocText(new RawCell(slice.clone()), budget, bocOptions);
+function bocOf(slice: ContractSlice): string {
+  return writeBagText(slice, slice.budget, bocOptions);
 }
 
-const maybeCell: Field = (slice, budget) => (bit(slice) ? bocText(takeRef(slice), budget, bocOptions) : null);
+const maybeCell: Field = (slice) => (bit(slice) ? bocText(takeRef(slice), slice.budget, bocOptions) : null);
 
-const forwardPayload: Field = (slice, budget) => {
+const forwardPayload: Field = (slice) => {
   const found = payload(slice);
-  return found === null ? null : bocOf(found, budget);
+  return found === null ? null : bocOf(found);
 };
 
 type Fields = Readonly<Record<string, Field>>;
 
 /** Fields one after another. */
-function readFields(fields: Fields, slice: CellSlice, budget: Budget): ParsedFields {
-  return Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(slice, budget)]));
+function readFields(fields: Fields, slice: ContractSlice): ParsedFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(slice)]));
 }
 
 /** A body of nothing but fields behind the opcode. */
 function layout(type: string, fields: Fields): Layout {
-  return { type, read: (slice, budget) => readFields(fields, slice, budget) };
+  return { type, read: (slice) => readFields(fields, slice) };
 }
 
-/** The text over a chain of cells; empty when it is none. What is encrypted is no text: base64 of the bytes. */
-function readComment(slice: CellSlice, encrypted: boolean, budget: Budget): string {
-  const bytes = tryRead(() => readSnake(slice.clone()));
-  if (bytes === undefined) return '';
-  budget.bocBytes -= bytes.length;
-  return encrypted ? bytes.toString('base64') : escapedText(bytes);
+/** The text over a chain of cells; empty when it is none. An encrypted text is base64 of its bytes. */
+function readComment(slice: ContractSlice, encrypted: boolean): string {
+  return attempt(slice.budget, () => readText(slice.clone(), encrypted)) ?? '';
 }
 
 const transferHead: Fields = {
@@ -72,33 +70,33 @@ const transferHead: Fields = {
 
 const jettonTransfer: Layout = {
   type: 'jetton_transfer',
-  read(slice, budget) {
-    const head = readFields(transferHead, slice, budget);
+  read(slice) {
+    const head = readFields(transferHead, slice);
     const forwarded = payload(slice);
     return {
       ...head,
-      forward_payload: forwarded === null ? null : bocOf(forwarded, budget),
-      ...tellForwarded(forwarded, budget),
+      forward_payload: forwarded === null ? null : bocOf(forwarded),
+      ...tellForwarded(forwarded),
     };
   },
 };
 
 /** What a forward payload says, as far as it is known. */
-function tellForwarded(forwarded: CellSlice | null, budget: Budget): ParsedFields {
+function tellForwarded(forwarded: ContractSlice | null): ParsedFields {
   const told = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
   if (forwarded === null || forwarded.remainingBits === 0) return told;
   const tag = peek(forwarded, uint32);
   if (tag === undefined) return { ...told, payload_sum_type: 'Unknown' };
   const rest = behindOpcode(forwarded);
-  if (tag === TEXT) return { ...told, comment: readComment(rest, false, budget), payload_sum_type: 'TextComment' };
+  if (tag === TEXT) return { ...told, comment: readComment(rest, false), payload_sum_type: 'TextComment' };
   if (tag === ENCRYPTED) {
-    const comment = readComment(rest, true, budget);
+    const comment = readComment(rest, true);
     return { ...told, comment, encrypted_comment: true, payload_sum_type: 'EncryptedTextComment' };
   }
   if (tag !== STONFI_SWAP) return { ...told, payload_sum_type: 'Unknown' };
   const swap = tryRead(() => ({
     jetton_wallet: maybeAddress(rest),
-    min_amount: amount(rest, budget),
+    min_amount: amount(rest),
     user_address: maybeAddress(rest),
   }));
   return { ...told, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
@@ -110,12 +108,12 @@ const passedOn: Fields = { query_id: number64, to_address: maybeAddress, ton_amo
 /** With what is minted told by its own name, and by that of the message that it stands in: clients read either. */
 const jettonMint: Layout = {
   type: 'jetton_mint',
-  read(slice, budget) {
-    const head = readFields(passedOn, slice, budget);
+  read(slice) {
+    const head = readFields(passedOn, slice);
     const master = slice.refSlice();
     master.skip(32);
-    const queryId = number64(master, budget);
-    const minted = amount(master, budget);
+    const queryId = number64(master);
+    const minted = amount(master);
     return { ...head, jetton_amount: minted, master_msg_query_id: queryId, master_msg_jetton_amount: minted };
   },
 };
@@ -129,23 +127,23 @@ const calledActions: ReadonlyMap<number, string> = new Map([
 
 const jettonCallTo: Layout = {
   type: 'jetton_call_to',
-  read(slice, budget) {
-    const head = readFields(passedOn, slice, budget);
+  read(slice) {
+    const head = readFields(passedOn, slice);
     const action = slice.refSlice();
     const tag = peek(action, uint32);
     return {
       ...head,
       action_type: tag === undefined ? '' : (calledActions.get(tag) ?? 'Unknown'),
-      action_data: bocOf(action, budget),
+      action_data: bocOf(action),
     };
   },
 };
 
 const vestingTransfer: Layout = {
   type: 'vesting_internal_transfer',
-  read(slice, budget) {
-    const head = { query_id: number64(slice, budget), send_mode: uint(8)(slice) };
-    const sent = readSent(slice, budget);
+  read(slice) {
+    const head = { query_id: number64(slice), send_mode: uint(8)(slice) };
+    const sent = readSent(slice);
     const { destination, value, boc, body } = sent;
     const text = body !== undefined && peek(body, uint32) === TEXT ? behindOpcode(body) : undefined;
     return {
@@ -153,13 +151,13 @@ const vestingTransfer: Layout = {
       destination,
       value,
       message_body: boc,
-      comment: text === undefined ? '' : readComment(text, false, budget),
+      comment: text === undefined ? '' : readComment(text, false),
     };
   },
 };
 
 /** What stands behind the opcode. */
-function behindOpcode(body: CellSlice): CellSlice {
+function behindOpcode(body: ContractSlice): ContractSlice {
   const text = body.clone();
   text.skip(32);
   return text;
@@ -171,13 +169,13 @@ export type SentMessage = {
   readonly destination: string | null;
   readonly value: string | null;
   /** Undefined for a cell that is no ordinary one. */
-  readonly body: CellSlice | undefined;
+  readonly body: ContractSlice | undefined;
   /** Of the body. */
   readonly boc: string;
 };
 
 /** Reads the message in the next reference. Throws DecodeError. */
-export function readSent(slice: CellSlice, budget: Budget): SentMessage {
+export function readSent(slice: ContractSlice): SentMessage {
   const { table } = slice;
   const message = readMessage(table, slice.ref());
   const { info, body: place } = message;
@@ -186,10 +184,10 @@ export function readSent(slice: CellSlice, budget: Budget): SentMessage {
       ? { destination: addressText(info.destination), value: info.value.grams.toString() }
       : { destination: null, value: null };
   if (table.kind(place.cell) !== 'ordinary') {
-    return { ...sent, body: undefined, boc: bocText(new ExoticCell(table, place.cell), budget, bocOptions) };
+    return { ...sent, body: undefined, boc: writeBagText({ table, cell: place.cell }, slice.budget, bocOptions) };
   }
-  const body = openBody(table, place);
-  return { ...sent, body, boc: bocOf(body, budget) };
+  const body = openBody(table, place).within(slice.budget);
+  return { ...sent, body, boc: bocOf(body) };
 }
 
 const jettonTopUp = layout('jetton_top_up', { query_id: number64 });
@@ -208,7 +206,7 @@ const layouts: ReadonlyMap<number, Layout> = new Map([
     0xcb862902,
     layout('jetton_change_content', {
       query_id: number64,
-      new_metadata_url: (slice, budget) => readComment(slice, false, budget),
+      new_metadata_url: (slice) => readComment(slice, false),
     }),
   ],
   [0x235caf52, jettonCallTo],
@@ -231,7 +229,7 @@ const layouts: ReadonlyMap<number, Layout> = new Map([
 
 /** The same with its opcode in front. */
 function withOpcode(opcode: number, { type, read }: Layout): Layout {
-  return { type, read: (slice, budget) => ({ opcode, ...read(slice, budget) }) };
+  return { type, read: (slice) => ({ opcode, ...read(slice) }) };
 }
 
 /**
@@ -239,16 +237,16 @@ function withOpcode(opcode: number, { type, read }: Layout): Layout {
  * not what its opcode says or beyond the budget.
  * @param sent its body as `readSent` gave it
  */
-export function tellBody({ body, boc }: SentMessage, budget: Budget): ParsedBody {
+export function tellBody({ body, boc }: SentMessage): ParsedBody {
   if (body === undefined) return { type: 'unknown', fields: { opcode: null, data: boc } };
   const opcode = peek(body, uint32);
   if (opcode === undefined) return { type: 'ton_transfer', fields: { comment: '', encrypted: false } };
   if (opcode === TEXT || opcode === ENCRYPTED) {
     const encrypted = opcode === ENCRYPTED;
-    return { type: 'ton_transfer', fields: { comment: readComment(behindOpcode(body), encrypted, budget), encrypted } };
+    return { type: 'ton_transfer', fields: { comment: readComment(behindOpcode(body), encrypted), encrypted } };
   }
   const known = layouts.get(opcode);
-  const fields = known && tryRead(() => known.read(behindOpcode(body), budget));
+  const fields = known && attempt(body.budget, () => known.read(behindOpcode(body)));
   if (known === undefined || fields === undefined) return { type: 'unknown', fields: { opcode, data: boc } };
   return { type: known.type, fields };
 }

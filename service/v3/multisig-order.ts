@@ -1,9 +1,9 @@
 import { parseBoc } from '../decode/boc.ts';
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { openContractCell, takeText, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { walkHashmap, type HashmapRoot } from '../decode/hashmap.ts';
 import { addressText } from '../decode/messages/addresses.ts';
-import { isExhausted, newBudget, type Budget } from '../decode/messages/decoded.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 import { readSent, tellBody, type ParsedFields } from './multisig-order-bodies.ts';
 
@@ -24,20 +24,23 @@ export type OrderAction = {
 const SEND_MESSAGE = 0xf1381e5b;
 const UPDATE_PARAMS = 0x1d0cfbd3;
 
-/** An order travels in a message, which has at most 8,192 cells and 2^21 bits. */
+/** An order travels in a message, which has at most 8192 cells and 2^21 bits. */
 const orderLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
+
+/** JSON of a step besides its parsed body: the names of its fields, an address and an amount. */
+const STEP_BYTES = 320;
 
 /**
  * The steps of an order in the order in which they are done: `(Hashmap 8 ^action)`, where an action is `send_message#f1381e5b mode:uint8
  * message:^Message` or `update_multisig_params#1d0cfbd3 threshold:uint8 signers:^(Hashmap 8 MsgAddress) proposers:(HashmapE 8 MsgAddress)`.
- * What cannot be read is a step that says why, so that it does not look like nothing. Bounded: steps beyond a megabyte of bodies are not told.
+ * What cannot be read is a step that says why, so that it does not look like nothing; so is the first step beyond the budget, with which the list ends.
  */
-export function readOrderActions(orderBoc: Uint8Array): readonly OrderAction[] {
+export function readOrderActions(orderBoc: Uint8Array, budget: ReadBudget = new ReadBudget()): readonly OrderAction[] {
   const actions: OrderAction[] = [];
-  const budget = newBudget();
   try {
-    const boc = parseBoc(orderBoc, orderLimits);
-    walkHashmap(boc, boc.roots[0], 8, (_key, value) => void actions.push(readAction(value, budget)));
+    const table = parseBoc(orderBoc, orderLimits);
+    const root = openContractCell({ table, cell: table.roots[0]! }, budget);
+    walkDictionary(root, 8, (_key, value) => void actions.push(readAction(value)));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     actions.push(unreadable(`failed to parse order: ${error.message}`));
@@ -45,24 +48,25 @@ export function readOrderActions(orderBoc: Uint8Array): readonly OrderAction[] {
   return actions;
 }
 
-function readAction(entry: CellSlice, budget: Budget): OrderAction {
+function readAction(entry: ContractSlice): OrderAction {
+  const { budget } = entry;
   try {
-    if (isExhausted(budget)) throw new DecodeError('too_big', 'The order has more than is told.');
+    budget.write(STEP_BYTES);
     const slice = entry.refSlice();
     const tag = slice.uint(32);
-    if (tag === SEND_MESSAGE) return sending(slice, budget);
+    if (tag === SEND_MESSAGE) return sending(slice);
     if (tag === UPDATE_PARAMS) return updating(slice);
     return unreadable(`failed to parse order action: unknown order action type: ${tag}`);
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!(error instanceof DecodeError) || budget.isSpent) throw error;
     return unreadable(`failed to parse order action: ${error.message}`);
   }
 }
 
-function sending(slice: CellSlice, budget: Budget): OrderAction {
+function sending(slice: ContractSlice): OrderAction {
   const mode = slice.uint(8);
-  const sent = readSent(slice, budget);
-  const { type, fields } = tellBody(sent, budget);
+  const sent = readSent(slice);
+  const { type, fields } = tellBody(sent);
   return {
     destination: sent.destination,
     value: sent.value,
@@ -75,11 +79,11 @@ function sending(slice: CellSlice, budget: Budget): OrderAction {
   };
 }
 
-function updating(slice: CellSlice): OrderAction {
+function updating(slice: ContractSlice): OrderAction {
   const fields = {
     new_threshold: slice.uint(8),
-    new_signers: addressList(slice, slice.refSlice()),
-    new_proposers: addressList(slice, slice.maybeRef()),
+    new_signers: addressList(slice.refSlice()),
+    new_proposers: addressList(slice.maybeRefSlice()),
   };
   return { ...nothing, parsed: true, parsed_body: fields, parsed_body_type: 'multisig_update_params' };
 }
@@ -90,9 +94,12 @@ function unreadable(error: string): OrderAction {
   return { ...nothing, parsed: false, error, parsed_body: null, parsed_body_type: 'unknown' };
 }
 
-function addressList({ table }: CellSlice, root: HashmapRoot): readonly string[] {
+/** Addresses of a dictionary `Hashmap 8 MsgAddress`, undefined for an empty one. Throws DecodeError. */
+function addressList(root: ContractSlice | undefined): readonly string[] {
   const addresses: string[] = [];
-  walkHashmap(table, root, 8, (_key, value) => void addresses.push(addressText(readMessageAddress(value))));
+  walkDictionary(root, 8, (_key, value) => {
+    addresses.push(takeText(value.budget, addressText(readMessageAddress(value))));
+  });
   return addresses;
 }
 

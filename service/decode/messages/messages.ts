@@ -1,7 +1,8 @@
-import type { CellSlice } from '../cell-slice.ts';
+import type { CellSlice, ContractSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
-import { bocText, ExoticCell, isExhausted, newBudget, RawCell } from './decoded.ts';
-import type { Budget, DecodedBody, ReadObject, ReadValue } from './decoded.ts';
+import { READ_LIMITS } from '../read-budget.ts';
+import { bocText, BodyBudget, ExoticCell, RawCell } from './decoded.ts';
+import type { DecodedBody, ReadObject, ReadValue } from './decoded.ts';
 import { createReaders, isEmpty } from './readers.ts';
 import type { Read } from './readers.ts';
 import { readConstructor } from './scheme-line.ts';
@@ -48,14 +49,19 @@ export function decodedOpcode(opcode: number): string | undefined {
   return names.get(opcode >>> 0);
 }
 
+/** JSON of decoded bodies of one table: at least this, and so many times the table's bytes. A flag of one bit becomes 15 letters; honest bodies stay below eight times. */
+const OUTPUT_LEAST = 64 * 1024;
+const OUTPUT_FACTOR = 32;
+
 /**
  * A message's body by what it says: the first constructor of the schemes that has its first 32 bits and that it fits, else a
  * wallet's order without an operation; cells in it likewise, ten deep. The slice stays where it is.
- * Bounded: a body that takes more than 20,000 steps or repeats its cells beyond a message's size is not decoded.
+ * Bounded: a body that takes more than its budget is not decoded.
+ * @param budget by default the limits of one read, and 64 KiB of JSON with 32 times the bytes of the body's table
  * @returns undefined when nothing fits
  */
-export function decodeBody(body: CellSlice): DecodedBody | undefined {
-  return createBodyDecoder()(body);
+export function decodeBody(body: CellSlice, budget?: BodyBudget): DecodedBody | undefined {
+  return createBodyDecoder()(body, budget);
 }
 
 /** `decodeBody` for bodies of one table. What it returns must not change: a message that was decoded within an order before is not decoded again. */
@@ -63,23 +69,30 @@ export type BodyDecoder = typeof decodeBody;
 
 export function createBodyDecoder(): BodyDecoder {
   const known: KnownCells = new Map();
-  return (body) => {
+  let output = 0;
+  return (body, budget = new BodyBudget({ output: outputOf(body) - output })) => {
     const content = known.size > 0 && body.remainingRefs > 0 ? contentOf(body) : '';
     if (known.has(content)) return known.get(content);
     const { stackTraceLimit } = Error;
     // Most errors in here say that one of several constructors does not fit: their stacks, which nobody sees, took a fifth of the time.
     Error.stackTraceLimit = 0;
     try {
-      return decodeSlice(body, { known, nested: 0 }, newBudget());
+      return decodeSlice(body.within(budget), { known, nested: 0 }, budget);
     } catch (error) {
       if (error instanceof DecodeError) return undefined;
       Error.stackTraceLimit = stackTraceLimit;
       // A defect of ours: read again, it is thrown with its stack.
-      return decodeSlice(body, { known, nested: 0 }, newBudget());
+      const again = new BodyBudget(budget.limits);
+      return decodeSlice(body.within(again), { known, nested: 0 }, again);
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
+      output += budget.outputTaken;
     }
   };
+}
+
+function outputOf({ table }: CellSlice): number {
+  return Math.min(READ_LIMITS.output, OUTPUT_LEAST + OUTPUT_FACTOR * table.bytes.length);
 }
 
 /** What cells right within bodies say, as they would by themselves, by their content; undefined where nothing fits. One without references is decoded as fast as it is found. */
@@ -96,7 +109,7 @@ function contentOf(slice: CellSlice): string {
   return `${text} ${rest.bits(rest.remainingBits).toString('latin1')}`;
 }
 
-function decodeSlice(body: CellSlice, within: Within, budget: Budget): DecodedBody | undefined {
+function decodeSlice(body: ContractSlice, within: Within, budget: BodyBudget): DecodedBody | undefined {
   if (isEmpty(body)) return { '@type': 'empty_cell' };
   const around = budget.cells;
   budget.cells = [];
@@ -108,7 +121,7 @@ function decodeSlice(body: CellSlice, within: Within, budget: Budget): DecodedBo
   return decoded as DecodedBody | undefined;
 }
 
-function readNamed(body: CellSlice, budget: Budget): ReadObject | undefined {
+function readNamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefined {
   if (body.remainingBits < 32) return undefined;
   const opcode = body.uintAhead(0, 32);
   const list = candidates.get(opcode);
@@ -123,7 +136,7 @@ function readNamed(body: CellSlice, budget: Budget): ReadObject | undefined {
   return undefined;
 }
 
-function readUnnamed(body: CellSlice, budget: Budget): ReadObject | undefined {
+function readUnnamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefined {
   for (const { type, args } of unnamedBodies(body)) {
     const value = attempt(body, 0, readers.type(type, args), budget, isEmpty);
     if (value !== undefined) return value;
@@ -133,21 +146,21 @@ function readUnnamed(body: CellSlice, budget: Budget): ReadObject | undefined {
 
 /** Reads a copy; undefined when it does not fit. Throws DecodeError `too_big` when the budget is used up. */
 function attempt(
-  body: CellSlice,
+  body: ContractSlice,
   skipBits: number,
   read: Read,
-  budget: Budget,
-  accept: (rest: CellSlice) => boolean = () => true,
+  budget: BodyBudget,
+  accept: (rest: ContractSlice) => boolean = () => true,
 ): ReadObject | undefined {
   const slice = body.clone();
   slice.skip(skipBits);
-  const { deep } = budget;
+  const { depth } = budget;
   try {
     const value = read(slice, {}, budget) as ReadObject;
     if (accept(slice)) return value;
   } catch (error) {
-    if (!(error instanceof DecodeError) || isExhausted(budget)) throw error;
-    budget.deep = deep;
+    if (!(error instanceof DecodeError) || budget.isSpent) throw error;
+    budget.depth = depth;
   }
   budget.cells.length = 0;
   return undefined;
@@ -160,7 +173,7 @@ function comment(value: ReadObject): ReadObject {
 }
 
 /** What a cell of a value that was read whole says, or its bag. */
-function lookInto(value: ReadValue, { known, nested }: Within, budget: Budget): ReadValue {
+function lookInto(value: ReadValue, { known, nested }: Within, budget: BodyBudget): ReadValue {
   if (value instanceof ExoticCell) return bocText(value, budget);
   // A field that was set twice was looked into already.
   if (!(value instanceof RawCell)) return value;

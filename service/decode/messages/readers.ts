@@ -1,15 +1,15 @@
-import type { CellSlice } from '../cell-slice.ts';
+import type { ContractSlice } from '../cell-slice.ts';
+import { readChunkedText, readSnake, takeText, walkDictionary } from '../contract-data.ts';
 import { DecodeError } from '../errors.ts';
-import { keyUint, walkHashmap } from '../hashmap.ts';
+import { keyUint } from '../hashmap.ts';
 import { readMessageAddress } from '../tlb/message-address.ts';
 import { readAccountText, readAddressText } from './addresses.ts';
-import { ExoticCell, insideRef, RawCell, setValue, takeRef, takeRest, takeStep } from './decoded.ts';
-import type { Budget, ReadObject, ReadValue } from './decoded.ts';
+import { ExoticCell, RawCell, setValue, takeRef, takeRest } from './decoded.ts';
+import type { BodyBudget, ReadObject, ReadValue } from './decoded.ts';
 import type { Constructor, Field, Parameter, Term } from './scheme-line.ts';
-import { readChunkedText, readSnakeText } from './texts.ts';
 
 /** Reads one value at the slice's position. Throws DecodeError for what is none. */
-export type Read = (slice: CellSlice, scope: Scope, budget: Budget) => ReadValue;
+export type Read = (slice: ContractSlice, scope: Scope, budget: BodyBudget) => ReadValue;
 
 /** Numbers read so far and arguments of the type, by name. */
 export type Scope = { readonly [name: string]: number | Read };
@@ -36,21 +36,21 @@ export type Readers = {
 const NO_SCOPE: Scope = {};
 const NO_VALUES: readonly never[] = [];
 
-function failed(slice: CellSlice, type: string): DecodeError {
+function failed(slice: ContractSlice, type: string): DecodeError {
   return new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: slice.cell, type });
 }
 
 /** True when nothing is left to read. */
-export function isEmpty(slice: CellSlice): boolean {
+export function isEmpty(slice: ContractSlice): boolean {
   return slice.remainingBits === 0 && slice.remainingRefs === 0;
 }
 
 /** Number of a fixed width as text. */
-function uintText(slice: CellSlice, bits: number): string {
+function uintText(slice: ContractSlice, bits: number): string {
   return bits <= 32 ? String(slice.uint(bits)) : slice.uintBig(bits).toString();
 }
 
-function bitsText(slice: CellSlice, bits: number): string {
+function bitsText(slice: ContractSlice, bits: number): string {
   return slice.bits(bits).toString('hex').toUpperCase();
 }
 
@@ -58,6 +58,15 @@ const readExternal: Read = (slice) => {
   const address = readMessageAddress(slice);
   if (address?.kind === 'internal') throw failed(slice, 'MsgAddressExt');
   return address === undefined ? 'addr_none' : 'addr_extern';
+};
+
+/** A text over a chain of cells. Bytes that are no UTF-8 become the replacement character. */
+const readSnakeText: Read = (slice, _scope, budget) => {
+  const bytes = readSnake(slice, { isStrict: true });
+  if (bytes === undefined) {
+    throw new DecodeError('bad_value', 'A text has whole bytes and one reference.', { cell: slice.cell });
+  }
+  return takeText(budget, bytes.toString('utf8'));
 };
 
 const PLAIN: Readonly<Record<string, Read>> = {
@@ -71,8 +80,8 @@ const PLAIN: Readonly<Record<string, Read>> = {
   MsgAddressExt: readExternal,
   Any: takeRest,
   Cell: takeRest,
-  SnakeString: (slice, _scope, budget) => readSnakeText(slice, budget),
-  Text: (slice, _scope, budget) => readChunkedText(slice, budget),
+  SnakeString: readSnakeText,
+  Text: (slice, _scope, budget) => takeText(budget, readChunkedText(slice).toString('utf8')),
 };
 
 /** Compiles readers of types once; what a scheme does not define throws Error here, not while reading. */
@@ -105,7 +114,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
   function typeReader(name: string, args: readonly ((scope: Scope) => number | Read)[]): Read {
     const found = choicesOf(name);
     return (slice, scope, budget) => {
-      takeStep(budget);
+      budget.step();
       const values = args.length === 0 ? NO_VALUES : args.map((arg) => arg(scope));
       for (const choice of found) {
         const inner = bind(choice.parameters, values);
@@ -134,7 +143,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const wanted = new Set(fields.flatMap(namesWanted));
     const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field, wanted)));
     const tells = fields.some((field) => isTold(field, wanted));
-    return (slice: CellSlice, scope: Scope, budget: Budget, target: ReadObject): void => {
+    return (slice: ContractSlice, scope: Scope, budget: BodyBudget, target: ReadObject): void => {
       // Most constructors tell their fields nothing that the type around did not.
       const inner = tells ? { ...scope } : scope;
       for (const step of steps) step(slice, inner, budget, target);
@@ -146,8 +155,8 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const { name } = field;
     const read = termReader(field.term);
     const tells = isTold(field, wanted);
-    return (slice: CellSlice, scope: OpenScope, budget: Budget, target: ReadObject): void => {
-      takeStep(budget);
+    return (slice: ContractSlice, scope: OpenScope, budget: BodyBudget, target: ReadObject): void => {
+      budget.step();
       const noted = budget.cells.length;
       const value = read(slice, scope, budget);
       if (name === undefined) merge(target, value, budget, noted);
@@ -182,7 +191,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     if (of.kind === 'apply' && (of.name === 'Cell' || of.name === 'Any')) return takeRef;
     const read = termReader(of);
     return (slice, scope, budget) =>
-      insideRef(budget, () => {
+      budget.inside(() => {
         const inside = slice.refSlice();
         const value = read(inside, scope, budget);
         if (!isEmpty(inside)) throw failed(inside, 'value of its type alone');
@@ -241,14 +250,12 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     return (slice, scope, budget) => {
       const entries: ReadObject = {};
       if (kind === 'HashmapE' && !slice.bit()) return entries;
-      const visit = (key: Buffer, value: CellSlice): void => {
-        takeStep(budget);
+      const visit = (key: Buffer, value: ContractSlice): void => {
         setValue(entries, keyText(key, bits), read(value, scope, budget), budget);
         if (!isEmpty(value)) throw failed(value, 'value of its type alone');
       };
-      return insideRef(budget, () => {
-        const root = kind === 'HashmapE' ? slice.ref() : slice.clone();
-        walkHashmap(slice.table, root, bits, visit);
+      return budget.inside(() => {
+        walkDictionary(kind === 'HashmapE' ? slice.refSlice() : slice, bits, visit);
         // The dictionary is all that is left of a cell where it stands by itself.
         if (kind === 'Hashmap') takeRest(slice);
         return entries;
@@ -300,7 +307,7 @@ function maybeReader(read: Read): Read {
 }
 
 function checkReader({ name, relation, value }: Field & { kind: 'check' }) {
-  return (slice: CellSlice, scope: OpenScope): void => {
+  return (slice: ContractSlice, scope: OpenScope): void => {
     const found = Number(scope[name]);
     const holds = relation === '=' ? found === value : relation === '<=' ? found <= value : found >= value;
     if (!holds) throw new DecodeError('bad_value', `${name} is out of its range.`, { cell: slice.cell, found });
@@ -349,12 +356,12 @@ function bind(parameters: readonly Parameter[], values: readonly (number | Read)
   return scope;
 }
 
-function hasTag(slice: CellSlice, { tagBits, tag }: Choice): boolean {
+function hasTag(slice: ContractSlice, { tagBits, tag }: Choice): boolean {
   return tagBits === 0 || (slice.remainingBits >= tagBits && slice.uintAhead(0, tagBits) === tag);
 }
 
 /** A value without a name: its fields are those of the object around it. @param noted cells before it was read */
-function merge(target: ReadObject, value: ReadValue, budget: Budget, noted: number): void {
+function merge(target: ReadObject, value: ReadValue, budget: BodyBudget, noted: number): void {
   if (typeof value !== 'object' || value === null || value instanceof RawCell || value instanceof ExoticCell) {
     setValue(target, 'value', value, budget);
     return;

@@ -4,7 +4,9 @@ import type { CellStore } from '../cell-store.ts';
 import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
-import { keyUint, uintKey, walkHashmap } from '../hashmap.ts';
+import { openContractCell, walkDictionary } from '../contract-data.ts';
+import { keyUint, uintKey } from '../hashmap.ts';
+import { ReadBudget } from '../read-budget.ts';
 
 /** An amount of nanotons and, rarely, other currencies. */
 export type CurrencyCollection = {
@@ -27,10 +29,21 @@ export function skipCurrencyCollection(slice: CellSlice): void {
   slice.maybeRef();
 }
 
-/** `extra_currencies$_ dict:(HashmapE 32 (VarUInteger 32))`, in the order of the keys. */
-export function listExtraCurrencies(table: CellTable, root: number | undefined): ExtraCurrency[] {
+/** Steps of one amount's dictionary, some 1,300 currencies: a message that a wallet is asked to send can spell any number. */
+const CURRENCY_STEPS = 4096;
+
+/**
+ * `extra_currencies$_ dict:(HashmapE 32 (VarUInteger 32))`, in the order of the keys.
+ * Throws DecodeError `too_big` when the budget is spent, by default beyond some 1,300.
+ */
+export function listExtraCurrencies(
+  table: CellTable,
+  root: number | undefined,
+  budget: ReadBudget = new ReadBudget({ steps: CURRENCY_STEPS }),
+): ExtraCurrency[] {
   const currencies: ExtraCurrency[] = [];
-  walkHashmap(table, root, 32, (key, value) => {
+  if (root === undefined) return currencies;
+  walkDictionary(openContractCell({ table, cell: root }, budget), 32, (key, value) => {
     currencies.push({ id: keyUint(key, 32) | 0, amount: value.varUint(32) });
   });
   return currencies;
