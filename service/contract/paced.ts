@@ -23,6 +23,22 @@ export function createPacer(nowMs: () => number = () => performance.now(), turnM
   return { pause: () => (nowMs() < endMs ? undefined : rest()) };
 }
 
+/** As `createPacer`, for work that ends with its request: a pause after the end rejects with the signal's reason. */
+export function createPacerUntil(signal: AbortSignal): Pacer {
+  const pacer = createPacer();
+  const rest = async (pause: Promise<void>): Promise<void> => {
+    await pause;
+    signal.throwIfAborted();
+  };
+  return {
+    pause() {
+      signal.throwIfAborted();
+      const pause = pacer.pause();
+      return pause && rest(pause);
+    },
+  };
+}
+
 /** Shows the items of a long list one by one and lets other requests run in between. */
 export async function mapPaced<A, B>(
   items: Iterable<A>,

@@ -1,4 +1,4 @@
-import { CellSlice } from '../decode/cell-slice.ts';
+import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { AccountId } from '../live/accounts.ts';
 import { cellOfSlice } from '../live/vm-values.ts';
@@ -52,9 +52,8 @@ export const dedustPools: Family = {
 
 /** `native$0000`, `jetton$0001 workchain:int8 address:uint256`; null for TON, undefined for what is neither. */
 function readAsset(window: StackWindow): AccountId | null | undefined {
-  const { table, cell } = cellOfSlice(window);
   try {
-    const rest = new CellSlice(table, cell);
+    const rest = openContractCell(cellOfSlice(window));
     const form = rest.uint(4);
     if (form === 0) return null;
     return form === 1 ? { workchain: rest.int(8), id: rest.hash() } : undefined;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { lookUpEntry, openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { lookupHashmap } from '../decode/hashmap.ts';
-import type { DnsRecord } from '../live/dns-records.ts';
+import type { KnownRecord } from '../live/dns-records.ts';
 import { readDnsRecord } from '../live/dns-records.ts';
 import { cellOfSlice } from '../live/vm-values.ts';
 import type { StackCell, StackEntry } from '../live/vm-values.ts';
@@ -57,7 +57,7 @@ function textOf(stack: readonly StackEntry[] | undefined): string | undefined {
   if (found === undefined || (found.endBit - found.startBit) % 8 !== 0) return undefined;
   const { table, cell } = cellOfSlice(found);
   try {
-    return utf8.decode(new CellSlice(table, cell).bytes(table.bitLength(cell) >> 3));
+    return utf8.decode(openContractCell({ table, cell }).bytes(table.bitLength(cell) >> 3));
   } catch {
     return undefined;
   }
@@ -78,10 +78,11 @@ function readRecords(stack: readonly StackEntry[] | undefined): DomainRecords | 
 }
 
 function lookUpRecords(root: StackCell): DomainRecords {
-  const site = lookUp(root, 'site');
-  const wallet = lookUp(root, 'wallet');
-  const next = lookUp(root, 'dns_next_resolver');
-  const storage = lookUp(root, 'storage');
+  const dictionary = openContractCell(root);
+  const site = lookUp(dictionary, 'site');
+  const wallet = lookUp(dictionary, 'wallet');
+  const next = lookUp(dictionary, 'dns_next_resolver');
+  const storage = lookUp(dictionary, 'storage');
   return {
     next_resolver: next?.kind === 'nextResolver' ? accountKey(next.resolver) : null,
     wallet: wallet?.kind === 'smcAddress' ? accountKey(wallet.address) : null,
@@ -90,10 +91,10 @@ function lookUpRecords(root: StackCell): DomainRecords {
   };
 }
 
-function lookUp({ table, cell }: StackCell, category: string): DnsRecord | undefined {
-  const value = lookupHashmap(table, cell, 256, createHash('sha256').update(category).digest());
+function lookUp(dictionary: ContractSlice, category: string): KnownRecord | undefined {
+  const value = lookUpEntry(dictionary, 256, createHash('sha256').update(category).digest());
   const isReference = value?.remainingBits === 0 && value.remainingRefs === 1;
-  return isReference ? readDnsRecord(table, value.ref()) : undefined;
+  return isReference ? readDnsRecord({ table: value.table, cell: value.ref() }, value.budget) : undefined;
 }
 
 function upperHex(bytes: Buffer): string {

@@ -1,8 +1,8 @@
+import { openContractCell, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { walkHashmap } from '../decode/hashmap.ts';
-import { writeBoc } from '../decode/boc-writer.ts';
 import { readAccount } from '../live/dns-records.ts';
 import type { AccountId } from '../live/accounts.ts';
+import { asBoc } from '../live/token-contract.ts';
 import type { StackCell } from '../live/vm-values.ts';
 import { accountKey } from '../store/account-key.ts';
 import { isNamed } from './address-entry.ts';
@@ -61,6 +61,8 @@ export const multisigOrders: Family = {
       weigh: () => 0,
     });
     if (isConfirmed !== true) return 'unconfirmed';
+    const orderBoc = asBoc({ type: 'cell', ...data.order });
+    if (orderBoc === undefined) return 'malformed';
     const multisigOrder = {
       address: key,
       multisig: accountKey(data.multisig),
@@ -70,7 +72,7 @@ export const multisigOrders: Family = {
       approvals_mask: data.approvalsMask,
       approvals_num: data.approvalsNum,
       expiration_date: data.expirationDate,
-      order_boc: writeBoc(data.order.table, [data.order.cell], { crc32c: true }),
+      order_boc: orderBoc,
       signers: signers.map(accountKey),
       ...state,
     };
@@ -85,7 +87,7 @@ function readMembers(root: StackCell | null): AccountId[] | undefined {
   if (root === null) return [];
   const members: (AccountId | undefined)[] = [];
   try {
-    walkHashmap(root.table, root.cell, KEY_BITS, (_, value) => void members.push(readAccount(value)));
+    walkDictionary(openContractCell(root), KEY_BITS, (_, value) => void members.push(readAccount(value)));
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;

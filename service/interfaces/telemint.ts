@@ -1,4 +1,4 @@
-import { CellSlice } from '../decode/cell-slice.ts';
+import { openContractCell, readSnake } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { cellOfSlice } from '../live/vm-values.ts';
 import type { StackWindow } from '../live/vm-values.ts';
@@ -63,17 +63,9 @@ const NAME_BYTES_MAX = 8 * 1024;
 
 /** Whole bytes over a chain of cells, without zeros: a text of Postgres has none. */
 function readText(window: StackWindow): string | undefined {
-  const parts: Buffer[] = [];
-  let length = 0;
   try {
-    const { table, cell } = cellOfSlice(window);
-    for (let rest = new CellSlice(table, cell); ; rest = rest.refSlice()) {
-      if (rest.remainingBits % 8 !== 0) return undefined;
-      parts.push(rest.bytes(rest.remainingBits / 8));
-      length += parts.at(-1)!.length;
-      if (length > NAME_BYTES_MAX) return undefined;
-      if (rest.remainingRefs === 0) return Buffer.concat(parts).toString().replaceAll('\0', '');
-    }
+    const bytes = readSnake(openContractCell(cellOfSlice(window)), { bytesMax: NAME_BYTES_MAX });
+    return bytes?.toString().replaceAll('\0', '');
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;

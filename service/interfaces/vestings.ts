@@ -1,5 +1,5 @@
+import { openContractCell, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { walkHashmap } from '../decode/hashmap.ts';
 import type { StackCell } from '../live/vm-values.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { Family } from './family.ts';
@@ -50,10 +50,10 @@ export const vestings: Family = {
 };
 
 /** The accounts that are the keys of a dictionary, ascending. */
-function readWhitelist({ table, cell: root }: StackCell): Buffer[] | undefined {
+function readWhitelist(root: StackCell): Buffer[] | undefined {
   const found: Buffer[] = [];
   try {
-    walkHashmap(table, root, KEY_BITS, (key) => {
+    walkDictionary(openContractCell(root), KEY_BITS, (key) => {
       found.push(accountKey({ workchain: key.readInt8(0), id: key.subarray(1) }));
       return found.length < WHITELIST_MAX;
     });

@@ -1,63 +1,78 @@
-import { writeBoc } from '../decode/boc-writer.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
-import type { CellTable } from '../decode/cell-table.ts';
-import { DecodeError } from '../decode/errors.ts';
-import { walkHashmap } from '../decode/hashmap.ts';
+import type { CellSlice, ContractSlice } from '../decode/cell-slice.ts';
+import {
+  attempt,
+  openContractCell,
+  readChunkedText,
+  takeText,
+  walkDictionary,
+  writeBag,
+} from '../decode/contract-data.ts';
+import type { ContractCell } from '../decode/contract-data.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
+import type { ReadBudget } from '../decode/read-budget.ts';
 import type { AccountId } from './accounts.ts';
 
-/** What a domain says under one category (TEP-81). */
-export type DnsRecord =
+/** The value of a domain under one category (TEP-81). */
+export type KnownRecord =
   | { readonly kind: 'text'; readonly text: Buffer }
   | { readonly kind: 'nextResolver'; readonly resolver: AccountId }
   | { readonly kind: 'smcAddress'; readonly address: AccountId }
   /** 32 bytes. */
   | { readonly kind: 'adnlAddress'; readonly address: Buffer }
   /** 32 bytes. */
-  | { readonly kind: 'storageAddress'; readonly bagId: Buffer }
-  /** Of another type, or malformed: its cell as a bag of cells. */
-  | { readonly kind: 'unknown'; readonly boc: Buffer };
+  | { readonly kind: 'storageAddress'; readonly bagId: Buffer };
+
+/** As a `KnownRecord`, or the bag of cells of a record that is of another type or malformed. */
+export type DnsRecord = KnownRecord | { readonly kind: 'unknown'; readonly boc: Buffer };
+
+/** A record of a dictionary and the cell that it was read from; `known` is undefined for a record of another type or a malformed one. */
+export type FoundRecord = {
+  readonly category: Buffer;
+  readonly cell: ContractCell;
+  readonly known: KnownRecord | undefined;
+};
 
 /** Records of one domain that are read; there are four standard categories, and an owner pays for each. */
 const RECORDS_MAX = 1024;
 
 /**
  * The records in a domain's dictionary, `Hashmap 256 ^DNSRecord`, in the order of their categories; values of another form are left
- * out. Throws DecodeError when the cell is no dictionary.
+ * out. Throws DecodeError when the cell is no dictionary, and `too_big` when the budget is spent.
  */
-export function readDnsRecords(
-  table: CellTable,
-  root: number,
-): readonly { readonly category: Buffer; readonly record: DnsRecord }[] {
-  const records: { category: Buffer; record: DnsRecord }[] = [];
-  walkHashmap(table, root, 256, (category, value) => {
+export function readDnsRecords(root: ContractCell, budget: ReadBudget): readonly FoundRecord[] {
+  const records: FoundRecord[] = [];
+  walkDictionary(openContractCell(root, budget), 256, (category, value) => {
     if (value.remainingBits === 0 && value.remainingRefs === 1) {
-      records.push({ category, record: readDnsRecord(table, value.ref()) });
+      const cell = { table: root.table, cell: value.ref() };
+      records.push({ category, cell, known: readDnsRecord(cell, budget) });
     }
     return records.length < RECORDS_MAX;
   });
   return records;
 }
 
-/** Reads one `DNSRecord`; what does not follow its type is `unknown`. */
-export function readDnsRecord(table: CellTable, cell: number): DnsRecord {
-  try {
-    const record = readKnown(new CellSlice(table, cell));
-    if (record !== undefined) return record;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-  }
-  return { kind: 'unknown', boc: writeBoc(table, [cell], { crc32c: true }) };
+/** Reads one `DNSRecord`; undefined for what does not follow its type. Throws DecodeError `too_big`. */
+export function readDnsRecord(cell: ContractCell, budget: ReadBudget): KnownRecord | undefined {
+  return attempt(budget, () => readKnown(openContractCell(cell, budget)));
+}
+
+/** A record as an answer has it: all records of the answer share the budget. Throws DecodeError `too_big`. */
+export function showRecord({ cell, known }: Omit<FoundRecord, 'category'>, budget: ReadBudget): DnsRecord {
+  if (known?.kind === 'text') takeText(budget, known.text.toString());
+  if (known !== undefined) return known;
+  const boc = writeBag(cell, budget);
+  budget.write(Math.ceil(boc.length / 3) * 4);
+  return { kind: 'unknown', boc };
 }
 
 /**
  * `dns_text#1eda _:Text`, `dns_next_resolver#ba93 resolver:MsgAddressInt`, `dns_adnl_address#ad01 adnl_addr:bits256 flags:(## 8) ...`,
  * `dns_smc_address#9fd3 smc_addr:MsgAddressInt flags:(## 8) ...`, `dns_storage_address#7473 bag_id:bits256`.
  */
-function readKnown(slice: CellSlice): DnsRecord | undefined {
+function readKnown(slice: ContractSlice): KnownRecord | undefined {
   switch (slice.uint(16)) {
     case 0x1eda:
-      return { kind: 'text', text: readText(slice) };
+      return { kind: 'text', text: readChunkedText(slice) };
     case 0xba93: {
       const resolver = readAccount(slice);
       return resolver && { kind: 'nextResolver', resolver };
@@ -80,18 +95,4 @@ export function readAccount(slice: CellSlice): AccountId | undefined {
   const address = readMessageAddress(slice);
   if (address?.kind !== 'internal' || address.variable || address.anycast !== undefined) return undefined;
   return { workchain: address.workchain, id: address.id };
-}
-
-/**
- * `text$_ chunks:(## 8) rest:(TextChunks chunks)`, `text_chunk$_ len:(## 8) data:(bits (len * 8)) next:(TextChunkRef n)`,
- * `chunk_ref$_ ref:^(TextChunks (n + 1))`.
- */
-function readText(text: CellSlice): Buffer {
-  const chunks: Buffer[] = [];
-  let slice = text;
-  for (let left = slice.uint(8); left > 0; left--) {
-    chunks.push(slice.bytes(slice.uint(8)));
-    if (left > 1) slice = slice.refSlice();
-  }
-  return Buffer.concat(chunks);
 }

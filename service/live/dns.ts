@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import { methodIdOf } from './method-id.ts';
 import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { ContractWorld, ContractWorlds } from './contract-world.ts';
 import { decodeDomain, encodeDomain } from './dns-names.ts';
-import { readDnsRecord, readDnsRecords } from './dns-records.ts';
+import { readDnsRecord, readDnsRecords, showRecord } from './dns-records.ts';
 import type { DnsRecord } from './dns-records.ts';
 import { LiveError } from './errors.ts';
 import { sliceEntry } from './vm-values.ts';
@@ -98,19 +99,27 @@ export async function askResolver(
 /** @param resolved how many bytes of the encoded name the resolver knows */
 function readAnswer(name: string, encoded: Buffer, resolved: number, data: StackCell): Step {
   if (resolved === 0) return NOTHING;
-  if (resolved < encoded.length) {
-    const record = readDnsRecord(data.table, data.cell);
-    const entry = { name: decodeDomain(encoded.subarray(0, resolved)), category: NEXT_RESOLVER, record };
-    return { entries: [entry], partial: true };
-  }
+  const budget = new ReadBudget();
   try {
-    const records = readDnsRecords(data.table, data.cell);
-    return { entries: records.map((one) => ({ ...one, name })), partial: false };
+    if (resolved < encoded.length) {
+      const record = showRecord({ cell: data, known: readDnsRecord(data, budget) }, budget);
+      const entry = { name: decodeDomain(encoded.subarray(0, resolved)), category: NEXT_RESOLVER, record };
+      return { entries: [entry], partial: true };
+    }
+    const records = readDnsRecords(data, budget);
+    const entries = records.map((found) => {
+      budget.write(ENTRY_BYTES + name.length);
+      return { name, category: found.category, record: showRecord(found, budget) };
+    });
+    return { entries, partial: false };
   } catch (error) {
     if (error instanceof DecodeError) throw notAResolver(error);
     throw error;
   }
 }
+
+/** JSON of an entry besides its name, text and bag. */
+const ENTRY_BYTES = 256;
 
 function bytesCell(bytes: Buffer): StackCell {
   const table = createCellStore({ cellsMax: 1 });

@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { readPaymentChannel } from './payment-channel.ts';
 import type { PaymentChannel } from './payment-channel.ts';
 import { readRestrictedWallet } from './restricted-wallet.ts';
@@ -20,7 +20,7 @@ export type KnownContract =
 /** `revision` is tonlib's number of the code among those of its kind. */
 export type RecognizedContract = { readonly contract: KnownContract; readonly revision: number };
 
-type Reader = (slice: CellSlice) => KnownContract;
+type Reader = (slice: ContractSlice) => KnownContract;
 
 function walletOf(kind: 'wallet.v3' | 'wallet.v4' | 'wallet.highload.v1'): Reader {
   return (slice) => ({ kind, seqno: slice.uint(32), walletId: slice.uint(32) });

@@ -1,5 +1,6 @@
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import type { AccountId } from './accounts.ts';
 import { readDnsRecords } from './dns-records.ts';
 import { NO_CONTENT, readTokenContent } from './token-content.ts';
@@ -81,12 +82,17 @@ async function readDomain(
   if (name === undefined || name === '') return undefined;
   const isTon = collection?.workchain === 0 && collection.id.equals(TON_DOMAINS);
   try {
-    const found = readDnsRecords(records.table, records.cell);
-    return { kind: 'domain', domain: isTon ? `${name}.ton` : name, records: found };
+    return { kind: 'domain', domain: isTon ? `${name}.ton` : name, records: readKnownRecords(records) };
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;
   }
+}
+
+/** Records of a type that TEP-81 names. Throws DecodeError. */
+function readKnownRecords(root: StackCell): DomainContent['records'] {
+  const found = readDnsRecords(root, new ReadBudget());
+  return found.flatMap(({ category, known }) => (known === undefined ? [] : [{ category, record: known }]));
 }
 
 function readName({ table, cell }: StackCell): string | undefined {

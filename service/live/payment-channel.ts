@@ -1,4 +1,4 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 import type { AccountId } from './accounts.ts';
@@ -34,7 +34,7 @@ export type ChannelState =
   | { readonly kind: 'payout'; readonly a: bigint; readonly b: bigint };
 
 /** `chan_data$_ config:^ChanConfig state:^ChanState = ChanData`. @throws DecodeError */
-export function readPaymentChannel(slice: CellSlice): PaymentChannel {
+export function readPaymentChannel(slice: ContractSlice): PaymentChannel {
   return { config: readConfig(slice.refSlice()), state: readState(slice.refSlice()) };
 }
 
@@ -42,7 +42,7 @@ export function readPaymentChannel(slice: CellSlice): PaymentChannel {
  * `chan_config$_ init_timeout:uint32 close_timeout:uint32 a_key:bits256 b_key:bits256 a_addr:^MsgAddressInt
  * b_addr:^MsgAddressInt channel_id:uint64 min_A_extra:Grams`; numbers are shown as signed.
  */
-function readConfig(slice: CellSlice): ChannelConfig {
+function readConfig(slice: ContractSlice): ChannelConfig {
   return {
     initTimeout: slice.int(32),
     closeTimeout: slice.int(32),
@@ -54,7 +54,7 @@ function readConfig(slice: CellSlice): ChannelConfig {
   };
 }
 
-function readAccountId(slice: CellSlice): AccountId {
+function readAccountId(slice: ContractSlice): AccountId {
   const address = readMessageAddress(slice);
   if (address?.kind !== 'internal' || address.bitLength !== 256) {
     throw new DecodeError('bad_value', 'A side of the channel is no account.', { cell: slice.cell });
@@ -67,7 +67,7 @@ function readAccountId(slice: CellSlice): AccountId {
  * `chan_state_close$001 signed_A:Bool signed_B:Bool promise_A:Grams promise_B:Grams expire_at:uint32 A:Grams B:Grams`,
  * `chan_state_payout$010 A:Grams B:Grams`.
  */
-function readState(slice: CellSlice): ChannelState {
+function readState(slice: ContractSlice): ChannelState {
   const tag = slice.uint(3);
   if (tag === 2) return { kind: 'payout', a: slice.coins(), b: slice.coins() };
   if (tag > 2) throw new DecodeError('bad_tag', 'The cell is no ChanState.', { cell: slice.cell, found: tag });

@@ -1,6 +1,7 @@
-import type { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { keyUint, walkHashmap } from '../decode/hashmap.ts';
+import { keyUint } from '../decode/hashmap.ts';
 
 /** A wallet whose owner may spend parts of the balance after certain times only. */
 export type RestrictedWallet = {
@@ -20,17 +21,17 @@ const LIMITS_MAX = 1_024;
  * message of its owner the data are another layout.
  * @throws DecodeError
  */
-export function readRestrictedWallet(slice: CellSlice): RestrictedWallet {
+export function readRestrictedWallet(slice: ContractSlice): RestrictedWallet {
   const seqno = slice.uint(32);
   const walletId = slice.uint(32);
   slice.skip(256);
   const startAt = slice.uint(32);
-  const root = slice.maybeRef();
+  const root = slice.maybeRefSlice();
   if (slice.remainingBits > 0 || slice.remainingRefs > 0) {
     throw new DecodeError('bad_value', 'The data are not those of a restricted wallet.', { cell: slice.cell });
   }
   const limits: { seconds: number; locked: bigint }[] = [];
-  walkHashmap(slice.table, root, 32, (key, value) => {
+  walkDictionary(root, 32, (key, value) => {
     if (limits.length === LIMITS_MAX) {
       throw new DecodeError('too_big', 'The wallet has too many limits.', { limit: LIMITS_MAX });
     }

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
 
-import { CellSlice } from '../decode/cell-slice.ts';
-import type { CellTable } from '../decode/cell-table.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import {
+  attempt,
+  lookUpEntry,
+  openContractCell,
+  readSnake,
+  takeText,
+  walkDictionary,
+  type SnakeOptions,
+} from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { lookupHashmap, uintKey, walkHashmap } from '../decode/hashmap.ts';
+import { keyUint } from '../decode/hashmap.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import type { StackCell } from './vm-values.ts';
 
 /** What a token says about itself (TEP-64). */
@@ -28,18 +37,18 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   ATTRIBUTES.map((name) => [createHash('sha256').update(name).digest('hex'), name]),
 );
 
-/** Attributes of one token, and bytes of one value and of all: cells may be shared, so that few of them can spell megabytes. */
+/** Attributes of one token, and bytes of one value. */
 const ATTRIBUTES_MAX = 256;
 const VALUE_BYTES_MAX = 64 * 1024;
-const CONTENT_BYTES_MAX = 1024 * 1024;
 
-/** What is read of one value: those of more bytes are none, or end before the cell that has the first byte too many. */
-type Limit = { readonly bytesMax: number; readonly cut: boolean };
+/** JSON of one content; zero bytes take six letters each. The budget's bytes bound all values together. */
+const OUTPUT_MAX = 3 * 1024 * 1024;
 
-const WHOLE: Limit = { bytesMax: VALUE_BYTES_MAX, cut: false };
+/** Whole values; a longer one is none. */
+const WHOLE: SnakeOptions = { bytesMax: VALUE_BYTES_MAX };
 
-/** Of a value that indexers keep (indexing sheet 6). */
-const START: Limit = { bytesMax: 8 * 1024, cut: true };
+/** Values as indexers keep them (indexing sheet 6): a longer one ends before the cell that has the first byte too many. */
+const START: SnakeOptions = { bytesMax: 8 * 1024, isCut: true };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -48,34 +57,44 @@ export const NO_CONTENT: TokenContent = { kind: 'onchain', attributes: new Map()
 
 /**
  * Reads `Content`: a first byte of 1 and the address of the content, or a first byte of 0 and a dictionary of attributes. Never
- * throws: what is not so has no content, and a value that is no text of a bearable length is left out.
+ * throws: what is not so has no content, a value that is no text is left out, and attributes end where the budget is spent.
  */
-export function readTokenContent({ table, cell }: StackCell): TokenContent {
-  return readable(() => readContent(new CellSlice(table, cell))) ?? NO_CONTENT;
+export function readTokenContent(
+  cell: StackCell,
+  budget: ReadBudget = new ReadBudget({ output: OUTPUT_MAX }),
+): TokenContent {
+  return readable(() => readContent(openContractCell(cell, budget))) ?? NO_CONTENT;
 }
 
 /**
  * What indexers keep of a content (indexing sheet 6): its `uri`, or the known attributes, each of 8 KiB at most and without zero bytes;
  * `image_data` is base64. Undefined for what is no content.
  */
-export function readKeptContent({ table, cell }: StackCell): Readonly<Record<string, string>> | undefined {
+export function readKeptContent(
+  cell: StackCell,
+  budget: ReadBudget = new ReadBudget(),
+): Readonly<Record<string, string>> | undefined {
   return readable(() => {
-    const slice = new CellSlice(table, cell);
+    const slice = openContractCell(cell, budget);
     const form = slice.uint(8);
     if (form === 1) {
       const uri = asText(readSnake(slice, START));
       return uri === undefined ? undefined : { uri: withoutZeros(uri) };
     }
-    return form === 0 ? readKeptAttributes(slice.table, slice.maybeRef()) : undefined;
+    return form === 0 ? readKeptAttributes(slice) : undefined;
   });
 }
 
 /** Each is looked up, so that others, however many, cost nothing. */
-function readKeptAttributes(table: CellTable, root: number | undefined): Record<string, string> {
-  const found = [...NAMES].flatMap(([hex, name]) => {
-    const value = lookupHashmap(table, root, 256, Buffer.from(hex, 'hex'));
-    const text = value && readAttribute(name, value, START).text;
-    return text === undefined ? [] : [[name, withoutZeros(text)] as const];
+function readKeptAttributes(slice: ContractSlice): Record<string, string> {
+  const root = slice.maybeRefSlice();
+  const found: [string, string][] = [];
+  untilSpent(slice.budget, () => {
+    for (const [hex, name] of NAMES) {
+      const value = lookUpEntry(root, 256, Buffer.from(hex, 'hex'));
+      const text = value && readAttribute(name, value, START);
+      if (text !== undefined) found.push([name, withoutZeros(text)]);
+    }
   });
   return Object.fromEntries(found);
 }
@@ -85,73 +104,72 @@ function withoutZeros(text: string): string {
   return text.replaceAll('\0', '');
 }
 
-function readContent(slice: CellSlice): TokenContent | undefined {
+function readContent(slice: ContractSlice): TokenContent | undefined {
   const form = slice.uint(8);
   if (form === 1) {
     const uri = asText(readSnake(slice, WHOLE));
-    return uri === undefined ? undefined : { kind: 'offchain', uri };
+    return uri === undefined ? undefined : { kind: 'offchain', uri: takeText(slice.budget, uri) };
   }
   return form === 0 ? { kind: 'onchain', attributes: readAttributes(slice) } : undefined;
 }
 
 /** `HashmapE 256 ^ContentData`; some tokens have the value in place of the reference. */
-function readAttributes(slice: CellSlice): ReadonlyMap<string, string> {
+function readAttributes(slice: ContractSlice): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
   const others = new Map<string, string>();
-  let room = CONTENT_BYTES_MAX;
-  walkHashmap(slice.table, slice.maybeRef(), 256, (key, value) => {
-    const hex = key.toString('hex');
-    const name = NAMES.get(hex);
-    const { text, bytes } = readAttribute(name, value, WHOLE);
-    room -= bytes?.length ?? 0;
-    if (room < 0) return false;
-    if (text !== undefined) (name === undefined ? others : known).set(name ?? hex, text);
-    return known.size + others.size < ATTRIBUTES_MAX;
-  });
+  const root = slice.maybeRefSlice();
+  untilSpent(slice.budget, () =>
+    walkDictionary(root, 256, (key, value) => {
+      const hex = key.toString('hex');
+      const name = NAMES.get(hex);
+      const text = readAttribute(name, value, WHOLE);
+      if (text !== undefined) (name === undefined ? others : known).set(name ?? hex, text);
+      return known.size + others.size < ATTRIBUTES_MAX;
+    }),
+  );
   const sorted = ATTRIBUTES.flatMap((name) => (known.has(name) ? [[name, known.get(name)!] as const] : []));
   return new Map<string, string>([...sorted, ...others]);
 }
 
-/** A value in a reference, as TEP-64 has it, or in its place. */
-function readAttribute(name: string | undefined, value: CellSlice, limit: Limit): { text?: string; bytes?: Buffer } {
-  const bytes = readable(() => readContentData(value.remainingBits === 0 ? value.refSlice() : value, limit));
+/** Runs `read` until it ends or the budget is spent: what was read by then stands. */
+function untilSpent(budget: ReadBudget, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof DecodeError && budget.isSpent)) throw error;
+  }
+}
+
+/** A value in a reference, as TEP-64 has it, or in its place; undefined when it is no text. Throws DecodeError `too_big`. */
+function readAttribute(name: string | undefined, value: ContractSlice, options: SnakeOptions): string | undefined {
+  const { budget } = value;
+  const bytes = attempt(budget, () => readContentData(value.remainingBits === 0 ? value.refSlice() : value, options));
   const text = name === 'image_data' ? bytes?.toString('base64') : asText(bytes);
-  return { ...(text !== undefined && { text }), ...(bytes !== undefined && { bytes }) };
+  return text && takeText(budget, text);
 }
 
 /** `snake#00 data:(SnakeData ~n)`, `chunks#01 data:(HashmapE 32 ^(SnakeData ~0))`, whose numbers count from 0. */
-function readContentData(slice: CellSlice, limit: Limit): Buffer | undefined {
+function readContentData(slice: ContractSlice, options: SnakeOptions): Buffer | undefined {
   const form = slice.uint(8);
-  if (form === 0) return readSnake(slice, limit);
-  return form === 1 ? readChunks(slice, limit) : undefined;
+  if (form === 0) return readSnake(slice, options);
+  return form === 1 ? readChunks(slice, options) : undefined;
 }
 
-function readChunks(slice: CellSlice, { bytesMax, cut }: Limit): Buffer | undefined {
-  const root = slice.maybeRef();
+/** The chunks from number 0 to the first one that is missing. */
+function readChunks(slice: ContractSlice, { bytesMax = Infinity, isCut }: SnakeOptions): Buffer | undefined {
   const chunks: Buffer[] = [];
-  for (let length = 0; ;) {
-    const found = lookupHashmap(slice.table, root, 32, uintKey(chunks.length, 32));
-    if (found === undefined) return Buffer.concat(chunks);
-    const chunk = readSnake(found.refSlice(), WHOLE);
-    if (chunk === undefined || chunk.length === 0) return undefined;
-    length += chunk.length;
-    if (length > bytesMax) return cut ? Buffer.concat(chunks) : undefined;
-    chunks.push(chunk);
-  }
-}
-
-/** The whole bytes of a cell, then of its first reference, and so on; undefined when one is not of whole bytes, or all are too many. */
-function readSnake(start: CellSlice, { bytesMax, cut }: Limit): Buffer | undefined {
-  const parts: Buffer[] = [];
   let length = 0;
-  for (let slice = start; ; slice = slice.refSlice()) {
-    if (slice.remainingBits % 8 !== 0) return undefined;
-    const part = slice.bytes(slice.remainingBits / 8);
-    length += part.length;
-    if (length > bytesMax) return cut ? Buffer.concat(parts) : undefined;
-    parts.push(part);
-    if (slice.remainingRefs === 0) return Buffer.concat(parts);
-  }
+  let isText = true;
+  walkDictionary(slice.maybeRefSlice(), 32, (key, value) => {
+    if (keyUint(key, 32) !== chunks.length) return false;
+    const chunk = readSnake(value.refSlice(), WHOLE);
+    length += chunk?.length ?? 0;
+    isText = chunk !== undefined && chunk.length > 0 && (length <= bytesMax || isCut === true);
+    if (!isText || length > bytesMax) return false;
+    chunks.push(chunk!);
+    return true;
+  });
+  return isText ? Buffer.concat(chunks) : undefined;
 }
 
 function asText(bytes: Buffer | undefined): string | undefined {

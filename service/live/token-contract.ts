@@ -1,5 +1,4 @@
-import { writeBoc } from '../decode/boc-writer.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
+import { openContractCell, writeBag } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 import { TvmError } from '../tvm/errors.ts';
@@ -50,9 +49,10 @@ export function asCell(entry: StackEntry | undefined): StackCell | undefined {
   return entry?.type === 'slice' ? cellOfSlice(entry) : undefined;
 }
 
-/** BoC of a cell. */
+/** BoC of a cell; undefined for a bag that takes more than one read may. */
 export function asBoc(entry: StackEntry | undefined): Buffer | undefined {
-  return entry?.type === 'cell' ? writeBoc(entry.table, [entry.cell], { crc32c: true }) : undefined;
+  if (entry?.type !== 'cell') return undefined;
+  return readOr(() => writeBag(entry));
 }
 
 /** The same value as a slice, for a method that reads an address. */
@@ -69,9 +69,15 @@ export function asAddress(entry: StackEntry | undefined): AccountId | 'none' | u
   if (entry?.type === 'null') return 'none';
   const cell = asCell(entry);
   if (cell === undefined) return undefined;
-  try {
-    const slice = new CellSlice(cell.table, cell.cell);
+  return readOr(() => {
+    const slice = openContractCell(cell);
     return readMessageAddress(slice.clone()) === undefined ? 'none' : readAccount(slice);
+  });
+}
+
+function readOr<T>(read: () => T): T | undefined {
+  try {
+    return read();
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;

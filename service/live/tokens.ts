@@ -1,7 +1,7 @@
 import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { ContractWorlds } from './contract-world.ts';
-import type { DnsRecord } from './dns-records.ts';
+import type { KnownRecord } from './dns-records.ts';
 import { LiveError } from './errors.ts';
 import { readJettonMaster, readJettonWallet } from './jettons.ts';
 import { readNftCollection, readNftItem } from './nfts.ts';
@@ -50,7 +50,7 @@ export type NftItem = {
 export type DomainContent = {
   readonly kind: 'domain';
   readonly domain: string;
-  readonly records: readonly { readonly category: Buffer; readonly record: DnsRecord }[];
+  readonly records: readonly { readonly category: Buffer; readonly record: KnownRecord }[];
 };
 
 export type Token = JettonMaster | JettonWallet | NftCollection | NftItem;

@@ -1,5 +1,6 @@
 import { parseBoc } from '../decode/boc.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
+import type { ContractSlice } from '../decode/cell-slice.ts';
+import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 
 /**
@@ -20,7 +21,7 @@ type WalletV5<T extends string> = {
   readonly isSignatureAllowed: boolean;
 };
 
-type WalletCode = { readonly type: Wallet['type']; readonly read: (slice: CellSlice) => Wallet };
+type WalletCode = { readonly type: Wallet['type']; readonly read: (slice: ContractSlice) => Wallet };
 
 /** `seqno:uint32`. */
 function numbered(type: `wallet v1 r${1 | 2 | 3}` | `wallet v2 r${1 | 2}`): WalletCode {
@@ -33,13 +34,13 @@ function identified(type: `wallet v${3 | 4} r${1 | 2}`): WalletCode {
 }
 
 /** `is_signature_allowed:Bool seqno:uint32 wallet_id:int32`. */
-function readV5(slice: CellSlice): Wallet {
+function readV5(slice: ContractSlice): Wallet {
   const isSignatureAllowed = slice.bit();
   return { type: 'wallet v5 r1', seqno: slice.uint(32), walletId: slice.int(32), isSignatureAllowed };
 }
 
 /** `seqno:uint33 wallet_id:uint80`, read as v5 r1: indexers have taken the seqno's first bit for the flag (v3 sheet 8.3). */
-function readV5Beta(slice: CellSlice): Wallet {
+function readV5Beta(slice: ContractSlice): Wallet {
   const isSignatureAllowed = slice.bit();
   return { type: 'wallet v5 beta', seqno: slice.uint(32), walletId: slice.uint(32), isSignatureAllowed };
 }
@@ -93,12 +94,12 @@ export function codeHash({ code }: ContractState): string | undefined {
 /** Reads a contract's data; undefined when it is not of the layout: anyone can deploy known code with other data. */
 export function readContractData<T>(
   { data }: Pick<ContractState, 'data'>,
-  layout: (slice: CellSlice) => T,
+  layout: (slice: ContractSlice) => T,
 ): T | undefined {
   if (data === null) return undefined;
   try {
     const table = parseBoc(data);
-    return layout(new CellSlice(table, table.roots[0]!));
+    return layout(openContractCell({ table, cell: table.roots[0]! }));
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { formatFriendlyAddress, formatRawAddress, type ParsedAddress } from '../decode/address.ts';
-import type { DnsRecord } from '../live/dns-records.ts';
+import type { KnownRecord } from '../live/dns-records.ts';
 import type { TokenContent } from '../live/token-content.ts';
 import type {
   DomainContent,
@@ -268,7 +268,7 @@ function viewDomain({ domain, records }: DomainContent): Infer<typeof dnsContent
   return { domain, data: Object.fromEntries([...standard, ...shown]) };
 }
 
-function viewRecord(value: DnsRecord): Infer<typeof dnsRecord> | undefined {
+function viewRecord(value: KnownRecord): Infer<typeof dnsRecord> | undefined {
   switch (value.kind) {
     case 'storageAddress':
       return { '@type': 'dns_storage_address', bag_id: value.bagId.toString('hex') };

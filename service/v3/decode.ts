@@ -1,12 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { invalid } from '../contract/errors.ts';
 import { withDefault, type DefaultedParameter } from '../contract/parameter.ts';
+import { createPacerUntil } from '../contract/paced.ts';
 import { list, named, object, oneOf, scalar, type Infer } from '../contract/shape.ts';
 import { parseBoc, type Boc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { BodyBudget } from '../decode/messages/decoded.ts';
 import { decodeBody, decodedOpcode } from '../decode/messages/messages.ts';
+import { READ_LIMITS } from '../decode/read-budget.ts';
 import { decoded } from './message-views.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
 import { anyText } from './scalars.ts';
@@ -36,9 +37,9 @@ export function decodeOperations(): readonly V3Operation[] {
       summary: 'Names of operations, and bodies of messages by what they say.',
       parameters: { opcodes: itemsOf('opcodes'), bodies: itemsOf('bodies') },
       result: decodeResponse,
-      handle: async ({ opcodes, bodies }) => ({
+      handle: async ({ opcodes, bodies }, { signal }) => ({
         opcodes: opcodes.map((text, index) => decodedOpcode(readOpcodeText(text, index)) ?? 'unknown'),
-        bodies: await viewBodies(bodies),
+        bodies: await viewBodies(bodies, signal),
       }),
     }),
   ];
@@ -81,17 +82,24 @@ function readOpcodeText(text: string, index: number): number {
   return Number(BigInt.asUintN(32, value));
 }
 
-/** One after the other, with room for other requests behind each: a hostile one takes some 10 ms. */
-async function viewBodies(texts: readonly string[]): Promise<BodyView[]> {
+/** JSON of all decoded bodies of one answer. */
+const outputMax = 3 * 1024 * 1024;
+
+/** One after the other, with pauses for other requests. The bodies of one answer share its room. */
+async function viewBodies(texts: readonly string[], signal: AbortSignal): Promise<BodyView[]> {
+  const pacer = createPacerUntil(signal);
   const shown: BodyView[] = [];
+  let left = outputMax;
   for (const text of texts) {
-    shown.push(viewBody(text));
-    await setImmediate();
+    await pacer.pause();
+    const budget = new BodyBudget({ output: Math.min(left, READ_LIMITS.output) });
+    shown.push(viewBody(text, budget));
+    left = Math.max(0, left - budget.outputTaken);
   }
   return shown;
 }
 
-function viewBody(text: string): BodyView {
+function viewBody(text: string, budget: BodyBudget): BodyView {
   const bytes = text.startsWith('te6') ? readBase64(text) : readHex(text);
   if (typeof bytes === 'string') return { error: `unknown: ${bytes}` };
   let boc: Boc;
@@ -104,8 +112,9 @@ function viewBody(text: string): BodyView {
   const [root] = boc.roots as [number];
   if (boc.kind(root) !== 'ordinary') return { error: 'unknown: no parser succeeded' };
   const body = new CellSlice(boc, root);
-  const value = decodeBody(body);
+  const value = decodeBody(body, budget);
   if (value !== undefined) return value;
+  if (budget.isSpent) return { error: 'unknown: the body takes more than is left of the answer' };
   const isShort = body.remainingBits < 32;
   return { error: `unknown: ${isShort ? `boc is too small, size ${body.remainingBits}` : 'no parser succeeded'}` };
 }

@@ -33,24 +33,28 @@ const STEP_BYTES = 320;
 /**
  * The steps of an order in the order in which they are done: `(Hashmap 8 ^action)`, where an action is `send_message#f1381e5b mode:uint8
  * message:^Message` or `update_multisig_params#1d0cfbd3 threshold:uint8 signers:^(Hashmap 8 MsgAddress) proposers:(HashmapE 8 MsgAddress)`.
- * What cannot be read is a step that says why, so that it does not look like nothing; so is the first step beyond the budget, with which the list ends.
+ * What cannot be read is a step that says why, so that it does not look like nothing; so is each step beyond the budget.
  */
 export function readOrderActions(orderBoc: Uint8Array, budget: ReadBudget = new ReadBudget()): readonly OrderAction[] {
-  const actions: OrderAction[] = [];
+  const steps: ContractSlice[] = [];
   try {
     const table = parseBoc(orderBoc, orderLimits);
-    const root = openContractCell({ table, cell: table.roots[0]! }, budget);
-    walkDictionary(root, 8, (_key, value) => void actions.push(readAction(value)));
+    walkDictionary(
+      openContractCell({ table, cell: table.roots[0]! }, budget),
+      8,
+      (_key, step) => void steps.push(step),
+    );
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    actions.push(unreadable(`failed to parse order: ${error.message}`));
+    return [...steps.map(readAction), unreadable(`failed to parse order: ${error.message}`)];
   }
-  return actions;
+  return steps.map(readAction);
 }
 
 function readAction(entry: ContractSlice): OrderAction {
   const { budget } = entry;
   try {
+    if (budget.isSpent) throw new DecodeError('too_big', 'The order has more than one answer shows.');
     budget.write(STEP_BYTES);
     const slice = entry.refSlice();
     const tag = slice.uint(32);
@@ -58,7 +62,7 @@ function readAction(entry: ContractSlice): OrderAction {
     if (tag === UPDATE_PARAMS) return updating(slice);
     return unreadable(`failed to parse order action: unknown order action type: ${tag}`);
   } catch (error) {
-    if (!(error instanceof DecodeError) || budget.isSpent) throw error;
+    if (!(error instanceof DecodeError)) throw error;
     return unreadable(`failed to parse order action: ${error.message}`);
   }
 }

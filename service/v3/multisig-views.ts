@@ -1,5 +1,6 @@
 import { viewInteger } from '../contract/json-integer.ts';
 import { list, named, object, scalar, type Infer } from '../contract/shape.ts';
+import type { ReadBudget } from '../decode/read-budget.ts';
 import type { MultisigOrderRow, MultisigRow } from '../store/meaning-tables.ts';
 import { readOrderActions } from './multisig-order.ts';
 import {
@@ -72,10 +73,10 @@ export const multisig = named(
 
 export type MultisigView = Infer<typeof multisig>;
 
-/** @param parseActions false: `actions` is null */
+/** @param parseActions false: `actions` is null. @param budget what the order's steps may cost */
 export function viewMultisigOrder(
   row: MultisigOrderRow,
-  { parseActions }: { readonly parseActions: boolean },
+  { parseActions, budget }: { readonly parseActions: boolean; readonly budget?: ReadBudget },
 ): MultisigOrderView {
   return {
     address: viewAccountKey(row.address),
@@ -89,7 +90,7 @@ export function viewMultisigOrder(
     order_boc: viewBytes(row.order_boc),
     signers: row.signers.map(viewAccountKey),
     ...viewState(row),
-    actions: parseActions ? readOrderActions(row.order_boc) : null,
+    actions: parseActions ? readOrderActions(row.order_boc, budget) : null,
   };
 }
 

@@ -1,5 +1,6 @@
-import { createPacer } from '../contract/paced.ts';
+import { createPacerUntil } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
+import { READ_LIMITS, ReadBudget } from '../decode/read-budget.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { MultisigOrderRow } from '../store/meaning-tables.ts';
 import { contractsOrder } from '../store/queries/first-seen.ts';
@@ -36,6 +37,9 @@ const ordersResponse = named(
   object({ orders: list(multisigOrder, limitMax), address_book: addressBook }),
 );
 
+/** JSON of the steps of all orders in one answer, of which each order may take `READ_LIMITS.output`. */
+const STEPS_OUTPUT_MAX = 3 * 1024 * 1024;
+
 /** Multisigs of version 2 and their orders (v3 sheet section 10). */
 export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
@@ -68,7 +72,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         if (orders.length > ORDERS_MAX) {
           throw new V3Error('answer_too_large', 'too many orders: lower limit, or ask multisig/orders');
         }
-        const views = Map.groupBy(await viewOrders(orders, false), (order) => order.multisig_address);
+        const views = Map.groupBy(await viewOrders(orders, false, context.signal), (order) => order.multisig_address);
         const multisigs = rows.map((row) => viewMultisig(row, views.get(viewAccountKey(row.address)) ?? []));
         return { multisigs, address_book: await addressBooks.bookOf(accountsOfMultisigs(multisigs), context) };
       },
@@ -97,21 +101,28 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         const after = openCursor(listOrder, page);
         const rows = await findMultisigOrders(context.store, filter, { ...page, after });
         tellNext(listOrder, rows, page.limit, context);
-        const orders = await viewOrders(rows, parseActions);
+        const orders = await viewOrders(rows, parseActions, context.signal);
         return { orders, address_book: await addressBooks.bookOf(accountsOfOrders(orders), context) };
       },
     }),
   ];
 }
 
-async function viewOrders(rows: readonly MultisigOrderRow[], parseActions: boolean): Promise<MultisigOrderView[]> {
+async function viewOrders(
+  rows: readonly MultisigOrderRow[],
+  parseActions: boolean,
+  signal: AbortSignal,
+): Promise<MultisigOrderView[]> {
   const bytes = rows.reduce((sum, row) => sum + row.order_boc.length, 0);
   if (bytes > BYTES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const pacer = createPacer();
+  const pacer = createPacerUntil(signal);
   const views: MultisigOrderView[] = [];
+  let left = STEPS_OUTPUT_MAX;
   for (const row of rows) {
     await pacer.pause();
-    views.push(viewMultisigOrder(row, { parseActions }));
+    const budget = new ReadBudget({ output: Math.min(left, READ_LIMITS.output) });
+    views.push(viewMultisigOrder(row, { parseActions, budget }));
+    left = Math.max(0, left - budget.outputTaken);
   }
   return views;
 }

@@ -3,12 +3,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
+import { ReadBudget } from '#service/decode/read-budget.ts';
 import { decodeDomain, encodeDomain } from '#service/live/dns-names.ts';
-import { readDnsRecord, readDnsRecords, type DnsRecord } from '#service/live/dns-records.ts';
+import { readDnsRecord, readDnsRecords, showRecord, type DnsRecord } from '#service/live/dns-records.ts';
 
 function read(cell: Cell): DnsRecord {
   const table = parseBoc(cell.toBoc());
-  return readDnsRecord(table, table.roots[0]!);
+  const found = { table, cell: table.roots[0]! };
+  const budget = new ReadBudget();
+  return showRecord({ cell: found, known: readDnsRecord(found, budget) }, budget);
 }
 
 const id = Buffer.alloc(32, 0xab);
@@ -87,8 +90,8 @@ describe('a domain', () => {
     dictionary.set(1n, beginCell().storeUint(1, 8));
     const cell = beginCell().storeDictDirect(dictionary).endCell();
     const table = parseBoc(cell.toBoc());
-    const records = readDnsRecords(table, table.roots[0]!);
-    expect(records.map(({ category, record }) => [category[0]! || category[31]!, record])).toEqual([
+    const records = readDnsRecords({ table, cell: table.roots[0]! }, new ReadBudget());
+    expect(records.map(({ category, known }) => [category[0]! || category[31]!, known])).toEqual([
       [5, { kind: 'text', text: Buffer.from('five') }],
       [0x80, { kind: 'text', text: Buffer.from('high') }],
     ]);
