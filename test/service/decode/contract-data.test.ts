@@ -1,0 +1,136 @@
+import { beginCell, type Cell } from '@ton/core';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { parseBoc } from '#service/decode/boc.ts';
+import { openContractCell, readSnake, walkDictionary, writeBag } from '#service/decode/contract-data.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { BodyBudget } from '#service/decode/messages/decoded.ts';
+import { decodeBody } from '#service/decode/messages/messages.ts';
+import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
+import { readDnsRecords } from '#service/live/dns-records.ts';
+import { readKeptContent, readTokenContent } from '#service/live/token-content.ts';
+import { readOrderActions } from '#service/v3/multisig-order.ts';
+import { sharedDictionary, sharedGraph } from './shared-cells.ts';
+
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
+function root(cell: Cell) {
+  const table = parseBoc(cell.toBoc());
+  return { table, cell: table.roots[0]! };
+}
+
+/** The value, or undefined for data that are refused. */
+function refused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+describe('a budget', () => {
+  it('ends a walk over 2^256 entries in 300 cells', () => {
+    const budget = new ReadBudget();
+    const cell = root(sharedDictionary(256, 256, beginCell()));
+    let entries = 0;
+    expect(() => walkDictionary(openContractCell(cell, budget), 256, () => void entries++)).toThrow(DecodeError);
+    expect(budget.isSpent).toBe(true);
+    expect(entries).toBeLessThan(READ_LIMITS.steps);
+  });
+
+  it('ends a text of more bytes than one read may copy', () => {
+    const budget = new ReadBudget({ bytes: 100 });
+    const text = beginCell()
+      .storeBuffer(Buffer.alloc(60))
+      .storeRef(beginCell().storeBuffer(Buffer.alloc(60)))
+      .endCell();
+    expect(() => readSnake(openContractCell(root(text), budget))).toThrow(DecodeError);
+  });
+
+  it('ends a bag before it is written', () => {
+    let chain = beginCell().endCell();
+    for (let at = 0; at < 50; at++) chain = beginCell().storeUint(at, 32).storeRef(chain).endCell();
+    expect(() => writeBag(root(chain), new ReadBudget({ steps: 40 }))).toThrow(DecodeError);
+    expect(() => writeBag(root(chain), new ReadBudget({ bytes: 100 }))).toThrow(DecodeError);
+    expect(writeBag(root(chain)).length).toBeGreaterThan(300);
+  });
+});
+
+describe('a token content', () => {
+  /** Chunks of one byte that are no text, as many as keys of `levels` bits can count, behind 16 keys. */
+  const poisoned = (levels: number): Cell => {
+    const chunks = sharedDictionary(32, levels, beginCell().storeRef(beginCell().storeUint(0xff, 8)));
+    const value = beginCell().storeUint(1, 8).storeBit(true).storeRef(chunks);
+    return beginCell()
+      .storeUint(0, 8)
+      .storeBit(true)
+      .storeRef(sharedDictionary(256, 4, beginCell().storeRef(value)))
+      .endCell();
+  };
+
+  it.each([16, 24, 32])('whose values share a dictionary of 2^%i chunks costs one budget', (levels) => {
+    const budget = new ReadBudget();
+    readTokenContent(root(poisoned(levels)), budget);
+    expect(budget.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
+    const kept = new ReadBudget();
+    readKeptContent(root(poisoned(levels)), kept);
+    expect(kept.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
+  });
+});
+
+describe('records of a domain', () => {
+  it('of which 1,024 share a tree of 1,000 cells are refused within one budget', () => {
+    let tree = beginCell().endCell();
+    for (let at = 0; at < 1000; at++) tree = beginCell().storeUint(at, 64).storeRef(tree).endCell();
+    const dictionary = sharedDictionary(256, 10, beginCell().storeRef(beginCell().storeUint(7, 16).storeRef(tree)));
+    const records = readDnsRecords(root(dictionary), new ReadBudget());
+    expect(records).toHaveLength(1024);
+    expect(records.every(({ known }) => known === undefined)).toBe(true);
+  });
+});
+
+describe('an order of a multisig', () => {
+  it('of 256 steps that share two dictionaries of 256 addresses is cut with a reason in each step beyond', () => {
+    const address = beginCell().storeUint(4, 3).storeInt(0, 8).storeBuffer(Buffer.alloc(32, 1));
+    const members = sharedDictionary(8, 8, address);
+    const step = beginCell()
+      .storeUint(0x1d0cfbd3, 32)
+      .storeUint(1, 8)
+      .storeRef(members)
+      .storeBit(true)
+      .storeRef(members);
+    const order = sharedDictionary(8, 8, beginCell().storeRef(step));
+    const budget = new ReadBudget();
+    const actions = readOrderActions(order.toBoc(), budget);
+    expect(actions).toHaveLength(256);
+    expect(actions[0]).toMatchObject({ parsed: true, parsed_body_type: 'multisig_update_params' });
+    expect(actions.at(-1)).toMatchObject({ parsed: false, error: expect.stringContaining('order action') });
+    expect(JSON.stringify(actions).length).toBeLessThan(READ_LIMITS.output);
+  });
+});
+
+it('graphs of shared cells cost every reader one budget and at most 4 MB of answer', () => {
+  fc.assert(
+    fc.property(sharedGraph, (graph) => {
+      const cell = root(graph);
+      const boc = graph.toBoc();
+      const budgets = { content: new ReadBudget(), kept: new ReadBudget(), records: new ReadBudget() };
+      const body = new BodyBudget();
+      const order = new ReadBudget();
+      const answers = [
+        refused(() => [...Object.values(readTokenContent(cell, budgets.content))]),
+        refused(() => readKeptContent(cell, budgets.kept)),
+        refused(() => readDnsRecords(cell, budgets.records).map(({ known }) => known)),
+        refused(() => decodeBody(openContractCell(cell), body)),
+        refused(() => readOrderActions(boc, order)),
+      ];
+      for (const answer of answers) expect(JSON.stringify(answer ?? null).length).toBeLessThan(ANSWER_BYTES_MAX);
+      for (const budget of [...Object.values(budgets), body, order]) {
+        expect(budget.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
+      }
+    }),
+    { numRuns: 200, seed: 34 },
+  );
+});
