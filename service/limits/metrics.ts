@@ -101,7 +101,14 @@ export function createRedisMetrics(register: Registry) {
     help: 'Keys seen in the set of revoked ids for the first time',
     registers,
   });
+  const malformed = new Counter({
+    name: 'ton_limits_redis_malformed_total',
+    help: 'Values in Redis of a form that no pod writes, counted as absent, by what they should be: budget, places, usage, pods, revoked',
+    labelNames: ['value'],
+    registers,
+  });
   return {
+    malformed: (value: 'budget' | 'places' | 'usage' | 'pods' | 'revoked') => malformed.labels(value).inc(),
     leaseHit: () => void leaseHits++,
     roundTrip(result: 'answered' | 'failed', took: number): void {
       roundTrips.labels(result).inc();

@@ -1,15 +1,31 @@
 /**
+ * Reads of values that anybody may have written: `whole` is the number of a text of digits that is at most `most`, else nil. Every script counts a value
+ * of another form as absent, writes its own over it, and answers that it was there.
+ */
+const wholeNumber = `
+local whole = function(text, most)
+  if type(text) ~= 'string' or #text > 16 or not string.find(text, '^%d+$') then return nil end
+  local number = tonumber(text)
+  if number > most then return nil end
+  return number
+end
+local mostWhole = 9007199254740991
+`;
+
+/**
  * Takes tokens from the buckets and days of one or more subjects, in one step for all pods: the rule of `bucket.ts`, counted in the same whole
  * millionths and microseconds. The keys of one call are in one slot of a cluster: each carries its subject as hash tag.
  *
- * KEYS[i] a subject's hash: `d` deficit, `u` time of it, `day`, `n` tokens of that day.
+ * KEYS[i] a subject's hash: `d` deficit, `u` time of it, `day`, `n` tokens of that day, `g` when the hash was made.
  * ARGV[i], numbers with commas between: 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit), 4 least tokens that help, 5 tokens
  * wanted, 6 tokens given back, 7 deficit and 8 tokens of the day that a pod counted while Redis was away, 9 what the deficit of all pods is by that,
- * 10 the time (simulated clocks only).
- * Answers five numbers a subject: granted, reason (0 none, 1 rate, 2 day), wait in microseconds, deficit, tokens of the day.
+ * 10 the time (simulated clocks only), and what the pod remembers of the hash: 11 when it was made, 12 the deficit by now, 13 the day, 14 tokens of it. It
+ * counts where the hash is another: Redis has lost the one that the pod knew.
+ * Answers eight numbers a subject: granted, reason (0 none, 1 rate, 2 day), wait in microseconds, deficit, tokens of the day, when the hash was made, the
+ * day, and 1 where a value had another form.
  */
 export function takeScript(time: string): string {
-  return `
+  return `${wholeNumber}
 local token, dayUs = 1000000, 86400000000
 local text = function(number) return string.format('%.0f', number) end
 local answers = {}
@@ -20,19 +36,31 @@ for subject = 1, #KEYS do
   local rate, burst, perDay = arg[1], arg[2], arg[3]
   local least, want, back = arg[4], arg[5], arg[6]
   local owed, owedDay, ofAll = arg[7], arg[8], arg[9]
-  local kept = redis.call('HMGET', key, 'd', 'u', 'day', 'n')
-  local cap = burst * token
-  local deficit, updated = 0, tonumber(kept[2] or now)
-  if kept[1] then
-    deficit = math.max(0, tonumber(kept[1]) - math.max(0, now - updated) * rate)
+  local madeBefore, ownDeficit, ownDay, ownUsed = arg[11] or 0, arg[12] or 0, arg[13] or 0, arg[14] or 0
+  local cap, today, wrong = burst * token, math.floor(now / dayUs), 0
+  local kept = redis.pcall('HMGET', key, 'd', 'u', 'day', 'n', 'g')
+  if kept.err then
+    redis.call('DEL', key)
+    kept, wrong = {}, 1
   end
+  local most, value = {cap + 1000000 * token, mostWhole, today + 1, 1000000000000, mostWhole}, {}
+  for at = 1, #most do
+    value[at] = whole(kept[at], most[at])
+    if kept[at] and not value[at] then wrong = 1 end
+  end
+  if wrong == 1 then value = {} end
+  local deficit, made = 0, value[5]
+  if value[1] then deficit = math.max(0, value[1] - math.max(0, now - (value[2] or now)) * rate) end
+  if made ~= madeBefore then deficit = math.max(deficit, ownDeficit) end
   if owed > 0 then deficit = math.max(deficit, math.min(math.max(deficit + owed, ofAll), cap)) end
   deficit = math.max(0, deficit - back * token)
-  local day, used = math.floor(now / dayUs), 0
-  if kept[3] and tonumber(kept[3]) >= day then
-    day = tonumber(kept[3])
-    used = math.max(0, tonumber(kept[4]) - back)
+  local day, used = today, 0
+  if value[3] and value[3] >= day then
+    day, used = value[3], value[4] or 0
   end
+  if made ~= madeBefore and ownDay == day then used = math.max(used, ownUsed) end
+  used = math.max(0, used - back)
+  made = made or now
   used = used + owedDay
   local grant, reason, wait = want, 0, 0
   if perDay >= 0 then
@@ -54,13 +82,12 @@ for subject = 1, #KEYS do
   end
   if rate > 0 then deficit = deficit + grant * token end
   used = used + grant
-  redis.call('HSET', key, 'd', text(deficit), 'u', text(now), 'day', text(day), 'n', text(used))
+  redis.call('HSET', key, 'd', text(deficit), 'u', text(now), 'day', text(day), 'n', text(used), 'g', text(made))
   local ttl = 1000
   if rate > 0 then ttl = ttl + math.ceil(deficit / rate / 1000) end
   if perDay >= 0 then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
   redis.call('PEXPIRE', key, text(ttl))
-  local at = #answers
-  answers[at + 1], answers[at + 2], answers[at + 3], answers[at + 4], answers[at + 5] = grant, reason, wait, deficit, used
+  for _, number in ipairs({grant, reason, wait, deficit, used, made, day, wrong}) do answers[#answers + 1] = number end
 end
 return answers
 `;
@@ -70,34 +97,56 @@ return answers
 export const redisTime = `(function() local t = redis.call('TIME') return tonumber(t[1]) * 1000000 + tonumber(t[2]) end)()`;
 
 /** Numbers that `takeScript` answers for a subject. */
-export const takeAnswerLength = 5;
+export const takeAnswerLength = 8;
+
+/** A count of requests on a day; a greater one is none. */
+export const usageMax = 1_000_000_000_000;
 
 /**
  * Adds counts to the usage of keys, each flush once however often it is sent.
  * KEYS[i] a hash of counts, with the last flush of each pod in the field `!flush:<pod>`.
  * ARGV[1] the pod, ARGV[2] seconds to keep, ARGV[2 + i] number of the flush, then field and count again and again, with tabs between.
+ * Answers for each key 1 where a value had another form, else 0.
  */
-export const countScript = `
+export const countScript = `${wholeNumber}
+local answers = {}
 for index = 1, #KEYS do
   local key, part, flush = KEYS[index], {}, '!flush:' .. ARGV[1]
   for text in string.gmatch(ARGV[2 + index], '[^\\t]+') do part[#part + 1] = text end
-  if tonumber(redis.call('HGET', key, flush) or '0') < tonumber(part[1]) then
-    for at = 2, #part, 2 do redis.call('HINCRBY', key, part[at], part[at + 1]) end
+  local sent, wrong = redis.pcall('HGET', key, flush), 0
+  if type(sent) == 'table' then
+    redis.call('DEL', key)
+    sent, wrong = false, 1
+  end
+  local last = whole(sent, mostWhole)
+  if sent and not last then wrong = 1 end
+  if (last or 0) < tonumber(part[1]) then
+    for at = 2, #part, 2 do
+      local count = redis.pcall('HINCRBY', key, part[at], part[at + 1])
+      if type(count) == 'table' or count < tonumber(part[at + 1]) or count > ${usageMax} then
+        redis.call('HSET', key, part[at], part[at + 1])
+        wrong = 1
+      end
+    end
     redis.call('HSET', key, flush, part[1])
     redis.call('EXPIRE', key, ARGV[2])
   end
+  answers[index] = wrong
 end
-return 0
+return answers
 `;
+
+/** Places that a pod may hold of a subject: more than a plan can have. */
+const placesMax = 1_000_000;
 
 /**
  * Whether there is room for one more of a subject's requests running at once, over all pods.
  * KEYS[i] a hash: of each pod the places that it holds and when it told of them.
  * ARGV[1] the pod, ARGV[2] milliseconds until places that nobody tells of are free, ARGV[2 + i] places that the pod holds, the one asked for among them,
  * and how many there are (-1: it only tells).
- * Answers for each key 1, or 0 when there is no room.
+ * Answers two numbers for each key: 1, or 0 when there is no room; 1 where a value had another form, else 0.
  */
-export const placesScript = `
+export const placesScript = `${wholeNumber}
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local pod, kept, answers = ARGV[1], tonumber(ARGV[2]), {}
@@ -105,18 +154,23 @@ for index = 1, #KEYS do
   local key, others = KEYS[index], 0
   local mine, max = string.match(ARGV[2 + index], '^(%d+),(-?%d+)$')
   mine, max = tonumber(mine), tonumber(max)
-  local told = redis.call('HGETALL', key)
+  local told, wrong, granted = redis.pcall('HGETALL', key), 0, 1
+  if told.err then
+    redis.call('DEL', key)
+    told, wrong = {}, 1
+  end
   for at = 1, #told, 2 do
     local count, when = string.match(told[at + 1], '^(%d+),(%d+)$')
-    if now - tonumber(when) > kept then
+    count, when = whole(count, ${placesMax}), whole(when, now + kept)
+    if not count or not when then wrong = 1 end
+    if not count or not when or now - when > kept then
       redis.call('HDEL', key, told[at])
     elseif told[at] ~= pod then
-      others = others + tonumber(count)
+      others = others + count
     end
   end
-  answers[index] = 1
   if max >= 0 and others + mine > max then
-    answers[index] = 0
+    granted = 0
     mine = mine - 1
   end
   if mine > 0 then
@@ -125,6 +179,7 @@ for index = 1, #KEYS do
   else
     redis.call('HDEL', key, pod)
   end
+  answers[2 * index - 1], answers[2 * index] = granted, wrong
 end
 return answers
 `;
@@ -132,14 +187,20 @@ return answers
 /**
  * Says that a pod is there and counts those seen within the last 5 s.
  * KEYS[1] sorted set of pods by second, ARGV[1] the pod. Beside the pods is when the set was made, in microseconds and so behind all of them.
- * Answers the number of pods and, as text, when the set was made: another time means that Redis has lost what it held, or that no pod was there.
+ * Answers the number of pods, as text when the set was made, and 1 where the key had another type. Another time means that Redis has lost what it held,
+ * or that no pod was there.
  */
 export const presenceScript = `
 local time = redis.call('TIME')
-local now = tonumber(time[1])
-redis.call('ZADD', KEYS[1], 'NX', string.format('%.0f', now * 1000000 + tonumber(time[2])), '!since')
+local now, wrong = tonumber(time[1]), 0
+local since = string.format('%.0f', now * 1000000 + tonumber(time[2]))
+if type(redis.pcall('ZADD', KEYS[1], 'NX', since, '!since')) == 'table' then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZADD', KEYS[1], since, '!since')
+  wrong = 1
+end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 5)
 redis.call('EXPIRE', KEYS[1], 60)
-return {redis.call('ZCARD', KEYS[1]) - 1, redis.call('ZSCORE', KEYS[1], '!since')}
+return {redis.call('ZCOUNT', KEYS[1], now - 5, now + 5), redis.call('ZSCORE', KEYS[1], '!since'), wrong}
 `;

@@ -45,6 +45,8 @@ type Held = {
   demand: number;
   /** Until when the day is known to be used up. */
   dayOverUs: number;
+  /** The hash in Redis as it was answered last: it counts should Redis lose it. */
+  memory: { readonly made: number; readonly day: number };
   /** While the budget is counted here, and until Redis has been told: tokens admitted since. The pods' deficits add up to that of all. */
   away: { usedToday: number; readonly pods: number } | undefined;
 };
@@ -112,12 +114,17 @@ export function createSharedBudgets(
     state.stock = 0;
     const { requestsPerSecond, burst, requestsPerDay } = plan;
     const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
-    const argument = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${back},${counted}`;
+    const remembered = away === undefined ? rememberedOf(budget, state, plan, sentUs) : '0,0,0,0';
+    const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${back}`;
+    // The tenth number is the time of simulated clocks.
+    const argument = `${rule},${counted},0,${remembered}`;
     const answer = await askStore(`limits:${api}:{${subject}}`, argument).catch((error: unknown) => {
       state.waiters.unshift(...batch);
       throw error;
     });
-    const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0] = answer;
+    const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0, made = 0, day = 0, wrong = 0] = answer;
+    if (wrong === 1) metrics.malformed('budget');
+    state.memory = { made, day };
     state.away = undefined;
     budget.bucket = { deficit, updatedUs: sentUs };
     budget.usedToday = usedToday;
@@ -150,7 +157,10 @@ export function createSharedBudgets(
     }
   };
 
-  const { takePlace, freePlace, close } = createSharedPlaces({ api, pod, rule: () => onRedisFailure }, store);
+  const { takePlace, freePlace, close } = createSharedPlaces(
+    { api, pod, rule: () => onRedisFailure },
+    { store, metrics },
+  );
 
   return {
     takePlace,
@@ -210,8 +220,15 @@ function newHeld(): Held {
     usedInWindow: 0,
     demand: 0,
     dayOverUs: 0,
+    memory: { made: 0, day: 0 },
     away: undefined,
   };
+}
+
+/** When the hash was made, its deficit by now, its day and the tokens of that day. A deficit that is refilled by now is none that could be lost. */
+function rememberedOf(budget: Budget, { memory }: Held, plan: LimitPlan, nowUs: number): string {
+  const deficit = plan.requestsPerSecond === 0 ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
+  return `${memory.made},${memory.made === 0 ? 0 : deficit},${memory.day},${budget.usedToday}`;
 }
 
 /** Demand is the use within the last whole lease time. */

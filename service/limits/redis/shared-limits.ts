@@ -34,7 +34,7 @@ export function createSharedLimits(
   const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {
     budgets,
-    usage: createSharedUsage({ api, pod }, store),
+    usage: createSharedUsage({ api, pod }, store, metrics),
     isRevoked: store.isRevoked,
     setOnRedisFailure: budgets.setOnRedisFailure,
     setUrl: store.setUrl,

@@ -1,5 +1,6 @@
 import { takePlace as takeOwnPlace, type Budget, type Shortage } from '../budget.ts';
 import type { Budgets } from '../budgets.ts';
+import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './questions.ts';
 import { placesScript } from './script.ts';
@@ -28,10 +29,15 @@ export type SharedPlaces = Pick<Budgets, 'takePlace' | 'freePlace'> & { readonly
  */
 export function createSharedPlaces(
   { api, pod, rule }: { readonly api: string; readonly pod: string; readonly rule: () => OnRedisFailure },
-  store: Store,
+  { store, metrics }: { readonly store: Store; readonly metrics: RedisMetrics },
 ): SharedPlaces {
   const script = scriptOf(placesScript);
-  const { ask } = store.questions({ script, common: [pod, keptMs], answerLength: 1 });
+  const questions = store.questions({ script, common: [pod, keptMs], answerLength: 2 });
+  const ask = async (key: string, argument: string): Promise<number> => {
+    const [granted = 0, wrong = 0] = await questions.ask(key, argument);
+    if (wrong === 1) metrics.malformed('places');
+    return granted;
+  };
   /** Budgets with places that Redis knows of. */
   const holding = new Map<Budget, Held>();
 
@@ -70,8 +76,7 @@ export function createSharedPlaces(
   ): Promise<Shortage | undefined> => {
     const held = heldOf(name, budget);
     try {
-      const [granted] = await ask(keyOf(name), `${budget.inFlight},${max}`);
-      if (granted === 1) return undefined;
+      if ((await ask(keyOf(name), `${budget.inFlight},${max}`)) === 1) return undefined;
     } catch {
       return placeAway(budget, max);
     }

@@ -1,6 +1,7 @@
+import type { RedisMetrics } from '../metrics.ts';
 import { addCount, dayText, refusedField, usageOf, type Counts, type UsageCounter } from '../usage.ts';
 import { scriptOf } from './questions.ts';
-import { countScript } from './script.ts';
+import { countScript, usageMax } from './script.ts';
 import type { Store } from './store.ts';
 
 /** How long a pod gathers counts before they are added in Redis; so much of them a killed pod loses. */
@@ -24,8 +25,13 @@ type Flush = { readonly name: string; readonly argument: string };
 export function createSharedUsage(
   { api, pod }: { readonly api: string; readonly pod: string },
   store: Store,
+  metrics: Pick<RedisMetrics, 'malformed'>,
 ): UsageCounter {
-  const { ask } = store.questions({ script: scriptOf(countScript), common: [pod, keptSeconds], answerLength: 0 });
+  const questions = store.questions({ script: scriptOf(countScript), common: [pod, keptSeconds], answerLength: 1 });
+  const ask = async (name: string, argument: string): Promise<void> => {
+    const [wrong] = await questions.ask(name, argument);
+    if (wrong === 1) metrics.malformed('usage');
+  };
   /** By day, then by key. */
   let gathered = new Map<string, Map<string, Counts>>();
   let today = new Map<string, Counts>();
@@ -100,7 +106,9 @@ export function createSharedUsage(
       const counts: Counts = new Map(today.get(keyId));
       const kept = await store.fields(nameOf(keyId, onDay)).catch(() => ({}));
       for (const [field, value] of Object.entries(kept)) {
-        if (!field.startsWith('!flush:')) addCount(counts, field, Number(value));
+        if (field.startsWith('!flush:')) continue;
+        if (/^\d{1,13}$/.test(value) && Number(value) <= usageMax) addCount(counts, field, Number(value));
+        else metrics.malformed('usage');
       }
       return usageOf(onDay, counts);
     },

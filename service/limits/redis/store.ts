@@ -118,7 +118,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     } catch (error) {
       metrics.roundTrip('failed', seconds());
       // Told by a server that is there and well.
-      if (isReply(error, 'CROSSSLOT')) throw error;
+      if (isReply(error, 'CROSSSLOT') || isReply(error, 'WRONGTYPE')) throw error;
       if (pending.has(entry)) leave(error instanceof Error ? error.name : 'failed');
       throw error;
     } finally {
@@ -136,17 +136,34 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     if (isLate()) afterReading(() => isLate() && leave('slow'));
   }, watchMs);
 
+  /** A key of another type: what was revoked before stays so. */
+  const noSet = (error: unknown): undefined => {
+    if (!isReply(error, 'WRONGTYPE')) throw error;
+    metrics.malformed('revoked');
+  };
+
+  const fields = async (key: string): Promise<Readonly<Record<string, string>>> => {
+    try {
+      return await timely(client.hgetall(key));
+    } catch (error) {
+      if (!isReply(error, 'WRONGTYPE')) throw error;
+      metrics.malformed('usage');
+      return {};
+    }
+  };
+
   /** What every pod does once a second: says it is there, counts the others, learns what was revoked. */
   const round = async (): Promise<void> => {
     // In this order: ids that are lost between the two are still known here when the loss is told.
     const [ids, answer] = await Promise.all([
-      client.smembers(revokedKey),
+      client.smembers(revokedKey).catch(noSet),
       evaluate(client, presence, [podsKey], [options.pod]),
     ]);
-    const [count, age] = answer as readonly [number, string];
+    const [count, age, wrong] = answer as readonly [number, string, number];
+    if (wrong === 1) metrics.malformed('pods');
     counts = [count, ...counts].slice(0, countsKept);
     pods = Math.max(1, ...counts);
-    revocations.set(ids, age);
+    if (ids !== undefined) revocations.set(ids, age);
   };
 
   const probeNow = async (): Promise<void> => {
@@ -207,7 +224,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
       const { ask } = createQuestions(script, () => client, timely);
       return { ask: (key, argument) => (here ? ask(key, argument) : away()) };
     },
-    fields: (key) => (here ? timely(client.hgetall(key)) : away()),
+    fields: (key) => (here ? fields(key) : away()),
     setUrl(url) {
       const old = client;
       client = connect(url);

@@ -98,4 +98,27 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     expect(await pods[0]?.isHere()).toBe(true);
     await close();
   });
+
+  it.each([1, 2])('flushed again and again under load, give %i pods no fresh burst', async (count) => {
+    const { pods, keys, close } = await startPods(count, { url: redis.url });
+    const flushes = setInterval(() => void redis.command('FLUSHALL'), 300);
+    const { admitted, elapsedMs } = await load(pods, 3000, () => 1, askWith(keys[0]));
+    clearInterval(flushes);
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 25) * 1.1));
+    expect(admitted).toBeGreaterThan(((25 * elapsedMs) / 1000) * 0.7);
+    await close();
+  });
+
+  it('flushed again and again, give no fresh day', async () => {
+    const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });
+    const { pods, keys, close } = await startPods(1, { url: redis.url, plan });
+    const [pod] = pods as [SharedPod];
+    let admitted = 0;
+    for (let asked = 0; asked < 60; asked++) {
+      if (asked % 5 === 0) await redis.command('FLUSHALL');
+      admitted += Number((await askWith(keys[0])(pod)).allowed);
+    }
+    expect(admitted).toBe(20);
+    await close();
+  });
 });

@@ -43,7 +43,7 @@ describe('usage that Redis may not have heard of', () => {
       return sent.length === 1 ? Promise.reject(new Error('late')) : Promise.resolve([]);
     };
     const store = { here: true, questions: () => ({ ask }) } as Partial<Store> as Store;
-    const usage = createSharedUsage({ api: 'api', pod: 'pod' }, store);
+    const usage = createSharedUsage({ api: 'api', pod: 'pod' }, store, { malformed: () => undefined });
     const noonMs = Date.parse('2026-11-21T12:00:00Z');
     for (const operation of ['getBlock', 'getBlock', null]) usage.count('key', operation, noonMs);
     await usage.close();
