@@ -11,8 +11,11 @@ export type FairQueue<T> = {
   readonly length: number;
   /** @returns the entry that has no room: this one, or one of the payer with the most entries; undefined while there is room */
   push(bill: Bill, entry: T): T | undefined;
-  /** Starts the next run; undefined where none waits, or none may have a thread now. The answer can change with time alone. */
-  start(): Run<T> | undefined;
+  /**
+   * Starts the next run; undefined where none waits, or none may have a thread now. The answer can change with time alone.
+   * @param ready threads that have started, busy or idle; default all: a long run must not take the only one while others start
+   */
+  start(ready?: number): Run<T> | undefined;
   /** Takes an entry out that waits; false for an entry that does not. */
   remove(bill: Bill, entry: T): boolean;
   /** Takes all out that waits. */
@@ -114,16 +117,16 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
   }
 
   /** The payer with the least virtual time of those that may have a thread; among equals that with the shortest runs. */
-  function next(nowMs: number): Payer<T> | undefined {
+  function next(nowMs: number, ready: number): Payer<T> | undefined {
     const waiting = [...payers.values()].filter((payer) => payer.waiting > 0);
     if (waiting.length === 0) return undefined;
-    const mayStart = longRule([...payers.values()], threads, nowMs);
+    const mayStart = longRule([...payers.values()], { threads, ready }, nowMs);
     // Payers that their own long runs hold back must not save up time; the order among them stays.
     const heldBack = waiting.filter((payer) => !mayStart(payer));
     const savedMs = virtualMs - Math.min(...heldBack.map(({ tagMs }) => tagMs));
     for (const payer of heldBack) payer.tagMs += Math.max(0, savedMs);
-    const ready = waiting.filter(mayStart);
-    return ready.toSorted((a, b) => a.tagMs - b.tagMs || lengthMs(a, nowMs) - lengthMs(b, nowMs))[0];
+    const allowed = waiting.filter(mayStart);
+    return allowed.toSorted((a, b) => a.tagMs - b.tagMs || lengthMs(a, nowMs) - lengthMs(b, nowMs))[0];
   }
 
   function run(payer: Payer<T>, caller: Caller<T>, startedMs: number): Run<T> {
@@ -164,9 +167,9 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
       length++;
       return length > lengthMax ? dropLast() : undefined;
     },
-    start() {
+    start(ready = threads) {
       const nowMs = now();
-      const payer = next(nowMs);
+      const payer = next(nowMs, ready);
       if (payer === undefined) return undefined;
       const waiting = [...payer.callers.values()].filter(({ entries }) => entries.length > 0);
       const caller = waiting.reduce((least, one) => (one.tagMs < least.tagMs ? one : least));
@@ -216,7 +219,11 @@ function remember<T>(payer: Payer<T>, ranMs: number, nowMs: number): void {
  * threads free for all others: `HEADROOM` times what those use, or what is beyond the share of the long payers, and one at least.
  * A payer that has not ended a run holds one thread.
  */
-function longRule<T>(payers: Payer<T>[], threads: number, nowMs: number): (payer: Payer<T>) => boolean {
+function longRule<T>(
+  payers: Payer<T>[],
+  { threads, ready }: { readonly threads: number; readonly ready: number },
+  nowMs: number,
+): (payer: Payer<T>) => boolean {
   const active = payers.filter(
     ({ usedAtMs, waiting, starts }) => waiting > 0 || starts.size > 0 || nowMs - usedAtMs < ACTIVE_MS,
   );
@@ -227,10 +234,11 @@ function longRule<T>(payers: Payer<T>[], threads: number, nowMs: number): (payer
   const running = long.reduce((sum, { starts }) => sum + starts.size, 0);
   const used = short.reduce((sum, payer) => sum + threadsUsed(payer, nowMs), 0);
   const share = Math.max(1, Math.floor((threads * long.length) / active.length));
-  const longMax = Math.max(1, Math.min(threads - 1, Math.max(share, threads - 1 - Math.floor(HEADROOM * used))));
+  const longMax = Math.max(share, threads - 1 - Math.floor(HEADROOM * used));
+  const room = threads === 1 ? 1 : Math.min(ready - 1, threads - 1, longMax);
   return (payer) => {
     if (payer.usedMs === 0 && payer.starts.size > 0) return false;
-    return lengths.get(payer)! < longMs || running < longMax;
+    return lengths.get(payer)! < longMs || running < room;
   };
 }
 

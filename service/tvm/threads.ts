@@ -151,7 +151,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     for (const thread of threads) {
       if (!thread.ready || thread.run !== undefined) continue;
       if ([...threads].filter(({ run }) => run !== undefined).length >= workers) return;
-      const run = queue.start();
+      const run = queue.start([...threads].filter(({ ready }) => ready).length);
       if (run === undefined) {
         lookAgain();
         break;

@@ -49,6 +49,16 @@ describe('the queue of runs', () => {
     expect([queue.start()?.entry, queue.start()?.entry, queue.start()?.entry]).toEqual(['a1', 'b1', undefined]);
   });
 
+  it('gives a long run no thread while it is the only one that has started', () => {
+    const queue = createFairQueue<string>({ lengthMax: 10, threads: 2 }, still);
+    queue.push(by('long'), 'l1');
+    queue.start(1)!.end(2000);
+    for (const entry of ['l2', 's1']) queue.push(by(entry === 'l2' ? 'long' : 'short'), entry);
+    expect(queue.start(1)?.entry).toBe('s1');
+    expect(queue.start(1)).toBeUndefined();
+    expect(queue.start(2)?.entry).toBe('l2');
+  });
+
   it('takes the room of a new entry from the longest line', () => {
     const queue = createFairQueue<string>({ lengthMax: 4, threads: 2 }, still);
     for (const entry of ['a1', 'a2', 'a3', 'a4']) expect(queue.push(by('a'), entry)).toBeUndefined();
