@@ -7,6 +7,7 @@ import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { accountAt } from '#service/devchain/snapshots.ts';
+import { chainOfCells, exoticBags } from '#test/service/decode/exotic-cells.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { followMoney } from './money.ts';
@@ -45,6 +46,24 @@ describe('accounts changed by hand', () => {
     await call('dev_mine', { blocks: 2 });
     expect(balanceOf(network, at('11'))).toBe(1n);
     expect(followMoney(network.chain).filter(({ due, found }) => due !== found)).toEqual([]);
+  });
+});
+
+describe('code and data set by hand', () => {
+  it('may be exotic cells, and are as deep as the network lets contracts have them', async () => {
+    const { call } = await start();
+    const address = at('11');
+    for (const [, bag] of exoticBags) {
+      await call('dev_setCode', { address, code: bag.toString('base64') });
+      await call('dev_setData', { address, data: bag.toString('base64') });
+    }
+    const [deepest, deeper] = [512, 513].map((depth) => chainOfCells(depth).toBoc().toString('base64'));
+    for (const part of ['code', 'data']) {
+      const method = part === 'code' ? 'dev_setCode' : 'dev_setData';
+      await expect(call(method, { address, [part]: deeper })).rejects.toThrow('a depth of at most 512, got 513');
+      await call(method, { address, [part]: deepest });
+    }
+    await call('dev_mine', { blocks: 1 });
   });
 });
 

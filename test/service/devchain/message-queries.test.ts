@@ -1,8 +1,9 @@
-import { Address, beginCell, external, storeMessage } from '@ton/core';
+import { Address, beginCell, external, storeMessage, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { createMessageInbox } from '#service/devchain/message-queries.ts';
 import type { View } from '#service/devchain/view.ts';
+import { exoticCells } from '#test/service/decode/exotic-cells.ts';
 import { chain } from '#test/service/devchain/network.ts';
 
 const elector = `-1:${'33'.repeat(32)}`;
@@ -10,6 +11,12 @@ const elector = `-1:${'33'.repeat(32)}`;
 function messageTo(address: string, body = beginCell().endCell()): Buffer {
   const message = external({ to: Address.parse(address), body });
   return beginCell().store(storeMessage(message)).endCell().toBoc();
+}
+
+/** With the body in a cell of its own. */
+function messageAround(body: Cell): Buffer {
+  const head = beginCell().storeUint(0b1000, 4).storeAddress(Address.parse(elector)).storeCoins(0n);
+  return head.storeUint(0b01, 2).storeRef(body).endCell().toBoc();
 }
 
 function deepCell(depth: number): ReturnType<typeof messageBody> {
@@ -56,6 +63,8 @@ describe('sendMessage', () => {
     ['cannot deserialize bag-of-cells: invalid header, error 0', () => Buffer.from('deadbeef', 'hex')],
     ['cannot deserialize bag-of-cells: ', () => messageTo(elector).subarray(0, 20)],
     ['external message too large, rejecting', () => Buffer.alloc(65_536)],
+    ['the body of the external message is an exotic cell', () => messageAround(exoticCells.library)],
+    ['the body of the external message is an exotic cell', () => messageAround(exoticCells.merkleProof)],
     ['external message is too deep', () => messageTo(elector, deepCell(520))],
     ['external message must begin with ext_in_msg_info$10', () => beginCell().storeUint(1, 300).endCell().toBoc()],
     [
