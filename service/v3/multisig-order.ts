@@ -98,10 +98,14 @@ function unreadable(error: string): OrderAction {
   return { ...nothing, parsed: false, error, parsed_body: null, parsed_body_type: 'unknown' };
 }
 
+/** Steps of one address: writing it as text costs as much as some references. */
+const ADDRESS_STEPS = 4;
+
 /** Addresses of a dictionary `Hashmap 8 MsgAddress`, undefined for an empty one. Throws DecodeError. */
 function addressList(root: ContractSlice | undefined): readonly string[] {
   const addresses: string[] = [];
   walkDictionary(root, 8, (_key, value) => {
+    value.budget.step(ADDRESS_STEPS);
     addresses.push(takeText(value.budget, addressText(readMessageAddress(value))));
   });
   return addresses;
