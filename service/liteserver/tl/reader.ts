@@ -1,4 +1,4 @@
-import { ownCopy } from '../../decode/own-bytes.ts';
+import { ownCopy } from '#service/decode/own-bytes.ts';
 import { TlError } from './errors.ts';
 
 /** Hashes, ids and signatures are copied: caches hold them for longer than the answer. */

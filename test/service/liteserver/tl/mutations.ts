@@ -1,4 +1,4 @@
-import { forgeBit, forgePruned, flipBit, pruneOne, relayout } from '../../proof/mutations.ts';
+import { forgeBit, forgePruned, flipBit, pruneOne, relayout } from '#test/service/proof/mutations.ts';
 import type { TlNode } from './tree.ts';
 import { nodesOf, readTree, writeTree } from './tree.ts';
 

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+
+import { build } from '#operator/desired/build.ts';
+import type { Release } from '#operator/desired/references.ts';
+import type { TonApi } from '#operator/resource.ts';
+import { references, release, sample } from '#test/operator/desired/samples.ts';
+
+type Spec = TonApi['spec'];
+
+describe('availability from outside', () => {
+  const probing = { ...release, blackboxExporter: { address: 'blackbox.monitoring:9115', module: 'http_2xx' } };
+  const built = (changes: Partial<Spec>, of: Release = probing) =>
+    build(sample('typical', { observability: observing({}), ...changes }), references(), of).map(
+      ({ object }) => object,
+    );
+  const unreachable = (changes: Partial<Spec>, of?: Release): string[] => {
+    const rule = built(changes, of).find(({ kind }) => kind === 'PrometheusRule');
+    const groups = (rule?.spec?.['groups'] ?? []) as {
+      rules: { alert?: string; labels: Record<string, string> }[];
+    }[];
+    return groups
+      .flatMap(({ rules }) => rules)
+      .filter(({ alert }) => alert === 'TonApiUnreachable')
+      .map(({ labels }) => `${labels['from']} ${labels['severity']}`);
+  };
+
+  it('is asked of every host of the exposure where the operator knows a blackbox exporter', () => {
+    const probe = built({}).find(({ kind }) => kind === 'Probe');
+    expect(probe?.spec).toMatchObject({
+      prober: { url: 'blackbox.monitoring:9115' },
+      module: 'http_2xx',
+      targets: {
+        staticConfig: {
+          static: ['https://ton.example.com/api/v2/openapi.json'],
+          labels: { namespace: 'ton', tonapi: 'mainnet' },
+        },
+      },
+    });
+    expect(unreachable({})).toEqual(['prometheus critical', 'probe critical']);
+  });
+
+  it('is asked of Prometheus alone without an exporter, and of nothing where no pod is wanted', () => {
+    expect(built({}, release).map(({ kind }) => kind)).not.toContain('Probe');
+    expect(unreachable({}, release)).toEqual(['prometheus critical']);
+    const { autoscaling: _, exposure: __, ...fixed } = sample('typical').spec;
+    const tonApi = { ...sample('typical'), spec: { ...fixed, replicas: 0, observability: observing({}) } };
+    const rule = build(tonApi, references(), probing).find(({ object }) => object.kind === 'PrometheusRule');
+    expect(JSON.stringify(rule)).not.toContain('TonApiUnreachable');
+  });
+
+  it('alerts with the severities that the operator was given', () => {
+    const alertSeverities = { critical: 'page' };
+    expect(unreachable({}, { ...release, alertSeverities })).toEqual(['prometheus page']);
+  });
+});
+
+describe('the alert on an index that falls behind', () => {
+  const postgres = { secretRef: { name: 'pg', key: 'uri' }, schema: 'ton', poolSize: 10 };
+  const indexer = { mode: 'SingleWriter', partitions: 1 } as const;
+  it.each([
+    ['where there is an indexer', { postgres, indexer }, 3, true],
+    ['not where v3 is only read', { postgres }, 3, false],
+    ['not where the release has no schema', { postgres, indexer }, undefined, false],
+  ])('is there %s', (_case, changes, schemaVersion, expected) => {
+    const tonApi = sample('typical', { observability: observing({}), ...changes });
+    const rule = build(tonApi, references(), { ...release, schemaVersion }).find(
+      ({ object }) => object.kind === 'PrometheusRule',
+    );
+    expect(JSON.stringify(rule).includes('TonApiIndexLagging')).toBe(expected);
+  });
+});
+
+function observing(changes: Partial<NonNullable<Spec['observability']>>): NonNullable<Spec['observability']> {
+  return {
+    serviceMonitor: true,
+    prometheusRule: true,
+    sloAvailability: '99.9',
+    sloLatency: '1s',
+    logLevel: 'info',
+    ...changes,
+  };
+}
