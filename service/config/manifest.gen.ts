@@ -332,9 +332,27 @@ export type TonApi = {
       /** Labels of the nodes that pods may run on. */
       readonly nodeSelector?: Readonly<Record<string, string>>;
       /** Taints of nodes that the pods bear, as in a Pod. */
-      readonly tolerations?: readonly Readonly<Record<string, unknown>>[];
+      readonly tolerations?: readonly {
+        /** Key of the taint. Unset, with operator Exists, every taint. */
+        readonly key?: string;
+        /** Equal: the taint has the value; Exists: it has any. Unset, Equal. */
+        readonly operator?: 'Exists' | 'Equal';
+        /** Value of the taint. */
+        readonly value?: string;
+        /** Effect of the taint. Unset, any. */
+        readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+        /** How long a taint with effect NoExecute is borne. Unset, for ever. */
+        readonly tolerationSeconds?: number;
+      }[];
       /** Affinity, as in a Pod. */
-      readonly affinity?: Readonly<Record<string, unknown>>;
+      readonly affinity?: {
+        /** Nodes by their labels, as in a Pod. */
+        readonly nodeAffinity?: Readonly<Record<string, unknown>>;
+        /** Nodes by pods that run there, as in a Pod. */
+        readonly podAffinity?: Readonly<Record<string, unknown>>;
+        /** Nodes by pods that do not run there, as in a Pod. */
+        readonly podAntiAffinity?: Readonly<Record<string, unknown>>;
+      };
       /** Priority class of the pods. */
       readonly priorityClassName?: string;
       /** Service account of the pods. Unset, one of our own without a token. */
@@ -560,12 +578,18 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             requests: {
               type: 'object',
               maxProperties: 16,
-              additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+              additionalProperties: {
+                anyOf: [{ type: 'integer' }, { type: 'string' }],
+                pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+              },
             },
             limits: {
               type: 'object',
               maxProperties: 16,
-              additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+              additionalProperties: {
+                anyOf: [{ type: 'integer' }, { type: 'string' }],
+                pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+              },
             },
           },
           additionalProperties: false,
@@ -720,12 +744,18 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 requests: {
                   type: 'object',
                   maxProperties: 16,
-                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                  additionalProperties: {
+                    anyOf: [{ type: 'integer' }, { type: 'string' }],
+                    pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+                  },
                 },
                 limits: {
                   type: 'object',
                   maxProperties: 16,
-                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                  additionalProperties: {
+                    anyOf: [{ type: 'integer' }, { type: 'string' }],
+                    pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+                  },
                 },
               },
               additionalProperties: false,
@@ -751,12 +781,18 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 requests: {
                   type: 'object',
                   maxProperties: 16,
-                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                  additionalProperties: {
+                    anyOf: [{ type: 'integer' }, { type: 'string' }],
+                    pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+                  },
                 },
                 limits: {
                   type: 'object',
                   maxProperties: 16,
-                  additionalProperties: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+                  additionalProperties: {
+                    anyOf: [{ type: 'integer' }, { type: 'string' }],
+                    pattern: '^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+                  },
                 },
               },
               additionalProperties: false,
@@ -954,8 +990,30 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               maxProperties: 64,
               additionalProperties: { type: 'string', maxLength: 63 },
             },
-            tolerations: { type: 'array', maxItems: 16, items: { type: 'object' } },
-            affinity: { type: 'object' },
+            tolerations: {
+              type: 'array',
+              maxItems: 16,
+              items: {
+                type: 'object',
+                properties: {
+                  key: { type: 'string', minLength: 1, maxLength: 317 },
+                  operator: { type: 'string', enum: ['Exists', 'Equal'] },
+                  value: { type: 'string', maxLength: 63 },
+                  effect: { type: 'string', enum: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] },
+                  tolerationSeconds: { type: 'integer', format: 'int64' },
+                },
+                additionalProperties: false,
+              },
+            },
+            affinity: {
+              type: 'object',
+              properties: {
+                nodeAffinity: { type: 'object' },
+                podAffinity: { type: 'object' },
+                podAntiAffinity: { type: 'object' },
+              },
+              additionalProperties: false,
+            },
             priorityClassName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
             serviceAccountName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
           },

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -24,6 +25,9 @@ export type OperatorUnderTest = Pick<Operator, 'isLeading' | 'close'> & {
   /** Writes to the API server so far, by `kind verb`. */
   writes(): Promise<Readonly<Record<string, number>>>;
 };
+
+/** Between two starts of an operator that cannot start. */
+const restartMs = 500;
 
 /**
  * Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`.
@@ -67,8 +71,17 @@ export async function startOperatorUnderTest(
     await current.operator.lost;
     if (closed) return;
     await current.operator.close();
-    current = await start();
-    void supervise();
+    // An API server that has just started refuses the first requests: a Deployment would try again as well.
+    while (!closed) {
+      try {
+        current = await start();
+        break;
+      } catch {
+        await sleep(restartMs);
+      }
+    }
+    if (closed) await current.operator.close();
+    else void supervise();
   };
   void supervise();
   return {

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { build } from '#operator/desired/build.ts';
+import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { chartsFolder } from '#test/support/charts.ts';
+
+type AdapterRule = {
+  readonly seriesQuery: string;
+  readonly name: { readonly matches: string; readonly as: string };
+  readonly metricsQuery: string;
+};
+
+it('the rule for prometheus-adapter serves the metric that the autoscaler asks for, from a metric that the service has', () => {
+  const text = readFileSync(join(chartsFolder, 'tonplane/integrations/prometheus-adapter.yaml'), 'utf8');
+  const { rules } = parse(text) as { readonly rules: { readonly custom: readonly AdapterRule[] } };
+  const [rule] = rules.custom;
+  const autoscaler = build(sample('full'), references(), release).find(
+    ({ object }) => object.kind === 'HorizontalPodAutoscaler',
+  );
+  expect(JSON.stringify(autoscaler?.object.spec)).toContain(`"metric":{"name":"${rule?.name.as}"}`);
+  const [series = ''] = /^\w+/.exec(rule?.seriesQuery ?? '') ?? [];
+  expect(series).toMatch(new RegExp(rule?.name.matches ?? '^$'));
+  const metrics = readFileSync(join(chartsFolder, '../README.md'), 'utf8');
+  expect(metrics).toContain(`| \`${series}\` |`);
+  expect(rule?.metricsQuery).toContain('<<.LabelMatchers>>');
+});
