@@ -29,6 +29,9 @@ export type OperatorUnderTest = Pick<Operator, 'isLeading' | 'close'> & {
 /** Between two starts of an operator that cannot start. */
 const restartMs = 500;
 
+/** A minute is more than a start of the API server takes. */
+const restartsMax = 120;
+
 /**
  * Starts the operator as its command line would, on free ports. Logs are shown with `TEST_LOGS`.
  *
@@ -72,11 +75,12 @@ export async function startOperatorUnderTest(
     if (closed) return;
     await current.operator.close();
     // An API server that has just started refuses the first requests: a Deployment would try again as well.
-    while (!closed) {
+    for (let tries = 1; ; tries += 1) {
       try {
         current = await start();
         break;
-      } catch {
+      } catch (error) {
+        if (closed || tries === restartsMax) throw error;
         await sleep(restartMs);
       }
     }
