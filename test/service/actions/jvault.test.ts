@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
 import type { Interfaces } from '#service/actions/interfaces.ts';
+import { READ_LIMITS } from '#service/decode/read-budget.ts';
+import { countSteps } from '#test/support/read-steps.ts';
+import { sharedDictionary } from '#test/support/shared-cells.ts';
 import {
   accounts,
   bareBody,
@@ -106,6 +109,25 @@ describe('a claim at JVault', () => {
     });
     expect(isWhole).toBe(true);
   });
+
+  it.each([8, 18, 200])(
+    'of 2^%i jettons in one small dictionary costs one budget and makes small rows',
+    async (levels) => {
+      const jettons = sharedDictionary(267, levels, beginCell());
+      const claim: Step = {
+        to: stakeWallet,
+        body: open(0x78d9f109).storeBit(true).storeRef(jettons).endCell(),
+        sends: [{ to: pool, body: bareBody(0x44bc1fe3), sends: [paid, updated] }],
+      };
+      const { steps, value } = await countSteps(() => classify(eventTrace(user, [claim]), interfaces));
+      const { actions } = value;
+      expect(steps).toBeLessThan(READ_LIMITS.steps);
+      expect(actions.length).toBeGreaterThan(0);
+      expect(actions.some(({ type }) => type === 'jvault_claim')).toBe(false);
+      const rows = JSON.stringify(actions, (_name, of: unknown) => (typeof of === 'bigint' ? `${of}` : of));
+      expect(rows.length).toBeLessThan(16_384);
+    },
+  );
 });
 
 describe('a stake taken back from JVault', () => {

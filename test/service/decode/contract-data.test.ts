@@ -11,7 +11,7 @@ import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
 import { readDnsRecords } from '#service/live/dns-records.ts';
 import { readKeptContent, readTokenContent, type TokenContent } from '#service/live/token-content.ts';
 import { readOrderActions } from '#service/v3/multisig-order.ts';
-import { sharedDictionary, sharedGraph } from './shared-cells.ts';
+import { sharedDictionary, sharedGraph } from '#test/support/shared-cells.ts';
 
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -78,17 +78,6 @@ describe('a token content', () => {
     const kept = new ReadBudget();
     readKeptContent(root(poisoned(levels)), kept);
     expect(kept.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
-  });
-});
-
-describe('records of a domain', () => {
-  it('of which 1,024 share a tree of 1,000 cells are refused within one budget', () => {
-    let tree = beginCell().endCell();
-    for (let at = 0; at < 1000; at++) tree = beginCell().storeUint(at, 64).storeRef(tree).endCell();
-    const dictionary = sharedDictionary(256, 10, beginCell().storeRef(beginCell().storeUint(7, 16).storeRef(tree)));
-    const records = readDnsRecords(root(dictionary), new ReadBudget());
-    expect(records).toHaveLength(1024);
-    expect(records.every(({ known }) => known === undefined)).toBe(true);
   });
 });
 
