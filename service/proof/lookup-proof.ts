@@ -83,8 +83,8 @@ function reaches(search: Exclude<BlockSearch, { by: 'seqno' }>, { info }: Proved
 }
 
 /**
- * The block before is shown and ends at or before the value; the very first block has none but the zerostate. Of the two blocks
- * before a merge it is the one that holds the place: the other one says nothing of the place.
+ * The block before is shown and ends at or before the value; the very first block has none but the zerostate. A merge has two
+ * blocks before it: the block that holds the place must be shown.
  */
 function requirePreviousMisses(
   subject: string,

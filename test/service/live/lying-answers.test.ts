@@ -145,7 +145,7 @@ const reads: readonly Read[] = [
     const { from, masterchainLink } = proof.value;
     return [from, masterchainLink?.from];
   },
-  // How long a queue may be is the lite server's word.
+  // The lite server's word alone says how long a queue may be.
   async (pool) => (await blocks(pool).readQueueSizes(context)).value.shards,
   async (pool) => (await createLiveConfiguration({ pool }).readParam(34, 300, context)).value,
   async (pool) => (await createLiveConfiguration({ pool }).readAll(300, context)).value,
@@ -244,7 +244,7 @@ test('A lite server whose word is taken for accounts makes no other error', { ti
 /** The first block after a merge, and the shards of the two before it. */
 const merged = chain.along(0, 0n).find(({ previous }) => previous.length === 2);
 
-test.skipIf(merged === undefined)('Of two blocks before a merge the one that holds the place must be shown', () => {
+test.skipIf(merged === undefined)('A lookup after a merge must show the block before that holds the place', () => {
   const { id, previous } = merged!;
   const table = chain.parse(merged!);
   const { startLt } = readBlockInfo(table, readBlock(table, table.roots[0]!).info);

@@ -88,7 +88,7 @@ function isBeginning(proved: unknown, truth: unknown): boolean {
   return list.length > 0 && isDeepStrictEqual(list, whole.slice(0, list.length));
 }
 
-/** That a library does not exist is not proved. */
+/** Nothing proves that a library does not exist. */
 function isPart(proved: unknown, truth: unknown): boolean {
   return (proved as readonly unknown[]).every((one) =>
     (truth as readonly unknown[]).some((other) => isDeepStrictEqual(one, other)),
@@ -183,7 +183,7 @@ function blockKinds(kind: MakeKind, accept: Accept): AnswerKind[] {
     kind(functions.lookupBlock, (args, answer) => proveUnlinked(args, answer, accept), {
       variant: 'by lt or utime',
       only: ({ lt, utime }) => lt !== undefined || utime !== undefined,
-      // That it is the first block that fits is not proved.
+      // Nothing proves that it is the first block that fits.
       isRight: () => true,
     }),
     kind(functions.lookupBlockWithProof, proveLookup, {
@@ -259,7 +259,7 @@ function blockProofKinds(kind: MakeKind, { zeroState, signatures, accept }: Bloc
     kind(functions.getBlockProof, ({ knownBlock }, answer) => prove(knownBlock, answer.to, answer), {
       variant: 'to the newest block',
       only: ({ targetBlock }) => targetBlock === undefined,
-      // How far a lite server is, is its word.
+      // The lite server's word alone says which block is its newest.
       isRight: () => true,
     }),
   ];

@@ -30,7 +30,7 @@ export function createLiar(answer: Buffer, donors: Donors): Liar {
 
   return {
     lie(random) {
-      // One change mostly; some lies need two that fit each other.
+      // Some lies need two changes that fit each other.
       const lies = Array.from({ length: random(8) === 0 ? 2 : 1 }, () => nodes[random(nodes.length)]!);
       const before = lies.map((node) => node.value);
       for (const node of lies) node.value = change(node, donors, random);
