@@ -39,7 +39,7 @@ const foundations: ReadonlySet<Stage> = new Set(['config', 'migration']);
 
 /**
  * Carries changes out in order. An object that the server refuses holds back what builds on it and nothing else; an error that says nothing of an object ends
- * the work at once and is thrown: the next look begins anew.
+ * the work at once and is thrown.
  *
  * @param failures of the resource in a row so far
  */

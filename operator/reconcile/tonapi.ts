@@ -229,7 +229,7 @@ type Done = Omit<Prepared, 'changes'> & { readonly acted: Acted };
 
 /**
  * The changes to be made now, and those that wait: for a schema, for what pods would mount, for a configuration that the pods would take. What needs none of
- * them is never held back.
+ * them is never delayed.
  */
 export async function plan(
   tonApi: TonApi,

@@ -93,7 +93,7 @@ function readiness(failing: Finding | undefined, observed: Observed): Finding {
 
 /**
  * Not so while pods of the newest template are made or replaced, nor after it was given up. A template that only another operator brings, and that waits for
- * its turn or is held by policy, leaves the resource as its author wants it.
+ * its turn or is frozen by policy, leaves the resource as its author wants it.
  */
 function rolledOut(observed: Observed, deployment: KubernetesObject | undefined): Finding {
   const type = 'Progressing';
@@ -106,7 +106,7 @@ function rolledOut(observed: Observed, deployment: KubernetesObject | undefined)
   };
 }
 
-/** What the author changed and nobody has carried out: a pause or a plan holds it back. */
+/** Changes of the author that a pause or a plan delays. */
 function suspension({ suspended = [] }: Observed): Finding[] {
   if (suspended.length === 0) return [];
   const shown = suspended.slice(0, shownMax).join(', ');

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+
+import { autoscalingProblem, buildAutoscaler } from '#operator/desired/autoscaler.ts';
+import type { KubernetesObject } from '#operator/kubernetes/object.ts';
+import type { TonApi } from '#operator/resource.ts';
+import type { Observed } from '#operator/status/observed.ts';
+import { scaling } from '#operator/status/scaling.ts';
+import { references, release, sample } from '#test/operator/desired/samples.ts';
+
+type Autoscaling = NonNullable<TonApi['spec']['autoscaling']>;
+
+const base = { minReplicas: 2, maxReplicas: 9, scaleDownStabilization: '5m' } as const;
+const hpa: Autoscaling = { ...base, provider: 'HPA', targetCPUUtilization: 70, targetRequestsPerSecond: 9 };
+const keda: Autoscaling = { ...base, provider: 'KEDA', targetRequestsPerSecond: 9 };
+
+/** The verdict on an autoscaler with these conditions, `ScalingActive=False/Reason`. */
+function shown(autoscaling: Autoscaling, kind: string, conditions: readonly string[], more: object = {}): string {
+  const status = conditions.map((condition) => {
+    const [type = '', value = '', reason = ''] = condition.split(/[=/]/);
+    return { type, status: value, reason, message: 'its words' };
+  });
+  const live: KubernetesObject = {
+    apiVersion: 'x/v1',
+    kind,
+    metadata: { name: 'x' },
+    spec: { metrics: [{ type: 'ContainerResource' }, { type: 'Pods', pods: { metric: { name: 'rate' } } }] },
+    status: { conditions: status, ...more },
+  };
+  const [finding] = scaling(sample('smallest', { autoscaling }), { live: [live] } as unknown as Observed);
+  return `${finding?.status}/${finding?.reason}: ${finding?.message}`;
+}
+
+describe('the condition ScalingActive', () => {
+  it('is missing without autoscaling', () => {
+    expect(scaling(sample('smallest'), { live: [] } as unknown as Observed)).toEqual([]);
+  });
+
+  it.each<[string[], object, string]>([
+    [[], {}, 'Unknown/AutoscalerPending'],
+    [['AbleToScale=False/FailedGetScale'], {}, 'False/FailedGetScale: its words'],
+    [['AbleToScale=True/x', 'ScalingActive=False/FailedGetPodsMetric'], {}, 'False/FailedGetPodsMetric: its words'],
+    [['ScalingActive=True/ValidMetricFound'], {}, 'True/Scaling'],
+    [
+      ['ScalingActive=True/ValidMetricFound'],
+      { currentMetrics: [{ type: 'ContainerResource' }, { type: '' }] },
+      'False/MetricMissing: scales without a metric that is not served: rate',
+    ],
+  ])('has the words of a HorizontalPodAutoscaler: %j %j', (conditions, status, expected) => {
+    expect(shown(hpa, 'HorizontalPodAutoscaler', conditions, status)).toContain(expected);
+  });
+
+  it.each<[string[], string]>([
+    [['Ready=False/ScaledObjectCheckFailed'], 'False/ScaledObjectCheckFailed: its words'],
+    [['Ready=True/ScaledObjectReady', 'Fallback=True/FallbackExists'], 'False/FallbackExists: its words'],
+    [['Ready=True/ScaledObjectReady', 'Fallback=False/x'], 'True/Scaling'],
+    [['Ready=False/not a word'], 'False/NotScaling'],
+  ])('has the words of a ScaledObject: %j', (conditions, expected) => {
+    expect(shown(keda, 'ScaledObject', conditions)).toContain(expected);
+  });
+});
+
+describe('KEDA without what it needs', () => {
+  it.each<[string, Autoscaling, boolean, string | undefined, string | undefined]>([
+    ['no KEDA', keda, false, 'http://prometheus', 'ApiNotServed'],
+    ['no Prometheus', keda, true, undefined, 'PrometheusUrlMissing'],
+    ['everything', keda, true, 'http://prometheus', undefined],
+    ['no Prometheus, by CPU', { ...base, provider: 'KEDA', targetCPUUtilization: 70 }, true, undefined, undefined],
+  ])(
+    'is reported, and a ScaledObject without a trigger is never made: %s',
+    (_case, autoscaling, served, url, reason) => {
+      const tonApi = sample('smallest', { autoscaling });
+      const given = references(served ? {} : { apis: new Set() });
+      const installed = { ...release, prometheusUrl: url };
+      expect(autoscalingProblem(tonApi, given, installed)?.reason).toBe(reason);
+      const made = buildAutoscaler(tonApi, given, installed)?.object.spec?.['triggers'] as unknown[] | undefined;
+      expect(made?.length).toBe(reason === undefined ? 1 : undefined);
+    },
+  );
+});
