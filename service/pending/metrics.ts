@@ -8,6 +8,7 @@ export type PendingMetrics = {
   emulated(outcome: EmulationOutcome): void;
   gone(reason: GoneReason): void;
   takenOver(): void;
+  malformed(): void;
 };
 
 export function createPendingMetrics(register: Registry, watched: () => number): PendingMetrics {
@@ -29,6 +30,11 @@ export function createPendingMetrics(register: Registry, watched: () => number):
     help: 'Sent messages taken over from a process that was not heard of any more',
     registers,
   });
+  const malformed = new Counter({
+    name: 'ton_pending_redis_malformed_total',
+    help: 'Values of sent messages in Redis of a form that no pod writes, counted as absent',
+    registers,
+  });
   register.registerMetric(
     new Gauge({
       name: 'ton_pending_messages',
@@ -43,5 +49,6 @@ export function createPendingMetrics(register: Registry, watched: () => number):
     emulated: (outcome) => emulations.inc({ outcome }),
     gone: (reason) => gone.inc({ reason }),
     takenOver: () => takenOver.inc(),
+    malformed: () => malformed.inc(),
   };
 }

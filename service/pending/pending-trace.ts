@@ -4,7 +4,7 @@ import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts.ts';
-import type { ExternalMessage } from '../live/external-message.ts';
+import { readExternalMessage, type ExternalMessage } from '../live/external-message.ts';
 import type { PendingState } from './account-state.ts';
 import type { Foreseen } from './emulation.ts';
 
@@ -151,9 +151,17 @@ export function writeTrace(trace: PendingTrace): string {
   return JSON.stringify(written, writeBigint);
 }
 
-/** The reverse of `writeTrace`, whose text only pods of this release write. */
-export function readTrace(text: string): PendingTrace {
-  const written = JSON.parse(text, readBigint) as Written;
+/** The reverse of `writeTrace`; undefined for a text that no pod writes. */
+export function readTrace(text: string): PendingTrace | undefined {
+  try {
+    const trace = traceOf(JSON.parse(text, readBigint) as Written);
+    return isWhole(trace) ? trace : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function traceOf(written: Written): PendingTrace {
   return {
     ...written,
     key: bytes(written.key),
@@ -171,6 +179,24 @@ export function readTrace(text: string): PendingTrace {
     })),
   };
 }
+
+/** Reads all that is shown of a trace. @throws where a part of it cannot be read */
+function isWhole(trace: PendingTrace): boolean {
+  const { key, messageHash, rootHash, sentUnixMs, sinceUtime, version, left, accounts, actions } = trace;
+  readExternalMessage(trace.message);
+  for (const { boc } of trace.transactions) {
+    const table = parseBoc(boc);
+    readTransaction(table, table.roots[0]!);
+  }
+  return (
+    [key, messageHash, rootHash].every(({ length }) => length === 32) &&
+    [sentUnixMs, sinceUtime, version, left].every((number) => Number.isSafeInteger(number) && number >= 0) &&
+    [...accounts, ...actions.flatMap((action) => action.accounts)].every((account) => ACCOUNT.test(account))
+  );
+}
+
+/** `workchain:hex`. */
+const ACCOUNT = /^-?\d{1,10}:[0-9a-f]{64}$/i;
 
 function writeBigint(_name: string, value: unknown): unknown {
   if (typeof value !== 'bigint') return value;

@@ -18,6 +18,7 @@ import { createSharedMessages } from './shared-messages.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import { createSharedTraces } from './shared-traces.ts';
 import type { PendingLink, SharedTraces } from './shared-traces.ts';
+import { createTypedKeys } from './typed-keys.ts';
 import { createWatchLeases, LEASE_MS } from './watch-leases.ts';
 import type { WatchLeases } from './watch-leases.ts';
 
@@ -174,10 +175,11 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
 
   function shareOver(line: PendingLink): Shared {
     const sharing = { scope: options.scope, keptMs: KEPT_MS };
+    const keys = createTypedKeys(line, () => metrics.malformed());
     return {
-      ...createSharedTraces(sharing, line),
-      messages: createSharedMessages(sharing, line),
-      leases: createWatchLeases(sharing, line),
+      ...createSharedTraces(sharing, keys),
+      messages: createSharedMessages(sharing, keys),
+      leases: createWatchLeases(sharing, keys),
     };
   }
 

@@ -1,5 +1,6 @@
+import { readExternalMessage } from '../live/external-message.ts';
 import { TRACE_FORM, type PendingTrace } from './pending-trace.ts';
-import type { PendingLink } from './shared-traces.ts';
+import type { TypedKeys } from './typed-keys.ts';
 
 /** A message as it was sent, and when. */
 export type SentMessage = Pick<PendingTrace, 'message' | 'sentUnixMs' | 'sinceUtime'>;
@@ -12,9 +13,6 @@ export type SharedMessages = {
   drop(key: string): Promise<void>;
 };
 
-/** As of shared traces: nothing waits for a Redis that is not well. */
-const ANSWER_MS = 200;
-
 export type SharedMessagesOptions = {
   /** As of shared traces. */
   readonly scope: string;
@@ -22,25 +20,31 @@ export type SharedMessagesOptions = {
   readonly keptMs: number;
 };
 
-export function createSharedMessages({ scope, keptMs }: SharedMessagesOptions, link: PendingLink): SharedMessages {
+export function createSharedMessages({ scope, keptMs }: SharedMessagesOptions, keys: TypedKeys): SharedMessages {
   const messageKey = (key: string): string => `ton:pending:${TRACE_FORM}:${scope}:message:${key}`;
   return {
     async put(key, { message, sentUnixMs, sinceUtime }) {
       const text = `${sentUnixMs} ${sinceUtime} ${message.toString('base64')}`;
-      await link.ask((client) => client.set(messageKey(key), text, 'PX', keptMs), ANSWER_MS);
+      await keys.ask(messageKey(key), (client) => client.set(messageKey(key), text, 'PX', keptMs));
     },
     async get(key) {
-      const text = await link.ask((client) => client.get(messageKey(key)), ANSWER_MS);
+      const text = await keys.ask(messageKey(key), (client) => client.get(messageKey(key)));
       if (text === undefined || text === null) return undefined;
-      const [sentUnixMs, sinceUtime, message = ''] = text.split(' ');
-      return {
-        message: Buffer.from(message, 'base64'),
-        sentUnixMs: Number(sentUnixMs),
-        sinceUtime: Number(sinceUtime),
-      };
+      return readSent(text) ?? keys.malformed();
     },
     async drop(key) {
-      await link.ask((client) => client.del(messageKey(key)), ANSWER_MS);
+      await keys.ask(messageKey(key), (client) => client.del(messageKey(key)));
     },
   };
+}
+
+/** Undefined for a text that no pod writes. */
+function readSent(text: string): SentMessage | undefined {
+  const [, sentUnixMs, sinceUtime, base64 = ''] = /^(\d{1,15}) (\d{1,10}) ([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  try {
+    const message = readExternalMessage(Buffer.from(base64, 'base64')).boc;
+    return { message, sentUnixMs: Number(sentUnixMs), sinceUtime: Number(sinceUtime) };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { placesOf, readTrace, TRACE_FORM, writeTrace } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
+import type { TypedKeys } from './typed-keys.ts';
 
 /** A Redis that can be done without: what it does not answer in time is undefined; never rejects. */
 export type PendingLink = {
@@ -22,9 +23,6 @@ export type SharedTraces = {
   get(key: string): Promise<PendingTrace | undefined>;
 };
 
-/** A trace is written after its message is sent and read before an answer: neither waits for a Redis that is not well. */
-const ANSWER_MS = 200;
-
 /** Larger ones, of a hundred transactions with code in them, are seen on their own pod alone. */
 const TRACE_BYTES_MAX = 1 << 20;
 
@@ -38,14 +36,17 @@ export type SharedTracesOptions = {
   readonly keptMs: number;
 };
 
-export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, link: PendingLink): SharedTraces {
+/** Keys of traces and hashes, in hex. */
+export const HASH_TEXT = /^[0-9a-f]{64}$/;
+
+export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, keys: TypedKeys): SharedTraces {
   const prefix = `ton:pending:${TRACE_FORM}:${scope}:`;
   const traceKey = (key: string): string => `${prefix}trace:${key}`;
   const aliasKey = (hash: string): string => `${prefix}alias:${hash}`;
   const placeKey = (place: string): string => `${prefix}of:${place}`;
 
   async function alias(hash: string, key: string): Promise<void> {
-    await link.ask((client) => client.set(aliasKey(hash), key, 'PX', keptMs), ANSWER_MS);
+    await keys.ask(aliasKey(hash), (client) => client.set(aliasKey(hash), key, 'PX', keptMs));
   }
 
   return {
@@ -58,38 +59,41 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, link:
       // The trace last: whoever finds its key finds the trace, or nothing.
       const asked = [
         ...places.map((place) =>
-          link.ask(async (client) => {
+          keys.ask(placeKey(place), async (client) => {
             await client.zadd(placeKey(place), String(trace.sentUnixMs), key);
             await client.zremrangebyrank(placeKey(place), 0, -PLACE_TRACES_MAX - 1);
             return client.pexpire(placeKey(place), keptMs);
-          }, ANSWER_MS),
+          }),
         ),
         ...aliasesOf(trace).map((hash) => alias(hash, key)),
       ];
       await Promise.all(asked);
-      await link.ask((client) => client.set(traceKey(key), text, 'PX', keptMs), ANSWER_MS);
+      await keys.ask(traceKey(key), (client) => client.set(traceKey(key), text, 'PX', keptMs));
       const lost = before === undefined ? [] : placesOf(before).filter((place) => !places.includes(place));
-      await Promise.all(lost.map((place) => link.ask((client) => client.zrem(placeKey(place), key), ANSWER_MS)));
+      await Promise.all(lost.map((place) => keys.ask(placeKey(place), (client) => client.zrem(placeKey(place), key))));
     },
     async drop(trace) {
       const key = hex(trace.key);
-      await link.ask((client) => client.del(traceKey(key)), ANSWER_MS);
+      await keys.ask(traceKey(key), (client) => client.del(traceKey(key)));
       await Promise.all([
-        ...aliasesOf(trace).map((hash) => link.ask((client) => client.del(aliasKey(hash)), ANSWER_MS)),
-        ...placesOf(trace).map((place) => link.ask((client) => client.zrem(placeKey(place), key), ANSWER_MS)),
+        ...aliasesOf(trace).map((hash) => keys.ask(aliasKey(hash), (client) => client.del(aliasKey(hash)))),
+        ...placesOf(trace).map((place) => keys.ask(placeKey(place), (client) => client.zrem(placeKey(place), key))),
       ]);
     },
     async keysOf(place) {
-      return (
-        (await link.ask((client) => client.zrange(placeKey(place), '0', String(PLACE_TRACES_MAX - 1)), ANSWER_MS)) ?? []
-      );
+      const last = String(PLACE_TRACES_MAX - 1);
+      const found = (await keys.ask(placeKey(place), (client) => client.zrange(placeKey(place), '0', last))) ?? [];
+      return found.filter((key) => HASH_TEXT.test(key) || keys.malformed());
     },
     async keyBy(hash) {
-      return (await link.ask((client) => client.get(aliasKey(hash)), ANSWER_MS)) ?? undefined;
+      const key = (await keys.ask(aliasKey(hash), (client) => client.get(aliasKey(hash)))) ?? undefined;
+      return key === undefined || HASH_TEXT.test(key) ? key : keys.malformed();
     },
     async get(key) {
-      const text = await link.ask((client) => client.get(traceKey(key)), ANSWER_MS);
-      return text === undefined || text === null ? undefined : readTrace(text);
+      const text = (await keys.ask(traceKey(key), (client) => client.get(traceKey(key)))) ?? undefined;
+      if (text === undefined) return undefined;
+      const trace = readTrace(text);
+      return trace !== undefined && hex(trace.key) === key ? trace : keys.malformed();
     },
   };
 }

@@ -1,5 +1,6 @@
-import type { PendingLink } from './shared-traces.ts';
 import { TRACE_FORM } from './pending-trace.ts';
+import { HASH_TEXT } from './shared-traces.ts';
+import type { TypedKeys } from './typed-keys.ts';
 
 /** Who runs sent messages again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
 export type WatchLeases = {
@@ -19,9 +20,6 @@ export type WatchLeases = {
 /** A pod that says nothing for so long is gone: it says so five times in this. */
 export const LEASE_MS = 10_000;
 
-/** As of shared traces: nothing waits for a Redis that is not well. */
-const ANSWER_MS = 200;
-
 /** KEYS[1] the leases, ARGV: 1 time, 2 time until which they are held then, 3 most to take. Answers what is taken. */
 const takeScript = `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
@@ -36,7 +34,7 @@ export type WatchLeasesOptions = {
   readonly keptMs: number;
 };
 
-export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, link: PendingLink): WatchLeases {
+export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, typed: TypedKeys): WatchLeases {
   const name = `ton:pending:${TRACE_FORM}:${scope}:leases`;
 
   return {
@@ -44,25 +42,30 @@ export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, link: P
       if (keys.length === 0) return 0;
       const untilMs = String(unixMs + LEASE_MS);
       const pairs = keys.flatMap((key) => [untilMs, key]);
-      const added = await link.ask(async (client) => {
+      const added = await typed.ask(name, async (client) => {
         const count = await client.zadd(name, ...pairs);
         await client.pexpire(name, keptMs);
         return count;
-      }, ANSWER_MS);
+      });
       return added ?? 0;
     },
     async takeOver(max, unixMs) {
       const take = [String(unixMs), String(unixMs + LEASE_MS), String(max)];
-      const found = await link.ask((client) => client.eval(takeScript, 1, name, ...take), ANSWER_MS);
-      return Array.isArray(found) ? found.map(String) : [];
+      const found = await typed.ask(name, (client) => client.eval(takeScript, 1, name, ...take));
+      const taken = Array.isArray(found) ? found.map(String) : [];
+      const others = taken.filter((key) => !HASH_TEXT.test(key));
+      if (others.length === 0) return taken;
+      others.forEach(typed.malformed);
+      await typed.ask(name, (client) => client.zrem(name, ...others));
+      return taken.filter((key) => HASH_TEXT.test(key));
     },
     async leave(keys) {
       if (keys.length === 0) return;
       const pairs = keys.flatMap((key) => ['0', key]);
-      await link.ask((client) => client.zadd(name, 'XX', ...pairs), ANSWER_MS);
+      await typed.ask(name, (client) => client.zadd(name, 'XX', ...pairs));
     },
     async drop(keys) {
-      if (keys.length > 0) await link.ask((client) => client.zrem(name, ...keys), ANSWER_MS);
+      if (keys.length > 0) await typed.ask(name, (client) => client.zrem(name, ...keys));
     },
   };
 }

@@ -41,6 +41,8 @@ export type PoolMetrics = {
   ejected(liteServer: string, cause: NonNullable<Health['cause']>): void;
   /** An answer from the cache of all pods failed its check and was dropped. */
   badShared(): void;
+  /** A floor or an answer in Redis had a form that no pod writes. */
+  malformed(): void;
   /** An early second attempt: sent, its answer taken, or not sent for want of budget. */
   hedge(event: 'fired' | 'won' | 'denied'): void;
   /** An attempt after a failure: sent, or not sent for want of budget. */
@@ -119,6 +121,11 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     help: 'Answers from the cache of all pods that failed their check and were dropped',
     registers,
   });
+  const malformed = new Counter({
+    name: 'ton_pool_redis_malformed_total',
+    help: 'Floors and answers in Redis of a form that no pod writes, counted as absent',
+    registers,
+  });
   const waits = new Histogram({
     name: 'ton_pool_wait_seconds',
     help: 'Time that reads and messages waited for a lite server with room, where they had to',
@@ -151,6 +158,7 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     waited: (seconds) => waits.observe(seconds),
     shed: (reason) => sheds.inc({ reason }),
     badShared: () => badShared.inc(),
+    malformed: () => malformed.inc(),
   };
 }
 

@@ -174,7 +174,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
         keptMs: tuning.floorKeptMs,
         answerMs: tuning.sharedAnswerMs,
       },
-      { logger, headSeqno },
+      { logger, headSeqno, onMalformed: () => metrics.malformed() },
     );
   const line = createWaitingLine(
     { waitersMax: tuning.waitersMax, waitMsMax: tuning.waiterMsMax },

@@ -115,3 +115,8 @@ export function createRedisLink(
     },
   };
 }
+
+/** True for the answer to a command on a key of another type. */
+export function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('WRONGTYPE');
+}

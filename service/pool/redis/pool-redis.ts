@@ -29,7 +29,12 @@ type Lines = Omit<Shared, 'setConnect'>;
 
 type SharedOptions = PoolRedis & SharedAnswersOptions & { readonly keptMs: number };
 
-type SharedDependencies = { readonly logger: Logger; readonly headSeqno: () => number };
+type SharedDependencies = {
+  readonly logger: Logger;
+  readonly headSeqno: () => number;
+  /** A value of a form that no pod writes was met; it counts as absent. */
+  readonly onMalformed: () => void;
+};
 
 /** Connects in the background: until Redis is here, everything is done without it. */
 export function connectShared(options: SharedOptions, dependencies: SharedDependencies): Shared {
@@ -56,7 +61,7 @@ export function connectShared(options: SharedOptions, dependencies: SharedDepend
   };
 }
 
-function openLines(options: SharedOptions, { logger, headSeqno }: SharedDependencies): Lines {
+function openLines(options: SharedOptions, { logger, headSeqno, onMalformed }: SharedDependencies): Lines {
   // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
   const client = options.connect();
   const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client, logger });
@@ -66,10 +71,10 @@ function openLines(options: SharedOptions, { logger, headSeqno }: SharedDependen
   );
   // One that listens answers no questions.
   const listener = client.isCluster ? undefined : options.connect();
-  const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno });
+  const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno, onMalformed });
   return {
     floors,
-    answers: createSharedAnswers(options, answersLink),
+    answers: createSharedAnswers(options, { link: answersLink, onMalformed }),
     isHere: () => floorsLink.isHere() && answersLink.isHere(),
     close() {
       floors.close();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { ZeroStateId } from '../head.ts';
-import type { RedisLink } from './link.ts';
+import { isWrongType, type RedisLink } from './link.ts';
 
 /**
  * The cache that all pods of a network share: answers of lite servers to immutable reads, as they came. What it gives back is
@@ -32,14 +32,23 @@ export type SharedAnswersOptions = {
   readonly answerMs: number;
 };
 
-export function createSharedAnswers({ zeroState, answerMs }: SharedAnswersOptions, link: RedisLink): SharedAnswers {
+export function createSharedAnswers(
+  { zeroState, answerMs }: SharedAnswersOptions,
+  { link, onMalformed }: { readonly link: RedisLink; readonly onMalformed: () => void },
+): SharedAnswers {
   const prefix = `ton:answer:${FORM}:${zeroState.rootHash.toString('hex').slice(0, 16)}:`;
   const keyOf = (request: Buffer): string => prefix + createHash('sha256').update(request).digest('base64url');
+
+  const noText = (error: unknown): null => {
+    if (!isWrongType(error)) throw error;
+    onMalformed();
+    return null;
+  };
 
   return {
     async read(request) {
       const key = keyOf(request);
-      return (await link.ask((client) => client.getBuffer(key), answerMs)) ?? undefined;
+      return (await link.ask((client) => client.getBuffer(key).catch(noText), answerMs)) ?? undefined;
     },
     write(request, answer) {
       if (answer.length > ANSWER_BYTES_MAX) return;

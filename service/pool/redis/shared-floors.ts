@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { SharedFloors } from '../floors.ts';
 import type { ZeroStateId } from '../head.ts';
-import type { RedisClient, RedisLink } from './link.ts';
+import { isWrongType, type RedisClient, type RedisLink } from './link.ts';
 
 /**
  * Requests wait no longer than this for a floor, and heads no longer to be announced. A Redis beside the pods answers in 1 ms; only a
@@ -18,22 +18,28 @@ const HEARING_PROBE_MS = 1_000;
 /** Longest seqno that TL can carry. */
 const SEQNO_MAX = 2 ** 31 - 1;
 
-/** KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds to keep it. Keeps and answers the higher one. */
-const raiseScript = `
+/** The seqno in KEYS[1], 0 for none; `wrong` is 1 where something else is there, which counts as none and is written over. */
+const readSeqno = `
+local text, kept, wrong = redis.pcall('GET', KEYS[1]), 0, 0
+if text then
+  local isText = type(text) == 'string' and string.find(text, '^%d+$') and #text <= 10
+  if isText and tonumber(text) <= ${SEQNO_MAX} then kept = tonumber(text) else wrong = 1 end
+end
 local seqno = tonumber(ARGV[1])
-local kept = tonumber(redis.call('GET', KEYS[1]))
-if kept and kept > seqno then seqno = kept end
+`;
+
+/** KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds to keep it. Keeps and answers the higher one, and `wrong` of `readSeqno`. */
+const raiseScript = `${readSeqno}
+if kept > seqno then seqno = kept end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
-return seqno
+return {seqno, wrong}
 `;
 
 /** As raiseScript, and tells the channel ARGV[3] of a seqno that is higher than what was kept. */
-const announceScript = `
-local seqno = tonumber(ARGV[1])
-local kept = tonumber(redis.call('GET', KEYS[1])) or 0
+const announceScript = `${readSeqno}
 if seqno > kept then redis.call('PUBLISH', ARGV[3], ARGV[1]) else seqno = kept end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
-return seqno
+return {seqno, wrong}
 `;
 
 export type SharedFloorsOptions = {
@@ -52,7 +58,12 @@ export type SharedFloorsOptions = {
  */
 export function createSharedFloors(
   options: SharedFloorsOptions,
-  { link, listener, headSeqno }: { link: RedisLink; listener: RedisClient | undefined; headSeqno: () => number },
+  {
+    link,
+    listener,
+    headSeqno,
+    onMalformed,
+  }: { link: RedisLink; listener: RedisClient | undefined; headSeqno: () => number; onMalformed: () => void },
 ): SharedFloors & { close(): void } {
   const scope = `${options.api}:${options.zeroState.rootHash.toString('hex').slice(0, 16)}`;
   const newestKey = `ton:newest:${scope}`;
@@ -65,8 +76,14 @@ export function createSharedFloors(
   const keyOf = (caller: string): string =>
     `ton:floor:${scope}:${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
 
+  const run = async (client: RedisClient, script: string, key: string, seqno: number): Promise<unknown> => {
+    const [raised, wrong] = (await client.eval(script, 1, key, seqno, keptMs, newestKey)) as readonly unknown[];
+    if (wrong === 1) onMalformed();
+    return raised;
+  };
+
   const announceBy = (client: RedisClient, seqno: number): Promise<unknown> =>
-    client.eval(announceScript, 1, newestKey, seqno, keptMs, newestKey);
+    run(client, announceScript, newestKey, seqno);
 
   function learn(told: unknown): void {
     newest = Math.max(newest, seqnoOf(told) ?? 0);
@@ -107,13 +124,15 @@ export function createSharedFloors(
     },
     async read(caller) {
       const key = keyOf(caller);
-      const told = seqnoOf(await link.ask((client) => client.get(key), FLOOR_MS));
+      const answer = await link.ask((client) => client.get(key).catch(noText), FLOOR_MS);
+      const told = seqnoOf(answer);
+      if (told === undefined && typeof answer === 'string') onMalformed();
       // No pod answers at a block before it announced it: what says so was not written by one.
       return told !== undefined && told > newest && isListening ? undefined : told;
     },
     async raise(caller, seqno) {
       const key = keyOf(caller);
-      return (await link.ask((client) => client.eval(raiseScript, 1, key, seqno, keptMs), FLOOR_MS)) !== undefined;
+      return (await link.ask((client) => run(client, raiseScript, key, seqno), FLOOR_MS)) !== undefined;
     },
     replace(caller, seqno) {
       const key = keyOf(caller);
@@ -124,6 +143,12 @@ export function createSharedFloors(
       listener?.disconnect();
     },
   };
+}
+
+/** A key of another type is no seqno. */
+function noText(error: unknown): string {
+  if (isWrongType(error)) return '';
+  throw error;
 }
 
 /** A seqno as Redis tells it; undefined for nothing and for what is none. */

@@ -1,0 +1,31 @@
+import type { Cluster, Redis } from 'ioredis';
+
+import type { PendingLink } from './shared-traces.ts';
+
+/** Commands on keys of one type: a key that somebody made another type of counts as absent. */
+export type TypedKeys = {
+  /** As `PendingLink.ask`. A key of another type is deleted, and the command runs again. */
+  ask<T>(key: string, command: (client: Redis | Cluster) => Promise<T>): Promise<T | undefined>;
+  /** A value of another form, which the reader counts as absent. */
+  malformed(): undefined;
+};
+
+/** A trace is written after its message is sent and read before an answer: neither waits for a Redis that is not well. */
+const ANSWER_MS = 200;
+
+export function createTypedKeys(link: PendingLink, onMalformed: () => void): TypedKeys {
+  return {
+    ask: (key, command) =>
+      link.ask(async (client) => {
+        try {
+          return await command(client);
+        } catch (error) {
+          if (!(error instanceof Error) || !error.message.includes('WRONGTYPE')) throw error;
+          onMalformed();
+          await client.del(key);
+          return command(client);
+        }
+      }, ANSWER_MS),
+    malformed: () => void onMalformed() as undefined,
+  };
+}
