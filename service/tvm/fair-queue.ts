@@ -25,6 +25,8 @@ export type FairQueue<T> = {
 /** A run that has a thread. */
 export type Run<T> = {
   readonly entry: T;
+  /** Length of the payer's runs, in milliseconds. */
+  readonly expectedMs: number;
   /** Charges the run. Further calls do nothing. @param usedMs thread time that the run took */
   end(usedMs: number): void;
 };
@@ -143,6 +145,7 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
     caller.running++;
     return {
       entry,
+      expectedMs,
       end(usedMs) {
         if (!payer.starts.delete(started)) return;
         caller.running--;

@@ -47,7 +47,7 @@ const HEAP_MEGABYTES = 256;
 /** Threads that died one after another before they were ready; then the emulator cannot be started here at all. */
 const FAILED_STARTS_MAX = 3;
 
-/** A run that nobody waits for any more may take this long in all: most runs end before, and to end a thread costs as much as to start one. */
+/** Most runs end before; a longer one is ended when nobody waits for it. To end a thread costs as much as to start one. */
 const UNWANTED_MS = 100;
 
 /** While a thread is free and no run may have it, the queue is asked again this often. */
@@ -148,15 +148,17 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
   }
 
   function dispatch(): void {
-    for (const thread of threads) {
-      if (!thread.ready || thread.run !== undefined) continue;
-      if ([...threads].filter(({ run }) => run !== undefined).length >= workers) return;
-      const run = queue.start([...threads].filter(({ ready }) => ready).length);
+    const started = [...threads].filter(({ ready }) => ready);
+    const idle = started.filter(({ run }) => run === undefined);
+    for (let busy = started.length - idle.length; idle.length > 0; busy++) {
+      if (busy >= workers) return;
+      const run = queue.start(started.length);
       if (run === undefined) {
         lookAgain();
         break;
       }
-      give(thread, run);
+      // A thread that is soon ended is the youngest one, so that short runs keep the thread whose code is warm.
+      give((run.expectedMs > UNWANTED_MS ? idle.pop() : idle.shift())!, run);
     }
     if (queue.length > 0 && threads.size < workers) start('work');
   }
