@@ -1,7 +1,10 @@
 import { Agent, request } from 'node:http';
 
-/** Clients within their limit, in a process of their own: for each message, a number of milliseconds, asks so long at an even pace and tells the latencies. */
-const [url = '', key = '', rate = '0'] = process.argv.slice(2);
+/**
+ * Clients within their limit, in a process of their own: for each message, a number of milliseconds, asks so long at an even pace and tells the latencies. With
+ * `any` behind the rate, a refusal or no answer is a latency too; without it either ends the process.
+ */
+const [url = '', key = '', rate = '0', taken = 'good'] = process.argv.slice(2);
 
 const agent = new Agent({ keepAlive: true });
 
@@ -11,11 +14,14 @@ function latencyMs(): Promise<number> {
     const sent = request(url, { agent, headers: { 'x-api-key': key } }, (answer) => {
       answer.resume();
       answer.on('end', () => {
-        if (answer.statusCode === 200) resolve(performance.now() - startedMs);
+        if (answer.statusCode === 200 || taken === 'any') resolve(performance.now() - startedMs);
         else reject(new Error(`one of the others got ${answer.statusCode}`));
       });
     });
-    sent.on('error', reject);
+    sent.on('error', (error) => {
+      if (taken === 'any') resolve(performance.now() - startedMs);
+      else reject(error);
+    });
     sent.end();
   });
 }

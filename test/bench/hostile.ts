@@ -1,0 +1,112 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import type { Bench, BenchResult } from './bench.ts';
+import { quantile, wantedOf } from './bench.ts';
+import { hostileInputs, type HostileInput } from './hostile/inputs.ts';
+import { openScene, type Scene } from './hostile/scene.ts';
+
+/** Longest delay of another caller, on a quiet machine. */
+const LONGEST_MS_GOAL = 50;
+
+/** Requests a second of the other caller, at an even pace whatever its answers do. */
+const othersPerSecond = 100;
+const turnMs = 3000;
+
+/** Turns with and without the hostile caller, one after the other, so that both see the machine in the same state. */
+const rounds = 4;
+
+/** Requests of the hostile caller that wait for an answer at once. */
+const hostileAtOnce = 2;
+
+/** A request of the hostile caller is given up after this time. */
+const givenUpMs = 30_000;
+
+export const bench: Bench = {
+  about: `delays of a caller beside another one that sends hostile inputs, and without: [--only ${hostileInputs.map(({ name }) => `"${name}"`).join(' ')}]`,
+  async run(options) {
+    const names = wantedOf(
+      options,
+      hostileInputs.map(({ name }) => name),
+    );
+    const inputs = hostileInputs.filter(({ name }) => names.includes(name));
+    const scene = await openScene(inputs);
+    const { url, key } = scene.service;
+    const args = [`${url}/api/v2/getMasterchainInfo`, key, `${othersPerSecond}`, 'any'];
+    const others = fork(join(import.meta.dirname, 'limits/others.ts'), args);
+    try {
+      // The first turn is for what is compiled and connected.
+      await turnOf(others);
+      const results: BenchResult[] = [];
+      for (const input of inputs) results.push(...(await measure(input, scene, others)));
+      return results;
+    } finally {
+      others.disconnect();
+      await scene.close();
+    }
+  },
+};
+
+async function measure(input: HostileInput, scene: Scene, others: ChildProcess): Promise<BenchResult[]> {
+  const [calm, beside]: [number[], number[]] = [[], []];
+  const answers = new Map<string, number>();
+  for (let round = 0; round < rounds; round++) {
+    calm.push(...(await turnOf(others)));
+    const attack = startAttack(input, scene, answers);
+    beside.push(...(await turnOf(others)));
+    await attack.stop();
+  }
+  const seen = [...answers].map(([answer, count]) => `${count} x ${answer}`).join(', ');
+  const figure = (name: string, of: (latencies: readonly number[]) => number): BenchResult => ({
+    name: `${input.name}: ${name}`,
+    value: of(beside),
+    unit: 'ms',
+    baseline: { name: 'without it', value: of(calm) },
+  });
+  const longest = figure(`longest (hostile answers: ${seen})`, (latencies) => Math.max(...latencies));
+  return [
+    figure('p50', (latencies) => quantile(latencies, 0.5)),
+    figure('p99', (latencies) => quantile(latencies, 0.99)),
+    { ...longest, goal: `<= ${LONGEST_MS_GOAL} ms`, met: longest.value <= LONGEST_MS_GOAL },
+  ];
+}
+
+async function turnOf(others: ChildProcess): Promise<number[]> {
+  others.send(turnMs);
+  const [latencies] = (await once(others, 'message')) as [number[]];
+  return latencies;
+}
+
+/** Sends the input again and again until it is stopped, which waits for the answers under way. */
+function startAttack(input: HostileInput, scene: Scene, answers: Map<string, number>): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const send = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const answer = await answerOf(scene, input);
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    }
+  };
+  const sending = Array.from({ length: hostileAtOnce }, send);
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(sending);
+    },
+  };
+}
+
+/** The status of an answer, or that there was none. */
+async function answerOf({ service, requestOf }: Scene, input: HostileInput): Promise<string> {
+  const { path, body } = requestOf(input);
+  const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(givenUpMs);
+  const sent = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+  try {
+    const response = await fetch(`${service.url}${path}`, { ...sent, signal });
+    await response.arrayBuffer();
+    return `${response.status}`;
+  } catch {
+    return 'no answer';
+  }
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Cell } from '@ton/core';
+import { Client } from 'pg';
+
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+
+import { orderWithSharedMembers, type HostileInput, type HostileRequest } from './inputs.ts';
+
+/** A private network with its index and API, in which hostile contracts are in place. */
+export type Scene = {
+  readonly service: ServiceProcess;
+  /** Requests of the input, one after another. */
+  readonly requestOf: (input: HostileInput) => HostileRequest;
+  close(): Promise<void>;
+};
+
+/** Orders that share the members, beside the demonstration's. */
+const orders = 8;
+
+/** The index has the demonstration's order within this time, even on a busy machine. */
+const indexedWithinMs = 120_000;
+
+export async function openScene(inputs: readonly HostileInput[]): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-hostile-'));
+  const service = await startService(['--index', '--data', folder]);
+  const close = async (): Promise<void> => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    for (const { name, code } of inputs) if (code !== undefined) await putCode(service, addressOf(name), code);
+    const multisig = await putOrders(readFileSync(join(folder, 'postgres/url'), 'utf8'));
+    return {
+      service,
+      requestOf({ name, request }) {
+        const { path, body } = request(addressOf(name));
+        const filter = path.includes('multisig/orders') ? `&multisig_address=${multisig}` : '';
+        return { path: `${path}${filter}`, ...(body !== undefined && { body }) };
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function addressOf(name: string): string {
+  return `0:${createHash('sha256').update(name).digest('hex')}`;
+}
+
+async function putCode(service: ServiceProcess, address: string, code: Cell): Promise<void> {
+  const bag = (cell: Cell): string => cell.toBoc().toString('base64');
+  await dev(service, 'dev_setBalance', { address, balance: '1000000000000' });
+  await dev(service, 'dev_setCode', { address, code: bag(code) });
+  await dev(service, 'dev_setData', { address, data: bag(Cell.EMPTY) });
+}
+
+async function dev({ internalUrl }: ServiceProcess, method: string, params: object): Promise<void> {
+  const response = await fetch(`${internalUrl}/dev`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = (await response.json()) as { error?: unknown };
+  if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+}
+
+/** Makes the demonstration's order, and copies of it, orders of shared members. @returns the multisig, raw */
+async function putOrders(url: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const deadlineMs = performance.now() + indexedWithinMs;
+    for (;;) {
+      const { rows } = await client.query<{ multisig: Buffer }>('SELECT multisig FROM ton.multisig_orders');
+      const [row] = rows;
+      if (row !== undefined) {
+        await client.query('UPDATE ton.multisig_orders SET order_boc = $1', [orderWithSharedMembers().toBoc()]);
+        await client.query(copies, [orders]);
+        return `${row.multisig[0]! - 128}:${row.multisig.toString('hex', 1)}`;
+      }
+      if (performance.now() > deadlineMs) throw new Error('the index has no order of a multisig');
+      await sleep(500);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+const columns = `multisig, order_seqno, threshold, sent_for_execution, approvals_mask, approvals_num, expiration_date, order_boc, signers, last_trans_lt,
+  code_hash, data_hash`;
+const copies = `INSERT INTO ton.multisig_orders (address, ${columns})
+  SELECT '\\x80'::bytea || sha256(address || convert_to(n::text, 'UTF8')), ${columns} FROM ton.multisig_orders, generate_series(1, $1::int) AS n`;
