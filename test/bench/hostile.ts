@@ -6,9 +6,13 @@ import type { Bench, BenchResult } from './bench.ts';
 import { quantile, wantedOf } from './bench.ts';
 import { hostileInputs, type HostileInput } from './hostile/inputs.ts';
 import { openScene, type Scene } from './hostile/scene.ts';
+import { measureVmShares, type VmShares } from './hostile/vm-shares.ts';
 
 /** Longest delay of another caller, on a quiet machine. */
 const LONGEST_MS_GOAL = 50;
+
+/** The median of an honest get-method, in medians of one alone. */
+const SHARE_GOAL = 2;
 
 /** Requests a second of the other caller, at an even pace whatever its answers do. */
 const othersPerSecond = 100;
@@ -23,30 +27,47 @@ const hostileAtOnce = 2;
 /** A request of the hostile caller is given up after this time. */
 const givenUpMs = 30_000;
 
+const loops = 'looping addresses';
+const parts = [...hostileInputs.map(({ name }) => name), loops];
+
 export const bench: Bench = {
-  about: `delays of a caller beside another one that sends hostile inputs, and without: [--only ${hostileInputs.map(({ name }) => `"${name}"`).join(' ')}]`,
+  about: `delays of a caller beside another one that sends hostile inputs, and without: [--only ${parts.map((name) => `"${name}"`).join(' ')}]`,
   async run(options) {
-    const names = wantedOf(
-      options,
-      hostileInputs.map(({ name }) => name),
-    );
+    const names = wantedOf(options, parts);
     const inputs = hostileInputs.filter(({ name }) => names.includes(name));
-    const scene = await openScene(inputs);
-    const { url, key } = scene.service;
-    const args = [`${url}/api/v2/getMasterchainInfo`, key, `${othersPerSecond}`, 'any'];
-    const others = fork(join(import.meta.dirname, 'limits/others.ts'), args);
-    try {
-      // The first turn is for what is compiled and connected.
-      await turnOf(others);
-      const results: BenchResult[] = [];
-      for (const input of inputs) results.push(...(await measure(input, scene, others)));
-      return results;
-    } finally {
-      others.disconnect();
-      await scene.close();
-    }
+    const shares = names.includes(loops) ? sharesOf(await measureVmShares()) : [];
+    return [...(inputs.length > 0 ? await measureInputs(inputs) : []), ...shares];
   },
 };
+
+async function measureInputs(inputs: readonly HostileInput[]): Promise<BenchResult[]> {
+  const scene = await openScene(inputs);
+  const { url, key } = scene.service;
+  const args = [`${url}/api/v2/getMasterchainInfo`, key, `${othersPerSecond}`, 'any'];
+  const others = fork(join(import.meta.dirname, 'limits/others.ts'), args);
+  try {
+    // The first turn is for what is compiled and connected.
+    await turnOf(others);
+    const results: BenchResult[] = [];
+    for (const input of inputs) results.push(...(await measure(input, scene, others)));
+    return results;
+  } finally {
+    others.disconnect();
+    await scene.close();
+  }
+}
+
+function sharesOf({ alone, ...beside }: VmShares): BenchResult[] {
+  return Object.entries(beside).map(([name, value]) => ({
+    name: `get-method of a key beside ${name.replace('beside', '')} addresses whose get-methods loop, p50`,
+    value,
+    unit: 'ms',
+    baseline: { name: 'alone', value: alone },
+    ratio: alone / value,
+    goal: `<= ${SHARE_GOAL}x of alone`,
+    met: value <= SHARE_GOAL * alone,
+  }));
+}
 
 async function measure(input: HostileInput, scene: Scene, others: ChildProcess): Promise<BenchResult[]> {
   const [calm, beside]: [number[], number[]] = [[], []];

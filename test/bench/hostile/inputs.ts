@@ -3,6 +3,8 @@ import { beginCell, type Cell } from '@ton/core';
 import { silentCode } from '#test/support/scripted-contract.ts';
 import { sharedDictionary } from '#test/service/decode/shared-cells.ts';
 
+import { endless } from './vm-shares.ts';
+
 /** A request of a caller that makes the service work; `body` makes it a POST. */
 export type HostileRequest = { readonly path: string; readonly body?: unknown };
 
@@ -51,9 +53,6 @@ function claimWithSharedJettons(): Cell {
 
 /** `library_cell#02 hash:bits256`, as a slice: no bag of an ordinary cell. */
 const exoticSlice = 'te6cckEBAQEAIwAIQgIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAwOZXDzeg=';
-
-/** `PUSHCONT { NOP } AGAIN`. */
-const endless = beginCell().storeUint(0x9100ea, 24).endCell();
 
 /** `DROP; PUSHNULL`, then 8,000 times `PUSHINT 1; SWAP; 2 TUPLE`: a list. */
 const longList = beginCell().storeBuffer(Buffer.from('306d811f409471016f02e4', 'hex')).endCell();

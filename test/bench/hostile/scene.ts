@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Cell } from '@ton/core';
 import { Client } from 'pg';
 
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
+import { putCode } from './contracts.ts';
 import { orderWithSharedMembers, type HostileInput, type HostileRequest } from './inputs.ts';
 
 /** A private network with its index and API, in which hostile contracts are in place. */
@@ -52,23 +52,6 @@ export async function openScene(inputs: readonly HostileInput[]): Promise<Scene>
 
 function addressOf(name: string): string {
   return `0:${createHash('sha256').update(name).digest('hex')}`;
-}
-
-async function putCode(service: ServiceProcess, address: string, code: Cell): Promise<void> {
-  const bag = (cell: Cell): string => cell.toBoc().toString('base64');
-  await dev(service, 'dev_setBalance', { address, balance: '1000000000000' });
-  await dev(service, 'dev_setCode', { address, code: bag(code) });
-  await dev(service, 'dev_setData', { address, data: bag(Cell.EMPTY) });
-}
-
-async function dev({ internalUrl }: ServiceProcess, method: string, params: object): Promise<void> {
-  const response = await fetch(`${internalUrl}/dev`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const answer = (await response.json()) as { error?: unknown };
-  if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
 }
 
 /** Makes the demonstration's order, and copies of it, orders of shared members. @returns the multisig, raw */

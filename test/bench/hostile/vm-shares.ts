@@ -1,10 +1,11 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { beginCell, Cell } from '@ton/core';
+import { beginCell } from '@ton/core';
 
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { median } from '../bench.ts';
+import { putCode } from './contracts.ts';
 
 /** Medians of an honest key's get-method in milliseconds: alone, and beside so many anonymous addresses that loop. */
 export type VmShares = {
@@ -15,10 +16,10 @@ export type VmShares = {
 };
 
 /** `PUSHCONT { NOP } AGAIN`: runs until its gas or its time is over. */
-const endless = '9100ea';
+export const endless = beginCell().storeUint(0x9100ea, 24).endCell();
 
 /** `PUSHINT 1`. */
-const quick = '71';
+const quick = beginCell().storeUint(0x71, 8).endCell();
 
 const loopAccount = `0:${'11'.repeat(32)}`;
 const quickAccount = `0:${'22'.repeat(32)}`;
@@ -52,24 +53,6 @@ export async function measureVmShares(measureMs = 10_000): Promise<VmShares> {
   } finally {
     await service.stop();
   }
-}
-
-async function putCode(service: ServiceProcess, address: string, code: string): Promise<void> {
-  const cell = beginCell().storeBuffer(Buffer.from(code, 'hex')).endCell();
-  const [balance, data] = ['1000000000000', Cell.EMPTY.toBoc().toString('base64')];
-  await dev(service, 'dev_setBalance', { address, balance });
-  await dev(service, 'dev_setCode', { address, code: cell.toBoc().toString('base64') });
-  await dev(service, 'dev_setData', { address, data });
-}
-
-async function dev(service: ServiceProcess, method: string, params: object): Promise<void> {
-  const response = await fetch(`${service.internalUrl}/dev`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const answer = (await response.json()) as { error?: unknown };
-  if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
 }
 
 /** Median of an unlimited key's requests, each with an argument of its own, so that none is answered from a cache. */
