@@ -4,9 +4,10 @@ import type { ServiceProcess } from '#test/support/service-process.ts';
 
 const balance = '1000000000000';
 
+const bag = (cell: Cell): string => cell.toBoc().toString('base64');
+
 /** Puts a contract without data at a raw address of the private network. */
 export async function putCode(service: ServiceProcess, address: string, code: Cell): Promise<void> {
-  const bag = (cell: Cell): string => cell.toBoc().toString('base64');
   await dev(service, 'dev_setBalance', { address, balance });
   await dev(service, 'dev_setCode', { address, code: bag(code) });
   await dev(service, 'dev_setData', { address, data: bag(Cell.EMPTY) });
