@@ -1,7 +1,7 @@
 import { beginCell, type Cell } from '@ton/core';
 
 import { silentCode } from '#test/support/scripted-contract.ts';
-import { sharedDictionary } from '#test/service/decode/shared-cells.ts';
+import { sharedDictionary } from '#test/support/shared-cells.ts';
 
 import { endless } from './vm-shares.ts';
 
