@@ -180,19 +180,27 @@ function traceOf(written: Written): PendingTrace {
   };
 }
 
-/** Reads all that is shown of a trace. @throws where a part of it cannot be read */
 function isWhole(trace: PendingTrace): boolean {
   const { key, messageHash, rootHash, sentUnixMs, sinceUtime, version, left, accounts, actions } = trace;
-  readExternalMessage(trace.message);
-  for (const { boc } of trace.transactions) {
-    const table = parseBoc(boc);
-    readTransaction(table, table.roots[0]!);
-  }
   return (
     [key, messageHash, rootHash].every(({ length }) => length === 32) &&
     [sentUnixMs, sinceUtime, version, left].every((number) => Number.isSafeInteger(number) && number >= 0) &&
     [...accounts, ...actions.flatMap((action) => action.accounts)].every((account) => ACCOUNT.test(account))
   );
+}
+
+/** True where the message and every transaction can be read: whoever shows a trace or runs it again reads them. */
+export function isReadable({ message, transactions }: PendingTrace): boolean {
+  try {
+    readExternalMessage(message);
+    for (const { boc } of transactions) {
+      const table = parseBoc(boc);
+      readTransaction(table, table.roots[0]!);
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `workchain:hex`. */

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { placesOf, readTrace, TRACE_FORM, writeTrace } from './pending-trace.ts';
+import { isReadable, placesOf, readTrace, TRACE_FORM, writeTrace } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import type { TypedKeys } from './typed-keys.ts';
 
@@ -93,7 +93,8 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, keys:
       const text = (await keys.ask(traceKey(key), (client) => client.get(traceKey(key)))) ?? undefined;
       if (text === undefined) return undefined;
       const trace = readTrace(text);
-      return trace !== undefined && hex(trace.key) === key ? trace : keys.malformed();
+      const isOfKey = trace !== undefined && hex(trace.key) === key && isReadable(trace);
+      return isOfKey ? trace : keys.malformed();
     },
   };
 }
