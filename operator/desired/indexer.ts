@@ -83,15 +83,15 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
 const keyLength = 8;
 
 /**
- * What a migration is of besides the schema's version: the database, and the image where it is not the release's, of which the operator cannot tell what schema it
+ * What a migration is of besides the schema's version: the database and its authorities, and the image where it is not the release's, of which the operator cannot tell what schema it
  * needs. A restart migrates again: a person may have put another database behind the same Secret.
  */
 export function migrationKey(tonApi: TonApi): string {
   const { image, postgres } = tonApi.spec;
   const { repository, tag, digest } = image ?? {};
-  const { secretRef } = postgres ?? {};
+  const { secretRef, caBundle } = postgres ?? {};
   const restart = annotationOf(tonApi, 'restart');
-  return contentHash({ repository, tag, digest, secretRef, restart }).slice(0, keyLength);
+  return contentHash({ repository, tag, digest, secretRef, caBundle, restart }).slice(0, keyLength);
 }
 
 /** True when a migration has done what is wanted. A newer schema serves older releases: it is widened first, narrowed last. */

@@ -11,6 +11,9 @@ export type Mounts = {
 
 const root = '/etc/tonplane';
 
+/** File with certificates of authorities in the folder of each bundle. */
+const caFile = 'ca.crt';
+
 /** Where the service keeps verified key blocks; gone with the pod. */
 const dataPath = '/var/lib/tonplane';
 
@@ -89,12 +92,13 @@ export function mountsDatabase(template: object): boolean {
 export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
   const { postgres } = tonApi.spec;
   if (postgres === undefined) return nothing;
-  const { secretRef, readOnlySecretRef } = postgres;
+  const { secretRef, readOnlySecretRef, caBundle } = postgres;
   return joined([
     secretFile(databaseVolume, secretRef, '--postgres-file', 'uri'),
     readOnly && readOnlySecretRef !== undefined
       ? secretFile('postgres-replica', readOnlySecretRef, '--postgres-replica-file', 'uri')
       : nothing,
+    caMounts('postgres-ca', caBundle, '--postgres-ca-file'),
   ]);
 }
 
@@ -119,6 +123,17 @@ export function joined(all: readonly Mounts[]): Mounts {
 }
 
 const nothing: Mounts = { volumes: [], volumeMounts: [], args: [] };
+
+type CaBundle = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBundle']>;
+
+/** Certificates of authorities as a file, from a Secret or a ConfigMap. */
+function caMounts(name: string, bundle: CaBundle | undefined, option: string): Mounts {
+  if (bundle?.secretRef !== undefined) return secretFile(name, bundle.secretRef, option, caFile);
+  if (bundle?.configMapRef === undefined) return nothing;
+  const { name: configMap, key } = bundle.configMapRef;
+  const source = { configMap: { name: configMap, items: [{ key, path: caFile }] } };
+  return folder(name, source, [option, `${root}/${name}/${caFile}`]);
+}
 
 /** One key of a Secret as a file. The operator sees the Secret's name and key, never its value. */
 function secretFile(

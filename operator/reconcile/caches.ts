@@ -5,6 +5,7 @@ import { optionalKinds, resources, type OptionalKind, type ResourceKind } from '
 import { createWatched, type Watched } from '../kubernetes/watched.ts';
 import { manager } from '../desired/names.ts';
 import type { TonApi, TonApiKey } from '../resource.ts';
+import { namedObjects } from './named-objects.ts';
 
 /** Kinds that children of a TonApi have in every cluster. */
 const childKinds = [
@@ -221,16 +222,8 @@ function isInitial(event: CacheEvent): boolean {
 }
 
 /** `ConfigMap ns/name` and `Secret ns/name` of everything that the spec names. */
-function referencesOf({ metadata, spec }: TonApi): string[] {
-  const { redis } = spec.rateLimits;
-  const named = [
-    ...(spec.liteServerConfigRef === undefined ? [] : [spec.liteServerConfigRef]),
-    ...[redis.secretRef, spec.postgres?.secretRef, spec.postgres?.readOnlySecretRef].flatMap((reference) =>
-      reference === undefined ? [] : [{ kind: 'Secret', name: reference.name }],
-    ),
-    ...(spec.exposure?.tlsSecretName === undefined ? [] : [{ kind: 'Secret', name: spec.exposure.tlsSecretName }]),
-  ];
-  return named.map(({ kind, name }) => `${kind} ${metadata.namespace}/${name}`);
+function referencesOf(tonApi: TonApi): string[] {
+  return namedObjects(tonApi).map(({ kind, name }) => `${kind} ${tonApi.metadata.namespace}/${name}`);
 }
 
 /** The TonApi that a key points at. */

@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resources, type OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import type { Caches } from './caches.ts';
+import { namedObjects } from './named-objects.ts';
 
 /** An object that the spec names, and what is wrong with it; `problem` undefined: nothing is. */
 export type NamedReference = {
@@ -50,22 +51,13 @@ export function createReferencedTexts({ client }: { readonly client: KubernetesC
 }
 
 /** Everything that the spec names, with what is missing. A key inside a Secret is not looked for: its values are not ours to read. */
-export function namedReferences({ metadata, spec }: TonApi, caches: Pick<Caches, 'reference'>): NamedReference[] {
-  const { redis } = spec.rateLimits;
-  const secrets = [
-    redis.secretRef?.name,
-    spec.postgres?.secretRef.name,
-    spec.postgres?.readOnlySecretRef?.name,
-    spec.exposure?.tlsSecretName,
-    spec.liteServerConfigRef?.kind === 'Secret' ? spec.liteServerConfigRef.name : undefined,
-  ].filter((name) => name !== undefined);
-  const maps = spec.liteServerConfigRef?.kind === 'ConfigMap' ? [spec.liteServerConfigRef.name] : [];
-  const look = (kind: 'ConfigMap' | 'Secret', name: string): NamedReference => {
-    if (caches.reference(kind, `${metadata.namespace}/${name}`) !== undefined) return { kind, name };
-    const message = `${kind} ${name} is not there; make it in namespace ${metadata.namespace}`;
+export function namedReferences(tonApi: TonApi, caches: Pick<Caches, 'reference'>): NamedReference[] {
+  const { namespace } = tonApi.metadata;
+  return namedObjects(tonApi).map(({ kind, name }) => {
+    if (caches.reference(kind, `${namespace}/${name}`) !== undefined) return { kind, name };
+    const message = `${kind} ${name} is not there; make it in namespace ${namespace}`;
     return { kind, name, problem: { reason: `${kind}NotFound`, message } };
-  };
-  return [...[...new Set(secrets)].map((name) => look('Secret', name)), ...maps.map((name) => look('ConfigMap', name))];
+  });
 }
 
 /** The APIs that the optional kinds belong to. */

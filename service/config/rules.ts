@@ -39,6 +39,19 @@ function rule(
   };
 }
 
+function caBundleRule(scope: string): Rule {
+  return rule(
+    scope,
+    'has(self.secretRef) != has(self.configMapRef)',
+    [],
+    ({ secretRef, configMapRef }: NonNullable<NonNullable<Spec['postgres']>['caBundle']>) => [
+      (secretRef === undefined) === (configMapRef === undefined),
+      '',
+      `expected exactly one of secretRef, configMapRef, got ${secretRef === undefined ? 'neither' : 'both'}`,
+    ],
+  );
+}
+
 /** Every rule of the TonApi that speaks of one state; those about a change (`oldSelf`) have nothing to compare with here. */
 export const rules: readonly Rule[] = [
   rule('', 'size(self.metadata.name) <= 40', ['metadata'], ({ metadata }: TonApi) => {
@@ -155,6 +168,7 @@ export const rules: readonly Rule[] = [
       `expected exactly one of secretRef, embedded: true, got ${embedded ? 'both' : 'neither'}`,
     ],
   ),
+  caBundleRule('spec.postgres.caBundle'),
   rule(
     'spec.indexer',
     "self.mode == 'Partitioned' || self.partitions == 1",

@@ -26,6 +26,8 @@ export type Arguments = {
   /** Files that hold them, as mounted from Secrets; followed while the process runs. */
   readonly postgresFile: string | undefined;
   readonly postgresReplicaFile: string | undefined;
+  /** File with the authorities of the certificates of both; followed too. */
+  readonly postgresCaFile: string | undefined;
   /** `dev` indexes its network. */
   readonly index: boolean;
   /** Folder of a node's archive packages, which an indexer reads the past from first. */
@@ -77,6 +79,7 @@ const options = {
   'postgres-url': { type: 'string' },
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
+  'postgres-ca-file': { type: 'string' },
   index: { type: 'boolean' },
   archive: { type: 'string' },
   'start-seqno': { type: 'string' },
@@ -139,6 +142,8 @@ Over lite servers of a real network, one of:
   --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
   --postgres-file FILE, --postgres-replica-file FILE
                         that hold the URI, and that of a replica to read from, as mounted from Secrets
+  --postgres-ca-file FILE
+                        PEM certificates of the authorities that sign the certificate of Postgres
   --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
   --log-level LEVEL     debug, info, warn or error
 
@@ -183,6 +188,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresUrl: postgresUrl(values['postgres-url']),
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
+    postgresCaFile: values['postgres-ca-file'],
     index: values.index ?? true,
     archive: values.archive,
     startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),

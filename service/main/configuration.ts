@@ -5,13 +5,15 @@ import {
   hotConfig,
   hotHashOfManifest,
   secretsOfManifest,
+  type CaBundle,
   type ProcessSettings,
 } from '../config.ts';
 import { redisUrlProblem } from '../limits/redis/connection.ts';
+import { caBundleProblem } from '../tls/ca-bundle.ts';
 import type { Arguments } from './arguments.ts';
 import { StartError } from './errors.ts';
 import { readNamedFile } from './files.ts';
-import { postgresUrlProblem } from './postgres-url.ts';
+import { postgresTlsProblem, postgresUrlProblem } from './postgres-url.ts';
 import type { Loaded } from './hot-reload.ts';
 
 /** What the command line and the environment say besides the network: the same for every role. */
@@ -43,7 +45,8 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
   if (args.manifest !== undefined) {
     const text = readNamedFile('--manifest', args.manifest);
     const secrets = secretsOfManifest(text);
-    return {
+    const postgresCa = authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
+    return checkedTls({
       config: configFromManifest(text, { ...settings, globalConfig }),
       hash: hotHashOfManifest(text),
       redisUrl: given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl),
@@ -51,17 +54,19 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       postgresReplicaUrl:
         given.postgresReplicaUrl ??
         checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),
-    };
+      postgresCa,
+    });
   }
   const database = given.postgresUrl !== undefined;
   const config = configFromGlobalConfig(globalConfig ?? '', args.network ?? 'custom', { ...settings, database });
-  return { config, hash: canonicalHash(hotConfig(config)), ...given };
+  return checkedTls({ config, hash: canonicalHash(hotConfig(config)), ...given });
 }
 
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
-  const { manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile } = args;
-  return [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile].filter((file) => file !== undefined);
+  const { manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
+  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, postgresCaFile];
+  return files.filter((file) => file !== undefined);
 }
 
 /** The Postgres that the command line or the environment names; undefined for none. */
@@ -76,7 +81,44 @@ function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded
     redisUrl: redis ?? variable(redisUrlProblem, 'TONPLANE_REDIS_URL', environment),
     postgresUrl: givenPostgresUrl(args, environment),
     postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
+    postgresCa: givenPostgresCa(args),
   };
+}
+
+/** The authorities of Postgres that the command line names; undefined for none. */
+export function givenPostgresCa(args: Arguments): string | undefined {
+  return authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', undefined);
+}
+
+/**
+ * Certificates in PEM: of the named file, else of the source that the manifest names in its own file.
+ *
+ * @throws StartError for a field whose certificates are nowhere, or a text that is no bundle
+ */
+function authoritiesOf(
+  option: string,
+  path: string | undefined,
+  owner: string,
+  bundle: CaBundle | undefined,
+): string | undefined {
+  const field = `${owner}.caBundle`;
+  if (path !== undefined) return checked(caBundleProblem, `${field} (${option})`, readNamedFile(option, path));
+  if (bundle === undefined) return undefined;
+  if (bundle.text !== undefined) return checked(caBundleProblem, field, bundle.text);
+  throw new StartError({
+    code: 'ca_missing',
+    message: `${field}: expected ${option}, or ${bundle.source} in the manifest's file, got none`,
+    data: { option },
+    retryable: false,
+  });
+}
+
+/** A mode of TLS may need the authorities, which have a source of their own. */
+function checkedTls(loaded: Loaded): Loaded {
+  const problemOf: UrlProblem = (url) => postgresTlsProblem(url, loaded.postgresCa);
+  checked(problemOf, 'spec.postgres.secretRef', loaded.postgresUrl);
+  checked(problemOf, 'spec.postgres.readOnlySecretRef', loaded.postgresReplicaUrl);
+  return loaded;
 }
 
 type UrlProblem = (url: string) => string | undefined;

@@ -9,7 +9,7 @@ import { StoreError } from '../store/errors.ts';
 import { claimIndex } from '../store/indexer-state.ts';
 import { migrate } from '../store/migrate.ts';
 import type { Arguments } from './arguments.ts';
-import { givenPostgresUrl } from './configuration.ts';
+import { givenPostgresCa, givenPostgresUrl } from './configuration.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { StartError } from './errors.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
@@ -18,6 +18,8 @@ import { openStore } from './store.ts';
 /** A Postgres for the index of the dev role. */
 export type DevIndex = {
   readonly url: string;
+  /** Certificates in PEM that the server's must come from. */
+  readonly ca?: string | undefined;
   /** What the welcome says of it. */
   readonly note: string;
   close(): Promise<void>;
@@ -32,7 +34,12 @@ export async function openDevIndex(
   if (!args.index) return undefined;
   const given = givenPostgresUrl(args, environment);
   if (given !== undefined)
-    return { url: given, note: 'index      in the given Postgres', close: async () => undefined };
+    return {
+      url: given,
+      ca: givenPostgresCa(args),
+      note: 'index      in the given Postgres',
+      close: async () => undefined,
+    };
   const bin = postgresBinaries();
   if (bin === undefined) {
     const platform = `${process.platform}-${process.arch}`;
@@ -56,12 +63,12 @@ export async function openDevIndex(
  */
 export async function prepareDevIndex(
   config: ServiceConfig,
-  postgresUrl: string,
+  { url: postgresUrl, ca: postgresCa }: Pick<DevIndex, 'url' | 'ca'>,
   { logger }: { readonly logger: Logger },
 ): Promise<void> {
   const store = openStore(
     config,
-    { postgresUrl },
+    { postgresUrl, postgresCa },
     { logger, register: new Registry(), tracer: trace.getTracer('tonplane') },
   );
   try {

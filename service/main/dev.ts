@@ -45,7 +45,7 @@ export async function startDev(
       stateDir: network.stateDir,
       database,
     });
-    if (database) await prepareDevIndex(config, index.url, { logger });
+    if (database) await prepareDevIndex(config, index, { logger });
     api = await startDevApi(config, { network, index, devKey }, dependencies);
   } catch (error) {
     await Promise.all([network.close(), index?.close()]);
@@ -143,6 +143,7 @@ async function startDevApi(
       ),
       internalHost,
       postgresUrl: index?.url,
+      postgresCa: index?.ca,
       writesIndex: index !== undefined,
       cachePart,
       ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, served) }),

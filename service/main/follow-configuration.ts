@@ -103,8 +103,9 @@ const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
-  const { configHash, redisUrl, postgresUrl, postgresReplicaUrl } = origin;
-  return { config, hash: configHash ?? canonicalHash(hotConfig(config)), redisUrl, postgresUrl, postgresReplicaUrl };
+  const { configHash, redisUrl, postgresUrl, postgresReplicaUrl, postgresCa } = origin;
+  const hash = configHash ?? canonicalHash(hotConfig(config));
+  return { config, hash, redisUrl, postgresUrl, postgresReplicaUrl, postgresCa };
 }
 
 /** Pods must not come back to a Redis all at once. */

@@ -17,6 +17,8 @@ export type Loaded = {
   /** Of the index, and of the replica that it is read from; undefined: the same, or no index. Secrets too. */
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
+  /** Certificates in PEM that those of Postgres must come from; undefined: as the URLs say. */
+  readonly postgresCa: string | undefined;
 };
 
 export type HotReloadOptions = {
@@ -124,8 +126,7 @@ export function createHotReload(
 }
 
 function isChanged(before: Loaded, after: Loaded): boolean {
-  const facts = ({ config, hash, redisUrl, postgresUrl, postgresReplicaUrl }: Loaded): string =>
-    canonicalHash([hash, hotConfig(config), redisUrl, postgresUrl, postgresReplicaUrl]);
+  const facts = ({ config, hash, ...files }: Loaded): string => canonicalHash([hash, hotConfig(config), files]);
   return facts(before) !== facts(after) || changedCold(before.config, after.config).length > 0;
 }
 

@@ -7,8 +7,8 @@ import { createStore, type Store } from '../store/store.ts';
 import { StartError } from './errors.ts';
 import type { Loaded } from './hot-reload.ts';
 
-/** Of the index, and of a replica that it is read from: secrets. */
-export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl'>>;
+/** Of the index, and of a replica that it is read from: secrets. With them the authorities of both. */
+export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresCa'>>;
 
 /**
  * The index of a configuration, not connected yet.
@@ -17,7 +17,7 @@ export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplica
  */
 export function openStore(
   { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
-  { postgresUrl, postgresReplicaUrl }: PostgresUrls,
+  { postgresUrl, postgresReplicaUrl, postgresCa }: PostgresUrls,
   { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): Store {
   if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
@@ -29,6 +29,7 @@ export function openStore(
     {
       url: postgresUrl,
       readUrl: postgresReplicaUrl,
+      ca: postgresCa,
       schema: postgres.schema,
       poolSize: postgres.poolSize,
       // Nobody waits for an answer longer.
@@ -40,9 +41,10 @@ export function openStore(
 
 /** Takes over changed URLs, as after a password was rotated. */
 export function takeUrls(store: Pick<Store, 'setUrls'>, next: PostgresUrls, before: PostgresUrls): void {
-  const { postgresUrl: url, postgresReplicaUrl: readUrl } = next;
-  if (url === undefined || (url === before.postgresUrl && readUrl === before.postgresReplicaUrl)) return;
-  store.setUrls({ url, readUrl });
+  const { postgresUrl: url, postgresReplicaUrl: readUrl, postgresCa: ca } = next;
+  const isSame = url === before.postgresUrl && readUrl === before.postgresReplicaUrl && ca === before.postgresCa;
+  if (url === undefined || isSame) return;
+  store.setUrls({ url, readUrl, ca });
 }
 
 function missing(message: string): StartError {

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 
 import { TonplaneError } from '../error.ts';
+import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
 
 /**
  * - `store_unavailable`: Postgres is away, starting, or in another state that passes: a lock, a full disk, no memory, no connection, read-only
@@ -63,7 +64,17 @@ function storeError(cause: unknown): unknown {
   if (cause instanceof TypeError || cause instanceof RangeError) return cause;
   const state = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   const code = cause instanceof DatabaseError ? storeErrorCodeOf(state ?? '') : 'store_unavailable';
-  return new StoreError(code, cause.message, state === undefined ? {} : { cause: state }, cause);
+  return new StoreError(code, messageOf(cause), state === undefined ? {} : { cause: state }, cause);
+}
+
+function messageOf(cause: Error): string {
+  const untrusted = untrustedCertificate(cause);
+  if (untrusted === undefined) return cause.message;
+  const expected =
+    untrusted === 'chain'
+      ? 'spec.postgres.caBundle (--postgres-ca-file): expected the authority of the certificate of Postgres'
+      : 'spec.postgres.secretRef: expected a host that the certificate of Postgres names, or sslmode=verify-ca';
+  return `${expected}, got: ${cause.message}`;
 }
 
 /** By SQLSTATE or its class, the first two characters (Postgres manual, appendix A). */

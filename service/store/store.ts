@@ -1,19 +1,9 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api';
-import {
-  Client,
-  Pool,
-  types,
-  type ClientBase,
-  type ClientConfig,
-  type CustomTypesConfig,
-  type PoolClient,
-  type QueryConfig,
-  type QueryResult,
-} from 'pg';
+import type { Client, ClientBase, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { byteArrayType, readByteArray } from './byte-arrays.ts';
+import { createConnections, type Connections } from './connections.ts';
 import { isConnectionSpent, StoreError, told } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
 import type { ReadMode } from './queries/reader.ts';
@@ -23,6 +13,8 @@ export type StoreOptions = {
   readonly url: string;
   /** Of a replica that may serve `read`; absent: `url`. */
   readonly readUrl?: string | undefined;
+  /** Certificates in PEM that those of both servers must come from; absent: as the URLs say. */
+  readonly ca?: string | undefined;
   /** Schema that holds the tables: lower-case letters, digits, underscores. */
   readonly schema: string;
   /** Connections to each of the two. */
@@ -31,7 +23,7 @@ export type StoreOptions = {
   readonly statementTimeoutMs: number;
 };
 
-export type StoreUrls = Pick<StoreOptions, 'url' | 'readUrl'>;
+export type StoreUrls = Pick<StoreOptions, 'url' | 'readUrl' | 'ca'>;
 
 export type StoreDependencies = {
   readonly logger: Logger;
@@ -81,38 +73,10 @@ export type Store = {
   close(): Promise<void>;
 };
 
-/** A connection that is not there in this time is told as such. */
-const connectTimeoutMs = 5000;
-
-/** A new connection plans its first query of each table tens of times as long as the next ones: those of a minute's traffic stay. */
-const idleConnectionMs = 60_000;
-
 /** Bound on a look at a table of few rows: it takes milliseconds unless something is wrong. */
 export const lookTimeoutMs = 5000;
 
-/** A transaction whose process is stuck must not hold locks for ever. */
-const idleTransactionTimeoutMs = 60_000;
-
-/** Integers of up to 120 bits and more arrive as text. */
-const columnTypes: CustomTypesConfig = {
-  getTypeParser: (id: number, format?: 'text' | 'binary') =>
-    (format === 'binary' ? undefined : ownParsers.get(id)) ??
-    (types.getTypeParser(id, format ?? 'text') as (text: string) => unknown),
-};
-
-const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
-  [types.builtins.INT8, BigInt],
-  [types.builtins.NUMERIC, numeric],
-  [byteArrayType, readByteArray],
-]);
-
-/** Amounts are whole numbers; what a query averages is not. */
-function numeric(text: string): bigint | number {
-  return /^-?\d+$/.test(text) ? BigInt(text) : Number(text);
-}
-
 export function createStore(options: StoreOptions, { logger, register, tracer, clock }: StoreDependencies): Store {
-  let { url } = options;
   let pools = connectPools(options, options, logger);
   const metrics = createStoreMetrics(register, { connections: () => countConnections(pools) });
   const limitTime = createTimeLimit();
@@ -154,31 +118,22 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
         throw error;
       }
     },
-    async connect() {
-      const client = new Client(connectionOf(url, options));
-      client.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
-      try {
-        await told(client.connect());
-        return client;
-      } catch (error) {
-        await client.end().catch(() => undefined);
-        throw error;
-      }
-    },
+    connect: () => pools.primary.open(),
     setUrls(urls) {
+      const next = connectPools(urls, options, logger);
       void endPools(pools);
-      url = urls.url;
-      pools = connectPools(urls, options, logger);
+      pools = next;
     },
     close: () => endPools(pools),
   };
 }
 
-type Pools = { readonly primary: Pool; readonly replica: Pool };
+type Pools = { readonly primary: Connections; readonly replica: Connections };
 
-function connectPools({ url, readUrl }: StoreUrls, options: StoreOptions, logger: Logger): Pools {
-  const primary = connectPool(url, options, logger);
-  return { primary, replica: readUrl === undefined ? primary : connectPool(readUrl, options, logger) };
+function connectPools({ url, readUrl, ca }: StoreUrls, { schema, poolSize }: StoreOptions, logger: Logger): Pools {
+  const primary = createConnections({ url, ca, schema, poolSize }, logger);
+  const replica = readUrl === undefined ? primary : createConnections({ url: readUrl, ca, schema, poolSize }, logger);
+  return { primary, replica };
 }
 
 /** Resolves when the last call under way has given its connection back. */
@@ -186,44 +141,15 @@ async function endPools({ primary, replica }: Pools): Promise<void> {
   await Promise.all([...new Set([primary, replica])].map((pool) => pool.end()));
 }
 
-/**
- * `options` of the start packet, so that a connection is never without them; those of the URI stay. What is read are pages cut from indexes: a worker
- * beside takes longer to start than they take.
- */
-function connectionOf(uri: string, { schema }: StoreOptions): ClientConfig {
-  const url = URL.canParse(uri) ? new URL(uri) : undefined;
-  const given = url?.searchParams.get('options') ?? '';
-  // `pg` would let those of the URI replace ours.
-  url?.searchParams.delete('options');
-  return {
-    connectionString: url?.href ?? uri,
-    options: [
-      given,
-      `-c search_path=${schema}`,
-      `-c idle_in_transaction_session_timeout=${idleTransactionTimeoutMs}`,
-      '-c max_parallel_workers_per_gather=0',
-    ]
-      .join(' ')
-      .trim(),
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: 'tonplane',
-    keepAlive: true,
-    types: columnTypes,
-  };
-}
-
-/** The pool hangs the connection on its errors, with all that was asked there. */
-function bare(error: Error): Error {
-  return Object.assign(error, { client: undefined });
-}
-
-function connectPool(url: string, options: StoreOptions, logger: Logger): Pool {
-  const pool = new Pool({ ...connectionOf(url, options), max: options.poolSize, idleTimeoutMillis: idleConnectionMs });
-  // Of an idle connection: the next call opens another.
-  pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
-  // It may be lost in the packet that opens it, before whoever asked for it can listen: what it is asked then fails, and nothing else may.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
+function countConnections({ primary, replica }: Pools): { busy: number; idle: number; waiting: number } {
+  const all = { busy: 0, idle: 0, waiting: 0 };
+  for (const pool of new Set([primary, replica])) {
+    const { total, idle, waiting } = pool.counts();
+    all.busy += total - idle;
+    all.idle += idle;
+    all.waiting += waiting;
+  }
+  return all;
 }
 
 /** A query that waits longer for a lock ends: it holds a connection that queries of other tables need. */
@@ -241,8 +167,8 @@ function createTimeLimit() {
 }
 
 /** A connection on which anything failed but a statement does not go back into the pool. */
-async function borrowed<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await told(pool.connect());
+async function borrowed<T>(pool: Connections, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.borrow();
   let isBroken = false;
   const onError = (): void => {
     isBroken = true;
@@ -293,14 +219,4 @@ function startReadSpan(tracer: Tracer, parent: Span | undefined, sql: string): S
   const context = parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent);
   const span = tracer.startSpan('store.read', { kind: SpanKind.CLIENT }, context);
   return span.isRecording() ? span.setAttributes({ 'db.system.name': 'postgresql', 'db.query.text': sql }) : span;
-}
-
-function countConnections({ primary, replica }: Pools): { busy: number; idle: number; waiting: number } {
-  const counts = { busy: 0, idle: 0, waiting: 0 };
-  for (const { totalCount, idleCount, waitingCount } of new Set([primary, replica])) {
-    counts.busy += totalCount - idleCount;
-    counts.idle += idleCount;
-    counts.waiting += waitingCount;
-  }
-  return counts;
 }

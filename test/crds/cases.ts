@@ -212,6 +212,12 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ postgres }),
     refused: set({ postgres: { ...postgres, schema: 'other' } }),
   },
+  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
+    message: 'set exactly one of secretRef, configMapRef',
+    field: 'spec.postgres.caBundle',
+    accepted: set({ postgres: { ...postgres, caBundle: { configMapRef: { name: 'ca' } } } }),
+    refused: set({ postgres: { ...postgres, caBundle } }),
+  })),
   {
     message: 'partitions needs mode Partitioned',
     field: 'spec.indexer.partitions',

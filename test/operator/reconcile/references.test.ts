@@ -41,8 +41,9 @@ describe('references', () => {
       'Secret redis',
       'Secret postgres',
       'Secret postgres-replica',
+      'Secret postgres-ca',
     ]);
-    expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual(['SecretNotFound']);
-    expect(found.at(-1)?.problem?.message).toContain('Secret postgres-replica is not there; make it in namespace');
+    expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual(['SecretNotFound', 'SecretNotFound']);
+    expect(found[2]?.problem?.message).toContain('Secret postgres-replica is not there; make it in namespace');
   });
 });

@@ -8,7 +8,12 @@ import { rules } from '#service/config/rules.ts';
 import { fieldsOf, pathsOf, sample, schemaOf } from './definitions.ts';
 
 /** Fields that go with another choice than the full sample's: its lite servers are inline, and it is reached by an HTTPRoute. */
-const insteadOf = ['spec.liteServerConfigRef', 'spec.exposure.ingressClassName', 'spec.exposure.tlsSecretName'];
+const insteadOf = [
+  'spec.liteServerConfigRef',
+  'spec.exposure.ingressClassName',
+  'spec.exposure.tlsSecretName',
+  'spec.postgres.caBundle.configMapRef',
+];
 
 const projectRoot = resolve(import.meta.dirname, '../../..');
 

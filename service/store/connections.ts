@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+
+import { Client, Pool, types, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg';
+import type { Logger } from 'pino';
+
+import { byteArrayType, readByteArray } from './byte-arrays.ts';
+import { StoreError, told } from './errors.ts';
+import { postgresTls } from './tls.ts';
+import { createTurns } from './turns.ts';
+
+/** Connections to one Postgres: a pool of them, and further ones outside of the pool. */
+export type Connections = {
+  /** @throws StoreError */
+  borrow(): Promise<PoolClient>;
+  /** A connection of its own; the caller ends it. @throws StoreError */
+  open(): Promise<Client>;
+  counts(): { readonly total: number; readonly idle: number; readonly waiting: number };
+  /** Resolves when the last borrowed connection is back. */
+  end(): Promise<void>;
+};
+
+export type ConnectionsOptions = {
+  /** A secret: never logged. */
+  readonly url: string;
+  /** Certificates in PEM that the server's must come from. */
+  readonly ca: string | undefined;
+  readonly schema: string;
+  readonly poolSize: number;
+};
+
+/** A connection that is not there in this time is told as such. */
+const connectTimeoutMs = 5000;
+
+/** A new connection plans its first query of each table tens of times as long as the next ones: those of a minute's traffic stay. */
+const idleConnectionMs = 60_000;
+
+/** A transaction whose process is stuck must not hold locks for ever. */
+const idleTransactionTimeoutMs = 60_000;
+
+/** Integers of up to 120 bits and more arrive as text. */
+const columnTypes: CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    (format === 'binary' ? undefined : ownParsers.get(id)) ??
+    (types.getTypeParser(id, format ?? 'text') as (text: string) => unknown),
+};
+
+const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [types.builtins.INT8, BigInt],
+  [types.builtins.NUMERIC, numeric],
+  [byteArrayType, readByteArray],
+]);
+
+/** Amounts are whole numbers; what a query averages is not. */
+function numeric(text: string): bigint | number {
+  return /^-?\d+$/.test(text) ? BigInt(text) : Number(text);
+}
+
+/** @throws StoreError `store_refused` for parameters of TLS that contradict each other */
+export function createConnections(options: ConnectionsOptions, logger: Logger): Connections {
+  const configs = configsOf(options);
+  // A pool opens nothing before it is asked.
+  const ways = configs.map((config) => ({ config, pool: createPool(config, options.poolSize, logger) }));
+  const inTurn = createTurns(ways);
+  const sum = (count: (pool: Pool) => number): number => ways.reduce((total, { pool }) => total + count(pool), 0);
+  return {
+    borrow: () => inTurn(({ pool }) => told(pool.connect())),
+    open: () => inTurn(({ config }) => openClient(config, logger)),
+    counts: () => ({
+      total: sum(({ totalCount }) => totalCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
+    }),
+    async end() {
+      await Promise.all(ways.map(({ pool }) => pool.end()));
+    },
+  };
+}
+
+/**
+ * A configuration for each way to connect. `options` of the start packet, so that a connection is never without them; those of the URI stay. What is read
+ * are pages cut from indexes: a worker beside takes longer to start than they take.
+ */
+function configsOf({ url: uri, ca, schema }: ConnectionsOptions): ClientConfig[] {
+  const tls = postgresTls(uri, {
+    ca,
+    mode: process.env['PGSSLMODE'],
+    readFile: (path) => readFileSync(path, 'utf8'),
+  });
+  if ('problem' in tls) throw new StoreError('store_refused', tls.problem);
+  const url = URL.canParse(tls.url) ? new URL(tls.url) : undefined;
+  const given = url?.searchParams.get('options') ?? '';
+  // `pg` would let those of the URI replace ours.
+  url?.searchParams.delete('options');
+  const config: ClientConfig = {
+    connectionString: url?.href ?? tls.url,
+    options: [
+      given,
+      `-c search_path=${schema}`,
+      `-c idle_in_transaction_session_timeout=${idleTransactionTimeoutMs}`,
+      '-c max_parallel_workers_per_gather=0',
+    ]
+      .join(' ')
+      .trim(),
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: 'tonplane',
+    keepAlive: true,
+    types: columnTypes,
+  };
+  return tls.ways.map((ssl) => ({ ...config, ssl }));
+}
+
+async function openClient(config: ClientConfig, logger: Logger): Promise<Client> {
+  const client = new Client(config);
+  client.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
+  try {
+    await told(client.connect());
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The pool hangs the connection on its errors, with all that was asked there. */
+function bare(error: Error): Error {
+  return Object.assign(error, { client: undefined });
+}
+
+function createPool(config: ClientConfig, size: number, logger: Logger): Pool {
+  const pool = new Pool({ ...config, max: size, idleTimeoutMillis: idleConnectionMs });
+  // Of an idle connection: the next call opens another.
+  pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
+  // It may be lost in the packet that opens it, before whoever asked for it can listen: what it is asked then fails, and nothing else may.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}

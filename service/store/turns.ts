@@ -1,0 +1,36 @@
+import { StoreError } from './errors.ts';
+
+/** Attempts to connect, each in the way that worked last. */
+export type Turns<Way> = <Result>(attempt: (way: Way) => Promise<Result>) => Promise<Result>;
+
+/** Tries ways in turn: a way that the server refuses gives its place to the next one. Each call tries each way at most once. */
+export function createTurns<Way>(ways: readonly Way[]): Turns<Way> {
+  let position = 0;
+  return async (attempt) => {
+    for (let tries = 1; ; tries++) {
+      const tried = position;
+      try {
+        return await attempt(ways[tried] as Way);
+      } catch (error) {
+        if (tries >= ways.length || !refusesWay(error)) throw error;
+        // A concurrent call may have moved on already.
+        if (position === tried) position = (tried + 1) % ways.length;
+      }
+    }
+  };
+}
+
+/** SQLSTATE of pg_hba.conf that has no entry for the way. */
+const noEntry = '28000';
+
+/** True where another way may succeed: the server has no TLS, breaks its handshake, or has no entry for this way. */
+function refusesWay(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return false;
+  const { cause = '' } = error.data;
+  return (
+    cause === noEntry ||
+    cause === 'EPROTO' ||
+    String(cause).startsWith('ERR_SSL_') ||
+    error.message === 'The server does not support SSL connections'
+  );
+}
