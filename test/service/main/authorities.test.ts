@@ -37,9 +37,10 @@ const parts: readonly Part[] = [
   },
 ];
 
+const load = (text: string, ...further: string[]) =>
+  loadConfiguration(parseArguments(['--manifest', file('api.yaml', text), ...further]), {});
+
 describe.each(parts)('the certificates of $field', ({ field, option, spec, loaded }) => {
-  const load = (text: string, ...further: string[]) =>
-    loadConfiguration(parseArguments(['--manifest', file('api.yaml', text), ...further]), {});
   const referring = (kind: 'secretRef' | 'configMapRef') =>
     manifestOf((whole) => Object.assign(whole, spec({ [kind]: { name: 'ca' } })));
 
@@ -83,9 +84,8 @@ describe('a URL of Postgres', () => {
   it('that wants an authority is refused without one', () => {
     const uri = file('uri', 'postgres://user:password@host/ton?sslmode=verify-ca');
     const text = manifestOf((whole) => Object.assign(whole, { postgres: { secretRef: { name: 'database' } } }));
-    const load = (...args: string[]) =>
-      loadConfiguration(parseArguments(['--manifest', file('plain.yaml', text), '--postgres-file', uri, ...args]), {});
-    expect(() => load()).toThrow('spec.postgres.secretRef: sslmode: expected a root for verify-ca');
-    expect(load('--postgres-ca-file', file('root.crt', certificate)).postgresUrl).toContain('verify-ca');
+    const args = ['--postgres-file', uri];
+    expect(() => load(text, ...args)).toThrow('spec.postgres.secretRef: sslmode: expected a root for verify-ca');
+    expect(load(text, ...args, '--postgres-ca-file', file('root.crt', certificate)).postgresUrl).toContain('verify-ca');
   });
 });
