@@ -88,7 +88,7 @@ export type GrowingChain = Chain & {
   /** Holds these states in place of all others but those of the zerostates; no index into the store before is valid any more. */
   holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
   /** Cells of the states right after the last `holdStates`; 0 before the first. */
-  readonly heldCells: number;
+  readonly cellsAtLastCollection: number;
   /** Bytes of the blocks that are there, with what the chain keeps beside each. */
   readonly blockBytes: number;
   /** Forgets the oldest masterchain blocks, and those that came with them, until the others have so many bytes; never the newest 64. Key blocks stay. */
@@ -109,7 +109,7 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
   const masterchain = new Map<number, ChainBlock>();
   const masterchainIds = new Map<number, BlockId>();
   const steps = new Map<number, ChainBlock[]>();
-  let [firstSeqno, lastSeqno, blockBytes, heldCells] = [1, 0, 0, 0];
+  let [firstSeqno, lastSeqno, blockBytes, cellsAtLastCollection] = [1, 0, 0, 0];
   const stored = new Map<ChainBlock, StoredBlock>();
   const keyBlocks: number[] = [];
   const signatures = new Map<number, SignatureSet>();
@@ -128,8 +128,8 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
     get firstSeqno() {
       return firstSeqno;
     },
-    get heldCells() {
-      return heldCells;
+    get cellsAtLastCollection() {
+      return cellsAtLastCollection;
     },
     get blockBytes() {
       return blockBytes;
@@ -199,7 +199,7 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
     holdStates(held, heldRoots) {
       states = held;
       zeroStates = openZeroStates(zeros, held);
-      heldCells = states.size;
+      cellsAtLastCollection = states.size;
       roots = new Map(heldRoots);
     },
     forgetBlocks(bytesMax) {

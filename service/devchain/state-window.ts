@@ -4,7 +4,7 @@ import type { Slices } from './slices.ts';
 
 /** How much of a chain's past is held in memory. */
 export type StateWindow = {
-  /** Cells at which the oldest states are forgotten, or twice the cells that stayed the last time if those are more; some 150 bytes each. */
+  /** Cells at which the oldest states make room, or twice the cells after the last collection if those are more; some 150 bytes each. */
   readonly cellsMax: number;
   /** Bytes at which the oldest blocks are forgotten. */
   readonly blockBytesMax: number;
@@ -27,7 +27,7 @@ const CELLS_MAX = 3_000_000;
 export async function forgetOldStates(chain: GrowingChain, window: StateWindow, slices: Slices): Promise<boolean> {
   const { states } = chain;
   // The newest state alone may be larger than the window: then a collection must not follow each step.
-  if (states.size < Math.min(Math.max(window.cellsMax, 2 * chain.heldCells), CELLS_MAX)) return false;
+  if (states.size < Math.min(Math.max(window.cellsMax, 2 * chain.cellsAtLastCollection), CELLS_MAX)) return false;
   const held = createCellStore();
   const roots = new Map<ChainBlock, number>();
   for (let seqno = chain.lastSeqno; seqno > 0 && (held.size < window.cellsMax / 2 || roots.size === 0); seqno--) {

@@ -9,7 +9,7 @@ export type TextRing = {
   readonly end: () => number;
 };
 
-/** Bytes that are taken at once as the ring is filled: what V8 counts as held is then what is in use. */
+/** The ring grows by so many bytes as it fills: V8 plans its collections by allocated bytes, used or not. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Takes memory as it is filled. @param bytesMax what stays */

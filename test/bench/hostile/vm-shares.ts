@@ -63,7 +63,9 @@ async function honestMs(service: ServiceProcess, ms: number): Promise<number> {
   for (let beginMs = startedMs; beginMs - startedMs < leadMs + ms; beginMs = performance.now()) {
     const status = await call(service, agent, quickAccount, { 'x-api-key': service.key });
     if (status !== 200) throw new Error(`the honest key was answered with ${status}`);
-    if (beginMs - startedMs > leadMs) times.push(performance.now() - beginMs);
+    // One that began before and ended after the lead counts: a busy machine may have no other.
+    const endMs = performance.now();
+    if (endMs - startedMs > leadMs) times.push(endMs - beginMs);
   }
   agent.destroy();
   return median(times);
