@@ -6,11 +6,11 @@ export {
   configFromManifest,
   hotHash as serviceHotHash,
   hotHashOfManifest,
-  revokedSet,
   type KeyringRow,
 } from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
+export { scopeOf } from '../service/config/scope.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { validateManifest } from '../service/config/schema.ts';
 export { readGlobalConfig } from '../service/config/global-config.ts';

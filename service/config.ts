@@ -32,7 +32,7 @@ export {
   type HotConfig,
 } from './config/hot.ts';
 export { secretsOfManifest, type CaBundle, type ManifestSecrets } from './config/secrets.ts';
-export { keyringRowFields, revokedSet, type KeyringRow } from './config/keyring-row.ts';
+export { keyringRowFields, type KeyringRow } from './config/keyring-row.ts';
 
 /** `mainnet` and `testnet` are the public networks; `custom` is any other. */
 export type Network = 'mainnet' | 'testnet' | 'custom';
@@ -77,6 +77,8 @@ export type SecretKey = { readonly name: string; readonly key: string };
 export type ServiceConfig = {
   /** Name of the TonApi; `dev` without one. */
   readonly name: string;
+  /** Namespace of the TonApi; undefined where the manifest has none. */
+  readonly namespace: string | undefined;
   readonly network: Network;
   readonly trust: Trust;
   /** At least one. */
@@ -184,6 +186,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
   if (problems.length > 0 || anchors === null) throw new ConfigError('config_invalid', problems);
   return freeze({
     name: String(manifest.tonApi.metadata?.['name']),
+    namespace: namespaceOf(manifest.tonApi),
     network: spec.network,
     trust: spec.trust,
     liteServers: spec.liteServers?.map(liteServerOf) ?? referenced?.liteServers ?? [],
@@ -201,6 +204,11 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     tokenMetadata: tokenMetadataOf(spec.tokenMetadata),
     ...processPart(sources, spec),
   });
+}
+
+function namespaceOf({ metadata }: TonApi): string | undefined {
+  const namespace = metadata?.['namespace'];
+  return typeof namespace === 'string' ? namespace : undefined;
 }
 
 /**
@@ -227,6 +235,7 @@ export function devConfig(
   const unlimited = { requestsPerDay: null, maxConcurrent: null, archive: true, liteServerTiers, methodCosts: {} };
   return freeze({
     name: 'dev',
+    namespace: undefined,
     ...network,
     trust: 'verified',
     surfaces: settings.database === true ? ['v2', 'v3'] : ['v2'],

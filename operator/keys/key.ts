@@ -35,6 +35,8 @@ export type KeyDecision = {
   readonly secret: KubernetesObject | undefined;
   /** Ids that must be refused from now on, whatever keyring a pod has: to be put into the revocation set. */
   readonly revoke: readonly string[];
+  /** Ids that a Secret brought back, as from a backup: to be taken out of the revocation set before the status has them. */
+  readonly restore: readonly string[];
   /** `add` before a key is made; `remove` only when `revoke` has been carried out. */
   readonly finalizer: 'add' | 'keep' | 'remove';
   /** Undefined for a key on its way out. */
@@ -58,6 +60,7 @@ export function decideKey(input: KeyInput): KeyDecision {
     return {
       secret: undefined,
       revoke: [],
+      restore: [],
       finalizer,
       lookAgainMs: undefined,
       status: statusOf(input, held, problem, taken),
@@ -74,6 +77,7 @@ export function decideKey(input: KeyInput): KeyDecision {
   return {
     secret: isApplied(wanted, secret) ? undefined : wanted,
     revoke: lost(input, held),
+    restore: broughtBack(tonApiKey, held),
     finalizer,
     lookAgainMs: due === undefined ? undefined : due - input.nowMs,
     status: statusOf(input, material, problem, undefined),
@@ -94,6 +98,7 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
   return {
     secret: undefined,
     revoke: gone ? [] : ids,
+    restore: [],
     finalizer: gone || !ids.some(inKeyring) ? 'remove' : 'keep',
     status: undefined,
     lookAgainMs: undefined,
@@ -104,6 +109,12 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
 function lost({ tonApiKey, inKeyring }: KeyInput, held: KeyMaterial | undefined): string[] {
   const present = new Set(held && idsOf(held));
   return (tonApiKey.status?.activeKeyIds ?? []).filter((id) => !present.has(id) && inKeyring(id));
+}
+
+/** Ids of a Secret that the status lacks: a key of this name or another may have been revoked with them. */
+function broughtBack({ spec, status }: TonApiKey, held: KeyMaterial | undefined): string[] {
+  if (held === undefined || spec.disabled) return [];
+  return idsOf(held).filter((id) => status?.activeKeyIds?.includes(id) !== true);
 }
 
 type Problem = { readonly reason: string; readonly message: string };

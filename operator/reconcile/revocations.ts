@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 
 import { connectRedis, type Connection } from '#service/limits/redis/connection.ts';
+import { restoreIds, revokeIds, type RevocationConnection } from '#service/limits/redis/revocation-set.ts';
 
 import { childNames } from '../desired/names.ts';
 import { redisPort } from '../desired/mounts.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import { resources } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
-import { revokedSet } from '../service-config.ts';
+import { scopeOf } from '../service-config.ts';
 
 /** The set of revoked keys in the Redis of a TonApi: pods refuse them before the keyring's files reach them (operator sheet 5.4). */
 export type Revocations = {
@@ -18,7 +19,7 @@ export type Revocations = {
 };
 
 /** Opens a Redis by its URL. */
-export type OpenRedis = (url: string) => Pick<Connection, 'sadd' | 'srem' | 'disconnect' | 'once' | 'on'>;
+export type OpenRedis = (url: string) => RevocationConnection & Pick<Connection, 'disconnect' | 'once' | 'on'>;
 
 /** A Redis that is not told within this is away. */
 const tellTimeoutMs = 3000;
@@ -41,7 +42,7 @@ export function createRevocations(
     tonApi: TonApi,
     ids: readonly string[],
     bounds: RequestBounds,
-    command: 'sadd' | 'srem',
+    write: typeof revokeIds,
   ): Promise<boolean> {
     if (ids.length === 0) return true;
     let redis: ReturnType<OpenRedis> | undefined;
@@ -50,7 +51,7 @@ export function createRevocations(
       if (url === undefined) return false;
       redis = open(url);
       await within(tellTimeoutMs, ready(redis));
-      await within(tellTimeoutMs, redis[command](revokedSet(tonApi.metadata.name), ...ids));
+      await within(tellTimeoutMs, write(redis, scopeOf(tonApi.metadata), ids));
       return true;
     } catch (error) {
       // The message may hold the address, never the password: it is of the connection.
@@ -62,8 +63,8 @@ export function createRevocations(
   }
 
   return {
-    add: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, 'sadd'),
-    remove: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, 'srem'),
+    add: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, revokeIds),
+    remove: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, restoreIds),
   };
 }
 

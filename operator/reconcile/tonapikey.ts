@@ -111,12 +111,27 @@ export function createTonApiKeyReconciler(
     }
     // The status says what is so: it waits for Redis, and the keyring does its part meanwhile.
     if (!told && !isOut(tonApiKey)) return { type: 'unfinished' };
+    if (!told && decision.restore.length > 0) {
+      await reportRevoked(tonApiKey, bounds);
+      return { type: 'unfinished' };
+    }
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
     if (ready?.reason === 'NameTaken') return { type: 'terminal', lookAgainMs: refusedMs };
     const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
     const soonest = [decision.lookAgainMs, isUnderWay ? underWayMs : undefined].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
+  }
+
+  /** The status gets the ids of a restored key after Redis: until then each look tries again. */
+  async function reportRevoked(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<void> {
+    const { metadata, status } = tonApiKey;
+    // The reason Disabled says that Redis has the ids of the status.
+    if (conditionOf(status?.conditions, 'Ready')?.reason === 'Disabled') return;
+    const message = 'the operator does not reach Redis, which may still refuse the restored key';
+    const refusal = { reason: 'RedisUnavailable', message, retried: true } as const;
+    const conditions = failedConditions(status?.conditions, refusal, metadata.generation, clock.unixMs());
+    await tell(tonApiKey, { ...status, conditions }, bounds);
   }
 
   /** Every pod has read a keyring without the key: then it is out of force, whatever Redis knows. */
@@ -130,16 +145,23 @@ export function createTonApiKeyReconciler(
    * Ids that are out of force at once, or in force again: told when that changes, before the status says so; of a key on its way out until it is gone.
    * False when Redis could not be told.
    */
-  async function tellRedis(tonApiKey: TonApiKey, { revoke }: KeyDecision, bounds: RequestBounds): Promise<boolean> {
+  async function tellRedis(
+    tonApiKey: TonApiKey,
+    { revoke, restore }: KeyDecision,
+    bounds: RequestBounds,
+  ): Promise<boolean> {
     const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
     if (tonApi === undefined) return true;
     const { disabled } = tonApiKey.spec;
     const wasDisabled = conditionOf(tonApiKey.status?.conditions, 'Ready')?.reason === 'Disabled';
     const changed = disabled === wasDisabled ? [] : keyIds(tonApiKey);
-    const [added, removed] = [[...revoke, ...(disabled ? changed : [])], disabled ? [] : changed];
+    const [added, removed] = [
+      [...revoke, ...(disabled ? changed : [])],
+      [...restore, ...(disabled ? [] : changed)],
+    ];
     const [wasAdded, wasRemoved] = await Promise.all([
       dependencies.revocations.add(tonApi, [...new Set(added)], bounds),
-      dependencies.revocations.remove(tonApi, removed, bounds),
+      dependencies.revocations.remove(tonApi, [...new Set(removed)], bounds),
     ]);
     return wasAdded && wasRemoved;
   }

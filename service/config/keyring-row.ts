@@ -35,8 +35,3 @@ export const keyringRowFields = [
   'allowedSources',
   'overrides',
 ] as const satisfies readonly (keyof KeyringRow)[];
-
-/** Set in Redis of the ids that were revoked: refused on every pod before the row is gone. */
-export function revokedSet(api: string): string {
-  return `revoked:${api}`;
-}

@@ -74,7 +74,7 @@ function parseDocuments(text: string): Fields[] {
 
 function checkIdentity(document: Fields): ConfigProblem[] {
   const version = document['apiVersion'];
-  const name = fieldsOf(document['metadata'])['name'];
+  const { name, namespace } = fieldsOf(document['metadata']);
   return [
     ...(version === apiVersion
       ? []
@@ -82,7 +82,15 @@ function checkIdentity(document: Fields): ConfigProblem[] {
     ...(typeof name === 'string' && name !== ''
       ? []
       : [{ path: 'metadata.name', expected: `expected a name, got ${shown(name)}` }]),
+    ...(namespace === undefined || namespace === null || isNamespace(namespace)
+      ? []
+      : [{ path: 'metadata.namespace', expected: `expected the name of a namespace, got ${shown(namespace)}` }]),
   ];
+}
+
+/** A DNS label, as Kubernetes has it: it becomes a part of keys in Redis. */
+function isNamespace(value: unknown): boolean {
+  return typeof value === 'string' && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(value);
 }
 
 /** Data as a ConfigMap (`data`, `binaryData`) or a Secret (`stringData`, `data` in base64) keeps it. */

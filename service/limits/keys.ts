@@ -3,7 +3,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { BASE62, idLength, secretLength } from '../config/api-key.ts';
 
 export { idLength, keyHash, makeKey, type NewKey } from '../config/api-key.ts';
-export { revokedSet } from '../config/keyring-row.ts';
 
 /** A key split into its public and secret halves. */
 export type ParsedKey = { readonly id: string };

@@ -25,7 +25,8 @@ export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [optio
   revoke --id ID        takes the key out of force
     --redis URL, --redis-file FILE
                         at once on every process that shares its limits there (or TONPLANE_REDIS_URL)
-    --api NAME          for the TonApi of this name; needed with a Redis
+    --api NAMESPACE/NAME
+                        for this TonApi; NAME alone where its manifest has no namespace; needed with a Redis
   rotate --id ID        adds a key with the same terms and prints it; the old one stays in force
     --overlap HOURS     for so long, default 24
 `;
@@ -136,7 +137,11 @@ function redisOf(values: Values, environment: NodeJS.ProcessEnv): { url: string;
   if (url === undefined || url === '') return undefined;
   const problem = redisUrlProblem(url);
   if (problem !== undefined) throw refuse(`--redis: ${problem}`);
-  if (values.api === undefined) throw refuse('--api: expected the name of the TonApi whose processes share this Redis');
+  if (values.api === undefined || !/^([^/]+\/)?[^/]+$/.test(values.api)) {
+    throw refuse(
+      '--api: expected NAMESPACE/NAME of the TonApi whose processes share this Redis, or NAME without namespace',
+    );
+  }
   return { url, api: values.api };
 }
 

@@ -1,4 +1,5 @@
 import type { ServiceConfig } from '../config.ts';
+import { scopeOf } from '../config/scope.ts';
 import { createKeyring, keyringPollMs, type Keyring } from '../limits/keyring.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { createRedisMetrics } from '../limits/metrics.ts';
@@ -28,7 +29,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
     },
     { logger, register },
   );
-  const shared = sharedLimits(config, options.redisUrl, dependencies);
+  const shared = sharedLimits(config, options.redisUrl, keyring, dependencies);
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
     { keyring, now: unixMs, register, ...(shared && { shared }) },
@@ -43,6 +44,7 @@ const unixMs = (): number => performance.timeOrigin + performance.now();
 function sharedLimits(
   config: ServiceConfig,
   url: string | undefined,
+  keyring: Keyring,
   { logger, register }: ApiDependencies,
 ): SharedLimits | undefined {
   const metrics = createRedisMetrics(register);
@@ -51,5 +53,6 @@ function sharedLimits(
     return undefined;
   }
   const { onRedisFailure } = config.rateLimits;
-  return createSharedLimits({ url, api: config.name, onRedisFailure }, { logger, metrics, now: unixMs });
+  const parts = { logger, metrics, now: unixMs, inKeyring: keyring.has };
+  return createSharedLimits({ url, api: scopeOf(config), onRedisFailure }, parts);
 }

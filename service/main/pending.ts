@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { scopeOf } from '../config/scope.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import { connectRedis } from '../limits/redis/connection.ts';
@@ -34,13 +35,13 @@ export type PendingParts = {
 
 /** Sent messages ahead of the chain; shared by the pods of an API through its Redis. */
 export function startPending(
-  config: Pick<ServiceConfig, 'name' | 'anchors'>,
+  config: Pick<ServiceConfig, 'name' | 'namespace' | 'anchors'>,
   redisUrl: string | undefined,
   { pool, live, detector, store, logger, register }: PendingParts,
 ): Pending {
   const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
   return createPending(
-    { scope: `${config.name}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
+    { scope: `${scopeOf(config)}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
     {
       worlds: live.worlds,
       detector,

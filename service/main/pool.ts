@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
+import { scopeOf } from '../config/scope.ts';
 import { connectRedis } from '../limits/redis/connection.ts';
 import { createLiteServer } from '../liteserver/liteserver.ts';
 import { tuningDefaults } from '../pool/options.ts';
@@ -69,7 +70,7 @@ export function startPool(
           ? undefined
           : {
               connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),
-              api: config.name,
+              api: scopeOf(config),
             },
     },
   );

@@ -40,7 +40,11 @@ function stageOf(path: string): string {
 }
 
 /** The set of revoked keys is in the service's Redis, whose URL has forms of its own; the version of the schema is the number of its steps. */
-const reachedByOperator = ['service/limits/redis/connection.ts', 'service/store/migrations/steps.ts'];
+const reachedByOperator = [
+  'service/limits/redis/connection.ts',
+  'service/limits/redis/revocation-set.ts',
+  'service/store/migrations/steps.ts',
+];
 
 function crossings(sources: readonly Source[]): { from: string; to: string; line: string }[] {
   return sources.flatMap((source) =>

@@ -35,7 +35,7 @@ type Question = {
 
 /** Runs a script; the text goes along only when Redis has not seen it. */
 export async function evaluate(
-  connection: Connection,
+  connection: Pick<Connection, 'eval' | 'evalsha'>,
   script: Script,
   keys: readonly string[],
   args: readonly (string | number)[],

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LimitsError } from '../errors.ts';
-import { revokedSet } from '../keys.ts';
 import { connectRedis } from './connection.ts';
+import { revokeIds } from './revocation-set.ts';
 
 /** A person waits for it. */
 const timeoutMs = 5000;
@@ -13,16 +13,17 @@ const retryMs = 200;
 /**
  * Adds a key's id to the set that all pods of an API refuse within 2 s, before its row is out of their keyrings.
  * @param url as `redisUrlProblem` has it
+ * @param scope of the TonApi: `namespace/name`, or the name alone where its manifest has no namespace
  * @throws LimitsError `revocation_failed` when Redis does not answer in 5 s
  */
-export async function revokeInRedis(url: string, api: string, keyId: string): Promise<void> {
+export async function revokeInRedis(url: string, scope: string, keyId: string): Promise<void> {
   const connection = connectRedis({ url, retryMs: () => retryMs });
   let failure = 'no answer';
   connection.on('error', (error: Error) => (failure = error.name));
   try {
     for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(retryMs / 10)) {
       if (connection.status !== 'ready') continue;
-      await connection.sadd(revokedSet(api), keyId);
+      await revokeIds(connection, scope, [keyId]);
       return;
     }
     throw new Error(failure);

@@ -204,3 +204,44 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 5)
 redis.call('EXPIRE', KEYS[1], 60)
 return {redis.call('ZCOUNT', KEYS[1], now - 5, now + 5), redis.call('ZSCORE', KEYS[1], '!since'), wrong}
 `;
+
+/** Makes room for a sorted set where the key has another type, and sets another version. */
+const revocationEntries = `
+local time = redis.call('TIME')
+local now = tonumber(time[1])
+if type(redis.pcall('ZCARD', KEYS[1])) == 'table' then redis.call('DEL', KEYS[1]) end
+local changed = function() redis.call('SET', KEYS[2], string.format('%.0f', now * 1000000 + tonumber(time[2]))) end
+`;
+
+/**
+ * Notes that ids were revoked or restored.
+ * KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] 1 for revoked, -1 for restored; then the ids.
+ */
+export const revocationScript = `${revocationEntries}
+for at = 2, #ARGV do redis.call('ZADD', KEYS[1], now * tonumber(ARGV[1]), ARGV[at]) end
+changed()
+return 0
+`;
+
+/**
+ * Removes entries that are too old or too many, at most 1,000 at once.
+ * KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] seconds that an entry stays, ARGV[2] most entries; then ids that are to stay.
+ * Answers the ids that it removed.
+ */
+export const trimScript = `${revocationEntries}
+for at = 3, #ARGV do
+  local score = redis.call('ZSCORE', KEYS[1], ARGV[at])
+  if score and tonumber(score) > 0 then redis.call('ZADD', KEYS[1], now, ARGV[at]) end
+end
+local oldest = now - tonumber(ARGV[1])
+local removed = redis.call('ZRANGEBYSCORE', KEYS[1], -oldest, oldest, 'LIMIT', 0, 1000)
+if #removed > 0 then redis.call('ZREM', KEYS[1], unpack(removed)) end
+local most = math.min(1000 - #removed, redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[2]))
+if most > 0 then
+  local surplus = redis.call('ZRANGE', KEYS[1], 0, most - 1)
+  redis.call('ZREM', KEYS[1], unpack(surplus))
+  for _, id in ipairs(surplus) do removed[#removed + 1] = id end
+end
+if #removed > 0 then changed() end
+return removed
+`;

@@ -7,14 +7,20 @@ import type { RedisMetrics } from '../metrics.ts';
 import type { OnRedisFailure } from '../options.ts';
 import { createSharedBudgets } from './shared-budgets.ts';
 import { createSharedUsage } from './shared-usage.ts';
-import { createStore } from './store.ts';
+import { createStore, type StoreDependencies } from './store.ts';
 
 export type SharedLimitsOptions = {
   /** As `redisUrlProblem` has it; a secret. */
   readonly url: string;
-  /** Name of the TonApi. */
+  /** Scope of the TonApi, as `scopeOf` makes it. */
   readonly api: string;
   readonly onRedisFailure: OnRedisFailure;
+};
+
+export type SharedLimitsDependencies = Pick<StoreDependencies, 'inKeyring'> & {
+  readonly logger: Logger;
+  readonly metrics: RedisMetrics;
+  readonly now: () => number;
 };
 
 export type SharedLimits = SharedParts & {
@@ -25,11 +31,11 @@ export type SharedLimits = SharedParts & {
 /** Limits in a Redis that all pods of an API share. Works from the start on, by `onRedisFailure` until Redis answers. */
 export function createSharedLimits(
   { url, api, onRedisFailure }: SharedLimitsOptions,
-  dependencies: { readonly logger: Logger; readonly metrics: RedisMetrics; readonly now: () => number },
+  dependencies: SharedLimitsDependencies,
 ): SharedLimits {
-  const { metrics } = dependencies;
+  const { logger, metrics, inKeyring } = dependencies;
   const pod = randomUUID();
-  const store = createStore({ url, api, pod }, { logger: dependencies.logger, metrics, random: Math.random });
+  const store = createStore({ url, api, pod }, { logger, metrics, random: Math.random, inKeyring });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
   const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {

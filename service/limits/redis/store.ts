@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 
-import { revokedSet } from '../keys.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import { connectRedis, type Connection } from './connection.ts';
 import { createQuestions, evaluate, isReply, scriptOf, type Questions, type SharedScript } from './questions.ts';
-import { createRevocations } from './revocations.ts';
+import { createRevocationReader, type RevocationReaderDependencies } from './revocation-reader.ts';
+import { revocationKeys } from './revocation-set.ts';
 import { presenceScript } from './script.ts';
 import { createStalls, type Mark } from './stalls.ts';
 
@@ -15,8 +15,8 @@ export type Store = {
   /** Pods seen within the last seconds of the store's presence; at least 1. */
   readonly pods: number;
   /**
-   * Ids of keys that were revoked, until they are taken out of the set: their rows are gone, or they are in force again. What a Redis knew that has
-   * lost its data stays revoked for as long as this process runs.
+   * Ids of keys that were revoked, until they are in force again or no keyring has them. After a loss of data in Redis an id stays revoked until the key
+   * is restored or this process ends.
    */
   readonly isRevoked: (keyId: string) => boolean;
   /** A way to ask by one script; what is asked rejects when the store is away or takes too long. */
@@ -31,13 +31,13 @@ export type Store = {
 export type StoreOptions = {
   /** As `redisUrlProblem` has it; holds a password: never logged. */
   readonly url: string;
-  /** Name of the TonApi: keys of several may be in one Redis. */
+  /** Scope of the TonApi: keys of several may be in one Redis. */
   readonly api: string;
   /** This process, among those of the API. */
   readonly pod: string;
 };
 
-export type StoreDependencies = {
+export type StoreDependencies = Pick<RevocationReaderDependencies, 'inKeyring'> & {
   readonly logger: Logger;
   readonly metrics: RedisMetrics;
   /** 0..1: pods must not all come back at once. */
@@ -67,12 +67,11 @@ const quickProbesMin = 2;
 
 type Pending = Mark & { readonly fail: (error: Error) => void };
 
-export function createStore(options: StoreOptions, { logger, metrics, random }: StoreDependencies): Store {
+export function createStore(options: StoreOptions, dependencies: StoreDependencies): Store {
+  const { logger, metrics, random } = dependencies;
   const presence = scriptOf(presenceScript);
-  const revokedKey = revokedSet(options.api);
-  // In one slot of a cluster: what loses one loses both.
-  const podsKey = `pods:{${revokedKey}}`;
-  const revocations = createRevocations(metrics.revoked);
+  const podsKey = revocationKeys(options.api).pods;
+  const revocations = createRevocationReader(options.api, dependencies);
   const stalls = createStalls(watchMs);
   const pending = new Set<Pending>();
   let here = false;
@@ -136,12 +135,6 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     if (isLate()) afterReading(() => isLate() && leave('slow'));
   }, watchMs);
 
-  /** A key of another type: what was revoked before stays so. */
-  const noSet = (error: unknown): undefined => {
-    if (!isReply(error, 'WRONGTYPE')) throw error;
-    metrics.malformed('revoked');
-  };
-
   const fields = async (key: string): Promise<Readonly<Record<string, string>>> => {
     try {
       return await timely(client.hgetall(key));
@@ -152,18 +145,14 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     }
   };
 
-  /** What every pod does once a second: says it is there, counts the others, learns what was revoked. */
-  const round = async (): Promise<void> => {
-    // In this order: ids that are lost between the two are still known here when the loss is told.
-    const [ids, answer] = await Promise.all([
-      client.smembers(revokedKey).catch(noSet),
-      evaluate(client, presence, [podsKey], [options.pod]),
-    ]);
-    const [count, age, wrong] = answer as readonly [number, string, number];
+  /** Says that this pod is there and counts the others; when Redis began to hold what it holds. */
+  const present = async (): Promise<string> => {
+    const answer = await evaluate(client, presence, [podsKey], [options.pod]);
+    const [count, since, wrong] = answer as readonly [number, string, number];
     if (wrong === 1) metrics.malformed('pods');
     counts = [count, ...counts].slice(0, countsKept);
     pods = Math.max(1, ...counts);
-    if (ids !== undefined) revocations.set(ids, age);
+    return since;
   };
 
   const probeNow = async (): Promise<void> => {
@@ -182,7 +171,7 @@ export function createStore(options: StoreOptions, { logger, metrics, random }: 
     }
     const asked = (probe = stalls.mark());
     try {
-      await (rounds++ % roundProbes === 0 || !here ? round() : client.ping());
+      await (rounds++ % roundProbes === 0 || !here ? revocations.read(client, present) : client.ping());
       if (stalls.since(asked) > slowMs) leave('slow');
       else if (++quick >= quickProbesMin) comeBack();
     } catch (error) {

@@ -11,7 +11,7 @@ import { createSharedFloors, FLOOR_MS } from './shared-floors.ts';
 export type PoolRedis = {
   /** A new connection, one that keeps no question for later and sends none twice. */
   readonly connect: () => RedisClient;
-  /** Name of the TonApi. */
+  /** Scope of the TonApi, as `scopeOf` makes it. */
   readonly api: string;
 };
 

@@ -43,7 +43,7 @@ return {seqno, wrong}
 `;
 
 export type SharedFloorsOptions = {
-  /** Name of the TonApi: a caller of one is not known to be that of another. */
+  /** Scope of the TonApi: a caller of one is not known to be that of another. */
   readonly api: string;
   readonly zeroState: ZeroStateId;
   /** Floors are forgotten after this long. */

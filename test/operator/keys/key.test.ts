@@ -37,6 +37,36 @@ describe('a new key', () => {
     expect(validateStatus('TonApiKey', decision.status)).toEqual([]);
   });
 
+  it('is restored in Redis when a Secret brings it back, and when no status has it yet', () => {
+    const { tonApiKey, secret } = settled();
+    const id = text(secret, 'keyId');
+    const { status: _before, ...unseen } = tonApiKey;
+    expect(decideKey(input({ tonApiKey, secret })).restore).toEqual([]);
+    expect(decideKey(input({ tonApiKey: unseen, secret })).restore).toEqual([id]);
+    const made = { ...tonApiKey, status: { ...tonApiKey.status, activeKeyIds: ['made45678901'] } };
+    expect(decideKey(input({ tonApiKey: made, secret }))).toMatchObject({ restore: [id], revoke: ['made45678901'] });
+    // The key of a new Secret was never revoked.
+    expect(decideKey(input()).restore).toEqual([]);
+  });
+
+  it.each<[string, Partial<KeyInput>]>([
+    ['is disabled', { tonApiKey: withSpec(settled(), { disabled: true }) }],
+    ['belongs to another resource by its status', { isOthers: () => true }],
+    [
+      'is on its way out',
+      {
+        tonApiKey: {
+          ...settled().tonApiKey,
+          metadata: { ...settled().tonApiKey.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' },
+        },
+      },
+    ],
+  ])('is not restored in Redis when it %s', (_name, changes) => {
+    const { tonApiKey, secret } = settled();
+    const { status: _before, ...unseen } = changes.tonApiKey ?? tonApiKey;
+    expect(decideKey(input({ secret, ...changes, tonApiKey: unseen })).restore).toEqual([]);
+  });
+
   it('is not made again while nothing changes', () => {
     const world = settled();
     const again = decideKey(input(world));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesClient, ObjectName } from '#operator/kubernetes/client.ts';
 import type { Resource } from '#operator/kubernetes/resources.ts';
 import { createRevocations } from '#operator/reconcile/revocations.ts';
+import { revocationKeys } from '#service/limits/redis/revocation-set.ts';
 import { sample } from '#test/operator/desired/samples.ts';
 import { startRedis, type RedisServer } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -15,7 +16,8 @@ const redisRef = {
   onRedisFailure: 'Local',
 } as const;
 const tonApi = sample('smallest', { rateLimits: redisRef });
-const set = `revoked:${tonApi.metadata.name}`;
+const scope = `${tonApi.metadata.namespace}/${tonApi.metadata.name}`;
+const keys = revocationKeys(scope);
 
 /** An API server with the one Secret; `asked` holds what was read. */
 function clientWith(url: string | undefined): { client: KubernetesClient; asked: string[] } {
@@ -45,13 +47,19 @@ describe.skipIf(missing)('revocations', () => {
   });
   const logger = pino({ level: 'silent' });
 
-  it('are put into the set that pods read, and taken out of it', async () => {
+  const revoked = (): Promise<string[]> => redis.zrangebyscore(keys.entries, 0, 'inf');
+  const namedIds = async (): Promise<string[]> =>
+    (await redis.smembers(keys.named)).filter((id) => !id.includes('@')).toSorted();
+
+  it('are put into the set that pods read and into the set of older pods, and taken out of both', async () => {
     const { client, asked } = clientWith(server?.url);
     const revocations = createRevocations({ client, logger });
     expect(await revocations.add(tonApi, ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'], bounds)).toBe(true);
-    expect((await redis.smembers(set)).toSorted()).toEqual(['aaaaaaaaaaaa', 'bbbbbbbbbbbb']);
+    expect(await revoked()).toEqual(['aaaaaaaaaaaa', 'bbbbbbbbbbbb']);
+    expect(await namedIds()).toEqual(['aaaaaaaaaaaa', 'bbbbbbbbbbbb']);
     expect(await revocations.remove(tonApi, ['aaaaaaaaaaaa'], bounds)).toBe(true);
-    expect(await redis.smembers(set)).toEqual(['bbbbbbbbbbbb']);
+    expect(await revoked()).toEqual(['bbbbbbbbbbbb']);
+    expect(await namedIds()).toEqual(['bbbbbbbbbbbb']);
     expect(new Set(asked)).toEqual(new Set([`Secret ${tonApi.metadata.namespace}/redis`]));
   });
 
