@@ -36,7 +36,6 @@ describe.skipIf(await withoutControlPlane('a restored key', 'ours', 'controllers
     const conditions = (await cluster.client.find(keyPath))?.['status']?.conditions ?? [];
     return (conditions as { type: string; reason: string }[]).find(({ type }) => type === 'Ready')?.reason;
   };
-  const textOf = (secret: ClusterObject): string => Buffer.from(secret['data'].key, 'base64').toString();
   /** Statuses of ten requests, which reach both pods. */
   const statuses = async (key: string): Promise<number[]> => {
     const found = new Set<number>();
@@ -53,18 +52,6 @@ describe.skipIf(await withoutControlPlane('a restored key', 'ours', 'controllers
     await expect.poll(() => cluster.client.find(keyPath), patience).toBeUndefined();
     await expect.poll(() => cluster.client.find(secretPath), patience).toBeUndefined();
   };
-  /** What `kubectl apply` makes of a Secret's backup. */
-  const copyOf = ({ data, metadata }: ClusterObject): ClusterObject => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name: 'customer',
-      labels: metadata.labels ?? {},
-      annotations: { ...metadata.annotations, 'tonplane.dev/adopt': 'true' },
-    },
-    data,
-  });
-
   it(
     'is accepted again by every pod after its deletion, the Secret first or the resource first',
     async () => {
@@ -100,3 +87,21 @@ describe.skipIf(await withoutControlPlane('a restored key', 'ours', 'controllers
     minutes,
   );
 });
+
+function textOf(secret: ClusterObject): string {
+  return Buffer.from(secret['data'].key, 'base64').toString();
+}
+
+/** What `kubectl apply` makes of a Secret's backup. */
+function copyOf({ data, metadata }: ClusterObject): ClusterObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: 'customer',
+      labels: metadata.labels ?? {},
+      annotations: { ...metadata.annotations, 'tonplane.dev/adopt': 'true' },
+    },
+    data,
+  };
+}

@@ -32,10 +32,11 @@ const first = 'aaaaaaaaaaaa';
 const second = 'bbbbbbbbbbbb';
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
+const now = (): number => performance.timeOrigin + performance.now();
+
 /** One pod of a TonApi, with the one key of all pods here. */
 function startPod(redisUrl: string, scope: string, issued: ReturnType<typeof makeKey>): SharedPod {
   const register = new Registry();
-  const now = (): number => performance.timeOrigin + performance.now();
   const keyring = createKeyring({ rows: [{ id: issued.id, sha256: issued.sha256, plan: 'pro' }] });
   const shared = createSharedLimits(
     { url: redisUrl, api: scope, onRedisFailure: 'Local' },
