@@ -13,38 +13,31 @@ export type Pacer = {
   pause(): Promise<void> | undefined;
 };
 
-/** @param nowMs a clock that only measures turns */
-export function createPacer(nowMs: () => number = () => performance.now(), turnMs = TURN_MS): Pacer {
+/**
+ * @param signal ends the work: a pause throws or rejects with its reason; undefined for work that nothing ends
+ * @param nowMs a clock that only measures turns
+ */
+export function createPacer(
+  signal: AbortSignal | undefined,
+  nowMs: () => number = () => performance.now(),
+  turnMs = TURN_MS,
+): Pacer {
   let endMs = nowMs() + turnMs;
   const rest = async (): Promise<void> => {
     await setImmediate();
+    signal?.throwIfAborted();
     endMs = nowMs() + turnMs;
-  };
-  return { pause: () => (nowMs() < endMs ? undefined : rest()) };
-}
-
-/** As `createPacer`, for work that ends with its request: a pause after the end rejects with the signal's reason. */
-export function createPacerUntil(signal: AbortSignal): Pacer {
-  const pacer = createPacer();
-  const rest = async (pause: Promise<void>): Promise<void> => {
-    await pause;
-    signal.throwIfAborted();
   };
   return {
     pause() {
-      signal.throwIfAborted();
-      const pause = pacer.pause();
-      return pause && rest(pause);
+      signal?.throwIfAborted();
+      return nowMs() < endMs ? undefined : rest();
     },
   };
 }
 
 /** Shows the items of a long list one by one and lets other requests run in between. */
-export async function mapPaced<A, B>(
-  items: Iterable<A>,
-  view: (item: A) => B,
-  pacer: Pacer = createPacer(),
-): Promise<B[]> {
+export async function mapPaced<A, B>(items: Iterable<A>, view: (item: A) => B, pacer: Pacer): Promise<B[]> {
   const shown: B[] = [];
   for (const item of items) {
     await pacer.pause();
@@ -101,8 +94,8 @@ const PART_LETTERS = 65_536;
 /** As `writeEntries`, of many values that are written already. @param entries each with the JSON of its value */
 export async function writeTexts<T>(
   entries: Iterable<readonly [name: string, json: string]>,
+  pacer: Pacer,
 ): Promise<Written<Record<string, T>>> {
-  const pacer = createPacer();
   const parts: string[] = [];
   let part = '{';
   let comma = '';
@@ -130,7 +123,7 @@ export function markFlat<T extends object>(answer: T): T {
 const ITEM_DEPTH = 2;
 
 /** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
-export async function writePaced(value: unknown, pacer: Pacer = createPacer()): Promise<PacedText> {
+export async function writePaced(value: unknown, pacer: Pacer): Promise<PacedText> {
   const isFlat = typeof value === 'object' && value !== null && flat.of(value) === true;
   const isWhole = (item: object, depth: number): boolean =>
     isFlat ? depth >= ITEM_DEPTH : valuesLeft(item, VALUES_AT_ONCE) >= 0;

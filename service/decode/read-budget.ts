@@ -13,10 +13,10 @@ export type ReadLimits = {
 };
 
 /**
- * Limits of one read. Real data stay far below: 254 messages of a highload wallet with a jetton transfer in each take 10,000 steps. A list
+ * Limits of one read, which runs without a pause. 254 messages of a highload wallet with a jetton transfer in each take 10,200 steps. A list
  * of 255 actions is the deepest value. A message has at most 8,192 cells and 2^21 bits, some 400 KiB in a bag of cells.
  */
-export const READ_LIMITS: ReadLimits = { steps: 20_000, bytes: 1 << 20, output: 3 << 19, depth: 300 };
+export const READ_LIMITS: ReadLimits = { steps: 12_000, bytes: 1 << 20, output: 3 << 19, depth: 300 };
 
 /**
  * The cost that reading data of a contract may still have. Cells can be shared, so that a bag of 200 bytes can spell a tree without end:

@@ -148,7 +148,12 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
         exchange.liteServers = answer.liteServers;
         return {
           status: 200,
-          body: await exchange.envelope.success(answer.value, exchange.extra(answer.liteServers, answer.cached), mark),
+          body: await exchange.envelope.success(
+            answer.value,
+            exchange.extra(answer.liteServers, answer.cached),
+            mark,
+            signal,
+          ),
         };
       } catch (error) {
         exchange.liteServers = told.asked();

@@ -1,5 +1,5 @@
 import { writeResult } from '../contract/shown-once.ts';
-import { writePaced, type PacedText } from '../contract/paced.ts';
+import { createPacer, writePaced, type PacedText } from '../contract/paced.ts';
 import type { Failure } from './status.ts';
 
 /** What `@extra` tells about an answer. */
@@ -40,8 +40,8 @@ export function sixDigits(value: number): string {
 
 /** How a contract writes its answers. */
 export type Envelope = {
-  /** @param extra `@extra` of the answer, where the contract has it */
-  success(result: unknown, extra: string, mark?: RpcMark): string | Promise<PacedText>;
+  /** @param extra `@extra` of the answer, where the contract has it. @param signal ends the writing of a long answer */
+  success(result: unknown, extra: string, mark?: RpcMark, signal?: AbortSignal): string | Promise<PacedText>;
   failure(failure: Failure, extra: string, mark?: RpcMark): string;
 };
 
@@ -60,7 +60,7 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 
 /** Results as they are, and failures without `@extra` (v3 sheet sections 1 and 3). */
 export const v3Envelope: Envelope = {
-  success: (result) => writePaced(result),
+  success: (result, _extra, _mark, signal) => writePaced(result, createPacer(signal)),
   failure: ({ text, status, code }) => {
     // Of v2 this is told in the name of the lite server that was waited for.
     const error = code === 'request_timeout' ? 'timeout of the request' : text;

@@ -23,7 +23,7 @@ const ROUNDS_MAX = 4;
 export async function classifyLookingUp(
   trace: EventTrace,
   lookUp: LookUpFacts,
-  pacer: Pacer = createPacer(),
+  pacer: Pacer = createPacer(undefined),
 ): Promise<Classified> {
   const facts = new Map<string, AccountFacts | undefined>();
   const learn = async (accounts: readonly string[]): Promise<void> => {

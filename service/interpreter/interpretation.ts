@@ -52,7 +52,7 @@ export async function interpret(
   const { store, version } = dependencies;
   const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
-  const pacer = createPacer();
+  const pacer = createPacer(signal);
   const own = await openAll(rows.transactions, pacer);
   const earlier = await openAll(rows.earlier, pacer);
   const knowledge = await createKnowledge(changesOf(own), changesOf(earlier), dependencies, signal);

@@ -5,7 +5,7 @@ import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionNam
 import { optionalAccountId, optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
 import { defineOperation, type Operation } from '../contract/operation.ts';
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import type { ParameterRule, Values } from '../contract/parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
 import { constant, list, named, object, scalar, type Infer } from '../contract/shape.ts';
@@ -109,7 +109,11 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
         const result: Infer<typeof blockTransactions> = {
           '@type': 'blocks.transactions',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapPaced(value.transactions, (name) => viewShortTxId(value.block.workchain, name)),
+          transactions: await mapPaced(
+            value.transactions,
+            (name) => viewShortTxId(value.block.workchain, name),
+            createPacer(context.signal),
+          ),
         };
         return { ...answer, value: result };
       },
@@ -128,7 +132,7 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
         const result: Infer<typeof blockTransactionsExt> = {
           '@type': 'blocks.transactionsExt',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapPaced(value.transactions, (one) => viewExt(one, store)),
+          transactions: await mapPaced(value.transactions, (one) => viewExt(one, store), createPacer(context.signal)),
         };
         return { ...answer, value: result };
       },

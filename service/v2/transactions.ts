@@ -12,7 +12,7 @@ import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { withDefault, type Parameters, type ParameterRule, type Values } from '../contract/parameter.ts';
 import { constant, list, named, object, type Infer } from '../contract/shape.ts';
 import { showOnce } from '../contract/shown-once.ts';
@@ -63,19 +63,21 @@ const transactionsStd = named(
 export function viewTransactions(
   shown: LiveTransactionList,
   view: typeof viewTransaction,
+  signal: AbortSignal,
 ): Promise<Infer<typeof transactions>> {
   const store = createCellStore();
-  return mapPaced(shown.transactions, (one) => view(one, store));
+  return mapPaced(shown.transactions, (one) => view(one, store), createPacer(signal));
 }
 
 export async function viewTransactionsStd(
   shown: LiveTransactionList,
   view: typeof viewTransactionStd,
+  signal: AbortSignal,
 ): Promise<Infer<typeof transactionsStd>> {
   const store = createCellStore();
   return {
     '@type': 'raw.transactions',
-    transactions: await mapPaced(shown.transactions, (one) => view(one, store)),
+    transactions: await mapPaced(shown.transactions, (one) => view(one, store), createPacer(signal)),
     previous_transaction_id: viewTransactionId(shown.previous),
   };
 }
@@ -99,7 +101,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactions,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactions(answer.value, view) };
+        return { ...answer, value: await viewTransactions(answer.value, view, context.signal) };
       },
     }),
     defineOperation({
@@ -113,7 +115,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactionsStd,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactionsStd(answer.value, viewStd) };
+        return { ...answer, value: await viewTransactionsStd(answer.value, viewStd, context.signal) };
       },
     }),
     locating('tryLocateTx', 'The transaction that a message caused.', (name, context) =>

@@ -26,7 +26,7 @@ export function createAccountNotes({ accounts, bookOf, metadataOf, begin }: Acco
       let begun: BegunTokens | undefined;
       const found = await accounts.find(addresses, store, (tokens) => (begun = begin(tokens, context)));
       return {
-        address_book: settings.addressBook ? await writeBook(found) : emptyBook,
+        address_book: settings.addressBook ? await writeBook(found, store) : emptyBook,
         metadata: await metadataOf(found, context, begun),
       };
     },

@@ -1,5 +1,5 @@
 import { list, named, object, optional, type Infer } from '../contract/shape.ts';
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
 import type { AccountContents } from './account-contents.ts';
 import { interfacesOf } from './account-interfaces.ts';
@@ -86,7 +86,7 @@ export function accountStateOperations(dependencies: AccountStateDependencies): 
         const bocs = includeBoc ? 'all' : 'none';
         const found = await readRequested(context.store, addresses, { codeHashes, bocs });
         const rows = await contents.complete(found, { bocs, of: () => true }, context);
-        const states = await mapPaced(rows, viewAccountState);
+        const states = await mapPaced(rows, viewAccountState, createPacer(context.signal));
         const shown = states.map(({ address }) => address);
         return { accounts: states, ...(await notes.notesOf(shown, context)) };
       },

@@ -1,4 +1,4 @@
-import { mapPaced, markFlat, type Written } from '../contract/paced.ts';
+import { createPacer, mapPaced, markFlat, type Written } from '../contract/paced.ts';
 import type { Values } from '../contract/parameter.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -67,7 +67,11 @@ export function actionOperations({ notes, network, writer }: ActionOperationsDep
         const shown = rows.map(ofRow);
         const transactions = values.withTransactions ? await readTransactions(rows, writer, context.store) : undefined;
         const extras = { withAccounts: values.withAccounts, transactions: transactions?.byHash };
-        const actions: readonly ActionView[] = await mapPaced(shown, (one) => viewAction(one, network, extras));
+        const actions: readonly ActionView[] = await mapPaced(
+          shown,
+          (one) => viewAction(one, network, extras),
+          createPacer(context.signal),
+        );
         const addresses = [...addressesOfActions(shown, actions), ...(transactions?.accounts ?? [])];
         const answer = { actions, ...(await notes.notesOf(addresses, context)) };
         // What is written already lies deeper than items do.
@@ -97,7 +101,7 @@ async function readTransactions(
 ): Promise<OfActions> {
   const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
   if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const opened = await writer.open(await findTransactionsOfActions(store, rows));
+  const opened = await writer.open(await findTransactionsOfActions(store, rows), store);
   const written = await opened.write(store);
   return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts: opened.accounts };
 }

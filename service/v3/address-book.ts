@@ -1,5 +1,6 @@
-import { writeTexts, Written } from '../contract/paced.ts';
+import { createPacer, writeTexts, Written } from '../contract/paced.ts';
 import { map, named, type Shape } from '../contract/shape.ts';
+import type { StoreReader } from '../store/queries/reader.ts';
 import { addressBookRow, type AddressBookRow } from './address-book-row.ts';
 import type { FoundAccounts, KnownAccounts } from './known-accounts.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
@@ -30,7 +31,7 @@ export type AddressBooksDependencies = {
 export function createAddressBooks({ accounts }: AddressBooksDependencies): AddressBooks {
   return {
     async bookOf(addresses, { store, settings }) {
-      return settings.addressBook ? await writeBook(await accounts.find(addresses, store)) : emptyBook;
+      return settings.addressBook ? await writeBook(await accounts.find(addresses, store), store) : emptyBook;
     },
     operations: [
       defineV3Operation({
@@ -40,19 +41,21 @@ export function createAddressBooks({ accounts }: AddressBooksDependencies): Addr
         parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
         result: addressBook,
         flat: true,
-        handle: async ({ addresses }, { store }) => write(await accounts.find(addresses, store), null),
+        handle: async ({ addresses }, { store }) => write(await accounts.find(addresses, store), null, store.signal),
       }),
     ],
   };
 }
 
 /** The book of an answer with these accounts. */
-export const writeBook = (found: FoundAccounts): Promise<AddressBook> => write(found, 'addr_none');
+export const writeBook = (found: FoundAccounts, { signal }: StoreReader): Promise<AddressBook> =>
+  write(found, 'addr_none', signal);
 
 export const emptyBook: AddressBook = new Written(['{}']);
 
 /** @param none friendly form of what is no address */
-const write = (found: FoundAccounts, none: string | null): Promise<AddressBook> => writeTexts(viewRows(found, none));
+const write = (found: FoundAccounts, none: string | null, signal: AbortSignal | undefined): Promise<AddressBook> =>
+  writeTexts(viewRows(found, none), createPacer(signal));
 
 function* viewRows(found: FoundAccounts, none: string | null): Generator<readonly [text: string, row: string]> {
   const unreadable: AddressBookRow = { user_friendly: none, domain: null, interfaces: [] };

@@ -47,7 +47,7 @@ export function balanceChangeOperations(): readonly V3Operation[] {
       result: balanceChangesResult,
       handle: async ({ traceId, actionId }, { store }) => {
         const { rows, startLt } = await readRows(store, traceId, actionId);
-        const all = await openAll(rows);
+        const all = await openAll(rows, store.signal);
         const own = all.filter(({ transaction }) => transaction.lt >= startLt || isFromOutside(transaction));
         return viewSums(sumBalances(own, messagesSentBy(all), await readWallets(store, rows)));
       },
@@ -100,8 +100,11 @@ function open({ boc, workchain }: FoundTransaction): MovingTransaction {
   return { table, transaction: readTransaction(table, table.roots[0]!), workchain };
 }
 
-async function openAll(rows: readonly FoundTransaction[]): Promise<readonly MovingTransaction[]> {
-  const pacer = createPacer();
+async function openAll(
+  rows: readonly FoundTransaction[],
+  signal: AbortSignal | undefined,
+): Promise<readonly MovingTransaction[]> {
+  const pacer = createPacer(signal);
   const opened: MovingTransaction[] = [];
   for (const row of rows) {
     await pacer.pause();

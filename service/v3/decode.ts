@@ -1,6 +1,6 @@
 import { invalid } from '../contract/errors.ts';
 import { withDefault, type DefaultedParameter } from '../contract/parameter.ts';
-import { createPacerUntil } from '../contract/paced.ts';
+import { createPacer } from '../contract/paced.ts';
 import { list, named, object, oneOf, scalar, type Infer } from '../contract/shape.ts';
 import { parseBoc, type Boc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
@@ -87,7 +87,7 @@ const outputMax = 3 * 1024 * 1024;
 
 /** One after the other, with pauses for other requests. The bodies of one answer share its room. */
 async function viewBodies(texts: readonly string[], signal: AbortSignal): Promise<BodyView[]> {
-  const pacer = createPacerUntil(signal);
+  const pacer = createPacer(signal);
   const shown: BodyView[] = [];
   let left = outputMax;
   for (const text of texts) {

@@ -28,6 +28,8 @@ const LINES = 4;
 
 export type HeadWriting = {
   readonly slab: TextSlab;
+  /** Ends the writing; absent for writing that nothing ends. */
+  readonly signal?: AbortSignal | undefined;
   /** Help with the larger answers; absent, the event loop writes all. */
   readonly threads?: Pick<HeadThreads, 'write'> | undefined;
   /** Is told of transactions that were written. */
@@ -40,11 +42,11 @@ export type HeadWriting = {
  */
 export async function writeHeads(
   tasks: readonly HeadTask[],
-  { slab, threads, written }: HeadWriting,
+  { slab, threads, written, signal }: HeadWriting,
 ): Promise<readonly TransactionHead[]> {
   const heads = Array.from<TransactionHead | undefined>({ length: tasks.length });
   const isShared = threads !== undefined && tasks.reduce((sum, task) => sum + weightOf(task), 0) >= SHARED_WEIGHT_MIN;
-  const desk = { pacer: createPacer(), store: createCellStore(), slab };
+  const desk = { pacer: createPacer(signal), store: createCellStore(), slab };
   const places = [...tasks.keys()];
   if (isShared) places.sort((one, other) => tasks[one]!.sent - tasks[other]!.sent);
   let next = 0;
@@ -86,7 +88,7 @@ export async function writeHeads(
 
   const lines = isShared ? Array.from({ length: LINES }, () => giveAway(threads)) : [];
   const isHelped = end < places.length;
-  const pacer = isHelped ? createPacer(() => performance.now(), HELPED_TURN_MS) : desk.pacer;
+  const pacer = isHelped ? createPacer(signal, () => performance.now(), HELPED_TURN_MS) : desk.pacer;
   await Promise.all([...lines, writeAll(pacer)]);
   return heads as TransactionHead[];
 }

@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
 import { contractsOrder } from '../store/queries/first-seen.ts';
@@ -50,7 +50,7 @@ function masters(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findJettonMasters(context.store, filter, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewJettonMaster);
+      const views = await mapPaced(rows, viewJettonMaster, createPacer(context.signal));
       const shown = views.flatMap(({ address, admin_address: admin }) => [address, admin]);
       return { jetton_masters: views, ...(await notes.notesOf(shown, context)) };
     },
@@ -90,7 +90,7 @@ function wallets(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findJettonWallets(context.store, { ...keys, excludesEmpty }, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewJettonWallet);
+      const views = await mapPaced(rows, viewJettonWallet, createPacer(context.signal));
       const shown = views.flatMap(({ address, owner, jetton }) => [address, owner, jetton]);
       return { jetton_wallets: views, ...(await notes.notesOf(shown, context)) };
     },
@@ -124,7 +124,7 @@ function transfers(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findJettonTransfers(context.store, filter, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewJettonTransfer);
+      const views = await mapPaced(rows, viewJettonTransfer, createPacer(context.signal));
       const shown = views.flatMap((view) => [
         view.source,
         view.destination,
@@ -161,7 +161,7 @@ function burns(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findJettonBurns(context.store, filter, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewJettonBurn);
+      const views = await mapPaced(rows, viewJettonBurn, createPacer(context.signal));
       const shown = views.flatMap((view) => [
         view.owner,
         view.jetton_wallet,

@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced, type Pacer } from '../contract/paced.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { readWrittenTraces } from '../store/queries/traces.ts';
@@ -57,11 +57,11 @@ export function createKeptTraces({ texts, packed, random, counted }: KeptTracesD
     });
   }
 
-  async function unpack(traces: readonly PackedTrace[]): Promise<readonly ReadTrace[]> {
+  async function unpack(traces: readonly PackedTrace[], pacer: Pacer): Promise<readonly ReadTrace[]> {
     const batches = batchesOf(traces, ({ frame }) => frame);
-    const together = await mapPaced(batches, (batch) => ({ batch, read: unpackTogether(batch) }));
+    const together = await mapPaced(batches, (batch) => ({ batch, read: unpackTogether(batch) }), pacer);
     const left = together.flatMap(({ batch, read }) => (read === undefined ? batch : []));
-    const apart = await mapPaced(left, (one) => unpackTogether([one]) ?? []);
+    const apart = await mapPaced(left, (one) => unpackTogether([one]) ?? [], pacer);
     return [...together.flatMap(({ read }) => read ?? []), ...apart.flat()];
   }
 
@@ -70,21 +70,28 @@ export function createKeptTraces({ texts, packed, random, counted }: KeptTracesD
       const written: ReadTrace[] = [];
       const kept: PackedTrace[] = [];
       const missing: TraceRow[] = [];
-      await mapPaced(rows.filter(mayBeKept), (row) => {
-        const key = keyOf(row);
-        const text = texts.get(key);
-        const frame = text === undefined ? packed.get(key) : undefined;
-        if (text !== undefined) written.push([row, text]);
-        else if (frame !== undefined) kept.push({ row, ...frame.names, frame: frame.text, isKept: true });
-        else missing.push(row);
-      });
+      await mapPaced(
+        rows.filter(mayBeKept),
+        (row) => {
+          const key = keyOf(row);
+          const text = texts.get(key);
+          const frame = text === undefined ? packed.get(key) : undefined;
+          if (text !== undefined) written.push([row, text]);
+          else if (frame !== undefined) kept.push({ row, ...frame.names, frame: frame.text, isKept: true });
+          else missing.push(row);
+        },
+        createPacer(reader.signal),
+      );
       const stored = await findStored(missing, reader);
       counted('kept', written.length + kept.length);
       counted('stored', stored.length);
       counted('made', missing.length - stored.length);
       const known = new Map<TraceRow, BeforeReading>(written.map(([row, { names }]) => [row, names]));
       for (const one of [...kept, ...stored]) known.set(one.row, one);
-      return { known, read: async () => new Map([...written, ...(await unpack([...kept, ...stored]))]) };
+      return {
+        known,
+        read: async () => new Map([...written, ...(await unpack([...kept, ...stored], createPacer(reader.signal)))]),
+      };
     },
     keep(row, trace) {
       if (mayBeKept(row)) texts.keep(keyOf(row), trace);

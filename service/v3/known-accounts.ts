@@ -124,7 +124,7 @@ export function createKnownAccounts(
   return {
     async find(texts, store, onKept) {
       const view = memory.open();
-      const pacer = createPacer();
+      const pacer = createPacer(store.signal);
       const found = new Map<string, AccountNote | undefined>();
       const named: Place[] = [];
       const [kept, missing] = [new Set<string>(), new Set<string>()];

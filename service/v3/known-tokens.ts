@@ -112,7 +112,7 @@ export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDepende
     async find(raws, store) {
       const asked = [...new Set(raws)];
       if (asked.length === 0) return new Map();
-      const pacer = createPacer();
+      const pacer = createPacer(store.signal);
       const view = memory.open();
       const [notes, wallets] = [new Map<string, TokenNote>(), [] as string[]];
       const missing = new Set<string>();

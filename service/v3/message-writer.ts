@@ -36,7 +36,7 @@ export type KeptEnds = Ends;
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   return {
     async open(rows, reader) {
-      const wanted = await mapPaced(rows, (row) => ({ row, kept: texts.get(keyOf(row)) }));
+      const wanted = await mapPaced(rows, (row) => ({ row, kept: texts.get(keyOf(row)) }), createPacer(reader.signal));
       const shown = await openFresh(
         wanted.filter(({ kept }) => kept === undefined).map(({ row }) => row),
         reader,
@@ -50,15 +50,19 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
       return {
         ends: opened.flatMap(({ one }) => ('text' in one ? one.names : endsOf(one.content))),
         write: () =>
-          mapPaced(opened, ({ row, one }) => {
-            if ('text' in one) return new Written([one.text]);
-            const { table, content, globalVersion, transactions } = one;
-            const source = { table, globalVersion, store, decode: decodeBody };
-            const view = { ...viewMessage(content, source), ...transactions };
-            const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
-            if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
-            return json;
-          }),
+          mapPaced(
+            opened,
+            ({ row, one }) => {
+              if ('text' in one) return new Written([one.text]);
+              const { table, content, globalVersion, transactions } = one;
+              const source = { table, globalVersion, store, decode: decodeBody };
+              const view = { ...viewMessage(content, source), ...transactions };
+              const json = new Written<MessageView>([slab.place(JSON.stringify(view))]);
+              if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
+              return json;
+            },
+            createPacer(reader.signal),
+          ),
       };
     },
   };
@@ -70,7 +74,7 @@ async function openFresh(
   reader: StoreReader,
 ): Promise<ReadonlyMap<MessageRow, ShownMessage>> {
   const found = await readHolders(reader, rows);
-  const pacer = createPacer();
+  const pacer = createPacer(reader.signal);
   const shown = new Map<MessageRow, ShownMessage>();
   for (const [boc, places] of Map.groupBy(found.keys(), (place) => found[place]!.producer_boc)) {
     // What has sent several of them is read once, and let go before the next.

@@ -1,4 +1,4 @@
-import { writeTexts, Written } from '../contract/paced.ts';
+import { createPacer, writeTexts, Written } from '../contract/paced.ts';
 import { list, map, named, object, type Infer, type Shape } from '../contract/shape.ts';
 import { formatRawAddress, parseAddress } from '../decode/address.ts';
 import type { AccountNote, FoundAccounts, KnownAccounts } from './known-accounts.ts';
@@ -47,7 +47,7 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
     // Others may be among them that were not known yet.
     const areAll = begun?.raws.length === raws.length && raws.every((raw, at) => raw === begun.raws[at]);
     const found = areAll ? begun.found : tokens.find(raws, store);
-    return writeTexts(viewTokens(await found));
+    return writeTexts(viewTokens(await found), createPacer(store.signal));
   }
 
   return {

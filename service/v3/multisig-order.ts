@@ -27,15 +27,22 @@ const UPDATE_PARAMS = 0x1d0cfbd3;
 /** An order travels in a message, which has at most 8192 cells and 2^21 bits. */
 const orderLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
 
+/** An answer shows each cell of a message of 8,192 cells twice: in the body and in the parsed body. */
+export const ORDER_STEPS_MAX = 40_000;
+
 /** JSON of a step besides its parsed body: the names of its fields, an address and an amount. */
 const STEP_BYTES = 320;
 
 /**
  * The steps of an order in the order in which they are done: `(Hashmap 8 ^action)`, where an action is `send_message#f1381e5b mode:uint8
  * message:^Message` or `update_multisig_params#1d0cfbd3 threshold:uint8 signers:^(Hashmap 8 MsgAddress) proposers:(HashmapE 8 MsgAddress)`.
- * What cannot be read is a step that says why, so that it does not look like nothing; so is each step beyond the budget.
+ * What cannot be read is a step that says why, so that it does not look like nothing; so is each step beyond the budget. The caller may
+ * pause between two steps.
  */
-export function readOrderActions(orderBoc: Uint8Array, budget: ReadBudget = new ReadBudget()): readonly OrderAction[] {
+export function* readOrderActions(
+  orderBoc: Uint8Array,
+  budget: ReadBudget = new ReadBudget({ steps: ORDER_STEPS_MAX }),
+): Generator<OrderAction> {
   const steps: ContractSlice[] = [];
   try {
     const table = parseBoc(orderBoc, orderLimits);
@@ -46,9 +53,11 @@ export function readOrderActions(orderBoc: Uint8Array, budget: ReadBudget = new 
     );
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    return [...steps.map(readAction), unreadable(`failed to parse order: ${error.message}`)];
+    yield* steps.values().map(readAction);
+    yield unreadable(`failed to parse order: ${error.message}`);
+    return;
   }
-  return steps.map(readAction);
+  yield* steps.values().map(readAction);
 }
 
 function readAction(entry: ContractSlice): OrderAction {

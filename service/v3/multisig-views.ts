@@ -1,8 +1,7 @@
 import { viewInteger } from '../contract/json-integer.ts';
 import { list, named, object, scalar, type Infer } from '../contract/shape.ts';
-import type { ReadBudget } from '../decode/read-budget.ts';
 import type { MultisigOrderRow, MultisigRow } from '../store/meaning-tables.ts';
-import { readOrderActions } from './multisig-order.ts';
+import type { OrderAction } from './multisig-order.ts';
 import {
   anyText,
   base64,
@@ -73,11 +72,8 @@ export const multisig = named(
 
 export type MultisigView = Infer<typeof multisig>;
 
-/** @param parseActions false: `actions` is null. @param budget what the order's steps may cost */
-export function viewMultisigOrder(
-  row: MultisigOrderRow,
-  { parseActions, budget }: { readonly parseActions: boolean; readonly budget?: ReadBudget },
-): MultisigOrderView {
+/** @param actions steps of the order; null when the caller wants none */
+export function viewMultisigOrder(row: MultisigOrderRow, actions: readonly OrderAction[] | null): MultisigOrderView {
   return {
     address: viewAccountKey(row.address),
     multisig_address: viewAccountKey(row.multisig),
@@ -90,7 +86,7 @@ export function viewMultisigOrder(
     order_boc: viewBytes(row.order_boc),
     signers: row.signers.map(viewAccountKey),
     ...viewState(row),
-    actions: parseActions ? readOrderActions(row.order_boc, budget) : null,
+    actions,
   };
 }
 

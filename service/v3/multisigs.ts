@@ -1,4 +1,4 @@
-import { createPacerUntil } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { READ_LIMITS, ReadBudget } from '../decode/read-budget.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -8,7 +8,7 @@ import { findMultisigOrders, findMultisigs, findOrdersOf, multisigOrdersOrder } 
 import { addressBook, type AddressBooks } from './address-book.ts';
 import { openCursor, tellNext } from './cursor.ts';
 import { V3Error } from './errors.ts';
-import { accountsOfActions } from './multisig-order.ts';
+import { accountsOfActions, ORDER_STEPS_MAX, readOrderActions } from './multisig-order.ts';
 import {
   multisig,
   multisigOrder,
@@ -115,13 +115,14 @@ async function viewOrders(
 ): Promise<MultisigOrderView[]> {
   const bytes = rows.reduce((sum, row) => sum + row.order_boc.length, 0);
   if (bytes > BYTES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const pacer = createPacerUntil(signal);
+  const pacer = createPacer(signal);
   const views: MultisigOrderView[] = [];
   let left = STEPS_OUTPUT_MAX;
   for (const row of rows) {
     await pacer.pause();
-    const budget = new ReadBudget({ output: Math.min(left, READ_LIMITS.output) });
-    views.push(viewMultisigOrder(row, { parseActions, budget }));
+    const budget = new ReadBudget({ steps: ORDER_STEPS_MAX, output: Math.min(left, READ_LIMITS.output) });
+    const steps = parseActions ? await mapPaced(readOrderActions(row.order_boc, budget), (step) => step, pacer) : null;
+    views.push(viewMultisigOrder(row, steps));
     left = Math.max(0, left - budget.outputTaken);
   }
   return views;

@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { NftCollectionRow } from '../store/meaning-tables.ts';
@@ -59,7 +59,7 @@ function collections(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findNftCollections(context.store, filter, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewNftCollection);
+      const views = await mapPaced(rows, viewNftCollection, createPacer(context.signal));
       const shown = views.flatMap(({ address, owner_address: owner }) => [address, owner]);
       return { nft_collections: views, ...(await notes.notesOf(shown, context)) };
     },
@@ -93,7 +93,7 @@ function items(notes: AccountNotes): V3Operation {
         findNftItems(context.store, filter, { ...values, after }),
       );
       const ofItems = rows.flatMap(({ collection }) => collection ?? []);
-      const views = await viewItems(rows, await readNftCollections(context.store, ofItems));
+      const views = await viewItems(rows, await readNftCollections(context.store, ofItems), context.signal);
       return { nft_items: views, ...(await notes.notesOf(views.flatMap(addressesOfItem), context)) };
     },
   });
@@ -115,9 +115,13 @@ function checkItems(values: {
 }
 
 /** Items with those of their collections that are known, each of which is viewed once. */
-function viewItems(rows: readonly FoundNftItem[], known: readonly NftCollectionRow[]): Promise<readonly NftItemView[]> {
+function viewItems(
+  rows: readonly FoundNftItem[],
+  known: readonly NftCollectionRow[],
+  signal: AbortSignal | undefined,
+): Promise<readonly NftItemView[]> {
   const byKey = new Map(known.map((row) => [keyText(row.address), viewNftCollection(row)]));
-  return mapPaced(rows, (row) => viewNftItem(row, byKey));
+  return mapPaced(rows, (row) => viewNftItem(row, byKey), createPacer(signal));
 }
 
 function addressesOfItem(item: NftItemView): (string | null)[] {
@@ -150,7 +154,7 @@ function transfers(notes: AccountNotes): V3Operation {
       const rows = await readPage(order, values, context, (after) =>
         findNftTransfers(context.store, filter, { ...values, after }),
       );
-      const views = await mapPaced(rows, viewNftTransfer);
+      const views = await mapPaced(rows, viewNftTransfer, createPacer(context.signal));
       const shown = views.flatMap((view) => [
         view.nft_address,
         view.nft_collection,
@@ -219,7 +223,7 @@ async function readItems(
     findNftItems(store, filter, { limit: addresses.length, offset: 0 }),
     readCollectionsOfItems(store, addresses),
   ]);
-  const views = await viewItems(rows, known);
+  const views = await viewItems(rows, known, store.signal);
   return new Map(rows.map((row, at) => [keyText(row.address), views[at]!]));
 }
 

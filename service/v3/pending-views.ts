@@ -23,8 +23,11 @@ import {
 export type ViewedTrace = { readonly trace: PendingTrace; readonly transactions: readonly TransactionView[] };
 
 /** Traces, in the order given. */
-export async function viewPending(traces: readonly PendingTrace[]): Promise<readonly ViewedTrace[]> {
-  const pacer = createPacer();
+export async function viewPending(
+  traces: readonly PendingTrace[],
+  signal: AbortSignal,
+): Promise<readonly ViewedTrace[]> {
+  const pacer = createPacer(signal);
   const store = createCellStore();
   const viewed: ViewedTrace[] = [];
   for (const one of traces) {

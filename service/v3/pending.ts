@@ -62,7 +62,7 @@ function pendingTransactions({ pending, notes }: PendingOperationsDependencies):
     handle: async ({ accounts: some, traceIds }, context) => {
       const traces = await pending.find({ accounts: some, hashes: traceIds });
       if (traces.length === 0) throw notIndexed('emulated traces not found');
-      const shown = (await viewPending(traces)).flatMap(({ transactions }) => transactions);
+      const shown = (await viewPending(traces, context.signal)).flatMap(({ transactions }) => transactions);
       const wanted = new Set(some.map(rawText));
       const transactions = some.length === 0 ? shown : shown.filter((one) => wanted.has(one.account));
       return { transactions, address_book: await notes.bookOf(addressesOf(transactions), context) };
@@ -82,7 +82,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
       const supported = supportedBy(values, context);
       const filter = one === undefined ? { hashes: messageHashes } : { accounts: [one] };
       const found = await pending.find({ ...filter, wanted: 'actions' });
-      const views = await viewPending(found);
+      const views = await viewPending(found, context.signal);
       const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));
       const addresses = [
@@ -112,7 +112,9 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const shown = found
         .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
         .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
-      const views = values.withTransactions ? (await viewPending(found)).flatMap((view) => view.transactions) : [];
+      const views = values.withTransactions
+        ? (await viewPending(found, context.signal)).flatMap((view) => view.transactions)
+        : [];
       const transactions = values.withTransactions ? new Map(views.map((view) => [view.hash, view])) : undefined;
       const actions = shown.map((one) => viewAction(one, network, { withAccounts: false, transactions }));
       const addresses = [...addressesOfActions(shown, actions), ...addressesOf(views)];

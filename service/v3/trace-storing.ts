@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { parseAddress } from '../decode/address.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -35,27 +35,27 @@ const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(ne
 
 export function createTraceStoring({ store, threads }: TraceStoringDependencies): TraceStoring {
   // A replica may not have what was just indexed.
-  const reader: StoreReader = {
+  const reader = {
     read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
-  };
+  } satisfies StoreReader;
   const transactions = createTransactionWriter({ texts: noTexts, threads });
 
   /** What cannot be shown is left out: whoever asks for it is told why. */
-  async function write(rows: readonly TraceRow[]): Promise<readonly WrittenTraceRow[]> {
+  async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {
     const made = new Map<TraceRow, NewTrace>();
     const writer = createTraceWriter({
       kept: { find: () => Promise.resolve(noTraces), keep: (row, trace) => void made.set(row, trace) },
       transactions,
     });
     try {
-      const opened = await writer.open(rows, reader);
+      const opened = await writer.open(rows, { ...reader, signal });
       await opened.write();
-      return (await mapPaced(made, pack)).filter((row) => row !== undefined);
+      return (await mapPaced(made, pack, createPacer(signal))).filter((row) => row !== undefined);
     } catch (error) {
       if (!(error instanceof DecodeError || error instanceof V3Error)) throw error;
       if (rows.length === 1) return [];
       const written: WrittenTraceRow[] = [];
-      for (const row of rows) written.push(...(await write([row])));
+      for (const row of rows) written.push(...(await write([row], signal)));
       return written;
     }
   }
@@ -65,7 +65,7 @@ export function createTraceStoring({ store, threads }: TraceStoringDependencies)
       let stored = 0;
       for (const part of partsOf(rows.filter(mayBeKept))) {
         signal.throwIfAborted();
-        const written = await write(part);
+        const written = await write(part, signal);
         await putWrittenTraces(store, written);
         stored += written.length;
       }

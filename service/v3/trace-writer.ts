@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { mapPaced, Written } from '../contract/paced.ts';
+import { createPacer, mapPaced, Written } from '../contract/paced.ts';
 import { hashKey } from '../store/hash-key.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { findTransactionsOfTraces } from '../store/queries/traces.ts';
@@ -56,7 +56,7 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
   /** Reads the transactions of traces that are not written. */
   async function openFresh(rows: readonly TraceRow[], reader: StoreReader, messagesBeside = 0): Promise<FreshTraces> {
     const found = await findTransactionsOfTraces(reader, rows);
-    const content = await transactions.open(found, messagesBeside);
+    const content = await transactions.open(found, reader, messagesBeside);
     const byTrace = Map.groupBy(found, (one) => hashKey(one.trace_id));
     const accountsOf = (row: TraceRow): readonly string[] =>
       (byTrace.get(hashKey(row.trace_id)) ?? []).map(({ account }) => viewAccountKey(account));
@@ -64,10 +64,14 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
       accountsOf,
       async write() {
         const written = Map.groupBy(await content.write(reader), ({ traceId }) => traceId);
-        const shown = await mapPaced(rows, (row): [row: TraceRow, content: TraceContent] => {
-          const all = written.get(viewBytes(row.trace_id)) ?? [];
-          return [row, writeFresh(row, all, accountsOf(row))];
-        });
+        const shown = await mapPaced(
+          rows,
+          (row): [row: TraceRow, content: TraceContent] => {
+            const all = written.get(viewBytes(row.trace_id)) ?? [];
+            return [row, writeFresh(row, all, accountsOf(row))];
+          },
+          createPacer(reader.signal),
+        );
         return new Map(shown);
       },
     };

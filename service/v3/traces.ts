@@ -1,4 +1,4 @@
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { list, named, object } from '../contract/shape.ts';
 import type { Values } from '../contract/parameter.ts';
 import { accountKey } from '../store/account-key.ts';
@@ -150,7 +150,10 @@ async function readActions(
 ): Promise<TraceActions> {
   const ids = rows.map((row) => row.trace_id);
   const meant = (await findActionsOfTraces(store, ids, [...supported])).map(ofRow);
-  return { meant, shown: await mapPaced(meant, (one) => viewAction(one, network, noExtras)) };
+  return {
+    meant,
+    shown: await mapPaced(meant, (one) => viewAction(one, network, noExtras), createPacer(store.signal)),
+  };
 }
 
 /** Traces whose transactions are not shown: those that are too large, and those that no longer fit the answer. */

@@ -27,7 +27,11 @@ export type TransactionWriter = {
    * @param messagesBeside that the answer has of others; default none
    * @throws V3Error 413 they have too many messages
    */
-  open(rows: readonly FoundTransaction[], messagesBeside?: number): Promise<OpenedTransactions>;
+  open(
+    rows: readonly FoundTransaction[],
+    reader: Pick<StoreReader, 'signal'>,
+    messagesBeside?: number,
+  ): Promise<OpenedTransactions>;
   /** As `open`: of those that are written already nothing is read. */
   openAt(places: readonly TransactionPlace[], reader: StoreReader): Promise<OpenedTransactions>;
 };
@@ -51,9 +55,10 @@ export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'writt
 
 export function createTransactionWriter({ texts, ...writing }: TransactionWriterDependencies): TransactionWriter {
   return {
-    open: async (rows, messagesBeside = 0) => openFound(await mapPaced(rows, findWritten), messagesBeside),
+    open: async (rows, { signal }, messagesBeside = 0) =>
+      openFound(await mapPaced(rows, findWritten, createPacer(signal)), signal, messagesBeside),
     async openAt(places, reader) {
-      const found = await mapPaced(places, findWritten);
+      const found = await mapPaced(places, findWritten, createPacer(reader.signal));
       const rows = await readTransactionsAt(
         reader,
         found.flatMap((one) => ('row' in one ? [one.row] : [])),
@@ -64,7 +69,7 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
         const row = byHash.get(hashKey(one.row.hash));
         return row === undefined ? [] : [{ key: keyOf(row), row }];
       });
-      return openFound(whole, 0);
+      return openFound(whole, reader.signal, 0);
     },
   };
 
@@ -75,9 +80,10 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
 
   async function openFound(
     found: readonly (Kept<KeptNames> | Unwritten<FoundTransaction>)[],
+    signal: AbortSignal | undefined,
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
-    const pacer = createPacer();
+    const pacer = createPacer(signal);
     const readBag = createBagReader();
     const opened: Opened[] = [];
     let messages = 0;
@@ -103,19 +109,26 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
     const fresh = opened.filter((one) => 'row' in one);
     const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
     const slab = createTextSlab();
-    const [states, heads] = await Promise.all([readStates(reader, hashes), writeHeads(fresh, { slab, ...writing })]);
+    const [states, heads] = await Promise.all([
+      readStates(reader, hashes),
+      writeHeads(fresh, { slab, signal: reader.signal, ...writing }),
+    ]);
     const next = heads.values();
-    return mapPaced(opened, (one) => {
-      if (!('row' in one)) return { ...one.names, json: new Written([one.text]), isSettled: true };
-      const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
-      const begun = { ...names, ...next.next().value!, tail: one.tail };
-      const told = withStateBefore(one.row, one.tail, states);
-      const { isSettled: isWhole, ...written } = finishTransaction(begun, told, slab);
-      // The state itself may be indexed later.
-      const isSettled = isWhole && told === states;
-      if (isSettled) keep(one, written);
-      return { ...written, isSettled };
-    });
+    return mapPaced(
+      opened,
+      (one) => {
+        if (!('row' in one)) return { ...one.names, json: new Written([one.text]), isSettled: true };
+        const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
+        const begun = { ...names, ...next.next().value!, tail: one.tail };
+        const told = withStateBefore(one.row, one.tail, states);
+        const { isSettled: isWhole, ...written } = finishTransaction(begun, told, slab);
+        // The state itself may be indexed later.
+        const isSettled = isWhole && told === states;
+        if (isSettled) keep(one, written);
+        return { ...written, isSettled };
+      },
+      createPacer(reader.signal),
+    );
   }
 
   function keep({ key, accounts }: Fresh, { json, ...tree }: WrittenTransaction): void {

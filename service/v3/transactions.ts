@@ -81,7 +81,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await expectIndexed(context.store, values.mcSeqno);
-        return answer(await writer.open(await readList(values, values, context)), context);
+        return answer(await writer.open(await readList(values, values, context), context.store), context);
       },
     }),
     defineV3Operation({
@@ -94,7 +94,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await expectIndexed(context.store, mcSeqno);
-        return answer(await writer.open(await readList({ mcSeqno }, part, context)), context);
+        return answer(await writer.open(await readList({ mcSeqno }, part, context), context.store), context);
       },
     }),
     byMessage(writer, answer),
@@ -161,7 +161,7 @@ function adjacent(writer: TransactionWriter, answer: Answer): V3Operation {
     handle: async ({ hash: given, direction: end }, context) => {
       const rows = await findAdjacent(context.store, given, end);
       if (rows.length === 0) throw notIndexed('adjacent transactions not found');
-      return answer(await writer.open(rows), context);
+      return answer(await writer.open(rows, context.store), context);
     },
   });
 }

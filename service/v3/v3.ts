@@ -44,10 +44,16 @@ export function createV3(families: readonly V3Operation[], { store, nowMs, regis
 }
 
 /** A reader whose queries together take no longer than the caller gives them; what is done between them counts for the request's deadline only. */
-function readerOf(store: Pick<Store, 'read'>, { settings, deadlineMs }: V3Request, nowMs: () => number): StoreReader {
+function readerOf(
+  store: Pick<Store, 'read'>,
+  { settings, deadlineMs, signal }: V3Request,
+  nowMs: () => number,
+): StoreReader {
   let takenMs = 0;
   return {
+    signal,
     read: async (sql, values, mode) => {
+      signal.throwIfAborted();
       const beganMs = nowMs();
       const leftMs = Math.min(settings.timeoutMs - takenMs, deadlineMs - beganMs);
       if (leftMs <= 0) throw new StoreError('statement_timeout', 'no time is left for another query');

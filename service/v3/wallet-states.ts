@@ -1,5 +1,5 @@
 import { list, named, object, oneOfStrings, optional, type Infer } from '../contract/shape.ts';
-import { mapPaced } from '../contract/paced.ts';
+import { createPacer, mapPaced } from '../contract/paced.ts';
 import { isWalletCode, readWalletByHash, walletType, type Wallet } from '../live/wallets.ts';
 import type { AccountRow } from '../store/queries/accounts.ts';
 import { hidesCurrencies, readRequested, viewStatus } from './account-rows.ts';
@@ -107,7 +107,7 @@ export function walletStateOperations({ contents, notes }: AccountStateDependenc
         // What other contracts hold is not looked at, and does not count for what an answer may hold.
         const rows = found.map((row) => (isWallet(row) ? row : { ...row, data_boc: null }));
         const completed = await contents.complete(rows, { bocs: 'data', of: isWallet }, context);
-        const wallets = await mapPaced(completed, viewWalletState);
+        const wallets = await mapPaced(completed, viewWalletState, createPacer(context.signal));
         const shown = wallets.map(({ address }) => address);
         return { wallets, ...(await notes.notesOf(shown, context)) };
       },

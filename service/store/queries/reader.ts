@@ -9,6 +9,8 @@ export type ReadMode = {
 
 /** What queries read through: the store, with a caller's time already counted. */
 export type StoreReader = {
+  /** Aborted when the caller went away or its time is over; absent for a reader that nothing ends. */
+  readonly signal?: AbortSignal;
   /** Rows with their columns as `columns.ts` types them. Throws StoreError. */
   read<R extends object>(sql: string, values: readonly unknown[], mode?: ReadMode): Promise<readonly R[]>;
 };

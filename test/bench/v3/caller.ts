@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 
-import { writePaced, type PacedText } from '#service/contract/paced.ts';
+import { createPacer, writePaced, type PacedText } from '#service/contract/paced.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
@@ -71,7 +71,7 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
       onNextPage: () => {},
     });
-    return writePaced(answer.value);
+    return writePaced(answer.value, createPacer(signal));
   };
 }
 

@@ -8,7 +8,7 @@ import { createPacer, mapPaced, markFlat, writeEntries, writePaced, Written } fr
 describe('long work', () => {
   it('rests when its turn is over, and begins another turn then', async () => {
     let nowMs = 0;
-    const pacer = createPacer(() => nowMs);
+    const pacer = createPacer(undefined, () => nowMs);
     expect(pacer.pause()).toBeUndefined();
     nowMs = 10;
     const rest = pacer.pause();
@@ -32,12 +32,55 @@ describe('long work', () => {
         nowMs += 5;
         return -item;
       },
-      createPacer(() => nowMs),
+      createPacer(undefined, () => nowMs),
     );
     over.abort();
     await running;
     expect(shown).toEqual(items.map((item) => -item));
     expect(turns).toBeGreaterThanOrEqual(19);
+  });
+});
+
+describe('work of a request that has ended', () => {
+  it.each([0, 1, 7])('makes no further item after %i', async (made) => {
+    const ended = new AbortController();
+    const shown: number[] = [];
+    const items = Array.from({ length: 20 }, (_one, at) => at);
+    const work = mapPaced(
+      items,
+      (item) => {
+        shown.push(item);
+        if (shown.length === made) ended.abort('over');
+      },
+      createPacer(ended.signal),
+    );
+    if (made === 0) ended.abort('over');
+    await expect(work).rejects.toBe('over');
+    expect(shown.length).toBe(Math.max(made, 1));
+  });
+
+  it('writes no further part of its answer', async () => {
+    const ended = new AbortController();
+    let written = 0;
+    const part = {
+      toJSON() {
+        if (++written === 3) ended.abort('over');
+        return 'x'.repeat(10);
+      },
+    };
+    const answer = Array.from({ length: 5000 }, () => part);
+    await expect(writePaced(answer, createPacer(ended.signal))).rejects.toBe('over');
+    expect(written).toBe(3);
+  });
+
+  it('ends in its pause', async () => {
+    let nowMs = 0;
+    const ended = new AbortController();
+    const paused = createPacer(ended.signal, () => nowMs);
+    nowMs = 10;
+    const rest = paused.pause();
+    ended.abort('over');
+    await expect(rest).rejects.toBe('over');
   });
 });
 
@@ -48,7 +91,9 @@ function chainOf(links: number): { readonly at: number; readonly children: reado
   return link;
 }
 
-const joined = async (value: unknown): Promise<string> => [await writePaced(value)].flat().join('');
+const pacer = createPacer(undefined);
+
+const joined = async (value: unknown): Promise<string> => [await writePaced(value, pacer)].flat().join('');
 
 describe('paced JSON', () => {
   it('is that of JSON.stringify', async () => {
@@ -78,9 +123,12 @@ describe('paced JSON', () => {
   });
 
   it('is one text when it is short, and several pieces when it is long', async () => {
-    expect(typeof (await writePaced({ text: 'x'.repeat(1000) }))).toBe('string');
+    expect(typeof (await writePaced({ text: 'x'.repeat(1000) }, pacer))).toBe('string');
     const long = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(10_000) }));
-    const pieces = await writePaced(Array.from({ length: 20 }, () => long));
+    const pieces = await writePaced(
+      Array.from({ length: 20 }, () => long),
+      pacer,
+    );
     expect(pieces.length).toBeGreaterThan(10);
     expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
   });
@@ -93,7 +141,7 @@ describe('paced JSON', () => {
         expect(await joined(markFlat({ ...one, none: undefined }))).toBe(JSON.stringify(one));
         const lists = { items: Object.values(one), pages: [{ of: Object.values(one) }] };
         const written = await Promise.all(
-          lists.items.map(async (item) => new Written([await writePaced(item)].flat())),
+          lists.items.map(async (item) => new Written([await writePaced(item, pacer)].flat())),
         );
         expect(await joined(markFlat({ items: written, pages: [{ of: written }] }))).toBe(JSON.stringify(lists));
       }),
@@ -105,7 +153,9 @@ describe('paced JSON', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(value, value), { maxLength: 20 }), async (pairs) => {
-        const written = await Promise.all(pairs.map(async ([one]) => new Written([await writePaced(one)].flat())));
+        const written = await Promise.all(
+          pairs.map(async ([one]) => new Written([await writePaced(one, pacer)].flat())),
+        );
         const shown = { list: written, map: Object.fromEntries(pairs.map(([, two], at) => [at, [two, written[at]]])) };
         const plain = {
           list: pairs.map(([one]) => one),

@@ -131,7 +131,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
       const account = accountOf(request.account_address.account_address);
       const shown: unknown = await world.live
         .readTransactions(account, range, within(5_000))
-        .then(({ value }) => viewTransactionsStd(value, viewTransactionStd), refusalOf);
+        .then(({ value }) => viewTransactionsStd(value, viewTransactionStd, new AbortController().signal), refusalOf);
       const expected = response['@type'] === 'error' ? refusalText(response) : response;
       const compared = (value: unknown): unknown =>
         request.try_decode_messages === false ? withoutData(value) : value;

@@ -48,7 +48,7 @@ beforeAll(async () => {
 /** As answers show them the first time. */
 async function shownBy(store: StoreReader, rows: readonly FoundTransaction[]): Promise<readonly TransactionView[]> {
   const writer = createTransactionWriter({ texts: createKeptTexts({ bytesMax: 0 }, { counted: () => {} }) });
-  const written = await (await writer.open(rows)).write(store);
+  const written = await (await writer.open(rows, store)).write(store);
   return written.map(({ json }) => json.toJSON());
 }
 

@@ -35,7 +35,7 @@ function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionWrit
 }
 
 async function answer(writer: TransactionWriter, given: readonly FoundTransaction[], known = states) {
-  const opened = await writer.open(given);
+  const opened = await writer.open(given, readerOf(known));
   const written = await opened.write(readerOf(known));
   const views = written.map(({ json }) => json.toJSON());
   return { views, trees: written.map(({ hash, in_msg, out_msgs }) => ({ hash, in_msg, out_msgs })), opened };
@@ -154,7 +154,22 @@ describe('transactions that are asked for again', () => {
     const { writer, found } = createWriter();
     await answer(writer, rows);
     const many = Array.from({ length: 200 }, () => rows).flat();
-    await expect(writer.open(many)).rejects.toMatchObject({ code: 'answer_too_large' });
+    await expect(writer.open(many, readerOf(states))).rejects.toMatchObject({ code: 'answer_too_large' });
     expect(found.slice(rows.length)).toContain(true);
+  });
+
+  it('are read no further once their reader is aborted', async () => {
+    const { writer } = createWriter();
+    const ended = new AbortController();
+    const reader = { ...readerOf(states), signal: ended.signal };
+    let opened = 0;
+    const counted = new Proxy([...rows], {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name) && ++opened === 3) ended.abort('over');
+        return Reflect.get(target, name, receiver) as unknown;
+      },
+    });
+    await expect(writer.open(counted, reader)).rejects.toBe('over');
+    expect(opened).toBe(3);
   });
 });
