@@ -5,8 +5,3 @@
 export function scopeOf(of: { readonly name: string; readonly namespace?: string | undefined }): string {
   return of.namespace === undefined ? of.name : `${of.namespace}/${of.name}`;
 }
-
-/** Name of the TonApi of a scope. */
-export function nameOfScope(scope: string): string {
-  return scope.slice(scope.indexOf('/') + 1);
-}

@@ -1,4 +1,3 @@
-import { nameOfScope } from '../../config/scope.ts';
 import type { Connection } from './connection.ts';
 import { evaluate, scriptOf } from './questions.ts';
 import { revocationScript, trimScript } from './script.ts';
@@ -30,7 +29,7 @@ export function revocationKeys(scope: string): RevocationKeys {
     entries: `revocations:${tag}`,
     version: `revocations:${tag}:version`,
     pods: `pods:${tag}`,
-    named: `revoked:${nameOfScope(scope)}`,
+    named: `revoked:${scope.slice(scope.indexOf('/') + 1)}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { configFromManifest } from '#service/config.ts';
-import { nameOfScope, scopeOf } from '#service/config/scope.ts';
+import { scopeOf } from '#service/config/scope.ts';
 
 import { manifestOf, problemLines } from './manifest-builder.ts';
 
@@ -15,7 +15,6 @@ describe('the scope of a TonApi in Redis', () => {
     ['is its name where the namespace is null', { name: 'main', namespace: null }, 'main'],
   ])('%s', (_what, metadata, scope) => {
     expect(scopeOf(configFromManifest(withMetadata(metadata)))).toBe(scope);
-    expect(nameOfScope(scope)).toBe('main');
   });
 
   it.each<[unknown]>([[''], ['a/b'], ['a}b'], ['Team'], [5], [{}], ['a'.repeat(64)]])(
