@@ -71,8 +71,13 @@ export const keyringFile = 'keyring.json.gz';
 
 /** The shared Redis: of a Secret's URL, or the one that the operator runs, whose address is no secret. */
 export function redisMounts(tonApi: TonApi): Mounts {
-  const { secretRef } = tonApi.spec.rateLimits.redis;
-  if (secretRef !== undefined) return secretFile('redis', secretRef, '--redis-file', 'url');
+  const { secretRef, caBundle } = tonApi.spec.rateLimits.redis;
+  if (secretRef !== undefined) {
+    return joined([
+      secretFile('redis', secretRef, '--redis-file', 'url'),
+      caMounts('redis-ca', caBundle, '--redis-ca-file'),
+    ]);
+  }
   const { namespace } = tonApi.metadata;
   return { ...nothing, args: ['--redis', `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}`] };
 }

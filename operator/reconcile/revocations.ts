@@ -1,6 +1,12 @@
 import type { Logger } from 'pino';
 
-import { connectRedis, type Connection } from '#service/limits/redis/connection.ts';
+import {
+  connectRedis,
+  redisTlsProblem,
+  untrustedRedis,
+  type Connection,
+  type RedisServer,
+} from '#service/limits/redis/connection.ts';
 import { restoreIds, revokeIds, type RevocationConnection } from '#service/limits/redis/revocation-set.ts';
 
 import { childNames } from '../desired/names.ts';
@@ -18,8 +24,10 @@ export type Revocations = {
   remove(tonApi: TonApi, ids: readonly string[], bounds: RequestBounds): Promise<boolean>;
 };
 
-/** Opens a Redis by its URL. */
-export type OpenRedis = (url: string) => RevocationConnection & Pick<Connection, 'disconnect' | 'once' | 'on'>;
+/** Opens a Redis. */
+export type OpenRedis = (server: RedisServer) => RevocationConnection & Pick<Connection, 'disconnect' | 'once' | 'on'>;
+
+type KeyOf = { readonly name: string; readonly key: string };
 
 /** A Redis that is not told within this is away. */
 const tellTimeoutMs = 3000;
@@ -27,15 +35,36 @@ const tellTimeoutMs = 3000;
 /** The URL is read when there is something to tell, and is nowhere in between. */
 export function createRevocations(
   { client, logger }: { readonly client: KubernetesClient; readonly logger: Logger },
-  open: OpenRedis = (url) => connectRedis({ url, retryMs: () => tellTimeoutMs }),
+  open: OpenRedis = (server) => connectRedis({ ...server, retryMs: () => tellTimeoutMs }),
 ): Revocations {
-  async function urlOf(tonApi: TonApi, bounds: RequestBounds): Promise<string | undefined> {
+  async function secretOf(namespace: string, { name, key }: KeyOf, bounds: RequestBounds): Promise<string | undefined> {
+    const secret = await client.get(resources.Secret, { namespace, name }, bounds);
+    const value = secret?.data?.[key];
+    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
+  }
+
+  /** @throws Error for authorities that are not there: no connection goes on without them. */
+  async function authoritiesOf(tonApi: TonApi, bounds: RequestBounds): Promise<string | undefined> {
+    const { namespace = '' } = tonApi.metadata;
+    const { secretRef, configMapRef } = tonApi.spec.rateLimits.redis.caBundle ?? {};
+    if (secretRef === undefined && configMapRef === undefined) return undefined;
+    const found =
+      secretRef === undefined
+        ? configMapRef &&
+          (await client.get(resources.ConfigMap, { namespace, name: configMapRef.name }, bounds))?.data?.[
+            configMapRef.key
+          ]
+        : await secretOf(namespace, secretRef, bounds);
+    if (found === undefined) throw new Error('spec.rateLimits.redis.caBundle: the certificates are not there');
+    return found;
+  }
+
+  async function serverOf(tonApi: TonApi, bounds: RequestBounds): Promise<RedisServer | undefined> {
     const { namespace = '' } = tonApi.metadata;
     const { secretRef } = tonApi.spec.rateLimits.redis;
-    if (secretRef === undefined) return `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}`;
-    const secret = await client.get(resources.Secret, { namespace, name: secretRef.name }, bounds);
-    const value = secret?.data?.[secretRef.key];
-    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
+    if (secretRef === undefined) return { url: `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}` };
+    const url = await secretOf(namespace, secretRef, bounds);
+    return url === undefined ? undefined : { url, ca: await authoritiesOf(tonApi, bounds) };
   }
 
   async function tell(
@@ -47,15 +76,18 @@ export function createRevocations(
     if (ids.length === 0) return true;
     let redis: ReturnType<OpenRedis> | undefined;
     try {
-      const url = await urlOf(tonApi, bounds);
-      if (url === undefined) return false;
-      redis = open(url);
+      const server = await serverOf(tonApi, bounds);
+      if (server === undefined) return false;
+      const unencrypted = redisTlsProblem(server);
+      if (unencrypted !== undefined) throw new Error(unencrypted);
+      redis = open(server);
       await within(tellTimeoutMs, ready(redis));
       await within(tellTimeoutMs, write(redis, scopeOf(tonApi.metadata), ids));
       return true;
     } catch (error) {
       // The message may hold the address, never the password: it is of the connection.
-      logger.warn({ err: (error as Error).message, tonApi: tonApi.metadata.name, ids }, 'Redis was not told of keys');
+      const err = untrustedRedis(error) ?? (error as Error).message;
+      logger.warn({ err, tonApi: tonApi.metadata.name, ids }, 'Redis was not told of keys');
       return false;
     } finally {
       redis?.disconnect();

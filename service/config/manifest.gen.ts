@@ -146,6 +146,23 @@ export type TonApi = {
           /** Key in the Secret's data. */
           readonly key: string;
         };
+        /** Authorities that sign the certificate of Redis, in place of the public ones. The URL is rediss:// or rediss+cluster://. A change of the certificates needs no restart. */
+        readonly caBundle?: {
+          /** Secret with certificates in PEM. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+          /** ConfigMap with certificates in PEM. */
+          readonly configMapRef?: {
+            /** Name of the ConfigMap, in the same namespace. */
+            readonly name: string;
+            /** Key in the ConfigMap's data. */
+            readonly key: string;
+          };
+        };
         /** The operator runs one Redis without a disk beside the API. For trials. */
         readonly embedded: boolean;
       };
@@ -711,6 +728,30 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                   properties: {
                     name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
                     key: { type: 'string', maxLength: 253, default: 'url' },
+                  },
+                  additionalProperties: false,
+                },
+                caBundle: {
+                  type: 'object',
+                  properties: {
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                      },
+                      additionalProperties: false,
+                    },
+                    configMapRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                      },
+                      additionalProperties: false,
+                    },
                   },
                   additionalProperties: false,
                 },

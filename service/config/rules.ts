@@ -168,6 +168,17 @@ export const rules: readonly Rule[] = [
       `expected exactly one of secretRef, embedded: true, got ${embedded ? 'both' : 'neither'}`,
     ],
   ),
+  rule(
+    'spec.rateLimits.redis',
+    '!has(self.caBundle) || has(self.secretRef)',
+    [],
+    ({ caBundle, secretRef }: Spec['rateLimits']['redis']) => [
+      caBundle !== undefined && secretRef === undefined,
+      'secretRef',
+      'expected one, since caBundle is set, got nothing',
+    ],
+  ),
+  caBundleRule('spec.rateLimits.redis.caBundle'),
   caBundleRule('spec.postgres.caBundle'),
   rule(
     'spec.indexer',

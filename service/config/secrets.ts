@@ -5,6 +5,7 @@ import { readManifest } from './manifest.ts';
 /** What a manifest's own file may hold besides the configuration, which has no secret in it. */
 export type ManifestSecrets = {
   readonly redisUrl: string | undefined;
+  readonly redisCa: CaBundle | undefined;
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
   readonly postgresCa: CaBundle | undefined;
@@ -37,6 +38,7 @@ export function secretsOfManifest(text: string): ManifestSecrets {
   };
   return {
     redisUrl: valueOf(rateLimits.redis.secretRef),
+    redisCa: bundleOf(rateLimits.redis.caBundle),
     postgresUrl: valueOf(postgres?.secretRef),
     postgresReplicaUrl: valueOf(postgres?.readOnlySecretRef),
     postgresCa: bundleOf(postgres?.caBundle),

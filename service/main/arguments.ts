@@ -21,6 +21,8 @@ export type Arguments = {
   readonly redis: string | undefined;
   /** File that holds it, as mounted from a Secret; followed while the process runs. */
   readonly redisFile: string | undefined;
+  /** File with the authorities of its certificate; followed too. */
+  readonly redisCaFile: string | undefined;
   /** URI of the Postgres of the index, and of the replica that it is read from; secrets. */
   readonly postgresUrl: string | undefined;
   /** Files that hold them, as mounted from Secrets; followed while the process runs. */
@@ -76,6 +78,7 @@ const options = {
   keyring: { type: 'string' },
   redis: { type: 'string' },
   'redis-file': { type: 'string' },
+  'redis-ca-file': { type: 'string' },
   'postgres-url': { type: 'string' },
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
@@ -139,6 +142,7 @@ Over lite servers of a real network, one of:
   --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
                         machine cannot see): redis://, rediss://, redis+cluster://host:port,host:port
   --redis-file FILE     that holds the URL, as mounted from a Secret
+  --redis-ca-file FILE  PEM certificates of the authorities that sign the certificate of Redis
   --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
   --postgres-file FILE, --postgres-replica-file FILE
                         that hold the URI, and that of a replica to read from, as mounted from Secrets
@@ -185,6 +189,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     keyring: values.keyring,
     redis: redisUrl(values.redis),
     redisFile: values['redis-file'],
+    redisCaFile: values['redis-ca-file'],
     postgresUrl: postgresUrl(values['postgres-url']),
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],

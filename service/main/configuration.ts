@@ -8,7 +8,7 @@ import {
   type CaBundle,
   type ProcessSettings,
 } from '../config.ts';
-import { redisUrlProblem } from '../limits/redis/connection.ts';
+import { redisTlsProblem, redisUrlProblem } from '../limits/redis/connection.ts';
 import { caBundleProblem } from '../tls/ca-bundle.ts';
 import type { Arguments } from './arguments.ts';
 import { StartError } from './errors.ts';
@@ -45,6 +45,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
   if (args.manifest !== undefined) {
     const text = readNamedFile('--manifest', args.manifest);
     const secrets = secretsOfManifest(text);
+    const redisCa = authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
     const postgresCa = authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
     return checkedTls({
       config: configFromManifest(text, { ...settings, globalConfig }),
@@ -54,6 +55,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       postgresReplicaUrl:
         given.postgresReplicaUrl ??
         checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),
+      redisCa,
       postgresCa,
     });
   }
@@ -64,8 +66,9 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
 
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
-  const { manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
-  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, postgresCaFile];
+  const { manifest, globalConfig, redisFile, redisCaFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
+  const authorities = [redisCaFile, postgresCaFile];
+  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...authorities];
   return files.filter((file) => file !== undefined);
 }
 
@@ -79,6 +82,7 @@ function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded
   const redis = args.redis ?? fileUrl(redisUrlProblem, '--redis-file', args.redisFile);
   return {
     redisUrl: redis ?? variable(redisUrlProblem, 'TONPLANE_REDIS_URL', environment),
+    redisCa: authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', undefined),
     postgresUrl: givenPostgresUrl(args, environment),
     postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
     postgresCa: givenPostgresCa(args),
@@ -116,6 +120,7 @@ function authoritiesOf(
 /** A mode of TLS may need the authorities, which have a source of their own. */
 function checkedTls(loaded: Loaded): Loaded {
   const problemOf: UrlProblem = (url) => postgresTlsProblem(url, loaded.postgresCa);
+  checked((url) => redisTlsProblem({ url, ca: loaded.redisCa }), 'spec.rateLimits.redis.secretRef', loaded.redisUrl);
   checked(problemOf, 'spec.postgres.secretRef', loaded.postgresUrl);
   checked(problemOf, 'spec.postgres.readOnlySecretRef', loaded.postgresReplicaUrl);
   return loaded;

@@ -35,7 +35,7 @@ export type HotParts = {
   readonly pool: Pool;
   readonly http: HttpServer;
   readonly tracing: Tracing;
-  readonly ledger: Pick<Ledger, 'setUrls' | 'setRedisUrl'> | undefined;
+  readonly ledger: Pick<Ledger, 'setUrls' | 'setRedis'> | undefined;
 };
 
 /** Follows the files of the configuration of a running API. */
@@ -103,9 +103,9 @@ const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
-  const { configHash, redisUrl, postgresUrl, postgresReplicaUrl, postgresCa } = origin;
+  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa } = origin;
   const hash = configHash ?? canonicalHash(hotConfig(config));
-  return { config, hash, redisUrl, postgresUrl, postgresReplicaUrl, postgresCa };
+  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa };
 }
 
 /** Pods must not come back to a Redis all at once. */
@@ -121,11 +121,11 @@ function putInForce(
   const hot = hotConfig(next.config);
   limits.setPlans(hot);
   limits.setOnRedisFailure(hot.onRedisFailure);
-  if (next.redisUrl !== undefined && next.redisUrl !== before.redisUrl) {
-    shared?.setUrl(next.redisUrl);
-    const { redisUrl: url } = next;
-    pool.setSharedConnect(() => connectRedis({ url, retryMs: redisRetryMs }));
-    ledger?.setRedisUrl(url);
+  const { redisUrl: url, redisCa: ca } = next;
+  if (url !== undefined && (url !== before.redisUrl || ca !== before.redisCa)) {
+    shared?.setServer({ url, ca });
+    pool.setSharedConnect(() => connectRedis({ url, ca, retryMs: redisRetryMs }));
+    ledger?.setRedis({ url, ca });
   }
   ledger?.setUrls(next, before);
   http.setTrustedProxies(hot.trustedProxies);

@@ -14,6 +14,8 @@ export type Loaded = {
   readonly hash: string;
   /** Of the Redis that limits are shared in; a secret, and so no part of the configuration. */
   readonly redisUrl: string | undefined;
+  /** Certificates in PEM that its own must come from; undefined: the public authorities. */
+  readonly redisCa: string | undefined;
   /** Of the index, and of the replica that it is read from; undefined: the same, or no index. Secrets too. */
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;

@@ -5,8 +5,9 @@ import { parseArgs } from 'node:util';
 import type { KeyringRow } from '../config.ts';
 import { parseKeyring } from '../limits/keyring.ts';
 import { makeKey } from '../limits/keys.ts';
-import { redisUrlProblem } from '../limits/redis/connection.ts';
+import { redisTlsProblem, redisUrlProblem, type RedisServer } from '../limits/redis/connection.ts';
 import { revokeInRedis } from '../limits/redis/revoke.ts';
+import { caBundleProblem } from '../tls/ca-bundle.ts';
 import { ArgumentsError } from './arguments.ts';
 import { readNamedFile } from './files.ts';
 import { operationNamed, similarOperations } from './operation-names.ts';
@@ -48,6 +49,7 @@ const options = {
   overlap: { type: 'string' },
   redis: { type: 'string' },
   'redis-file': { type: 'string' },
+  'redis-ca-file': { type: 'string' },
   api: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -75,7 +77,7 @@ export async function runKeys(args: readonly string[], nowMs: number, environmen
   const { print, changed, revoked } = command(rows, values, nowMs);
   const redis = revoked === undefined ? undefined : redisOf(values, environment);
   if (changed !== undefined) writeRows(file, changed);
-  if (revoked !== undefined && redis !== undefined) await revokeInRedis(redis.url, redis.api, revoked);
+  if (revoked !== undefined && redis !== undefined) await revokeInRedis(redis, redis.api, revoked);
   return print;
 }
 
@@ -129,7 +131,7 @@ function revoke(rows: readonly Row[], values: Values): Outcome {
 }
 
 /** Whom to tell of a revoked key; undefined when no Redis is named. */
-function redisOf(values: Values, environment: NodeJS.ProcessEnv): { url: string; api: string } | undefined {
+function redisOf(values: Values, environment: NodeJS.ProcessEnv): (RedisServer & { api: string }) | undefined {
   const file = values['redis-file'];
   const given =
     values.redis ?? (file === undefined ? environment['TONPLANE_REDIS_URL'] : readNamedFile('--redis-file', file));
@@ -142,7 +144,11 @@ function redisOf(values: Values, environment: NodeJS.ProcessEnv): { url: string;
       '--api: expected NAMESPACE/NAME of the TonApi whose processes share this Redis, or NAME without namespace',
     );
   }
-  return { url, api: values.api };
+  const caFile = values['redis-ca-file'];
+  const ca = caFile === undefined ? undefined : readNamedFile('--redis-ca-file', caFile);
+  const untrusted = (ca === undefined ? undefined : caBundleProblem(ca)) ?? redisTlsProblem({ url, ca });
+  if (untrusted !== undefined) throw refuse(`--redis-ca-file: ${untrusted}`);
+  return { url, ca, api: values.api };
 }
 
 /** Both keys get one owner, so that the overlap does not double the budget. */

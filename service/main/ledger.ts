@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
 import { createDetector } from '../interfaces/detector.ts';
+import type { RedisServer } from '../limits/redis/connection.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { OnSent } from '../live/send.ts';
 import { StoreError } from '../store/errors.ts';
@@ -32,8 +33,8 @@ export type Ledger = {
   status(): IndexStatus;
   /** Takes over changed URLs of Postgres. */
   setUrls(next: PostgresUrls, before: PostgresUrls): void;
-  /** Takes over a changed URL of Redis. */
-  setRedisUrl(url: string): void;
+  /** Takes over a changed Redis. */
+  setRedis(server: RedisServer): void;
   /** Watches a message that was sent, until it is indexed. */
   readonly onSent: OnSent;
   close(): Promise<void>;
@@ -48,6 +49,7 @@ export type LedgerOptions = PostgresUrls & {
   readonly archiveFolder?: string | undefined;
   /** That the pods share. */
   readonly redisUrl?: string | undefined;
+  readonly redisCa?: string | undefined;
 };
 
 export type LedgerDependencies = {
@@ -72,7 +74,7 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
       ? startIndexWriter(config, options, { ...dependencies, worlds, detector, store })
       : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
-  const pending = startPending(config, options.redisUrl, { ...dependencies, detector, store });
+  const pending = startPending(config, redisOf(options), { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const threads = startHeadThreads(availableParallelism(), {
     workerUrl: workerUrl('v3/head-worker.ts'),
@@ -92,7 +94,7 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),
-    setRedisUrl: (url) => pending.setLink(linkTo(url, dependencies.logger)),
+    setRedis: (server) => pending.setLink(linkTo(server, dependencies.logger)),
     onSent: (message, sender) => pending.note(message, sender),
     async close() {
       watch.close();
@@ -102,6 +104,10 @@ export function openLedger(config: ServiceConfig, options: LedgerOptions, depend
       await store.close();
     },
   };
+}
+
+function redisOf({ redisUrl: url, redisCa: ca }: LedgerOptions): RedisServer | undefined {
+  return url === undefined ? undefined : { url, ca };
 }
 
 /** Reads of tables that fit: those of another network or version would be answers that are wrong. */

@@ -29,7 +29,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
     },
     { logger, register },
   );
-  const shared = sharedLimits(config, options.redisUrl, keyring, dependencies);
+  const shared = sharedLimits(config, options, keyring, dependencies);
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
     { keyring, now: unixMs, register, ...(shared && { shared }) },
@@ -43,7 +43,7 @@ const unixMs = (): number => performance.timeOrigin + performance.now();
 /** Limits shared by all pods where a Redis is named; without one each process has its own. */
 function sharedLimits(
   config: ServiceConfig,
-  url: string | undefined,
+  { redisUrl: url, redisCa: ca }: ApiOptions,
   keyring: Keyring,
   { logger, register }: ApiDependencies,
 ): SharedLimits | undefined {
@@ -54,5 +54,5 @@ function sharedLimits(
   }
   const { onRedisFailure } = config.rateLimits;
   const parts = { logger, metrics, now: unixMs, inKeyring: keyring.has };
-  return createSharedLimits({ url, api: scopeOf(config), onRedisFailure }, parts);
+  return createSharedLimits({ url, ca, api: scopeOf(config), onRedisFailure }, parts);
 }

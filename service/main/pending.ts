@@ -5,7 +5,7 @@ import type { ServiceConfig } from '../config.ts';
 import { scopeOf } from '../config/scope.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import type { Detector } from '../interfaces/detector.ts';
-import { connectRedis } from '../limits/redis/connection.ts';
+import { connectRedis, type RedisServer } from '../limits/redis/connection.ts';
 import { createPending, type Pending } from '../pending/pending.ts';
 import type { PendingLink } from '../pending/shared-traces.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -36,7 +36,7 @@ export type PendingParts = {
 /** Sent messages ahead of the chain; shared by the pods of an API through its Redis. */
 export function startPending(
   config: Pick<ServiceConfig, 'name' | 'namespace' | 'anchors'>,
-  redisUrl: string | undefined,
+  redis: RedisServer | undefined,
   { pool, live, detector, store, logger, register }: PendingParts,
 ): Pending {
   const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
@@ -52,7 +52,7 @@ export function startPending(
         },
         lastSeqno: async () => (await findMasterchainEnd(reader, 'last'))?.seqno ?? 0,
       },
-      link: redisUrl === undefined ? undefined : linkTo(redisUrl, logger),
+      link: redis && linkTo(redis, logger),
       head: () => pool.head(),
       now: () => performance.now(),
       unixMs: Date.now,
@@ -67,7 +67,7 @@ function textOf(account: Buffer): string {
 }
 
 /** A line to the Redis that pods share. */
-export function linkTo(url: string, logger: Logger): PendingLink {
-  const client = connectRedis({ url, retryMs: redisRetryMs });
+export function linkTo(server: RedisServer, logger: Logger): PendingLink {
+  const client = connectRedis({ ...server, retryMs: redisRetryMs });
   return createRedisLink({ use: 'pending traces', quickMs: REDIS_QUICK_MS }, { client, logger });
 }

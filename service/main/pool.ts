@@ -18,6 +18,8 @@ import { workerUrl } from './worker-url.ts';
 export type PoolOptions = {
   /** That the pods share. */
   readonly redisUrl?: string | undefined;
+  /** Certificates in PEM that its own must come from. */
+  readonly redisCa?: string | undefined;
   /** Part of the usual bytes of cached answers, above 0 to 1; default 1. */
   readonly cachePart?: number;
 };
@@ -31,7 +33,7 @@ export type PoolParts = {
 /** The pool with the trust chain over it and the threads that check signatures. */
 export function startPool(
   config: ServiceConfig,
-  { redisUrl, cachePart = 1 }: PoolOptions,
+  { redisUrl, redisCa, cachePart = 1 }: PoolOptions,
   shared: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): PoolParts {
   const { logger, register } = shared;
@@ -69,7 +71,7 @@ export function startPool(
         redisUrl === undefined
           ? undefined
           : {
-              connect: () => connectRedis({ url: redisUrl, retryMs: () => 100 + Math.random() * 200 }),
+              connect: () => connectRedis({ url: redisUrl, ca: redisCa, retryMs: () => 100 + Math.random() * 200 }),
               api: scopeOf(config),
             },
     },

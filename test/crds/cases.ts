@@ -212,6 +212,18 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ postgres }),
     refused: set({ postgres: { ...postgres, schema: 'other' } }),
   },
+  {
+    message: 'caBundle needs secretRef',
+    field: 'spec.rateLimits.redis',
+    accepted: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle: { secretRef: { name: 'ca' } } } } }),
+    refused: set({ rateLimits: { redis: { embedded: true, caBundle: { secretRef: { name: 'ca' } } } } }),
+  },
+  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
+    message: 'set exactly one of secretRef, configMapRef',
+    field: 'spec.rateLimits.redis.caBundle',
+    accepted: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle: { secretRef: { name: 'ca' } } } } }),
+    refused: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle } } }),
+  })),
   ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
     message: 'set exactly one of secretRef, configMapRef',
     field: 'spec.postgres.caBundle',

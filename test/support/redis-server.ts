@@ -1,10 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
 import { freePort } from '#service/main/free-port.ts';
 
+import type { Authority } from './certificate.ts';
 import { ensureProgram } from './debian-package.ts';
 
 /** A running Redis for tests. */
@@ -31,8 +35,34 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   return { url, close: () => stop(child) };
 }
 
-async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+/** Starts a `redis-server` that answers over TLS alone, with the certificate of the authority. Undefined as for `startRedis`. */
+export async function startTlsRedis(authority: Authority): Promise<RedisServer | undefined> {
+  if (!ensureProgram('redis-server')) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'tonplane-redis-'));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
+  const { certificate, key } = authority.issue({ commonName: 'redis', hosts: ['127.0.0.1'] });
+  const ca = authority.certificate;
+  const port = await freePort();
+  const files = ['--tls-cert-file', file('tls.crt', certificate), '--tls-key-file', file('tls.key', key)];
+  const tls = [...files, '--tls-ca-cert-file', file('ca.crt', ca), '--tls-auth-clients', 'no'];
+  const plain = ['--port', '0', '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
+  const child = spawn('redis-server', [...plain, '--tls-port', `${port}`, ...tls], { stdio: 'ignore' });
+  const url = `rediss://127.0.0.1:${port}`;
+  await untilReady(url, child, { ca });
+  return {
+    url,
+    async close() {
+      await stop(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(url: string, child: ChildProcess, tls?: { readonly ca: string }): Promise<void> {
+  const client = new Redis(url, { ...(tls && { tls }), retryStrategy: () => 50, maxRetriesPerRequest: null });
   // A refused connection is retried until the server listens or the time is up.
   client.on('error', () => undefined);
   const late = sleep(startTimeoutMs, 'late', { ref: false });

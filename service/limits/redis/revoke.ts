@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LimitsError } from '../errors.ts';
-import { connectRedis } from './connection.ts';
+import { connectRedis, untrustedRedis, type RedisServer } from './connection.ts';
 import { revokeIds } from './revocation-set.ts';
 
 /** A person waits for it. */
@@ -12,14 +12,13 @@ const retryMs = 200;
 
 /**
  * Adds a key's id to the set that all pods of an API refuse within 2 s, before its row is out of their keyrings.
- * @param url as `redisUrlProblem` has it
  * @param scope of the TonApi: `namespace/name`, or the name alone where its manifest has no namespace
  * @throws LimitsError `revocation_failed` when Redis does not answer in 5 s
  */
-export async function revokeInRedis(url: string, scope: string, keyId: string): Promise<void> {
-  const connection = connectRedis({ url, retryMs: () => retryMs });
+export async function revokeInRedis(server: RedisServer, scope: string, keyId: string): Promise<void> {
+  const connection = connectRedis({ ...server, retryMs: () => retryMs });
   let failure = 'no answer';
-  connection.on('error', (error: Error) => (failure = error.name));
+  connection.on('error', (error: Error) => (failure = untrustedRedis(error) ?? error.name));
   try {
     for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(retryMs / 10)) {
       if (connection.status !== 'ready') continue;

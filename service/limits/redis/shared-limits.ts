@@ -5,13 +5,12 @@ import type { Logger } from 'pino';
 import type { SharedParts } from '../limits.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { OnRedisFailure } from '../options.ts';
+import type { RedisServer } from './connection.ts';
 import { createSharedBudgets } from './shared-budgets.ts';
 import { createSharedUsage } from './shared-usage.ts';
 import { createStore, type StoreDependencies } from './store.ts';
 
-export type SharedLimitsOptions = {
-  /** As `redisUrlProblem` has it; a secret. */
-  readonly url: string;
+export type SharedLimitsOptions = RedisServer & {
   /** Scope of the TonApi, as `scopeOf` makes it. */
   readonly api: string;
   readonly onRedisFailure: OnRedisFailure;
@@ -24,18 +23,18 @@ export type SharedLimitsDependencies = Pick<StoreDependencies, 'inKeyring'> & {
 };
 
 export type SharedLimits = SharedParts & {
-  /** Goes on with another URL, as when a password has changed. */
-  readonly setUrl: (url: string) => void;
+  /** Goes on with another server, as when a password or an authority has changed. */
+  readonly setServer: (server: RedisServer) => void;
 };
 
 /** Limits in a Redis that all pods of an API share. Works from the start on, by `onRedisFailure` until Redis answers. */
 export function createSharedLimits(
-  { url, api, onRedisFailure }: SharedLimitsOptions,
+  { url, ca, api, onRedisFailure }: SharedLimitsOptions,
   dependencies: SharedLimitsDependencies,
 ): SharedLimits {
   const { logger, metrics, inKeyring } = dependencies;
   const pod = randomUUID();
-  const store = createStore({ url, api, pod }, { logger, metrics, random: Math.random, inKeyring });
+  const store = createStore({ url, ca, api, pod }, { logger, metrics, random: Math.random, inKeyring });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
   const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {
@@ -43,7 +42,7 @@ export function createSharedLimits(
     usage: createSharedUsage({ api, pod }, store, metrics),
     isRevoked: store.isRevoked,
     setOnRedisFailure: budgets.setOnRedisFailure,
-    setUrl: store.setUrl,
+    setServer: store.setServer,
     async close() {
       budgets.close();
       await store.close();

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { RedisMetrics } from '../metrics.ts';
-import { connectRedis, type Connection } from './connection.ts';
+import { connectRedis, untrustedRedis, type Connection, type RedisServer } from './connection.ts';
 import { createQuestions, evaluate, isReply, scriptOf, type Questions, type SharedScript } from './questions.ts';
 import { createRevocationReader, type RevocationReaderDependencies } from './revocation-reader.ts';
 import { revocationKeys } from './revocation-set.ts';
@@ -23,14 +23,12 @@ export type Store = {
   questions(script: SharedScript): Questions;
   /** Fields of a hash; rejects as a question. */
   fields(key: string): Promise<Readonly<Record<string, string>>>;
-  /** Goes on with another URL, as when a password has changed; away until that answers. */
-  readonly setUrl: (url: string) => void;
+  /** Goes on with another server, as when a password or an authority has changed; away until that answers. */
+  readonly setServer: (server: RedisServer) => void;
   close(): Promise<void>;
 };
 
-export type StoreOptions = {
-  /** As `redisUrlProblem` has it; holds a password: never logged. */
-  readonly url: string;
+export type StoreOptions = RedisServer & {
   /** Scope of the TonApi: keys of several may be in one Redis. */
   readonly api: string;
   /** This process, among those of the API. */
@@ -182,8 +180,8 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
   };
 
   const ticker = setInterval(() => void probeNow(), probeMs);
-  const connect = (url: string): Connection => {
-    const made = connectRedis({ url, retryMs: () => 100 + random() * 200 });
+  const connect = ({ url, ca }: RedisServer): Connection => {
+    const made = connectRedis({ url, ca, retryMs: () => 100 + random() * 200 });
     made.on('ready', () => {
       // A new connection is a good probe: a start does not wait for two.
       quick = 1;
@@ -194,11 +192,17 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
       probe = undefined;
       leave('connection closed');
     });
-    // Told by `leave`; without a listener the client would print it.
-    made.on('error', () => undefined);
+    // Each try fails with the same error: it is logged once for a connection.
+    let reported: string | undefined;
+    made.on('error', (error) => {
+      const why = untrustedRedis(error);
+      if (why === undefined || why === reported) return;
+      reported = why;
+      logger.error({ why }, 'the certificate of redis is refused');
+    });
     return made;
   };
-  let client = connect(options.url);
+  let client = connect(options);
   metrics.away(1);
 
   return {
@@ -214,11 +218,11 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
       return { ask: (key, argument) => (here ? ask(key, argument) : away()) };
     },
     fields: (key) => (here ? fields(key) : away()),
-    setUrl(url) {
+    setServer(server) {
       const old = client;
-      client = connect(url);
+      client = connect(server);
       probe = undefined;
-      leave('another URL');
+      leave('another server');
       old.disconnect();
     },
     close() {

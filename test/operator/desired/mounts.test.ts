@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { postgresMounts, type Mounts } from '#operator/desired/mounts.ts';
+import { postgresMounts, redisMounts, type Mounts } from '#operator/desired/mounts.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { sample } from '#test/operator/desired/samples.ts';
 
@@ -13,6 +13,14 @@ type Part = {
 
 const secretRef = { name: 'database', key: 'uri' };
 const parts: readonly Part[] = [
+  {
+    name: 'redis-ca',
+    option: '--redis-ca-file',
+    mounts: (caBundle) => {
+      const redis = { secretRef, embedded: false, ...(caBundle && { caBundle }) };
+      return redisMounts(sample('typical', { rateLimits: { redis, onRedisFailure: 'Local' } }));
+    },
+  },
   {
     name: 'postgres-ca',
     option: '--postgres-ca-file',

@@ -42,8 +42,13 @@ describe('references', () => {
       'Secret postgres',
       'Secret postgres-replica',
       'Secret postgres-ca',
+      'ConfigMap redis-ca',
     ]);
-    expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual(['SecretNotFound', 'SecretNotFound']);
+    expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual([
+      'SecretNotFound',
+      'SecretNotFound',
+      'ConfigMapNotFound',
+    ]);
     expect(found[2]?.problem?.message).toContain('Secret postgres-replica is not there; make it in namespace');
   });
 });

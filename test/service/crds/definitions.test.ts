@@ -12,6 +12,7 @@ const insteadOf = [
   'spec.liteServerConfigRef',
   'spec.exposure.ingressClassName',
   'spec.exposure.tlsSecretName',
+  'spec.rateLimits.redis.caBundle.secretRef',
   'spec.postgres.caBundle.configMapRef',
 ];
 

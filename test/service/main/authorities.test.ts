@@ -25,10 +25,16 @@ type Part = {
   readonly option: string;
   /** The spec with the bundle. */
   readonly spec: (caBundle: object) => Record<string, unknown>;
-  readonly loaded: 'postgresCa';
+  readonly loaded: 'postgresCa' | 'redisCa';
 };
 
 const parts: readonly Part[] = [
+  {
+    field: 'spec.rateLimits.redis.caBundle',
+    option: '--redis-ca-file',
+    spec: (caBundle) => ({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle } } }),
+    loaded: 'redisCa',
+  },
   {
     field: 'spec.postgres.caBundle',
     option: '--postgres-ca-file',
@@ -87,5 +93,12 @@ describe('a URL of Postgres', () => {
     const args = ['--postgres-file', uri];
     expect(() => load(text, ...args)).toThrow('spec.postgres.secretRef: sslmode: expected a root for verify-ca');
     expect(load(text, ...args, '--postgres-ca-file', file('root.crt', certificate)).postgresUrl).toContain('verify-ca');
+  });
+});
+
+describe('a URL of Redis', () => {
+  it.each(['redis://host:6379', 'redis+cluster://a:1,b:2'])('without TLS is refused with an authority: %s', (url) => {
+    const args = ['--redis', url, '--redis-ca-file', file('redis.crt', certificate)];
+    expect(() => load(manifestOf(), ...args)).toThrow(/spec\.rateLimits\.redis\.secretRef: expected rediss:/);
   });
 });

@@ -26,7 +26,13 @@ describe('the configuration of a running process', () => {
 
   const load = (): Loaded => {
     const text = readNamedFile('--manifest', file);
-    const urls = { redisUrl: undefined, postgresUrl: undefined, postgresReplicaUrl: undefined, postgresCa: undefined };
+    const urls = {
+      redisUrl: undefined,
+      redisCa: undefined,
+      postgresUrl: undefined,
+      postgresReplicaUrl: undefined,
+      postgresCa: undefined,
+    };
     return { config: configFromManifest(text), hash: hotHashOfManifest(text), ...urls };
   };
 

@@ -1,0 +1,59 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+
+import { createRedisMetrics } from '#service/limits/metrics.ts';
+import { revokeInRedis } from '#service/limits/redis/revoke.ts';
+import { createStore } from '#service/limits/redis/store.ts';
+import { createAuthority } from '#test/support/certificate.ts';
+import { startTlsRedis } from '#test/support/redis-server.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+const authority = createAuthority('Private authority');
+const stranger = createAuthority('Private authority');
+const server = await startTlsRedis(authority);
+const missing = skipLoudly(server === undefined, { what: 'Redis over TLS', why: 'no redis-server' });
+const url = server?.url ?? '';
+
+function openStore(ca: string | undefined) {
+  const lines: string[] = [];
+  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const metrics = createRedisMetrics(new Registry());
+  return {
+    lines,
+    store: createStore({ url, ca, api: 'a', pod: 'p' }, { logger, metrics, random: () => 0, inKeyring: () => false }),
+  };
+}
+
+describe.skipIf(missing)('a Redis whose certificate is of a private authority', () => {
+  afterAll(() => server?.close());
+
+  it('is shared with its authority', async () => {
+    const { store, lines } = openStore(authority.certificate);
+    await vi.waitUntil(() => store.here, { timeout: 10_000 });
+    expect(lines).toEqual([]);
+    await store.close();
+  });
+
+  it.each([
+    ['another authority', stranger.certificate],
+    ['the public authorities', undefined],
+  ])('is refused with %s, and the log names the field once', async (_what, ca) => {
+    const { store, lines } = openStore(ca);
+    await vi.waitUntil(() => lines.length > 0, { timeout: 10_000 });
+    expect(lines[0]).toContain('spec.rateLimits.redis.caBundle (--redis-ca-file): expected the authority');
+    expect(store.here).toBe(false);
+    // The authority is rotated while the process runs.
+    store.setServer({ url, ca: authority.certificate });
+    await vi.waitUntil(() => store.here, { timeout: 10_000 });
+    expect(lines).toHaveLength(1);
+    await store.close();
+  });
+
+  it('takes a revocation of the command line with its authority, and names the field without it', async () => {
+    await revokeInRedis({ url, ca: authority.certificate }, 'a', 'key');
+    await expect(revokeInRedis({ url }, 'a', 'key')).rejects.toMatchObject({
+      data: { problems: [expect.stringContaining('spec.rateLimits.redis.caBundle') as string] },
+    });
+  });
+});
