@@ -2,7 +2,7 @@ import { publicUrl } from '../desired/exposure.ts';
 import { judgeAdoption } from '../diff/adoption.ts';
 import { compareFields } from '../diff/compare.ts';
 import { secondsTime, type KubernetesObject } from '../kubernetes/object.ts';
-import { group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
+import { annotationOf, group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
 import { conditionOf, settleConditions, type Finding } from '../status/conditions.ts';
 import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './material.ts';
@@ -90,7 +90,10 @@ function ownMaterial(secret: KubernetesObject, isOthers: (id: string) => boolean
   return material === undefined || idsOf(material).some(isOthers) ? undefined : material;
 }
 
-/** Deleted: every id goes into the revocation set, and the resource goes when no keyring has them any more. Without the TonApi there is nobody left to tell. */
+/**
+ * Decides about a deleted key: every id goes into the revocation set, and the resource goes when no keyring has the ids any more. The keyring of a paused
+ * TonApi does not change, so there the revocation set alone ends the key. Without the TonApi no pod is left.
+ */
 function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial | undefined): KeyDecision {
   const known = tonApiKey.status?.activeKeyIds ?? [];
   const ids = [...new Set([...known, ...(material ? idsOf(material) : [])])];
@@ -99,7 +102,7 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
     secret: undefined,
     revoke: gone ? [] : ids,
     restore: [],
-    finalizer: gone || !ids.some(inKeyring) ? 'remove' : 'keep',
+    finalizer: gone || annotationOf(tonApi, 'paused') !== undefined || !ids.some(inKeyring) ? 'remove' : 'keep',
     status: undefined,
     lookAgainMs: undefined,
   };

@@ -100,7 +100,9 @@ export function createTonApiKeyReconciler(
     const decision = await spanning(tracer, 'observe', () => decide(tonApiKey, bounds));
     const { expiresAt } = tonApiKey.spec;
     metrics.keyExpiry(keyOf(tonApiKey), expiresAt === undefined ? undefined : Date.parse(expiresAt) / 1000);
-    if (annotationOf(tonApiKey, 'paused') !== undefined) return { type: 'done' };
+    // A pause holds changes back, not an end.
+    const isEnding = tonApiKey.metadata.deletionTimestamp !== undefined;
+    if (annotationOf(tonApiKey, 'paused') !== undefined && !isEnding) return { type: 'done' };
     // Before a key is made: from then on its end must be told.
     if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
     if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);

@@ -52,6 +52,14 @@ describe.skipIf(await withoutControlPlane('operators beside each other', 'ours')
     }
   });
 
+  it('let a paused key go that is deleted', async () => {
+    const paused = key('paused', [revokeFinalizer]);
+    const annotations = { 'tonplane.dev/paused': 'a fire' };
+    await client.create(keysOf('tenant-a'), { ...paused, metadata: { ...paused.metadata, annotations } });
+    await client.send('DELETE', `${keysOf('tenant-a')}/paused`);
+    await expect.poll(() => client.find(`${keysOf('tenant-a')}/paused`), patience).toBeUndefined();
+  });
+
   it('leave no finalizer behind when they are uninstalled, and other finalizers alone', async () => {
     await Promise.all(running.splice(0).map((operator) => operator.close()));
     await client.create(keysOf('tenant-a'), key('other', [revokeFinalizer, 'example.com/other']));

@@ -11,7 +11,7 @@ import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApiKey } from '#operator/resource.ts';
 import { keyMatches, parseKey } from '#service/limits/keys.ts';
 import { validateStatus } from '#test/operator/status/status-schema.ts';
-import { sample, sampleKey } from '#test/operator/desired/samples.ts';
+import { annotated, sample, sampleKey } from '#test/operator/desired/samples.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 const hourMs = 3_600_000;
@@ -253,6 +253,17 @@ describe('a key goes out of force', () => {
     });
     expect(decideKey(input({ ...world, tonApiKey, tonApi: undefined }))).toMatchObject({
       revoke: [],
+      finalizer: 'remove',
+    });
+  });
+
+  it('when it is deleted while its TonApi is paused: the id is revoked, and the resource does not wait for the keyring', () => {
+    const world = settled();
+    const metadata = { ...world.tonApiKey?.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' };
+    const tonApiKey = { ...world.tonApiKey, metadata } as TonApiKey;
+    const paused = annotated(tonApi, { 'tonplane.dev/paused': 'a fire' });
+    expect(decideKey(input({ ...world, tonApiKey, tonApi: paused }))).toMatchObject({
+      revoke: [text(world.secret, 'keyId')],
       finalizer: 'remove',
     });
   });
