@@ -45,13 +45,19 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
   if (args.manifest !== undefined) {
     const text = readNamedFile('--manifest', args.manifest);
     const secrets = secretsOfManifest(text);
-    const redisCa = authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
-    const postgresCa = authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
+    const redisUrl = given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl);
+    const postgresUrl =
+      given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres.secretRef', secrets.postgresUrl);
+    // A role that does not reach a server is given neither its URL nor its authorities.
+    const redisCa =
+      redisUrl && authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
+    const postgresCa =
+      postgresUrl && authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
     return checkedTls({
       config: configFromManifest(text, { ...settings, globalConfig }),
       hash: hotHashOfManifest(text),
-      redisUrl: given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl),
-      postgresUrl: given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres.secretRef', secrets.postgresUrl),
+      redisUrl,
+      postgresUrl,
       postgresReplicaUrl:
         given.postgresReplicaUrl ??
         checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),

@@ -26,6 +26,8 @@ type Part = {
   /** The spec with the bundle. */
   readonly spec: (caBundle: object) => Record<string, unknown>;
   readonly loaded: 'postgresCa' | 'redisCa';
+  /** Names the server that the certificates are for. */
+  readonly server: readonly string[];
 };
 
 const parts: readonly Part[] = [
@@ -34,26 +36,28 @@ const parts: readonly Part[] = [
     option: '--redis-ca-file',
     spec: (caBundle) => ({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle } } }),
     loaded: 'redisCa',
+    server: ['--redis', 'rediss://host'],
   },
   {
     field: 'spec.postgres.caBundle',
     option: '--postgres-ca-file',
     spec: (caBundle) => ({ postgres: { secretRef: { name: 'database' }, caBundle } }),
     loaded: 'postgresCa',
+    server: ['--postgres-url', 'postgres://user@host/ton'],
   },
 ];
 
 const load = (text: string, ...further: string[]) =>
   loadConfiguration(parseArguments(['--manifest', file('api.yaml', text), ...further]), {});
 
-describe.each(parts)('the certificates of $field', ({ field, option, spec, loaded }) => {
+describe.each(parts)('the certificates of $field', ({ field, option, spec, loaded, server }) => {
   const referring = (kind: 'secretRef' | 'configMapRef') =>
     manifestOf((whole) => Object.assign(whole, spec({ [kind]: { name: 'ca' } })));
 
   it('come from the file of the command line, which is followed', () => {
     const path = file('ca.crt', certificate);
     const args = [option, path];
-    expect(load(referring('secretRef'), ...args)[loaded]).toBe(certificate);
+    expect(load(referring('secretRef'), ...server, ...args)[loaded]).toBe(certificate);
     expect(configurationFiles(parseArguments(['--manifest', 'api.yaml', ...args]))).toContain(path);
   });
 
@@ -67,11 +71,15 @@ describe.each(parts)('the certificates of $field', ({ field, option, spec, loade
       metadata: { name: 'ca' },
       [data]: { 'ca.crt': certificate },
     });
-    expect(load(`${referring(reference)}\n---\n${holder}\n`)[loaded]).toBe(certificate);
+    expect(load(`${referring(reference)}\n---\n${holder}\n`, ...server)[loaded]).toBe(certificate);
   });
 
   it('are demanded where the manifest names them and no file has them', () => {
-    expect(() => load(referring('configMapRef'))).toThrow(`${field}: expected ${option}, or ConfigMap ca`);
+    expect(() => load(referring('configMapRef'), ...server)).toThrow(`${field}: expected ${option}, or ConfigMap ca`);
+  });
+
+  it('are not demanded of a role that does not reach the server', () => {
+    expect(load(referring('configMapRef'))[loaded]).toBeUndefined();
   });
 
   it.each([
@@ -80,7 +88,7 @@ describe.each(parts)('the certificates of $field', ({ field, option, spec, loade
     ['a broken certificate', `${certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`],
   ])('are refused where the file holds %s', (_what, text) => {
     const path = file('wrong.crt', text);
-    expect(() => load(referring('secretRef'), option, path)).toThrow(
+    expect(() => load(referring('secretRef'), ...server, option, path)).toThrow(
       `${field} (${option}): expected certificates in PEM`,
     );
   });
