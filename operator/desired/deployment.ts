@@ -11,6 +11,7 @@ import {
   postgresMounts,
   redisMounts,
   scratchMounts,
+  tracingMounts,
   shardCapacity,
 } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, trafficLabel, type Component } from './names.ts';
@@ -96,6 +97,7 @@ export function coldHash(tonApi: TonApi, references: Pick<References, 'keyring' 
     redis: rateLimits.redis,
     drainSeconds: rollout?.drainSeconds,
     tracingEndpoint: observability?.tracing?.endpoint,
+    tracingCa: observability?.tracing?.caBundle,
     liteServerSecret: liteServerConfigRef?.kind === 'Secret' ? liteServerConfigRef : undefined,
     keyringShards: shardCapacity(shardCount(references)),
     restart: annotationOf(tonApi, 'restart'),
@@ -165,6 +167,7 @@ function apiTemplate(
           keyringMounts(tonApi, shardCount(references)),
           redisMounts(tonApi),
           readsIndex ? postgresMounts(tonApi, true) : joined([]),
+          tracingMounts(tonApi),
           scratchMounts(),
         ]),
         resources: containerResources(spec.resources, readsIndex ? indexRequests : defaultRequests),

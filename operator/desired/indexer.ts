@@ -3,7 +3,7 @@ import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
 import { migratedAnnotations } from './config-map.ts';
 import { coldHash, ports, probes, templateRevision } from './deployment.ts';
-import { configMounts, joined, postgresMounts, scratchMounts } from './mounts.ts';
+import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
@@ -37,7 +37,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
   const spec = podSpec(tonApi, release, {
     container: 'indexer',
     args: ['indexer', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
-    mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
+    mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), tracingMounts(tonApi), scratchMounts()]),
     resources: containerResources(indexer.resources, indexerRequests),
     ports: [{ name: 'metrics', containerPort: ports.internal }],
     nodeOptions: indexNodeOptions,

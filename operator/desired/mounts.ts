@@ -107,6 +107,11 @@ export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
   ]);
 }
 
+/** The authorities of the collector of traces. */
+export function tracingMounts({ spec }: TonApi): Mounts {
+  return caMounts('tracing-ca', spec.observability?.tracing?.caBundle, '--tracing-ca-file');
+}
+
 /** What a container with a read-only root may write to. */
 export function scratchMounts(): Mounts {
   return {

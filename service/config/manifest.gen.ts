@@ -318,6 +318,23 @@ export type TonApi = {
       readonly tracing?: {
         /** Base URL of an OTLP/HTTP collector, as http://collector:4318; traces go to /v1/traces below it. */
         readonly endpoint: string;
+        /** Authorities that sign the certificate of the collector, in place of the public ones. A change of the certificates needs no restart. */
+        readonly caBundle?: {
+          /** Secret with certificates in PEM. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+          /** ConfigMap with certificates in PEM. */
+          readonly configMapRef?: {
+            /** Name of the ConfigMap, in the same namespace. */
+            readonly name: string;
+            /** Key in the ConfigMap's data. */
+            readonly key: string;
+          };
+        };
         /** Share of requests traced, 0 to 1. */
         readonly sampleRatio: string;
       };
@@ -983,6 +1000,30 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               required: ['endpoint'],
               properties: {
                 endpoint: { type: 'string', maxLength: 255, format: 'uri' },
+                caBundle: {
+                  type: 'object',
+                  properties: {
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                      },
+                      additionalProperties: false,
+                    },
+                    configMapRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
                 sampleRatio: { type: 'string', pattern: '^(0(\\.[0-9]+)?|1(\\.0+)?)$', maxLength: 8, default: '0.01' },
               },
               additionalProperties: false,

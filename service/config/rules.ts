@@ -180,6 +180,17 @@ export const rules: readonly Rule[] = [
   ),
   caBundleRule('spec.rateLimits.redis.caBundle'),
   caBundleRule('spec.postgres.caBundle'),
+  caBundleRule('spec.observability.tracing.caBundle'),
+  rule(
+    'spec.observability.tracing',
+    "!has(self.caBundle) || self.endpoint.startsWith('https://')",
+    ['endpoint'],
+    ({ caBundle, endpoint }: NonNullable<NonNullable<Spec['observability']>['tracing']>) => [
+      caBundle !== undefined && !endpoint.startsWith('https://'),
+      'endpoint',
+      `expected an https URL, since caBundle is set, got ${endpoint}`,
+    ],
+  ),
   rule(
     'spec.indexer',
     "self.mode == 'Partitioned' || self.partitions == 1",

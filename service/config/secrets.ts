@@ -9,6 +9,7 @@ export type ManifestSecrets = {
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
   readonly postgresCa: CaBundle | undefined;
+  readonly tracingCa: CaBundle | undefined;
 };
 
 /** What a `caBundle` of the manifest refers to. */
@@ -42,5 +43,6 @@ export function secretsOfManifest(text: string): ManifestSecrets {
     postgresUrl: valueOf(postgres?.secretRef),
     postgresReplicaUrl: valueOf(postgres?.readOnlySecretRef),
     postgresCa: bundleOf(postgres?.caBundle),
+    tracingCa: bundleOf(tonApi.spec.observability?.tracing?.caBundle),
   };
 }

@@ -71,7 +71,7 @@ export async function startApi(
 ): Promise<Api> {
   const { version, logger, register } = dependencies;
   const { keyring, shared, limits } = startLimits(config, options, dependencies);
-  const tracing = await startTracing(config, version, logger);
+  const tracing = await startTracing(config, options.tracingCa, version, logger);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options, { ...dependencies, tracer });
   const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });

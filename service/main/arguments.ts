@@ -30,6 +30,8 @@ export type Arguments = {
   readonly postgresReplicaFile: string | undefined;
   /** File with the authorities of the certificates of both; followed too. */
   readonly postgresCaFile: string | undefined;
+  /** The same of the collector of traces. */
+  readonly tracingCaFile: string | undefined;
   /** `dev` indexes its network. */
   readonly index: boolean;
   /** Folder of a node's archive packages, which an indexer reads the past from first. */
@@ -83,6 +85,7 @@ const options = {
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
   'postgres-ca-file': { type: 'string' },
+  'tracing-ca-file': { type: 'string' },
   index: { type: 'boolean' },
   archive: { type: 'string' },
   'start-seqno': { type: 'string' },
@@ -148,6 +151,8 @@ Over lite servers of a real network, one of:
                         that hold the URI, and that of a replica to read from, as mounted from Secrets
   --postgres-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of Postgres
+  --tracing-ca-file FILE
+                        the same of the OTLP collector
   --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
   --log-level LEVEL     debug, info, warn or error
 
@@ -194,6 +199,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
     postgresCaFile: values['postgres-ca-file'],
+    tracingCaFile: values['tracing-ca-file'],
     index: values.index ?? true,
     archive: values.archive,
     startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),

@@ -53,6 +53,8 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       redisUrl && authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
     const postgresCa =
       postgresUrl && authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
+    // A migration ends without a trace.
+    const tracingCa = args.role === 'migrate' ? undefined : tracingAuthorities(args, secrets.tracingCa);
     return checkedTls({
       config: configFromManifest(text, { ...settings, globalConfig }),
       hash: hotHashOfManifest(text),
@@ -63,6 +65,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
         checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),
       redisCa,
       postgresCa,
+      tracingCa,
     });
   }
   const database = given.postgresUrl !== undefined;
@@ -73,7 +76,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
   const { manifest, globalConfig, redisFile, redisCaFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
-  const authorities = [redisCaFile, postgresCaFile];
+  const authorities = [redisCaFile, postgresCaFile, args.tracingCaFile];
   const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...authorities];
   return files.filter((file) => file !== undefined);
 }
@@ -92,7 +95,12 @@ function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded
     postgresUrl: givenPostgresUrl(args, environment),
     postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
     postgresCa: givenPostgresCa(args),
+    tracingCa: tracingAuthorities(args),
   };
+}
+
+function tracingAuthorities(args: Arguments, bundle?: CaBundle): string | undefined {
+  return authoritiesOf('--tracing-ca-file', args.tracingCaFile, 'spec.observability.tracing', bundle);
 }
 
 /** The authorities of Postgres that the command line names; undefined for none. */

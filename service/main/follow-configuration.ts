@@ -103,9 +103,9 @@ const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
-  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa } = origin;
+  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa } = origin;
   const hash = configHash ?? canonicalHash(hotConfig(config));
-  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa };
+  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa };
 }
 
 /** Pods must not come back to a Redis all at once. */
@@ -141,6 +141,7 @@ function putChainInForce(next: Loaded, { pool, tracing }: Pick<HotParts, 'pool' 
 /** What every process has. */
 function putTellingInForce(next: Loaded, tracing: Tracing, logger: Logger): void {
   const hot = hotConfig(next.config);
+  tracing.setAuthorities(next.tracingCa);
   if (hot.sampleRatio !== null) tracing.setSampleRatio(hot.sampleRatio);
   setLogLevel(logger, hot.logLevel);
 }

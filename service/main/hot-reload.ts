@@ -21,6 +21,8 @@ export type Loaded = {
   readonly postgresReplicaUrl: string | undefined;
   /** Certificates in PEM that those of Postgres must come from; undefined: as the URLs say. */
   readonly postgresCa: string | undefined;
+  /** The same of the collector of traces. */
+  readonly tracingCa: string | undefined;
 };
 
 export type HotReloadOptions = {

@@ -47,7 +47,7 @@ export async function startIndexerProcess(
   },
 ): Promise<IndexerProcess> {
   const { version, logger, register, output } = dependencies;
-  const tracing = await startTracing(config, version, logger);
+  const tracing = await startTracing(config, options.tracingCa, version, logger);
   const { tracer } = tracing;
   const store = openStore(config, options, { logger, register, tracer });
   await refuseOtherNetwork(store, config);

@@ -40,7 +40,7 @@ export async function startMetadataProcess(
   const { version, logger, register } = dependencies;
   const { tokenMetadata } = config;
   if (tokenMetadata === null) throw unwanted();
-  const tracing = await startTracing(config, version, logger);
+  const tracing = await startTracing(config, options.tracingCa, version, logger);
   const store = openStore(config, options, { logger, register, tracer: tracing.tracer });
   const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
   const fetcher = createFetcher(

@@ -105,6 +105,7 @@ function waysOf(
     case 'verify-ca':
       return [anyHost ?? unchecked];
     case 'verify-full':
+    default:
       return [{ ...own, ...root, rejectUnauthorized: true, checkServerIdentity }];
   }
 }

@@ -30,7 +30,7 @@ function refusesWay(error: unknown): boolean {
   return (
     cause === noEntry ||
     cause === 'EPROTO' ||
-    String(cause).startsWith('ERR_SSL_') ||
+    cause.startsWith('ERR_SSL_') ||
     error.message === 'The server does not support SSL connections'
   );
 }

@@ -1,7 +1,11 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+
 import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 
+import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
 import { createTail, type KeepTrace } from './tail.ts';
 
 export type TracingOptions = {
@@ -11,6 +15,8 @@ export type TracingOptions = {
     readonly endpoint: string;
     /** Share of traces begun here that are kept, 0..1; a caller's own decision is followed. */
     readonly sampleRatio: number;
+    /** Certificates in PEM that the collector's must come from; undefined: the public authorities. */
+    readonly ca?: string | undefined;
   } | null;
   /** Asked of each trace when it has ended; default: every trace that was sampled is kept. */
   readonly keep?: KeepTrace;
@@ -22,6 +28,8 @@ export type Tracing = {
   readonly tracer: Tracer;
   /** Share of traces begun here that are kept from now on, 0..1; nothing where there is no collector. */
   setSampleRatio(ratio: number): void;
+  /** Certificates in PEM that the collector's must come from in further connections. */
+  setAuthorities(ca: string | undefined): void;
   /** Sends what is left; waits 1.5 s at most for a collector that does not answer. */
   close(): Promise<void>;
 };
@@ -53,7 +61,12 @@ export async function createTracing(
   dependencies: { readonly logger: Logger },
 ): Promise<Tracing> {
   if (options.tracing === null)
-    return { tracer: trace.getTracer(scope), setSampleRatio: () => {}, close: async () => {} };
+    return {
+      tracer: trace.getTracer(scope),
+      setSampleRatio: () => {},
+      setAuthorities: () => {},
+      close: async () => {},
+    };
   // Loaded only here: 0.4 s and some 20 MB that a process without a collector does not pay.
   const [
     { NodeSDK },
@@ -66,14 +79,20 @@ export async function createTracing(
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
   ]);
-  const { endpoint, sampleRatio } = options.tracing;
+  const { endpoint, sampleRatio, ca } = options.tracing;
+  let authorities = ca;
+  const agentOf = (protocol: string) =>
+    protocol === 'https:' ? secureAgent(() => authorities) : new HttpAgent(keepAlive);
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   let sampler = new TraceIdRatioBasedSampler(sampleRatio);
   const root: Sampler = {
     shouldSample: (parent, traceId) => sampler.shouldSample(parent, traceId),
     toString: () => sampler.toString(),
   };
-  const exporter = reporting(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), dependencies.logger);
+  const exporter = reporting(
+    new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs, httpAgentOptions: agentOf }),
+    dependencies.logger,
+  );
   const batches = new BatchSpanProcessor({
     exporter,
     maxQueueSize: spansMax,
@@ -95,6 +114,9 @@ export async function createTracing(
     setSampleRatio(ratio) {
       sampler = new TraceIdRatioBasedSampler(ratio);
     },
+    setAuthorities(next) {
+      authorities = next;
+    },
     async close() {
       await within(closeTimeoutMs, sdk.shutdown());
       trace.disable();
@@ -102,6 +124,16 @@ export async function createTracing(
       propagation.disable();
     },
   };
+}
+
+const keepAlive = { keepAlive: true } as const;
+
+/** An agent whose every new connection trusts the authorities of that moment. */
+function secureAgent(ca: () => string | undefined): HttpsAgent {
+  const agent = new HttpsAgent(keepAlive);
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, done) => connect({ ...options, ...(ca() !== undefined && { ca: ca() }) }, done);
+  return agent;
 }
 
 /** Passes spans on and logs failed exports, which the SDK keeps to itself. */
@@ -112,7 +144,8 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
       exporter.export(spans, (result) => {
         if (result.error !== undefined && performance.now() - loggedMs > failureLogIntervalMs) {
           loggedMs = performance.now();
-          logger.warn({ err: result.error, spans: spans.length }, 'traces could not be exported');
+          const why = untrustedCollector(result.error);
+          logger.warn({ err: result.error, why, spans: spans.length }, 'traces could not be exported');
         }
         done(result);
       });
@@ -120,6 +153,15 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
     forceFlush: async () => exporter.forceFlush?.(),
     shutdown: () => exporter.shutdown(),
   };
+}
+
+/** The reason for a certificate that is refused, naming the field; undefined for another failure. */
+function untrustedCollector(error: Error): string | undefined {
+  const untrusted = untrustedCertificate(error) ?? untrustedCertificate(error.cause);
+  if (untrusted === undefined) return undefined;
+  return untrusted === 'chain'
+    ? 'spec.observability.tracing.caBundle (--tracing-ca-file): expected the authority of the certificate of the collector'
+    : 'spec.observability.tracing.endpoint: expected a host that the certificate of the collector names';
 }
 
 /** Settles when the work does, well or not, or when the time is over. */

@@ -218,6 +218,24 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle: { secretRef: { name: 'ca' } } } } }),
     refused: set({ rateLimits: { redis: { embedded: true, caBundle: { secretRef: { name: 'ca' } } } } }),
   },
+  {
+    message: 'caBundle needs an https endpoint',
+    field: 'spec.observability.tracing.endpoint',
+    accepted: set({
+      observability: { tracing: { endpoint: 'https://c:4318', caBundle: { secretRef: { name: 'ca' } } } },
+    }),
+    refused: set({
+      observability: { tracing: { endpoint: 'http://c:4318', caBundle: { secretRef: { name: 'ca' } } } },
+    }),
+  },
+  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
+    message: 'set exactly one of secretRef, configMapRef',
+    field: 'spec.observability.tracing.caBundle',
+    accepted: set({
+      observability: { tracing: { endpoint: 'https://c:4318', caBundle: { secretRef: { name: 'ca' } } } },
+    }),
+    refused: set({ observability: { tracing: { endpoint: 'https://c:4318', caBundle } } }),
+  })),
   ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
     message: 'set exactly one of secretRef, configMapRef',
     field: 'spec.rateLimits.redis.caBundle',

@@ -11,7 +11,7 @@ const allowed: Record<string, readonly string[]> = {
   tls: [],
   store: ['error', 'tls'],
   limits: ['error', 'config', 'tls'],
-  telemetry: ['error'],
+  telemetry: ['error', 'tls'],
   liteserver: ['error', 'decode'],
   threads: [],
   proof: ['error', 'decode', 'threads'],

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 
-import { untrustedCertificate } from '../../tls/untrusted-certificate.ts';
+import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
 
 /** One Redis or the nodes of a cluster, behind the same few commands. */
 export type Connection = Redis | Cluster;

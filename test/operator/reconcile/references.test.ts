@@ -42,9 +42,11 @@ describe('references', () => {
       'Secret postgres',
       'Secret postgres-replica',
       'Secret postgres-ca',
+      'Secret collector-ca',
       'ConfigMap redis-ca',
     ]);
     expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual([
+      'SecretNotFound',
       'SecretNotFound',
       'SecretNotFound',
       'ConfigMapNotFound',

@@ -13,6 +13,7 @@ describe('a missing reference', () => {
     ['Secret redis', ['Deployment private-api']],
     ['Secret postgres', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
     ['Secret postgres-replica', ['Deployment private-api']],
+    ['Secret collector-ca', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
     ['ConfigMap redis-ca', ['Deployment private-api']],
     ['Secret postgres-ca', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
     ['Secret certificate', []],

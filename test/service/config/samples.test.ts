@@ -19,7 +19,7 @@ describe('the sample', () => {
     const config = configFromManifest(sample('full').text);
     expect(config.liteServers.map(({ host }) => host)).toEqual(['192.0.2.10', '2001:db8::10']);
     expect(config.observability.tracing).toEqual({
-      endpoint: 'http://collector.observability:4318',
+      endpoint: 'https://collector.observability:4318',
       sampleRatio: 0.05,
     });
   });

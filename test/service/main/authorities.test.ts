@@ -25,18 +25,29 @@ type Part = {
   readonly option: string;
   /** The spec with the bundle. */
   readonly spec: (caBundle: object) => Record<string, unknown>;
-  readonly loaded: 'postgresCa' | 'redisCa';
+  readonly loaded: 'postgresCa' | 'redisCa' | 'tracingCa';
   /** Names the server that the certificates are for. */
   readonly server: readonly string[];
+  /** Arguments of a process that does not reach it. */
+  readonly idle: readonly string[];
 };
 
 const parts: readonly Part[] = [
+  {
+    field: 'spec.observability.tracing.caBundle',
+    option: '--tracing-ca-file',
+    spec: (caBundle) => ({ observability: { tracing: { endpoint: 'https://collector:4318', caBundle } } }),
+    loaded: 'tracingCa',
+    server: [],
+    idle: ['migrate'],
+  },
   {
     field: 'spec.rateLimits.redis.caBundle',
     option: '--redis-ca-file',
     spec: (caBundle) => ({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle } } }),
     loaded: 'redisCa',
     server: ['--redis', 'rediss://host'],
+    idle: [],
   },
   {
     field: 'spec.postgres.caBundle',
@@ -44,13 +55,14 @@ const parts: readonly Part[] = [
     spec: (caBundle) => ({ postgres: { secretRef: { name: 'database' }, caBundle } }),
     loaded: 'postgresCa',
     server: ['--postgres-url', 'postgres://user@host/ton'],
+    idle: [],
   },
 ];
 
 const load = (text: string, ...further: string[]) =>
   loadConfiguration(parseArguments(['--manifest', file('api.yaml', text), ...further]), {});
 
-describe.each(parts)('the certificates of $field', ({ field, option, spec, loaded, server }) => {
+describe.each(parts)('the certificates of $field', ({ field, option, spec, loaded, server, idle }) => {
   const referring = (kind: 'secretRef' | 'configMapRef') =>
     manifestOf((whole) => Object.assign(whole, spec({ [kind]: { name: 'ca' } })));
 
@@ -79,7 +91,7 @@ describe.each(parts)('the certificates of $field', ({ field, option, spec, loade
   });
 
   it('are not demanded of a role that does not reach the server', () => {
-    expect(load(referring('configMapRef'))[loaded]).toBeUndefined();
+    expect(load(referring('configMapRef'), ...idle)[loaded]).toBeUndefined();
   });
 
   it.each([

@@ -32,6 +32,7 @@ describe('the configuration of a running process', () => {
       postgresUrl: undefined,
       postgresReplicaUrl: undefined,
       postgresCa: undefined,
+      tracingCa: undefined,
     };
     return { config: configFromManifest(text), hash: hotHashOfManifest(text), ...urls };
   };
