@@ -17,6 +17,19 @@ export function sharedDictionary(bits: number, levels: number, value: Builder): 
   return node;
 }
 
+/** The same with keys that count from 0 to 2^levels - 1, as chunks of a text have them: the bits above the forks are zeros. */
+export function countedDictionary(bits: number, levels: number, value: Builder): Cell {
+  let node = label(0, 0).storeBuilder(value).endCell();
+  for (let level = levels - 1; level >= 0; level--) {
+    const zeros = level === 0 ? bits - levels : 0;
+    node = label(zeros, zeros + levels - level)
+      .storeRef(node)
+      .storeRef(node)
+      .endCell();
+  }
+  return node;
+}
+
 /** `hml_same$11` of zeros. */
 function label(length: number, most: number): Builder {
   return beginCell()
