@@ -3,7 +3,7 @@ import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
 import { coldHash, ports, probes, templateRevision } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
-import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
+import { configMounts, gatewayMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
 import { podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
@@ -38,7 +38,13 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
       ...podSpec(tonApi, release, {
         container: 'metadata',
         args: ['metadata', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
-        mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), tracingMounts(tonApi), scratchMounts()]),
+        mounts: joined([
+          configMounts(tonApi),
+          postgresMounts(tonApi, false),
+          tracingMounts(tonApi),
+          gatewayMounts(tonApi),
+          scratchMounts(),
+        ]),
         resources: containerResources(settings.resources, requests),
         ports: [{ name: 'metrics', containerPort: ports.internal }],
         extra: probes,

@@ -112,6 +112,11 @@ export function tracingMounts({ spec }: TonApi): Mounts {
   return caMounts('tracing-ca', spec.observability?.tracing?.caBundle, '--tracing-ca-file');
 }
 
+/** The authorities of the IPFS gateway. */
+export function gatewayMounts({ spec }: TonApi): Mounts {
+  return caMounts('metadata-ca', spec.tokenMetadata?.caBundle, '--metadata-ca-file');
+}
+
 /** What a container with a read-only root may write to. */
 export function scratchMounts(): Mounts {
   return {

@@ -6,7 +6,12 @@ export type NamedObject = { readonly kind: 'ConfigMap' | 'Secret'; readonly name
 /** Every Secret and ConfigMap that the spec names, each once: Secrets first. */
 export function namedObjects({ spec }: Pick<TonApi, 'spec'>): NamedObject[] {
   const { postgres, exposure, liteServerConfigRef } = spec;
-  const bundles = [spec.rateLimits.redis.caBundle, postgres?.caBundle, spec.observability?.tracing?.caBundle];
+  const bundles = [
+    spec.rateLimits.redis.caBundle,
+    postgres?.caBundle,
+    spec.observability?.tracing?.caBundle,
+    spec.tokenMetadata?.caBundle,
+  ];
   const secrets = [
     spec.rateLimits.redis.secretRef?.name,
     postgres?.secretRef.name,

@@ -227,6 +227,23 @@ export type TonApi = {
     readonly tokenMetadata?: {
       /** Base URL of a public IPFS gateway, as https://ipfs.io: ipfs://CID/PATH is asked for at /ipfs/CID/PATH below it. Unset, tokens that are kept in IPFS stay without metadata. */
       readonly ipfsGateway?: string;
+      /** Authorities that sign the certificate of ipfsGateway, besides the public ones. Private addresses are still never asked. A change of the certificates needs no restart. */
+      readonly caBundle?: {
+        /** Secret with certificates in PEM. */
+        readonly secretRef?: {
+          /** Name of the Secret, in the same namespace. */
+          readonly name: string;
+          /** Key in the Secret's data. */
+          readonly key: string;
+        };
+        /** ConfigMap with certificates in PEM. */
+        readonly configMapRef?: {
+          /** Name of the ConfigMap, in the same namespace. */
+          readonly name: string;
+          /** Key in the ConfigMap's data. */
+          readonly key: string;
+        };
+      };
       /** Pods that share the queue. */
       readonly replicas: number;
       /** Fetches under way at once in a pod. */
@@ -870,6 +887,30 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               pattern: '^https?://[A-Za-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$',
               maxLength: 255,
               format: 'uri',
+            },
+            caBundle: {
+              type: 'object',
+              properties: {
+                secretRef: {
+                  type: 'object',
+                  required: ['name'],
+                  properties: {
+                    name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                    key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                  },
+                  additionalProperties: false,
+                },
+                configMapRef: {
+                  type: 'object',
+                  required: ['name'],
+                  properties: {
+                    name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                    key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                  },
+                  additionalProperties: false,
+                },
+              },
+              additionalProperties: false,
             },
             replicas: { type: 'integer', format: 'int32', minimum: 1, maximum: 16, default: 1 },
             concurrency: { type: 'integer', format: 'int32', minimum: 1, maximum: 256, default: 16 },

@@ -180,6 +180,7 @@ export const rules: readonly Rule[] = [
   ),
   caBundleRule('spec.rateLimits.redis.caBundle'),
   caBundleRule('spec.postgres.caBundle'),
+  caBundleRule('spec.tokenMetadata.caBundle'),
   caBundleRule('spec.observability.tracing.caBundle'),
   rule(
     'spec.observability.tracing',

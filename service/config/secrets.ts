@@ -10,6 +10,7 @@ export type ManifestSecrets = {
   readonly postgresReplicaUrl: string | undefined;
   readonly postgresCa: CaBundle | undefined;
   readonly tracingCa: CaBundle | undefined;
+  readonly metadataCa: CaBundle | undefined;
 };
 
 /** What a `caBundle` of the manifest refers to. */
@@ -43,6 +44,7 @@ export function secretsOfManifest(text: string): ManifestSecrets {
     postgresUrl: valueOf(postgres?.secretRef),
     postgresReplicaUrl: valueOf(postgres?.readOnlySecretRef),
     postgresCa: bundleOf(postgres?.caBundle),
+    metadataCa: bundleOf(tonApi.spec.tokenMetadata?.caBundle),
     tracingCa: bundleOf(tonApi.spec.observability?.tracing?.caBundle),
   };
 }

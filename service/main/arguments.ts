@@ -32,6 +32,8 @@ export type Arguments = {
   readonly postgresCaFile: string | undefined;
   /** The same of the collector of traces. */
   readonly tracingCaFile: string | undefined;
+  /** The same of the IPFS gateway. */
+  readonly metadataCaFile: string | undefined;
   /** `dev` indexes its network. */
   readonly index: boolean;
   /** Folder of a node's archive packages, which an indexer reads the past from first. */
@@ -86,6 +88,7 @@ const options = {
   'postgres-replica-file': { type: 'string' },
   'postgres-ca-file': { type: 'string' },
   'tracing-ca-file': { type: 'string' },
+  'metadata-ca-file': { type: 'string' },
   index: { type: 'boolean' },
   archive: { type: 'string' },
   'start-seqno': { type: 'string' },
@@ -153,6 +156,8 @@ Over lite servers of a real network, one of:
                         PEM certificates of the authorities that sign the certificate of Postgres
   --tracing-ca-file FILE
                         the same of the OTLP collector
+  --metadata-ca-file FILE
+                        the same of the IPFS gateway, besides the public authorities
   --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
   --log-level LEVEL     debug, info, warn or error
 
@@ -200,6 +205,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresReplicaFile: values['postgres-replica-file'],
     postgresCaFile: values['postgres-ca-file'],
     tracingCaFile: values['tracing-ca-file'],
+    metadataCaFile: values['metadata-ca-file'],
     index: values.index ?? true,
     archive: values.archive,
     startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),

@@ -55,6 +55,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       postgresUrl && authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
     // A migration ends without a trace.
     const tracingCa = args.role === 'migrate' ? undefined : tracingAuthorities(args, secrets.tracingCa);
+    const metadataCa = args.role === 'metadata' ? gatewayAuthorities(args, secrets.metadataCa) : undefined;
     return checkedTls({
       config: configFromManifest(text, { ...settings, globalConfig }),
       hash: hotHashOfManifest(text),
@@ -66,6 +67,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       redisCa,
       postgresCa,
       tracingCa,
+      metadataCa,
     });
   }
   const database = given.postgresUrl !== undefined;
@@ -76,7 +78,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
   const { manifest, globalConfig, redisFile, redisCaFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
-  const authorities = [redisCaFile, postgresCaFile, args.tracingCaFile];
+  const authorities = [redisCaFile, postgresCaFile, args.tracingCaFile, args.metadataCaFile];
   const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...authorities];
   return files.filter((file) => file !== undefined);
 }
@@ -96,7 +98,12 @@ function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded
     postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
     postgresCa: givenPostgresCa(args),
     tracingCa: tracingAuthorities(args),
+    metadataCa: gatewayAuthorities(args),
   };
+}
+
+function gatewayAuthorities(args: Arguments, bundle?: CaBundle): string | undefined {
+  return authoritiesOf('--metadata-ca-file', args.metadataCaFile, 'spec.tokenMetadata', bundle);
 }
 
 function tracingAuthorities(args: Arguments, bundle?: CaBundle): string | undefined {

@@ -67,11 +67,20 @@ export function followAsIndexer(
 export function followAsMetadata(
   config: ServiceConfig,
   origin: ConfigurationSource,
-  { tracing, store }: Pick<HotParts, 'tracing'> & { readonly store: Store },
+  {
+    tracing,
+    store,
+    setAuthorities,
+  }: Pick<HotParts, 'tracing'> & {
+    readonly store: Store;
+    /** Of the gateway. */
+    readonly setAuthorities: (ca: string | undefined) => void;
+  },
   dependencies: FollowDependencies,
 ): HotReload {
   const apply = (next: Loaded, before: Loaded): void => {
     takeUrls(store, next, before);
+    setAuthorities(next.metadataCa);
     putTellingInForce(next, tracing, dependencies.logger);
   };
   return follow(config, origin, { unread: unreadByMetadata, apply }, dependencies);
@@ -103,9 +112,9 @@ const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** What was read at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
-  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa } = origin;
+  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa, metadataCa } = origin;
   const hash = configHash ?? canonicalHash(hotConfig(config));
-  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa };
+  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa, metadataCa };
 }
 
 /** Pods must not come back to a Redis all at once. */

@@ -23,6 +23,8 @@ export type Loaded = {
   readonly postgresCa: string | undefined;
   /** The same of the collector of traces. */
   readonly tracingCa: string | undefined;
+  /** The same of the IPFS gateway, besides the public authorities. */
+  readonly metadataCa: string | undefined;
 };
 
 export type HotReloadOptions = {

@@ -43,8 +43,9 @@ export async function startMetadataProcess(
   const tracing = await startTracing(config, options.tracingCa, version, logger);
   const store = openStore(config, options, { logger, register, tracer: tracing.tracer });
   const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  let authorities = options.metadataCa;
   const fetcher = createFetcher(
-    { ...tokenMetadata, userAgent: `tonplane/${version}` },
+    { ...tokenMetadata, userAgent: `tonplane/${version}`, gatewayAuthorities: () => authorities },
     { resolve: resolveByDns(), refused: refusedAddress },
   );
   const metadata = createMetadata(tokenMetadata, {
@@ -67,7 +68,12 @@ export async function startMetadataProcess(
     metadata: () => metadata.status(),
   });
   const internal = createInternal(config, {}, { register, readiness, status });
-  const reload = followAsMetadata(config, options, { tracing, store }, dependencies);
+  const reload = followAsMetadata(
+    config,
+    options,
+    { tracing, store, setAuthorities: (ca) => (authorities = ca) },
+    dependencies,
+  );
   const close = async (): Promise<void> => {
     draining = true;
     reload.close();

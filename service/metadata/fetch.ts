@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { rootCertificates } from 'node:tls';
 
 import { createJsonGuard, parseJsonObject, type JsonObject } from './bounded-json.ts';
 import { MetadataError } from './errors.ts';
@@ -13,6 +14,8 @@ export type FetcherOptions = {
   /** Requests under way at once, in all and to one host. */
   readonly concurrency: number;
   readonly concurrencyPerHost: number;
+  /** Certificates in PEM that the gateway's may come from, besides the public ones; read for each request. */
+  readonly gatewayAuthorities?: () => string | undefined;
   /** Default: the web's. */
   readonly ports?: ReadonlySet<number>;
   /** Of one fetch with its redirects, from the moment it has a place; default 30 s. */
@@ -53,6 +56,7 @@ const largeAtOnce = 2;
 export function createFetcher(options: FetcherOptions, { resolve, refused }: FetcherDependencies): Fetcher {
   const { ipfsGateway, ports = webPorts, timeoutMs = timeoutDefaultMs } = options;
   const places: LocationOptions = { ipfsGateway, ports };
+  const gateway = ipfsGateway === null ? undefined : new URL(ipfsGateway).hostname;
   const all = createGate(options.concurrency);
   const hosts = createGates(options.concurrencyPerHost);
   const large = createGate(largeAtOnce);
@@ -78,9 +82,15 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
     }
   }
 
+  /** Only the gateway is trusted by its own authorities: hosts of tokens are strangers. */
+  function asking({ host }: Location): AskOptions {
+    const own = host === gateway ? options.gatewayAuthorities?.() : undefined;
+    return own === undefined ? options : { ...options, certificateAuthority: [...rootCertificates, own] };
+  }
+
   /** One request, and what it leads to: an object, or a further location. */
   async function follow(location: Location, signal: AbortSignal): Promise<JsonObject | Location> {
-    const answer = await ask(location, await addressesOf(location.host, signal), options, signal);
+    const answer = await ask(location, await addressesOf(location.host, signal), asking(location), signal);
     try {
       if (answer.redirect !== undefined) return locate(answer.redirect, places, location.url);
       return await readObject(answer, large, signal);

@@ -11,7 +11,7 @@ export type AskOptions = {
   /** Who asks, as hosts see it. */
   readonly userAgent: string;
   /** PEM of whom certificates are believed; default: whom the system believes. */
-  readonly certificateAuthority?: string;
+  readonly certificateAuthority?: string | readonly string[] | undefined;
 };
 
 /** What a host has answered. */
@@ -86,7 +86,7 @@ function secured(socket: Socket, host: string, options: AskOptions, signal: Abor
     // An address is no name: RFC 6066, section 3.
     servername: isIP(name) === 0 ? name : '',
     ALPNProtocols: ['http/1.1'],
-    ...(options.certificateAuthority !== undefined && { ca: options.certificateAuthority }),
+    ...(options.certificateAuthority !== undefined && { ca: [options.certificateAuthority].flat() }),
   });
   return connected(secure, 'secureConnect', signal);
 }

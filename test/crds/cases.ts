@@ -272,6 +272,12 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: indexer({ ...before, resources: { requests: { cpu: '1' } } }),
     refused: indexer(refused),
   })),
+  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
+    message: 'set exactly one of secretRef, configMapRef',
+    field: 'spec.tokenMetadata.caBundle',
+    accepted: tokenMetadata({ caBundle: { secretRef: { name: 'ca' } } }),
+    refused: tokenMetadata({ caBundle }),
+  })),
   {
     message: 'concurrencyPerHost must be at most concurrency',
     field: 'spec.tokenMetadata.concurrencyPerHost',

@@ -44,11 +44,13 @@ describe('references', () => {
       'Secret postgres-ca',
       'Secret collector-ca',
       'ConfigMap redis-ca',
+      'ConfigMap gateway-ca',
     ]);
     expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual([
       'SecretNotFound',
       'SecretNotFound',
       'SecretNotFound',
+      'ConfigMapNotFound',
       'ConfigMapNotFound',
     ]);
     expect(found[2]?.problem?.message).toContain('Secret postgres-replica is not there; make it in namespace');

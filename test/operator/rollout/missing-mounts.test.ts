@@ -14,6 +14,7 @@ describe('a missing reference', () => {
     ['Secret postgres', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
     ['Secret postgres-replica', ['Deployment private-api']],
     ['Secret collector-ca', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
+    ['ConfigMap gateway-ca', ['Deployment private-metadata']],
     ['ConfigMap redis-ca', ['Deployment private-api']],
     ['Secret postgres-ca', ['Deployment private-api', 'Deployment private-metadata', 'StatefulSet private-indexer']],
     ['Secret certificate', []],

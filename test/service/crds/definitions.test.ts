@@ -14,6 +14,7 @@ const insteadOf = [
   'spec.exposure.tlsSecretName',
   'spec.rateLimits.redis.caBundle.secretRef',
   'spec.postgres.caBundle.configMapRef',
+  'spec.tokenMetadata.caBundle.secretRef',
   'spec.observability.tracing.caBundle.configMapRef',
 ];
 

@@ -33,6 +33,7 @@ describe('the configuration of a running process', () => {
       postgresReplicaUrl: undefined,
       postgresCa: undefined,
       tracingCa: undefined,
+      metadataCa: undefined,
     };
     return { config: configFromManifest(text), hash: hotHashOfManifest(text), ...urls };
   };

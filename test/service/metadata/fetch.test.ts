@@ -69,6 +69,20 @@ describe('what a token keeps outside of the chain', () => {
     expect(host.seen).toHaveLength(1);
   });
 
+  it('is fetched from a gateway of a private authority, which no other host may use', async () => {
+    const authority = createAuthority('Test');
+    const certificate = authority.issue({ commonName: 'gateway', hosts: ['tokens.example', 'other.example'] });
+    const host = await hostThat(saying(token), certificate);
+    let ca: string | undefined;
+    const ipfsGateway = `https://tokens.example:${host.port}`;
+    const fetcher = fetcherTo(host, { ipfsGateway, gatewayAuthorities: () => ca });
+    const url = `${ipfsGateway}/ipfs/a.json`;
+    expect(await codeOf(() => fetcher.fetch(url, never))).toBe('unreachable');
+    ca = authority.certificate;
+    expect(await fetcher.fetch(url, never)).toMatchObject({ name: 'Token' });
+    expect(await codeOf(() => fetcher.fetch(`https://other.example:${host.port}/`, never))).toBe('unreachable');
+  });
+
   it.each<[string, (text: string) => Buffer]>([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
