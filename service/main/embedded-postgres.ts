@@ -225,7 +225,7 @@ async function launch(
   const { promise, resolve: settle } = Promise.withResolvers<'ready' | 'ended' | 'late'>();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-tailLengthMax);
-    if (text.includes('ready to accept connections')) settle('ready');
+    if (/ready to accept (read-only )?connections/.test(text)) settle('ready');
   });
   child.once('error', () => settle('ended'));
   child.once('exit', () => settle('ended'));

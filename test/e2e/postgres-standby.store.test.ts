@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/embedded-postgres.ts';
+import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { migrate } from '#service/store/migrate.ts';
+import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { openStore } from '#test/support/store.ts';
+
+const bin = postgresBinaries() ?? '';
+const folder = mkdtempSync(join(tmpdir(), 'tonplane-standby-'));
+const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 'standby')];
+/** Queries on the standby give way to the primary at once. */
+const settings = ['wal_level=replica', 'max_wal_senders=4', 'hot_standby=on', 'max_standby_streaming_delay=0'];
+const start = (of: string): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ bin, folder: of, settings });
+const patience = { timeout: 20_000 };
+
+/** The server may end first. */
+function clientOf(server: EmbeddedPostgres): Client {
+  const client = new Client(server.url);
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** A copy of the primary's folder that follows the primary. */
+function makeStandby(primary: EmbeddedPostgres): void {
+  const { hostname, port, username, password } = new URL(primary.url);
+  const [signal, own] = [join(standbyFolder, 'data/standby.signal'), join(standbyFolder, 'data/postgresql.auto.conf')];
+  const place = `host=${hostname} port=${port} user=${username} password=${password}`;
+  appendFileSync(own, `primary_conninfo = '${place}'\n`);
+  writeFileSync(signal, '');
+  const { uid, gid } = statSync(own);
+  chownSync(signal, uid, gid);
+}
+
+describe.skipIf(
+  skipLoudly(bin === '', { what: 'a standby of Postgres', why: 'embedded-postgres has no binaries here' }),
+)('an API that reads a standby', () => {
+  let primary: EmbeddedPostgres;
+  let standby: EmbeddedPostgres;
+  let open: ApiUnderTest;
+  beforeAll(async () => {
+    const first = await start(primaryFolder);
+    const store = openStore({ url: first.url });
+    await migrate(store);
+    await store.close();
+    await first.close();
+    mkdirSync(standbyFolder);
+    // The copy belongs to the account of the original.
+    execFileSync('cp', ['-a', `${primaryFolder}/data`, `${primaryFolder}/password`, standbyFolder]);
+    primary = await start(primaryFolder);
+    makeStandby(primary);
+    standby = await start(standbyFolder);
+    open = await startApiUnderTest({ postgresUrl: standby.url });
+  }, 120_000);
+  afterAll(async () => {
+    await open?.close();
+    await standby?.close();
+    await primary?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const outcome = async () => {
+    const ask = async (path: string) =>
+      (await fetch(`${open.api.url}/api/${path}`, { headers: { 'x-api-key': open.key } })).status;
+    return {
+      v3: await ask('v3/blocks?limit=1'),
+      v2: await ask('v2/getMasterchainInfo'),
+      ready: (await fetch(`${open.api.internalUrl}/readyz`)).status,
+    };
+  };
+  const good = { v3: 200, v2: 200, ready: 200 };
+
+  it('stays ready with v2 while the primary locks what v3 reads, and a query that gave way may be tried again', async () => {
+    await expect.poll(outcome, patience).toEqual(good);
+    const store = openStore({ url: standby.url });
+    const slow = store.read('SELECT count(*), pg_sleep(30) FROM ton.blocks', []).then(
+      () => 'answered',
+      (error: unknown) => error,
+    );
+    const writer = clientOf(primary);
+    await writer.connect();
+    await writer.query('BEGIN; LOCK TABLE ton.blocks IN ACCESS EXCLUSIVE MODE');
+    // A commit carries the lock to the standby.
+    const other = clientOf(primary);
+    await other.connect();
+    await other.query('CREATE TABLE public.committed (one int)');
+    expect(await slow).toMatchObject({ code: 'write_conflict', retryable: true });
+    await expect.poll(outcome, patience).toEqual({ ...good, v3: 503 });
+    await writer.query('ROLLBACK');
+    await Promise.all([writer.end(), other.end(), store.close()]);
+    await expect.poll(outcome, patience).toEqual(good);
+  });
+
+  it('goes on without the primary', async () => {
+    await primary.close();
+    expect(await outcome()).toEqual(good);
+  });
+});
