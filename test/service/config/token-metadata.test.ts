@@ -62,7 +62,7 @@ describe('token metadata in a manifest', () => {
     [{ replicas: 17 }, 'spec.tokenMetadata.replicas: expected a whole number from 1 to 16, got 17'],
     [
       { imageProxy: 'x' },
-      'spec.tokenMetadata.imageProxy: expected no such field, only ipfsGateway, replicas, concurrency, concurrencyPerHost, resources',
+      'spec.tokenMetadata.imageProxy: expected no such field, only ipfsGateway, caBundle, replicas, concurrency, concurrencyPerHost, resources',
     ],
   ])('is refused with %j', (fields, problem) => {
     expect(problemLines(fetching(fields))).toEqual([problem]);
