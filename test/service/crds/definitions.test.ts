@@ -52,7 +52,9 @@ describe.each(['tonapis', 'tonapikeys'])('the definition of %s', (plural) => {
         schema.type === 'object' && schema.properties === undefined && schema.additionalProperties === undefined,
     );
     expect(open.map(({ path }) => path).filter((path) => path !== 'metadata')).toEqual(
-      plural === 'tonapis' ? ['spec.podTemplate.tolerations[]', 'spec.podTemplate.affinity'] : [],
+      plural === 'tonapis'
+        ? ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((name) => `spec.podTemplate.affinity.${name}`)
+        : [],
     );
   });
 
