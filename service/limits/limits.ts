@@ -256,12 +256,11 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       return decision;
     }
     let held = true;
-    const { release: _nothing, ...allowed } = decision;
     const release = (): void => {
       if (held) budgets.freePlace(subject);
       held = false;
     };
-    return { ...allowed, release };
+    return { ...decision, release };
   };
 
   /** Takes tokens for a request that has its place; `operation` null: one token in advance. */

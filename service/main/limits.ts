@@ -53,6 +53,6 @@ function sharedLimits(
     return undefined;
   }
   const { onRedisFailure } = config.rateLimits;
-  const parts = { logger, metrics, now: unixMs, inKeyring: keyring.has };
+  const parts = { logger, metrics, now: unixMs, inKeyring: (id: string) => keyring.has(id) };
   return createSharedLimits({ url, ca, api: scopeOf(config), onRedisFailure }, parts);
 }

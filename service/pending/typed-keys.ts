@@ -26,6 +26,9 @@ export function createTypedKeys(link: PendingLink, onMalformed: () => void): Typ
           return command(client);
         }
       }, ANSWER_MS),
-    malformed: () => void onMalformed() as undefined,
+    malformed: () => {
+      onMalformed();
+      return undefined;
+    },
   };
 }

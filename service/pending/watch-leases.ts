@@ -55,7 +55,7 @@ export function createWatchLeases({ scope, keptMs }: WatchLeasesOptions, typed: 
       const taken = Array.isArray(found) ? found.map(String) : [];
       const others = taken.filter((key) => !HASH_TEXT.test(key));
       if (others.length === 0) return taken;
-      others.forEach(typed.malformed);
+      others.forEach(() => typed.malformed());
       await typed.ask(name, (client) => client.zrem(name, ...others));
       return taken.filter((key) => HASH_TEXT.test(key));
     },

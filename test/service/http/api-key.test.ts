@@ -10,7 +10,7 @@ const { key, id } = makeKey(randomBytes);
 const secret = key.slice(`ton_${id}_`.length);
 
 const percent = (text: string): string =>
-  [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+  Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 const again = (text: string): string => text.replaceAll('%', '%25');
 
 let listener: Listener;

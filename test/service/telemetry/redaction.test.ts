@@ -18,7 +18,7 @@ function logged(fields: object, message = 'request'): { text: string; line: Reco
 }
 
 const each = (text: string, escape: (code: string, character: string) => string): string =>
-  [...text].map((character) => escape(character.charCodeAt(0).toString(16).padStart(2, '0'), character)).join('');
+  Array.from(text, (character) => escape(character.charCodeAt(0).toString(16).padStart(2, '0'), character)).join('');
 
 const percent = (text: string): string => each(text, (code) => `%${code}`);
 const half = (text: string): string =>

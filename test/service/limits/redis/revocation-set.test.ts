@@ -40,7 +40,12 @@ function startPod(redisUrl: string, scope: string, issued: ReturnType<typeof mak
   const keyring = createKeyring({ rows: [{ id: issued.id, sha256: issued.sha256, plan: 'pro' }] });
   const shared = createSharedLimits(
     { url: redisUrl, api: scope, onRedisFailure: 'Local' },
-    { logger: pino({ level: 'silent' }), metrics: createRedisMetrics(register), now, inKeyring: keyring.has },
+    {
+      logger: pino({ level: 'silent' }),
+      metrics: createRedisMetrics(register),
+      now,
+      inKeyring: (id) => keyring.has(id),
+    },
   );
   const plans = [planOf({ requestsPerSecond: 5, burst: 5, maxConcurrent: 100 })];
   const limits = createLimits({ plans, anonymousPlan: null, network: 'mainnet' }, { keyring, now, register, shared });

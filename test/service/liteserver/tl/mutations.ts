@@ -42,7 +42,7 @@ export function createLiar(answer: Buffer, donors: Donors): Liar {
   };
 }
 
-function shown(value: unknown): string {
+function shown(value: TlNode['value']): string {
   if (Buffer.isBuffer(value)) return `${value.length} bytes ${value.toString('hex', 0, 8)}`;
   return typeof value === 'object' ? 'another one' : String(value);
 }
@@ -68,7 +68,9 @@ function changed(node: TlNode, donors: Donors, random: Random): TlNode['value'] 
     case 'vector':
       return changeList(node.value, random);
     case 'record':
-      return pick(donors.get(node.type) ?? [node], random).value as TlNode['value'];
+      return pick(donors.get(node.type) ?? [node], random).value;
+    default:
+      return node satisfies never;
   }
 }
 
