@@ -130,13 +130,19 @@ function record(network: PrivateNetwork): Recording {
         return { note: fn.name, args: args as Args, answer };
       });
     },
-    blocks: () => [],
+    blocks: () => [...chain.zeroStates, ...blocksOf(chain)].map(({ id, bytes }) => ({ id, boc: bytes })),
     signatures: () => [],
   };
 }
 
 /** Functions of which a private network has no answers that are proved in this way. */
-const without = ['getLibraries', 'getConfigParams of a key block', 'getBlockProof to the newest block'];
+const without = [
+  'getLibraries',
+  'getState',
+  'getConfigAll of a key block',
+  'getConfigParams of a key block',
+  'getBlockProof to the newest block',
+];
 
 describe.each<[number, Consensus]>([
   [1, 'ordinary'],
