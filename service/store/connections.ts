@@ -62,8 +62,13 @@ export function createConnections(options: ConnectionsOptions, logger: Logger): 
   const ways = configs.map((config) => ({ config, pool: createPool(config, options.poolSize, logger) }));
   const inTurn = createTurns(ways);
   const sum = (count: (pool: Pool) => number): number => ways.reduce((total, { pool }) => total + count(pool), 0);
+  const borrowing = new Set<Promise<PoolClient>>();
   return {
-    borrow: () => inTurn(({ pool }) => told(pool.connect())),
+    borrow() {
+      const borrowed = inTurn(({ pool }) => told(pool.connect()));
+      borrowing.add(borrowed);
+      return borrowed.finally(() => borrowing.delete(borrowed));
+    },
     open: () => inTurn(({ config }) => openClient(config, logger)),
     counts: () => ({
       total: sum(({ totalCount }) => totalCount),
@@ -71,6 +76,8 @@ export function createConnections(options: ConnectionsOptions, logger: Logger): 
       waiting: sum(({ waitingCount }) => waitingCount),
     }),
     async end() {
+      // An ended pool refuses a second way to connect, and forgets callers that wait for a connection.
+      await Promise.allSettled(borrowing);
       await Promise.all(ways.map(({ pool }) => pool.end()));
     },
   };

@@ -30,4 +30,17 @@ describe('the store', () => {
     await tested.close();
     await other.close();
   });
+
+  it('connects a caller that waits for a connection when the addresses change', async () => {
+    const tested = await createStoreUnderTest(import.meta.filename);
+    const url = new URL(tested.url);
+    // The server has no TLS: the store asks for TLS first, then connects without.
+    url.searchParams.set('sslmode', 'prefer');
+    tested.store.setUrls({ url: url.href });
+    const begun = Array.from({ length: 50 }, () => tested.store.read(where));
+    tested.store.setUrls({ url: tested.url });
+    const name = new URL(tested.url).pathname.slice(1);
+    expect(await Promise.all(begun)).toEqual(begun.map(() => [{ name }]));
+    await tested.close();
+  });
 });
