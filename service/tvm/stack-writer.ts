@@ -23,6 +23,8 @@ type Writing = { readonly store: CellStore; entries: number };
  */
 export function encodeStack(entries: readonly StackEntry[]): Buffer {
   if (entries.length > STACK_ENTRIES_MAX) throw tooBig();
+  // Each entry is a cell deeper than the entry before.
+  if (entries.length > DEPTH_MAX) throw tooDeep();
   return finish((writing) => {
     let rest = new BitWriter();
     entries.forEach((entry, index) => {

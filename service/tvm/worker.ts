@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { tuneBufferPool } from '../decode/buffer-pool.ts';
 import { compileEmulator, createEmulator } from './emulator.ts';
@@ -12,7 +14,20 @@ function post(message: ThreadMessage): void {
   parentPort!.postMessage(message);
 }
 
+/** Niceness of the thread: the event loop gets a core first where cores are few. */
+const NICENESS = 10;
+
+/** Linux has a niceness for each thread: `/proc/thread-self` is `PID/task/TID`. */
+function lowerPriority(): void {
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICENESS);
+  } catch {
+    // Another system, or a sandbox that forbids it: threads are equal there.
+  }
+}
+
 tuneBufferPool();
+lowerPriority();
 const given = (workerData as ThreadData).program;
 const program = given ?? (await compileEmulator());
 let emulator = await createEmulator(program);

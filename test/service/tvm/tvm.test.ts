@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { tuneBufferPool } from '#service/decode/buffer-pool.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
@@ -339,4 +341,19 @@ describe('the TVM', () => {
     const { tvm } = start({ workers: 1, workerUrl: new URL('data:text/javascript,throw new Error("broken")') });
     await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
   });
+});
+
+/** Niceness of each thread of this process: field 19 of its `stat`, whose second field, a name in brackets, may have spaces. */
+function nicenesses(): number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
+
+it('a thread of contracts leaves the cores to the event loop first', async () => {
+  const { tvm } = start();
+  await tvm.runGetMethod(callOf('307172'));
+  expect(nicenesses()).toContain(10);
+  expect(nicenesses()[0]).toBe(0);
 });
