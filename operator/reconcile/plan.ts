@@ -4,7 +4,7 @@ import type { Release } from '../desired/references.ts';
 import type { Change } from '../diff/diff.ts';
 import type { FieldChange } from '../diff/compare.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
-import type { TonApi } from '../resource.ts';
+import { annotationOf, type TonApi } from '../resource.ts';
 
 /** Characters shown of a value: whole documents are in ConfigMaps. */
 const valueCharsMax = 120;
@@ -52,4 +52,9 @@ function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > valueCharsMax ? `${text.slice(0, valueCharsMax)}… (${text.length} characters)` : text;
+}
+
+/** True for a TonApi that asks for a plan in place of changes. */
+export function isPlan(tonApi: TonApi): boolean {
+  return annotationOf(tonApi, 'plan') === 'true';
 }

@@ -1,23 +1,20 @@
 import { context, propagation, trace, type Tracer } from '@opentelemetry/api';
 
-import { autoscalingProblem } from '../desired/autoscaler.ts';
 import { contentHash } from '../desired/canonical.ts';
-import { hotHash } from '../desired/config-map.ts';
-import { fewestReady } from '../desired/disruption-budget.ts';
-import { childAnnotations, childNames, type Component } from '../desired/names.ts';
+import { childNames } from '../desired/names.ts';
 import { diff, type Change } from '../diff/diff.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Events } from '../kubernetes/events.ts';
 import { keyOf, type Condition, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Outcome, Work } from '../kubernetes/queue.ts';
-import type { OptionalKind } from '../kubernetes/resources.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
 import { admitted, migrationState } from '../rollout/migration.ts';
 import { startsInVain } from '../rollout/missing-mounts.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { failedConditions } from '../status/failure.ts';
-import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
-import { indexState, isReadyPod } from '../status/pods.ts';
+import type { Refusal } from '../status/observed.ts';
+import { isReadyPod } from '../status/pods.ts';
+import { scalingGraceMs } from '../status/scaling.ts';
 import { summarize } from '../status/summarize.ts';
 import { acknowledgementOf, type Acknowledgement } from './acknowledgement.ts';
 import { act, type Acted } from './act.ts';
@@ -26,13 +23,14 @@ import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import { foreignNamesakes } from './namesakes.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
-import { planObject, planSummary } from './plan.ts';
+import { apiOf, observedNow, workloads, type Done } from './observed-now.ts';
+import { isPlan, planObject, planSummary } from './plan.ts';
 import type { PodNudge } from './pod-nudge.ts';
 import type { PodReport } from './pod-reports.ts';
 import type { ReadyTimes } from './ready-times.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { refusalOf } from './refusal.ts';
-import { isOut, isRollingOut } from './rollout.ts';
+import { isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
 import { writeStatus } from './status-writer.ts';
 import type { Keyrings } from './keyrings.ts';
@@ -68,6 +66,8 @@ type Told = {
   readonly content: string;
   /** The index is not up to date. */
   readonly indexing: boolean;
+  /** Milliseconds until an autoscaler that does not scale counts as broken. */
+  readonly scalingGraceMs: number | undefined;
 };
 
 /** Makes the cluster as a TonApi says, one look at a time: observe, build, diff, act, status (operator sheet 4.1). */
@@ -94,6 +94,7 @@ export function createTonApiReconciler(
       acted.lookAgainMs,
       after.acknowledgement.lookAgainMs,
       after.indexing ? indexingMs : undefined,
+      after.scalingGraceMs,
     ].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
@@ -139,7 +140,13 @@ export function createTonApiReconciler(
     const wanted = { hotHash: observed.hotHash, keyringSha256: keyring };
     const acknowledgement = acknowledgementOf(observed, seen.reports, wanted);
     const indexing = tonApi.spec.indexer !== undefined && status.indexer !== 'Live';
-    return { acknowledgement, live, content: contentHash([observed.hotHash, keyring]), indexing };
+    return {
+      acknowledgement,
+      live,
+      content: contentHash([observed.hotHash, keyring]),
+      indexing,
+      scalingGraceMs: scalingGraceMs(status.conditions, clock.unixMs()),
+    };
   }
 
   function note(tonApi: TonApi, status: TonApiStatus, live: readonly KubernetesObject[]): void {
@@ -224,9 +231,6 @@ type Planned = { readonly changes: readonly Change[]; readonly held: readonly Ch
 /** Everything that is known before the first write. */
 type Prepared = Planned & { readonly seen: Observation; readonly decision: Decision };
 
-/** Everything that is known after the last write. */
-type Done = Omit<Prepared, 'changes'> & { readonly acted: Acted };
-
 /**
  * The changes to be made now, and those that wait: for a schema, for what pods would mount, for a configuration that the pods would take. What needs none of
  * them is never delayed.
@@ -274,19 +278,6 @@ function isOfAuthor(change: Change): boolean {
   return change.action === 'update' ? change.cause === 'edit' : change.action !== 'refuse';
 }
 
-function isPlan(tonApi: TonApi): boolean {
-  return annotationOf(tonApi, 'plan') === 'true';
-}
-
-/** Objects that a pause or a plan keeps as they are: the plan's own is none of them. */
-function suspendedOf(tonApi: TonApi, { undone }: Acted): string[] {
-  if (annotationOf(tonApi, 'paused') === undefined && !isPlan(tonApi)) return [];
-  return undone
-    .map((change) => (change.action === 'delete' ? change.live : change.desired.object))
-    .filter(({ metadata }) => metadata.name !== childNames(tonApi).plan)
-    .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-}
-
 function refusalsOf(changes: readonly Change[]): Refusal[] {
   return changes.flatMap((change) =>
     change.action === 'refuse' ? [{ reason: 'NameTaken', message: change.message } as const] : [],
@@ -308,93 +299,6 @@ async function showPlan(
   await writer.apply(object, bounds);
   const note = `${planSummary(others)}; the whole plan is in ConfigMap ${name}`;
   await events.record(tonApi, { type: 'Normal', reason: 'Planned', action: 'Plan', note }, bounds.signal);
-}
-
-/** What the status is made from. */
-function observedNow(
-  tonApi: TonApi,
-  live: readonly KubernetesObject[],
-  { seen, decision, acted, held }: Done,
-  { release, drift, served }: Pick<TonApiDependencies, 'release' | 'drift' | 'served'>,
-): Observed {
-  return {
-    live,
-    pods: podsOf(seen, ['api', 'api-canary']),
-    metadataPods: podsOf(seen, ['metadata']),
-    says: seen.reports,
-    problems: seen.problems,
-    otherPods: podsOf(seen, ['indexer', 'redis']),
-    refusals: [...acted.refusals, ...seen.problems.flatMap(asRefusal)],
-    suspended: suspendedOf(tonApi, acted),
-    unserved: unserved(tonApi, served()),
-    scalingProblem: autoscalingProblem(tonApi, seen.references, release),
-    hotHash: seen.isConfigWithheld ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
-    readyMin: fewestReady(tonApi),
-    migration: migrationState(tonApi, release.schemaVersion, live, seen.pods),
-    indexer: indexState(seen.pods, seen.reports),
-    keys: seen.references.keyring.length,
-    rollout: rolloutNow(tonApi, live, decision.rollout, [...held, ...acted.undone]),
-    fights: live
-      .filter(({ metadata }) => drift.isFight(metadata.uid ?? ''))
-      .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
-  };
-}
-
-/** Hash of the configuration that the pods were given last. */
-function liveHash(tonApi: TonApi, live: readonly KubernetesObject[]): string {
-  const { config } = childNames(tonApi);
-  const found = live.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === config);
-  return found?.metadata.annotations?.[childAnnotations.configHash] ?? '';
-}
-
-/** What no retry mends, as a refusal: a person must act. */
-function asRefusal({ reason, message }: Observation['problems'][number]): Refusal[] {
-  return reason === 'InvalidReference' ? [{ reason, message }] : [];
-}
-
-function podsOf({ pods }: Observation, components: readonly Component[]): readonly KubernetesObject[] {
-  const wanted = new Set<string | undefined>(components);
-  return pods.filter(({ metadata }) => wanted.has(metadata.labels?.['app.kubernetes.io/component']));
-}
-
-/** Kinds that the manifest asks for and the cluster does not serve. */
-function unserved({ spec }: TonApi, served: ReadonlySet<OptionalKind>): OptionalKind[] {
-  const { exposure, observability, autoscaling } = spec;
-  const asked: Readonly<Record<OptionalKind, boolean>> = {
-    HTTPRoute: exposure?.kind === 'HTTPRoute',
-    ServiceMonitor: observability?.serviceMonitor === true,
-    PrometheusRule: observability?.prometheusRule === true,
-    // An option of the operator asks for probes, no manifest does.
-    Probe: false,
-    ScaledObject: autoscaling?.provider === 'KEDA',
-  };
-  return (Object.keys(asked) as OptionalKind[]).filter((kind) => asked[kind] && !served.has(kind));
-}
-
-/** The decided view or, where no decision holds a template back, whether every workload has its newest template out. */
-function rolloutNow(
-  tonApi: TonApi,
-  live: readonly KubernetesObject[],
-  decided: RolloutView,
-  undone: readonly Change[],
-): RolloutView {
-  if (decided.phase !== 'settled') return decided;
-  const { hash } = decided;
-  const waits = undone.some((change) => change.action !== 'delete' && workloads.has(change.desired.object.kind));
-  const isRolling =
-    apiOf(tonApi, live) === undefined || waits || live.some((child) => isWorkload(tonApi, child) && !isOut(child));
-  return { hash, phase: isRolling ? 'rolling' : 'settled' };
-}
-
-const workloads: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
-
-/** A canary that has ended goes by itself. */
-function isWorkload(tonApi: TonApi, { kind, metadata }: KubernetesObject): boolean {
-  return workloads.has(kind) && metadata.name !== childNames(tonApi).canary && metadata.deletionTimestamp === undefined;
-}
-
-function apiOf(tonApi: TonApi, live: readonly KubernetesObject[]): KubernetesObject | undefined {
-  return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === childNames(tonApi).api);
 }
 
 function isBusy(live: readonly KubernetesObject[]): boolean {

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 
 import { decideKey, revokeFinalizer, type KeyDecision } from '../keys/key.ts';
-import { idsOf, readMaterial, secretNameOf } from '../keys/material.ts';
+import { secretNameOf } from '../keys/material.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { isApiError } from '../kubernetes/errors.ts';
@@ -14,6 +14,7 @@ import { conditionOf } from '../status/conditions.ts';
 import { failedConditions } from '../status/failure.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
+import { createKeyRevocation } from './key-revocation.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import type { ReadyTimes } from './ready-times.ts';
 import { refusalOf } from './refusal.ts';
@@ -49,6 +50,7 @@ export function createTonApiKeyReconciler(
   dependencies: TonApiKeyDependencies,
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, writer, metrics, tracer, keyrings, clock } = dependencies;
+  const { tellRedis, isOut } = createKeyRevocation(dependencies);
 
   /** The object that has the Secret's name: ours from the cache; a stranger's metadata alone. */
   async function secretOf(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<KubernetesObject | undefined> {
@@ -134,44 +136,6 @@ export function createTonApiKeyReconciler(
     const refusal = { reason: 'RedisUnavailable', message, retried: true } as const;
     const conditions = failedConditions(status?.conditions, refusal, metadata.generation, clock.unixMs());
     await tell(tonApiKey, { ...status, conditions }, bounds);
-  }
-
-  /** Every pod has read a keyring without the key: then it is out of force, whatever Redis knows. */
-  function isOut(tonApiKey: TonApiKey): boolean {
-    const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
-    const ids = tonApiKey.status?.activeKeyIds ?? [];
-    return tonApi === undefined || (keyrings.isAcknowledged(tonApi) && !ids.some((id) => keyrings.has(tonApi, id)));
-  }
-
-  /**
-   * Ids that are out of force at once, or in force again: told when that changes, before the status says so; of a key on its way out until it is gone.
-   * False when Redis could not be told.
-   */
-  async function tellRedis(
-    tonApiKey: TonApiKey,
-    { revoke, restore }: KeyDecision,
-    bounds: RequestBounds,
-  ): Promise<boolean> {
-    const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
-    if (tonApi === undefined) return true;
-    const { disabled } = tonApiKey.spec;
-    const wasDisabled = conditionOf(tonApiKey.status?.conditions, 'Ready')?.reason === 'Disabled';
-    const changed = disabled === wasDisabled ? [] : keyIds(tonApiKey);
-    const [added, removed] = [
-      [...revoke, ...(disabled ? changed : [])],
-      [...restore, ...(disabled ? [] : changed)],
-    ];
-    const [wasAdded, wasRemoved] = await Promise.all([
-      dependencies.revocations.add(tonApi, [...new Set(added)], bounds),
-      dependencies.revocations.remove(tonApi, [...new Set(removed)], bounds),
-    ]);
-    return wasAdded && wasRemoved;
-  }
-
-  function keyIds(tonApiKey: TonApiKey): readonly string[] {
-    const secret = caches.child('Secret', `${tonApiKey.metadata.namespace}/${secretNameOf(tonApiKey)}`);
-    const material = secret && readMaterial(secret);
-    return [...new Set([...(material ? idsOf(material) : []), ...(tonApiKey.status?.activeKeyIds ?? [])])];
   }
 
   async function tell(tonApiKey: TonApiKey, status: TonApiKeyStatus, bounds: RequestBounds): Promise<void> {

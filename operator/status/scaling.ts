@@ -1,10 +1,14 @@
 import { scaledObjectKind } from '../desired/autoscaler.ts';
 import type { Condition, KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
-import type { Finding } from './conditions.ts';
+import { conditionOf, type Finding } from './conditions.ts';
 import type { Observed } from './observed.ts';
 
 const type = 'ScalingActive';
+const pendingReason = 'AutoscalerPending';
+
+/** Metrics of new pods take a minute or two, and a Prometheus that restarts is away for as long. */
+const graceMs = 300_000;
 
 type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
 
@@ -16,7 +20,35 @@ export function scaling({ spec }: TonApi, { live, scalingProblem }: Observed): F
   const autoscaler = live.find((child) => child.kind === kind);
   const found = autoscaler && (kind === scaledObjectKind ? ofScaledObject(autoscaler) : ofAutoscaler(autoscaler));
   const message = `waits for the ${kind} to be looked at by its controller`;
-  return [found ?? { type, status: 'Unknown', reason: 'AutoscalerPending', message, waits: true }];
+  return [found ?? { type, status: 'Unknown', reason: pendingReason, message, waits: true }];
+}
+
+/**
+ * Part of `scaling` that Ready depends on. Within the grace a TonApi that could scale stays Ready, and a new one waits for its autoscaler; after the grace
+ * its autoscaler is broken. No grace is for what the cluster or the operator lacks.
+ */
+export function scalingForReady(
+  findings: readonly Finding[],
+  { scalingProblem }: Observed,
+  previous: readonly Condition[] | undefined,
+  nowMs: number,
+): Finding[] {
+  if (scalingProblem !== undefined) return [...findings];
+  return findings.flatMap((finding) => {
+    const before = conditionOf(previous, type);
+    const isNew = before === undefined || before.status !== finding.status;
+    if (finding.status === 'True' || (!isNew && scalingGraceMs(previous, nowMs) === undefined)) return [finding];
+    if (before !== undefined && conditionOf(previous, 'Ready')?.status === 'True') return [];
+    return [{ ...finding, status: 'Unknown', reason: pendingReason }];
+  });
+}
+
+/** Milliseconds until an autoscaler that does not scale counts as broken; undefined where no grace runs. */
+export function scalingGraceMs(conditions: readonly Condition[] | undefined, nowMs: number): number | undefined {
+  const condition = conditionOf(conditions, type);
+  if (condition === undefined || condition.status === 'True') return undefined;
+  const leftMs = Date.parse(condition.lastTransitionTime) + graceMs - nowMs;
+  return leftMs > 0 ? leftMs : undefined;
 }
 
 function ofAutoscaler(autoscaler: KubernetesObject): Finding | undefined {

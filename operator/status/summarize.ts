@@ -15,7 +15,7 @@ import {
   rolling,
 } from './findings.ts';
 import type { Observed, Refusal } from './observed.ts';
-import { scaling } from './scaling.ts';
+import { scaling, scalingForReady } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
 /**
@@ -30,7 +30,7 @@ export function summarize(tonApi: TonApi, observed: Observed, nowMs: number): To
   const configHash = unanimous(says.map((pod) => pod?.configHash));
   const liteServers = middleLiteServers(says.filter((pod) => pod !== undefined));
   const conditions = settleConditions(
-    findingsOf(tonApi, observed, deployment),
+    findingsOf(tonApi, observed, deployment, nowMs),
     previous?.conditions,
     metadata.generation,
     nowMs,
@@ -58,23 +58,35 @@ export function templateHash(template: Readonly<Record<string, unknown>>): strin
 }
 
 /** Those that Ready sums up, in the order in which one keeps the next from holding; then those that tell what goes on. */
-function findingsOf(tonApi: TonApi, observed: Observed, deployment: KubernetesObject | undefined): Finding[] {
-  const shown = [
+function findingsOf(
+  tonApi: TonApi,
+  observed: Observed,
+  deployment: KubernetesObject | undefined,
+  nowMs: number,
+): Finding[] {
+  const autoscaler = scaling(tonApi, observed);
+  const others = [
     referencing(tonApi, observed),
     migration(observed.migration),
     availability(observed),
     configuration(observed),
     indexing(tonApi, observed),
     fetching(tonApi, observed, deploymentOf(observed, childNames(tonApi).metadata)),
-    ...scaling(tonApi, observed),
   ];
-  const needed = [...suspension(observed), ...shown.slice(0, 4), rolledOut(observed, deployment), ...shown.slice(4)];
+  const needed = [
+    ...suspension(observed),
+    ...others.slice(0, 4),
+    rolledOut(observed, deployment),
+    ...others.slice(4),
+    ...scalingForReady(autoscaler, observed, tonApi.status?.conditions, nowMs),
+  ];
   const failing = needed.find(({ status }) => status !== 'True');
   const ready = readiness(failing, observed);
   const paused = annotationOf(tonApi, 'paused');
   return [
     ready,
-    ...shown,
+    ...others,
+    ...autoscaler,
     progress(observed, deployment),
     ...(paused === undefined
       ? []

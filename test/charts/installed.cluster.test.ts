@@ -13,6 +13,7 @@ import type { ClusterObject } from '#test/support/cluster-client.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { onLoopback } from '#test/support/pod-network.ts';
 import { startPostgres, type PostgresServer } from '#test/support/postgres-server.ts';
@@ -28,7 +29,9 @@ const minutes = 240_000;
 const chart = (name: string): string => join(chartsFolder, name);
 
 const missing =
-  withoutHelm('the installed charts') || (await withoutControlPlane('the installed charts', 'controllers', 'ours'));
+  withoutHelm('the installed charts') ||
+  withoutOptionalApis('the installed charts', ['ServiceMonitor', 'PrometheusRule']) ||
+  (await withoutControlPlane('the installed charts', 'controllers', 'ours'));
 
 describe.skipIf(missing)('the charts, installed by Helm,', () => {
   let cluster: Cluster;

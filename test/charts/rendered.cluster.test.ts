@@ -10,6 +10,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { applyDefinitions } from '#test/support/crds.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
 const samples = ['tonplane', 'tonapi'].flatMap((chart) =>
@@ -17,7 +18,10 @@ const samples = ['tonplane', 'tonapi'].flatMap((chart) =>
 );
 const chartOf = (chart: string): string => join(chartsFolder, chart);
 
-describe.skipIf(withoutHelm('the charts') || (await withoutControlPlane('the charts')))('a rendered chart', () => {
+const missing =
+  withoutHelm('the charts') || withoutOptionalApis('the charts') || (await withoutControlPlane('the charts'));
+
+describe.skipIf(missing)('a rendered chart', () => {
   let plane: ControlPlane;
   let client: ClusterClient;
   let helm: Helm;

@@ -11,6 +11,7 @@ import type { ClusterObject } from '#test/support/cluster-client.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
 const patience = { timeout: 90_000, interval: 200 } as const;
@@ -98,6 +99,7 @@ const tonApiPath = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapis`;
 
 const missing =
   withoutHelm('the rights of the operator') ||
+  withoutOptionalApis('the rights of the operator') ||
   (await withoutControlPlane('the rights of the operator', 'controllers', 'ours'));
 
 describe.skipIf(missing)('the rights that the chart gives', () => {

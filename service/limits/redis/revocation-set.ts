@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts';
+import { earlierScope } from './earlier-scope.ts';
 import { evaluate, scriptOf } from './questions.ts';
 import { revocationScript, trimScript } from './script.ts';
 
@@ -29,7 +30,7 @@ export function revocationKeys(scope: string): RevocationKeys {
     entries: `revocations:${tag}`,
     version: `revocations:${tag}:version`,
     pods: `pods:${tag}`,
-    named: `revoked:${scope.slice(scope.indexOf('/') + 1)}`,
+    named: `revoked:${earlierScope(scope) ?? scope}`,
   };
 }
 

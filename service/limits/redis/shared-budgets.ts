@@ -4,6 +4,7 @@ import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './questions.ts';
+import { earlierScope } from './earlier-scope.ts';
 import { createSharedPlaces } from './shared-places.ts';
 import { redisTime, takeAnswerLength, takeScript } from './script.ts';
 import type { Store } from './store.ts';
@@ -49,6 +50,8 @@ type Held = {
   memory: { readonly made: number; readonly day: number };
   /** While the budget is counted here, and until Redis has been told: tokens admitted since. The pods' deficits add up to that of all. */
   away: { usedToday: number; readonly pods: number } | undefined;
+  /** The day's use under the earlier scope was read, or does not count. */
+  isEarlierRead: boolean;
 };
 
 /** Budgets in Redis, exact over all pods. A busy subject of a fast plan takes small leases; what is known to be empty is refused without asking. */
@@ -61,6 +64,7 @@ export function createSharedBudgets(
   const script = scriptOf(takeScript(redisTime));
   const { ask: askStore } = store.questions({ script, common: [], answerLength: takeAnswerLength });
   const held = new WeakMap<Budget, Held>();
+  const earlier = earlierScope(api);
 
   const heldOf = (budget: Budget): Held => {
     let found = held.get(budget);
@@ -143,9 +147,22 @@ export function createSharedBudgets(
     }
   };
 
+  /** What the subject used today under the earlier scope counts as a hash that Redis has lost. */
+  const readEarlier = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+    if (earlier !== undefined && plan.requestsPerDay !== null) {
+      const { day, n: used } = await store.fields(`limits:${earlier}:{${subject}}`);
+      if (isCount(day) && isCount(used)) {
+        state.memory = { made: 0, day: Number(day) };
+        budget.usedToday = Math.max(budget.usedToday, Number(used));
+      }
+    }
+    state.isEarlierRead = true;
+  };
+
   const ask = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
     state.asking = true;
     try {
+      if (!state.isEarlierRead) await readEarlier(subject, budget, state, plan);
       while (state.waiters.length > 0) await askOnce(subject, budget, state, plan);
     } catch {
       // The store has told why it is away; those who wait follow the rule for that.
@@ -207,6 +224,9 @@ export function createSharedBudgets(
   };
 }
 
+/** A count as a script writes it: at most 10^12. */
+const isCount = (text: string | undefined): boolean => text !== undefined && /^\d{1,12}$/.test(text);
+
 /** Nobody knows when Redis is back; a second is soon and not at once. */
 const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
 
@@ -222,6 +242,7 @@ function newHeld(): Held {
     dayOverUs: 0,
     memory: { made: 0, day: 0 },
     away: undefined,
+    isEarlierRead: false,
   };
 }
 

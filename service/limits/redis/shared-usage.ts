@@ -1,5 +1,6 @@
 import type { RedisMetrics } from '../metrics.ts';
 import { addCount, dayText, refusedField, usageOf, type Counts, type UsageCounter } from '../usage.ts';
+import { earlierScope } from './earlier-scope.ts';
 import { scriptOf } from './questions.ts';
 import { countScript, usageMax } from './script.ts';
 import type { Store } from './store.ts';
@@ -54,7 +55,8 @@ export function createSharedUsage(
     return day;
   };
 
-  const nameOf = (keyId: string, onDay: string): string => `usage:${api}:{${keyId}}:${onDay}`;
+  const nameOf = (keyId: string, onDay: string, scope = api): string => `usage:${scope}:{${keyId}}:${onDay}`;
+  const earlier = earlierScope(api);
 
   const pack = (): void => {
     const number = ++flushNumber;
@@ -104,8 +106,9 @@ export function createSharedUsage(
     async read(keyId, unixMs) {
       const onDay = dayAt(unixMs);
       const counts: Counts = new Map(today.get(keyId));
-      const kept = await store.fields(nameOf(keyId, onDay)).catch(() => ({}));
-      for (const [field, value] of Object.entries(kept)) {
+      const names = [nameOf(keyId, onDay), ...(earlier === undefined ? [] : [nameOf(keyId, onDay, earlier)])];
+      const found = await Promise.all(names.map((name) => store.fields(name).catch(() => ({}))));
+      for (const [field, value] of found.flatMap((fields) => Object.entries<string>(fields))) {
         if (field.startsWith('!flush:')) continue;
         if (/^\d{1,13}$/.test(value) && Number(value) <= usageMax) addCount(counts, field, Number(value));
         else metrics.malformed('usage');

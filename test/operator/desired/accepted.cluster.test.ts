@@ -12,6 +12,7 @@ import type { TonApi } from '#operator/resource.ts';
 import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { references, release, sample, sampleKey, sampleNames } from '#test/operator/desired/samples.ts';
 
@@ -39,7 +40,10 @@ const cases: readonly [string, TonApi, Partial<References>][] = [
   ],
 ];
 
-describe.skipIf(await withoutControlPlane('children of a TonApi', 'ours'))('the API server', () => {
+const missing =
+  withoutOptionalApis('children of a TonApi') || (await withoutControlPlane('children of a TonApi', 'ours'));
+
+describe.skipIf(missing)('the API server', () => {
   let plane: ControlPlane;
   let client: ClusterClient;
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import type { TonApi } from '#operator/resource.ts';
 import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
@@ -66,7 +67,10 @@ const edit = fc.record({
   }),
 });
 
-describe.skipIf(await withoutControlPlane('plans of random edits', 'ours'))('a plan', () => {
+const missing =
+  withoutOptionalApis('plans of random edits') || (await withoutControlPlane('plans of random edits', 'ours'));
+
+describe.skipIf(missing)('a plan', () => {
   let plane: ControlPlane;
   let client: ClusterClient;
   beforeAll(async () => {

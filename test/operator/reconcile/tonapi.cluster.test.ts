@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { pathOf, startOperated, tonApi, tonApiPath, type Operated } from '#test/support/operated.ts';
+import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
+import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
 const patience = { timeout: 30_000, interval: 50 } as const;
 
@@ -200,33 +202,17 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     expect(await template()).toEqual(before);
   });
 
-  it('uses an optional API that comes later, without a restart', async () => {
-    await on.apply('main', { observability: { serviceMonitor: true } });
-    await expect
-      .poll(async () => (await on.conditions('main'))['ReferencesResolved']?.message, patience)
-      .toContain('ServiceMonitor');
-    await on.client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-      metadata: { name: 'servicemonitors.monitoring.coreos.com' },
-      spec: {
-        group: 'monitoring.coreos.com',
-        scope: 'Namespaced',
-        names: {
-          plural: 'servicemonitors',
-          singular: 'servicemonitor',
-          kind: 'ServiceMonitor',
-          listKind: 'ServiceMonitorList',
-        },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-          },
-        ],
-      },
-    });
-    const path = '/apis/monitoring.coreos.com/v1/namespaces/default/servicemonitors/main-api';
-    await expect.poll(() => on.client.find(path), { timeout: 50_000, interval: 500 }).toBeDefined();
-  }, 80_000);
+  it.skipIf(withoutOptionalApis('an optional API that comes later', ['ServiceMonitor']))(
+    'uses an optional API that comes later, without a restart',
+    async () => {
+      await on.apply('main', { observability: { serviceMonitor: true } });
+      await expect
+        .poll(async () => (await on.conditions('main'))['ReferencesResolved']?.message, patience)
+        .toContain('ServiceMonitor');
+      await applyOptionalApis(on.client, ['ServiceMonitor']);
+      const path = '/apis/monitoring.coreos.com/v1/namespaces/default/servicemonitors/main-api';
+      await expect.poll(() => on.client.find(path), { timeout: 50_000, interval: 500 }).toBeDefined();
+    },
+    80_000,
+  );
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { autoscalingProblem, buildAutoscaler } from '#operator/desired/autoscaler.ts';
-import type { KubernetesObject } from '#operator/kubernetes/object.ts';
+import type { Condition, KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
 import type { Observed } from '#operator/status/observed.ts';
-import { scaling } from '#operator/status/scaling.ts';
+import { scaling, scalingForReady, scalingGraceMs } from '#operator/status/scaling.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 type Autoscaling = NonNullable<TonApi['spec']['autoscaling']>;
@@ -56,6 +56,63 @@ describe('the condition ScalingActive', () => {
     [['Ready=False/not a word'], 'False/NotScaling'],
   ])('has the words of a ScaledObject: %j', (conditions, expected) => {
     expect(shown(keda, 'ScaledObject', conditions)).toContain(expected);
+  });
+});
+
+describe('an autoscaler without metrics', () => {
+  const noonMs = Date.parse('2026-11-21T12:00:00Z');
+  const at = (minutes: number): number => noonMs + minutes * 60_000;
+  const lastTransitionTime = new Date(noonMs).toISOString();
+  const condition = (type: string, status: Condition['status']): Condition => {
+    return { type, status, reason: 'x', message: '', lastTransitionTime };
+  };
+  const failing = {
+    type: 'ScalingActive',
+    status: 'False',
+    reason: 'FailedGetPodsMetric',
+    message: 'its words',
+  } as const;
+  const forReady = (
+    previous: readonly Condition[] | undefined,
+    minutes: number,
+    more: Partial<Observed> = {},
+  ): string[] => scalingForReady([failing], more as Observed, previous, at(minutes)).map(({ reason }) => reason);
+
+  it('is waited for by a new TonApi for five minutes, and is broken then', () => {
+    expect(forReady(undefined, 0)).toEqual(['AutoscalerPending']);
+    const waiting = [condition('Ready', 'Unknown'), condition('ScalingActive', 'False')];
+    expect(forReady(waiting, 4)).toEqual(['AutoscalerPending']);
+    expect(forReady(waiting, 5)).toEqual(['FailedGetPodsMetric']);
+  });
+
+  it('leaves a TonApi Ready for five minutes that could scale before', () => {
+    const scaled = [condition('Ready', 'True'), condition('ScalingActive', 'True')];
+    expect(forReady(scaled, 60)).toEqual([]);
+    const lost = [condition('Ready', 'True'), condition('ScalingActive', 'False')];
+    expect(forReady(lost, 4)).toEqual([]);
+    expect(forReady(lost, 5)).toEqual(['FailedGetPodsMetric']);
+  });
+
+  it('is waited for by a Ready TonApi whose autoscaler is new', () => {
+    expect(forReady([condition('Ready', 'True')], 0)).toEqual(['AutoscalerPending']);
+  });
+
+  it('is not waited for where the cluster or the operator lacks a part', () => {
+    expect(forReady(undefined, 0, { scalingProblem: { reason: 'ApiNotServed', message: '' } })).toEqual([
+      'FailedGetPodsMetric',
+    ]);
+  });
+
+  it('is looked at again when the grace ends, and then no more', () => {
+    const lost = [condition('ScalingActive', 'False')];
+    expect([0, 4, 5, 6].map((minutes) => scalingGraceMs(lost, at(minutes)))).toEqual([
+      300_000,
+      60_000,
+      undefined,
+      undefined,
+    ]);
+    expect(scalingGraceMs([condition('ScalingActive', 'True')], noonMs)).toBeUndefined();
+    expect(scalingGraceMs([], noonMs)).toBeUndefined();
   });
 });
 

@@ -84,6 +84,31 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
+  it('go on with the use of the day that a version before the namespace counted under the name alone', async () => {
+    const plan = planOf({ requestsPerDay: 5, requestsPerSecond: 1000, burst: 1000 });
+    const before = await startPods(1, { url, plan });
+    const ask = (setup: typeof before, at: number) => askWith(before.keys[0])(setup.pods[at] as SharedPod);
+    for (let asked = 0; asked < 3; asked++) expect((await ask(before, 0)).allowed).toBe(true);
+    await before.close();
+    const after = await startPods(2, { url, plan, api: `team/${before.api}`, keys: before.made });
+    expect(await Promise.all([0, 1, 0, 1].map(async (at) => (await ask(after, at)).allowed))).toEqual(
+      expect.arrayContaining([true, true, false, false]),
+    );
+    await after.close();
+  });
+
+  it('show the usage of the day that a version before the namespace counted, and what was counted since', async () => {
+    const before = await startPods(1, { url });
+    const ask = (setup: typeof before) => askWith(before.keys[0])(setup.pods[0] as SharedPod);
+    for (let asked = 0; asked < 3; asked++) expect((await ask(before)).allowed).toBe(true);
+    await before.close();
+    const after = await startPods(1, { url, api: `team/${before.api}`, keys: before.made });
+    expect((await ask(after)).allowed).toBe(true);
+    const usage = await after.pods[0]?.limits.usage({ key: before.keys[0], clientAddress: '192.0.2.1' });
+    expect(usage).toMatchObject({ usage: { operations: { getAddressState: 4 } } });
+    await after.close();
+  });
+
   it('count requests running at once over all pods', async () => {
     const plan = planOf({ maxConcurrent: 5, requestsPerSecond: 1000, burst: 1000 });
     const { pods, keys, close } = await startPods(3, { url, plan });

@@ -33,15 +33,19 @@ export type SharedSetup = {
   readonly anonymousPlan?: string;
   readonly rows?: readonly Partial<KeyRow>[];
   readonly onRedisFailure?: 'Local' | 'Open' | 'Closed';
+  /** Scope of the TonApi; one that no other test has by default. */
+  readonly api?: string;
+  /** Keys of another start, in place of new ones. */
+  readonly keys?: readonly ReturnType<typeof makeKey>[];
   /** Milliseconds each pod's clock is off. */
   readonly skewsMs?: readonly number[];
 };
 
 /** Pods of one API with a name of its own, all in this process, each with its connection; started when each has found its Redis. */
 export async function startPods(count: number, setup: SharedSetup) {
-  const made = (setup.rows ?? [{}]).map((row) => ({ ...makeKey(randomBytes), row }));
+  const made = (setup.rows ?? [{}]).map((row, at) => ({ ...(setup.keys?.[at] ?? makeKey(randomBytes)), row }));
   const rows = made.map(({ id, sha256, row }) => ({ id, sha256, plan: 'pro', ...row }));
-  const api = `test-${randomBytes(6).toString('hex')}`;
+  const api = setup.api ?? `test-${randomBytes(6).toString('hex')}`;
   const pods = Array.from({ length: count }, (_, index): SharedPod => {
     const register = new Registry();
     const metrics = createRedisMetrics(register);
@@ -60,6 +64,7 @@ export async function startPods(count: number, setup: SharedSetup) {
   return {
     api,
     pods,
+    made,
     keys: made.map(({ key }) => key),
     ids: made.map(({ id }) => id),
     close: () => Promise.all(pods.map(({ limits }) => limits.close())),
