@@ -30,6 +30,7 @@ describe.skipIf(missing)('processes of two TonApis with one name in two namespac
       await expect.poll(() => client.keys(`pods:{revoked:${scope}}`)).toHaveLength(1);
       expect(await ask(service)).toBe(200);
       await expect.poll(() => client.keys(`ton:newest:${scope}:*`)).toHaveLength(1);
+      await expect.poll(() => client.keys(`ton:floor:${scope}:*`)).toHaveLength(1);
       await service.stop('SIGTERM');
       folder.remove();
     }

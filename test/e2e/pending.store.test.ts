@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
+
 import { Address, beginCell, type MessageRelaxed } from '@ton/core';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
@@ -48,6 +51,8 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
     let pods: Omit<ApiUnderTest, 'network'>[];
     let faucet: TestWallet;
     const judge = createV3Judge();
+    /** The first two pods are of one TonApi. The last pod is of a TonApi with the same name in another namespace. */
+    const namespace = `team-${randomBytes(4).toString('hex')}`;
 
     beforeAll(async () => {
       forked = await startForkedNetwork();
@@ -56,8 +61,12 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       index = await createStoreUnderTest(import.meta.filename);
       await migrate(index.store);
       const over = { globalConfig: () => network.globalConfig(), close: stays };
-      const options = { postgresUrl: index.url, redisUrl: redisUrl! };
-      pods = [await startApiOver(over, { ...options, writesIndex: true }), await startApiOver(over, options)];
+      const options = { postgresUrl: index.url, redisUrl: redisUrl!, namespace };
+      pods = [
+        await startApiOver(over, { ...options, writesIndex: true }),
+        await startApiOver(over, options),
+        await startApiOver(over, { ...options, namespace: `${namespace}-other` }),
+      ];
       await indexed();
     }, 120_000);
     afterAll(async () => {
@@ -79,6 +88,14 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       const body = (await response.json()) as Body;
       expect(judge?.flaws({ path, method: 'GET', status: response.status }, body) ?? []).toEqual([]);
       return { status: response.status, body };
+    }
+
+    /** Keys in Redis of the TonApis of this file. */
+    async function keysWith(prefix: string): Promise<readonly string[]> {
+      const client = new Redis(redisUrl!);
+      const keys = await client.keys(`${prefix}*${namespace}*`);
+      client.disconnect();
+      return keys;
     }
 
     const indexed = (): Promise<void> => untilIndexed(index.store, network.head().id.seqno);
@@ -109,6 +126,11 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
         trace: { children: [{ children: [] }] },
       });
       expect(await tracesOf(0, { account: raw(receiver) })).toEqual([trace]);
+      expect(await tracesOf(2, { ext_msg_hash: hash })).toEqual([]);
+      expect(await tracesOf(2, { account: raw(receiver) })).toEqual([]);
+      const written = await keysWith('ton:pending:');
+      expect(written.length).toBeGreaterThan(0);
+      expect(written.filter((key) => !key.includes(`:${namespace}/`))).toEqual([]);
 
       const pending = await get(1, 'pendingTransactions', { account: raw(receiver) });
       expect(pending.body).toMatchObject({

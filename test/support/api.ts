@@ -47,6 +47,8 @@ export type ApiUnderTestOptions = {
   readonly v2?: Partial<ServiceConfig['api']['v2']>;
   /** Reads that a lite server is given at a time at most. */
   readonly maxInFlight?: number;
+  /** Namespace of the TonApi; none by default. */
+  readonly namespace?: string;
   /** Of the Redis shared with other APIs under test. */
   readonly redisUrl?: string;
   /** Of the index, whose tables are there: v3 is served too. */
@@ -96,6 +98,7 @@ export async function startApiOver(
   const api = await startApi(
     {
       ...config,
+      namespace: options.namespace ?? config.namespace,
       requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
       trust: options.trust ?? config.trust,
       liteServers: config.liteServers.map((one) => ({ ...one, maxInFlight: options.maxInFlight ?? one.maxInFlight })),
