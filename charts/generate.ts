@@ -29,7 +29,7 @@ export async function generateCharts(options: GenerateOptions): Promise<Generate
   return Promise.all(files.flat().map(({ path, text }) => settle(path, text, options)));
 }
 
-/** `tonApiSpec`, `childMetadata`: as the custom resource has them. `keys`: a list of keys, each a name and the spec of a TonApiKey but for its TonApi. */
+/** `tonApiSpec`, `childMetadata`, `caBundle`: as the custom resource has them. `keys`: a list of keys, each a name and the spec of a TonApiKey but for its TonApi. */
 async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
   const [tonApi, tonApiKey] = await Promise.all(['tonapis', 'tonapikeys'].map(specOf));
   const { apiRef: _, ...key } = tonApiKey?.properties ?? {};
@@ -39,6 +39,7 @@ async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> 
   return {
     tonApiSpec: spec,
     childMetadata: forHelm(tonApi?.properties?.['metadata'] ?? {}),
+    caBundle: forHelm(tonApi?.properties?.['postgres']?.properties?.['caBundle'] ?? {}),
     keys: {
       type: 'array',
       items: forHelm({ type: 'object', required: ['name', 'plan'], properties: { name, ...key } }),

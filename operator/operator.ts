@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from 'pino';
 
 import { createTracing } from '../service/telemetry/tracer.ts';
+import { followAuthorities } from './collector-authorities.ts';
 import { createControllers, type Controllers } from './controllers.ts';
 import { createPages, probePage, type Page, type PageRequest, type Pages } from './health.ts';
 import { createClient } from './kubernetes/client.ts';
@@ -45,6 +46,14 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   const keep = createTraceRule(Math.random);
   const tracing = await createTracing({ tracing: options.tracing, resource, keep }, { logger });
   const { tracer } = tracing;
+  const endAuthorities =
+    options.tracing?.caFile === undefined
+      ? undefined
+      : followAuthorities(options.tracing.caFile, {
+          clock,
+          onChange: tracing.setAuthorities,
+          onFailure: (error) => logger.warn({ error }, 'the authorities of the collector cannot be read'),
+        });
   const credentials = await createCredentials(options, { now: clock.now });
   let elector: Elector | undefined;
   const way = { credentials, metrics: createClientMetrics(register), tracer, now: clock.now };
@@ -89,6 +98,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
     lost: leads.lost,
     isLeading: () => leads.isLeading(),
     async close() {
+      endAuthorities?.();
       await parts.stop();
       await leads.close();
       await Promise.all([parts.caches.close(), discovery.close()]);

@@ -60,7 +60,12 @@ export type OperatorOptions = {
   readonly metricsAuthorize: boolean;
   readonly healthPort: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  readonly tracing: { readonly endpoint: string; readonly sampleRatio: number } | null;
+  /** `caFile`: certificates in PEM that the collector's must come from; undefined: the public authorities. */
+  readonly tracing: {
+    readonly endpoint: string;
+    readonly sampleRatio: number;
+    readonly caFile: string | undefined;
+  } | null;
 };
 
 /** How template changes that only a new operator brings reach the fleet (operator sheet 4.8). */
@@ -142,7 +147,7 @@ const usage = `usage: ton-operator [options]            runs the operator
   --health-port N                default 8081; 0 takes a free one
   --log-level LEVEL              debug, info, warn or error; default info
 
-Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, when it is set.
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, when it is set; OTEL_EXPORTER_OTLP_CERTIFICATE is a file with the authorities of its certificate.
 `;
 
 const defaultRedisImage = 'redis:8.2-alpine';
@@ -162,6 +167,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     throw usageError('--metrics-authorize: only with --metrics-tls-dir');
   }
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const caFile = environment['OTEL_EXPORTER_OTLP_CERTIFICATE'] || undefined;
   const namespaces = namespacesOf(values.namespaces);
   return {
     command,
@@ -196,7 +202,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     metricsAuthorize: values['metrics-authorize'] === true,
     healthPort: integer('--health-port', values['health-port'], 0, 65_535) ?? 8081,
     logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const) ?? 'info',
-    tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio },
+    tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio, caFile },
   };
 }
 

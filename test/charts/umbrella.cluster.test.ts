@@ -160,6 +160,21 @@ describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies o
     });
   });
 
+  it('mount the authorities of the collector, and name their file to the operator', async () => {
+    const args = [
+      'tonplane.operator.tracingCaBundle.secretRef.name=ca',
+      'tonplane.operator.tracingEndpoint=https://c:4318',
+    ];
+    const { containers, volumes } = operatorOf(await render('--set', args.join(',')))['spec'].template.spec;
+    const variable = { name: 'OTEL_EXPORTER_OTLP_CERTIFICATE', value: '/tracing-ca/ca.crt' };
+    expect(containers[0].env).toContainEqual(variable);
+    expect(containers[0].volumeMounts).toContainEqual({ name: 'tracing-ca', mountPath: '/tracing-ca', readOnly: true });
+    const items = [{ key: 'ca.crt', path: 'ca.crt' }];
+    expect(volumes).toContainEqual({ name: 'tracing-ca', secret: { secretName: 'ca', items } });
+    const message = await helm.refusal('template', 'rel', parent, '--set', args[0]?.replace('.name', '.names') ?? '');
+    expect(message).toContain('names');
+  });
+
   it('pass labels and annotations for all children on to the operator', async () => {
     const kinds = [{ kind: 'ServiceMonitor', labels: { release: 'prometheus' } }];
     const childMetadata = { labels: { team: 'ton' }, kinds };

@@ -40,7 +40,7 @@ describe('the command line of the operator', () => {
         '--metrics-tls-dir=/tls',
         '--metrics-authorize',
       ],
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector:4318', OTEL_EXPORTER_OTLP_CERTIFICATE: '/ca.crt' },
     );
     expect(options).toMatchObject({
       namespaces: ['a', 'b'],
@@ -55,7 +55,7 @@ describe('the command line of the operator', () => {
       ignoredApis: ['keda.sh'],
       metricsTlsFolder: '/tls',
       metricsAuthorize: true,
-      tracing: { endpoint: 'http://collector:4318' },
+      tracing: { endpoint: 'https://collector:4318', caFile: '/ca.crt' },
     });
   });
 
