@@ -10,7 +10,7 @@ export type RevocationReaderDependencies = {
   readonly inKeyring?: ((id: string) => boolean) | undefined;
 };
 
-/** The set by name has no version: a change that leaves its size is seen with every tenth read. */
+/** The set by name has no version of its own: a change by an earlier version that leaves its size is seen with every tenth read. */
 const namedReads = 10;
 
 /** The store reads once a second: entries are trimmed every ten minutes, and first when the keyring has long been read. */
@@ -43,13 +43,14 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
       ofType(client.get(keys.version)),
       ofType(client.scard(keys.named)),
     ]);
-    if (newVersion === undefined || newVersion !== version) {
+    const isChanged = newVersion === undefined || newVersion !== version;
+    if (isChanged) {
       const found = await ofType(client.zrevrange(keys.entries, 0, entriesMax - 1, 'WITHSCORES'));
       if (found !== undefined) entries = entriesOf(found);
       version = newVersion;
     }
     const isDue = newSize !== 0 && reads % namedReads === 0;
-    if (newSize !== undefined && (newSize !== size || isDue)) {
+    if (newSize !== undefined && (isChanged || newSize !== size || isDue)) {
       const members = newSize === 0 ? [] : await ofType(client.smembers(keys.named));
       if (members !== undefined) named = idsOfNamed(members, scope);
       size = newSize;

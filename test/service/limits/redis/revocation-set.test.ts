@@ -107,6 +107,16 @@ describe.skipIf(missing)('revocations', () => {
     expect(await client.sismember(`revoked:${name}`, second)).toBe(1);
   });
 
+  it('end with a restored key while another one is revoked, which leaves the number of revoked keys', async () => {
+    await revokeIds(client, scope, [first]);
+    const { has, read } = reader();
+    await read();
+    await restoreIds(client, scope, [first]);
+    await revokeIds(client, scope, [second]);
+    await read();
+    expect([has(first), has(second)]).toEqual([false, true]);
+  });
+
   it('outlive a Redis that loses its data, until the key is restored', async () => {
     const { has, read } = reader();
     await revokeIds(client, scope, [first, second]);
@@ -240,6 +250,29 @@ describe.skipIf(missing)('two TonApis of one name in two namespaces on one Redis
     const keys = (await client.keys(`*${name}*`)).filter((key) => key !== `revoked:${name}`);
     expect(keys.filter((key) => !scopes.some((scope) => key.includes(scope)))).toEqual([]);
     client.disconnect();
+  });
+});
+
+describe.skipIf(missing)('a restored key', () => {
+  it('is accepted by every pod within 2 s, however often it goes and comes back', async () => {
+    const scope = `team-a/main-${randomBytes(4).toString('hex')}`;
+    const issued = makeKey(randomBytes);
+    const client = new Redis(url);
+    const pods = [startPod(url, scope, issued), startPod(url, scope, issued)];
+    await untilAll(pods, true);
+    for (let times = 0; times < 3; times++) {
+      await revokeIds(client, scope, [issued.id]);
+      for (const pod of pods) await expect.poll(() => askWith(issued.key)(pod)).toMatchObject({ code: 'unknown_key' });
+      await restoreIds(client, scope, [issued.id]);
+      const answered = pods.map((pod) =>
+        expect
+          .poll(() => askWith(issued.key)(pod), { timeout: 2000, interval: 20 })
+          .not.toMatchObject({ code: 'unknown_key' }),
+      );
+      await Promise.all(answered);
+    }
+    client.disconnect();
+    await Promise.all(pods.map(({ limits }) => limits.close()));
   });
 });
 
