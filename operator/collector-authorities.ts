@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from './kubernetes/clock.ts';
 
 /** A kubelet itself needs a minute or so to bring a changed file. */
-const lookMs = 30_000;
+const LOOK_MS = 30_000;
 
 /**
  * Reads the authorities of the collector's certificate from a mounted file, now and every 30 s.
@@ -34,8 +34,8 @@ export function followAuthorities(
     } catch (error) {
       onFailure(error);
     }
-    cancel = clock.after(lookMs, look);
+    cancel = clock.after(LOOK_MS, look);
   };
-  cancel = clock.after(lookMs, look);
+  cancel = clock.after(LOOK_MS, look);
   return () => cancel();
 }

@@ -10,8 +10,9 @@ import type { Revocations } from './revocations.ts';
 /** Revocation of one TonApiKey, in Redis and by keyrings. */
 export type KeyRevocation = {
   /**
-   * Writes ids that are out of force at once, or in force again, to Redis: when that changes, before the status says so; ids of a key on its way out until
-   * it is gone.
+   * Writes to Redis, before the status changes, ids that are out of force at once and ids that are in force again. Ids of a key on its way out are written
+   * at each look until the key is gone.
+   *
    * @returns false when Redis is unavailable
    */
   tellRedis(

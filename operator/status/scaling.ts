@@ -8,7 +8,7 @@ const type = 'ScalingActive';
 const pendingReason = 'AutoscalerPending';
 
 /** Metrics of new pods take a minute or two, and a Prometheus that restarts is away for as long. */
-const graceMs = 300_000;
+const GRACE_MS = 300_000;
 
 type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
 
@@ -47,7 +47,7 @@ export function scalingForReady(
 export function scalingGraceMs(conditions: readonly Condition[] | undefined, nowMs: number): number | undefined {
   const condition = conditionOf(conditions, type);
   if (condition === undefined || condition.status === 'True') return undefined;
-  const leftMs = Date.parse(condition.lastTransitionTime) + graceMs - nowMs;
+  const leftMs = Date.parse(condition.lastTransitionTime) + GRACE_MS - nowMs;
   return leftMs > 0 ? leftMs : undefined;
 }
 
