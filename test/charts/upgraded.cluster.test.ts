@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -92,13 +93,11 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
   };
   /** Both charts of a folder, the operator first; images are told apart by their tag. */
   async function runHelm(command: 'install' | 'upgrade', folder: string, tag: string): Promise<void> {
-    await helm.run(
-      ...[command, 'ton', join(folder, 'tonplane'), '--namespace', system, '--wait', '--timeout', '4m'],
-      ...['--values', join(values, 'tonplane.yaml'), '--set', `image.tag=${tag},serviceImage.tag=${tag}`],
-    );
-    await helm.run(
-      ...[command, 'main', join(folder, 'tonapi'), '--namespace', own, '--values', join(values, 'tonapi.yaml')],
-    );
+    const operator = `--namespace ${system} --wait --timeout 4m --set image.tag=${tag},serviceImage.tag=${tag}`;
+    const operatorFile = join(values, 'tonplane.yaml');
+    await helm.run(command, 'ton', join(folder, 'tonplane'), '--values', operatorFile, ...operator.split(' '));
+    const file = join(values, 'tonapi.yaml');
+    await helm.run(command, 'main', join(folder, 'tonapi'), '--values', file, '--namespace', own);
   }
   const readiness = async (path: string): Promise<string> => {
     const conditions = ((await cluster.client.find(path))?.['status']?.conditions ?? []) as Record<string, string>[];
@@ -119,7 +118,6 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
     await answer.arrayBuffer();
     return answer.status;
   };
-  const keyOf = ({ data }: ClusterObject): string => Buffer.from(data.key, 'base64').toString();
 
   it(
     'starts from an API that serves, with a key in force that has used a part of its day',
@@ -141,20 +139,19 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
       );
       const redis = await uidsOf('redis');
       const answers = new Map<string, number>();
-      let isOver = false;
+      const over = new AbortController();
       const asking = (async () => {
-        for (; !isOver; await new Promise((resolve) => setTimeout(resolve, 50))) {
+        while (!over.signal.aborted) {
           const status = await ask().then(String, (error: unknown) => String(error));
           answers.set(status, (answers.get(status) ?? 0) + 1);
+          await sleep(50);
         }
       })();
       await runHelm('upgrade', chartsFolder, 'now');
-      const apiImages = async (): Promise<string[]> =>
-        (await podsOf('api')).map(({ spec }) => spec.containers[0].image.split(':').at(-1));
-      await expect.poll(apiImages, patience).toEqual(['now', 'now']);
+      await expect.poll(async () => (await podsOf('api')).map(tagOf), patience).toEqual(['now', 'now']);
       await expect.poll(() => readiness(paths.tonApi), patience).toBe('Serving');
       await expect.poll(() => readiness(paths.key), patience).toBe('InForce');
-      isOver = true;
+      over.abort();
       await asking;
       expect([...answers.keys()]).toEqual(['200']);
       const after = await Promise.all(
@@ -162,8 +159,6 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
       );
       expect(after.map(({ metadata }) => metadata.uid)).toEqual(before.map(({ metadata }) => metadata.uid));
       expect(after[2]?.['data']).toEqual(before[2]?.['data']);
-      const revisionOf = (deployment: ClusterObject | undefined): number =>
-        Number(deployment?.metadata.annotations?.['deployment.kubernetes.io/revision']);
       expect(revisionOf(after[3]) - revisionOf(before[3])).toBe(1);
       expect(await uidsOf('redis')).toEqual(redis);
     },
@@ -205,3 +200,16 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
     minutes,
   );
 });
+
+/** Templates of a Deployment so far. */
+function revisionOf(deployment: ClusterObject | undefined): number {
+  return Number(deployment?.metadata.annotations?.['deployment.kubernetes.io/revision']);
+}
+
+function keyOf({ data }: ClusterObject): string {
+  return Buffer.from(data.key, 'base64').toString();
+}
+
+function tagOf({ spec }: ClusterObject): string | undefined {
+  return spec.containers[0].image.split(':').at(-1);
+}
