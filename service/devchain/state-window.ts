@@ -11,10 +11,10 @@ export type StateWindow = {
 };
 
 /**
- * Cells: some 75 MB, the states of two to five hours at a block a second; a node that is no archive has an hour. Bytes, on disk: some 23,000 empty
+ * Cells: some 30 MB, the states of one to two hours at a block a second; a node that is no archive has an hour. Bytes, on disk: some 23,000 empty
  * steps, 6 hours at a block a second.
  */
-export const DEFAULT_WINDOW: StateWindow = { cellsMax: 500_000, blockBytesMax: 256 * 1_048_576 };
+export const DEFAULT_WINDOW: StateWindow = { cellsMax: 200_000, blockBytesMax: 256 * 1_048_576 };
 
 /** Below the bound of a store: one more step always has room, as a step of 1,000 transactions makes some 100,000. */
 const CELLS_MAX = 3_000_000;

@@ -62,7 +62,8 @@ export type LedgerDependencies = {
 
 /** @throws StartError `postgres_missing` */
 export function openLedger(config: ServiceConfig, options: LedgerOptions, dependencies: LedgerDependencies): Ledger {
-  tuneAnswers();
+  // On a laptop memory counts for more than the last milliseconds of long pages.
+  if (options.writesIndex !== true) tuneAnswers();
   const store = openStore(config, options, dependencies);
   const {
     register,
