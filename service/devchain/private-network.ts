@@ -110,7 +110,7 @@ export type PrivateNetworkOptions = {
   readonly accounts?: readonly GenesisAccount[];
   /** Transactions of one chain's block; messages that come to more wait. Default 1000. */
   readonly transactionsMax?: number;
-  /** Cells of states at which the oldest states are forgotten; default 500,000, some 75 MB. */
+  /** Cells of states at which the oldest states are forgotten; default 200,000, some 30 MB. */
   readonly stateCellsMax?: number;
   /** Bytes of blocks on disk at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
   readonly blockBytesMax?: number;
