@@ -8,7 +8,7 @@ import { Client } from 'pg';
 
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
-import { putCode } from './contracts.ts';
+import { putCode } from '#test/support/put-contract.ts';
 import { orderWithSharedMembers, type HostileInput, type HostileRequest } from './inputs.ts';
 
 /** A private network with its index and API, in which hostile contracts are in place. */

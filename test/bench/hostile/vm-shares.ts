@@ -5,7 +5,7 @@ import { beginCell } from '@ton/core';
 
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { median } from '../bench.ts';
-import { putCode } from './contracts.ts';
+import { putCode } from '#test/support/put-contract.ts';
 
 /** Medians of an honest key's get-method in milliseconds: alone, and beside so many anonymous addresses that loop. */
 export type VmShares = {
