@@ -150,6 +150,8 @@ export type ProcessSettings = {
   readonly database?: boolean | undefined;
   /** First masterchain block of the index; wins over the manifest. */
   readonly startSeqno?: number | undefined;
+  /** Without a manifest: callers without a key have no limit. Default: 1 request a second. */
+  readonly isOpen?: boolean | undefined;
 };
 
 /** The rest of what a configuration is made from. */
@@ -160,6 +162,10 @@ export type ManifestSources = ProcessSettings & {
    */
   readonly globalConfig?: string | undefined;
 };
+
+/** Where the process listens when nobody says. */
+export const defaultHost = '127.0.0.1';
+export const defaultPorts = { public: 8081, internal: 8082 } as const;
 
 /** Plan of keys where nobody has defined plans; without a limit. */
 export const unlimitedPlan = 'unlimited';
@@ -212,8 +218,8 @@ function namespaceOf({ metadata }: TonApi): string | undefined {
 }
 
 /**
- * The configuration for a network given by its `global.config.json`, without a manifest: callers without a key get 1 request a second, keys are of
- * the plan `unlimited` or whatever plan is named so, everything is verified.
+ * The configuration for a network given by its `global.config.json`, without a manifest: callers without a key get 1 request a second unless the
+ * settings open it, keys are of the plan `unlimited` or whatever plan is named so, everything is verified.
  *
  * @throws ConfigError listing every problem
  */
@@ -246,7 +252,7 @@ export function devConfig(
       { ...unlimited, name: anonymousPlan, requestsPerSecond: 1, burst: 1 },
       { ...unlimited, name: unlimitedPlan, requestsPerSecond: 0, burst: 0 },
     ],
-    anonymousPlan,
+    anonymousPlan: settings.isOpen === true ? unlimitedPlan : anonymousPlan,
     trustedProxies: 0,
     rateLimits: { redis: null, onRedisFailure: 'Local' },
     postgres: settings.database === true ? ownPostgres : null,
@@ -348,9 +354,9 @@ function processPart(
             : { endpoint: tracingEndpoint, sampleRatio: 1 },
     },
     listen: {
-      host: settings.host ?? '127.0.0.1',
-      port: settings.port ?? 8081,
-      internalPort: settings.internalPort ?? 8082,
+      host: settings.host ?? defaultHost,
+      port: settings.port ?? defaultPorts.public,
+      internalPort: settings.internalPort ?? defaultPorts.internal,
     },
     stateDir: settings.stateDir ?? null,
   };

@@ -18,6 +18,7 @@ import { runMigration } from './main/migrate.ts';
 import { openStore } from './main/store.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
+import { terminalLines } from './telemetry/terminal-lines.ts';
 
 /** Reads the command line and runs its role until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
 async function main(): Promise<void> {
@@ -85,7 +86,8 @@ const startRole: Record<
 > = {
   dev(args, shared) {
     // The terminal is for the person: only what goes wrong is logged, to standard error.
-    const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, process.stderr);
+    const destination = process.stderr.isTTY ? terminalLines(process.stderr) : process.stderr;
+    const logger = createLogger({ level: args.logLevel ?? 'warn', base: { role: 'dev' } }, destination);
     return startDev(args, processSettings(args, process.env), { ...shared, logger, output: process.stdout });
   },
   api(args, shared) {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 import type { AdnlFaults } from './adnl-faults.ts';
 import type { AdnlServer } from './adnl-server.ts';
@@ -28,6 +28,11 @@ export type DevchainServerOptions = {
   readonly seed?: Buffer;
   readonly faults?: QueryFaults & { readonly transport?: AdnlFaults };
 };
+
+/** A lite server whose key is the same at every start, and known to all. @param port 0 takes a free one */
+export function ownLiteServer(port: number): DevchainServerOptions {
+  return { port, seed: createHash('sha256').update('tonplane lite server').digest() };
+}
 
 /** Lite servers over one chain. */
 export type LiteServers = {

@@ -151,7 +151,8 @@ function seedOf(name: string): Buffer {
 const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
 
 const DEFAULT_ORIGINAL_BYTES_MAX = 64 * 1_048_576;
-const DEFAULT_GLOBAL_ID = -217;
+/** Global id of a network that names none. */
+export const DEFAULT_GLOBAL_ID = -217;
 const DEFAULT_TRANSACTIONS_MAX = 1000;
 const VALIDATOR_WEIGHT = 1n << 40n;
 

@@ -3,7 +3,7 @@ import type { Span, Tracer } from '@opentelemetry/api';
 import type { Decision, Entered, Limits, Quota, Refused } from '../limits/limits.ts';
 import type { Grants, MethodTerms } from '../limits/options.ts';
 import type { Usage } from '../limits/usage.ts';
-import { HttpError } from './errors.ts';
+import { refusedBy } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
 
 /** Who asks. */
@@ -42,10 +42,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
       const decision = await decide();
       last = decision;
       span.setAttributes({ 'ton.plan': decision.plan ?? 'none', 'ton.allowed': decision.allowed });
-      if (!decision.allowed) {
-        const { code, retryAfterSeconds } = decision;
-        throw new HttpError(code, code, retryAfterSeconds === null ? {} : { retryAfterSeconds });
-      }
+      if (!decision.allowed) throw refusedBy(decision);
       held.push(() => decision.release());
       return decision as Exclude<T, Refused>;
     });

@@ -1,5 +1,5 @@
 import { TonplaneError } from '../error.ts';
-import type { RefusalCode } from '../limits/limits.ts';
+import type { RefusalCode, Refused } from '../limits/limits.ts';
 
 /**
  * Why a request ends before or beside its operation.
@@ -31,6 +31,8 @@ export type HttpErrorData = {
   readonly retryAfterSeconds?: number;
   /** Methods that the path takes. */
   readonly allow?: readonly string[];
+  /** How a caller without a key gets one. */
+  readonly keyHint?: string;
 };
 
 /** A request that this side ends. The message is for the caller where the status table says so. */
@@ -38,4 +40,12 @@ export class HttpError extends TonplaneError<HttpErrorCode, HttpErrorData> {
   constructor(code: HttpErrorCode, message: string = code, data: HttpErrorData = {}) {
     super({ code, message, data, retryable: code === 'too_many_in_flight' || code === 'rate_limited' });
   }
+}
+
+/** The error of a request that the limits refuse. */
+export function refusedBy({ code, retryAfterSeconds, keyHint }: Refused): HttpError {
+  return new HttpError(code, code, {
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+    ...(keyHint !== undefined && { keyHint }),
+  });
 }

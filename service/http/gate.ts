@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LimitCaller, LimitRequest, Refused } from '../limits/limits.ts';
 import { quotaHeaders } from './admission.ts';
 import { answerRunOut, mustClose } from './body.ts';
-import { HttpError } from './errors.ts';
+import { refusedBy } from './errors.ts';
 import type { Exchanges } from './exchange.ts';
 import { jsonType } from './headers.ts';
 import type { Pacing } from './pacing.ts';
@@ -61,9 +61,7 @@ export function createGate(dependencies: GateDependencies): Gate {
     const exchange = exchanges.note({ method, url, headers }, { raw: response, bytes: () => bytes });
     exchange.operation = route.label;
     return () => {
-      const retryAfterSeconds = told.retryAfterSeconds === null ? {} : { retryAfterSeconds: told.retryAfterSeconds };
-      const error = new HttpError(told.code, told.code, retryAfterSeconds);
-      const { status, body, errorCode, headers: further } = errorAnswer(error, exchange.extra(), exchange);
+      const { status, body, errorCode, headers: further } = errorAnswer(refusedBy(told), exchange.extra(), exchange);
       const text = typeof body === 'string' ? body : body.join('');
       bytes = Buffer.byteLength(text);
       exchange.errorCode = errorCode;

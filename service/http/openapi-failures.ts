@@ -21,7 +21,7 @@ const rows: ReadonlyMap<number, FailureRow> = new Map<number, FailureRow>([
       error: { ...anyText, pattern: '^(?!failed to (?:parse (?:get|post) request|validate request): )' },
     },
   ],
-  [429, { description: 'Over the limit of the plan', error: { const: 'Ratelimit exceeded' } }],
+  [429, { description: 'Over the limit of the plan', error: { ...anyText, pattern: '^Ratelimit exceeded' } }],
   [500, { description: 'A lite server answered with an error, or its proof does not hold' }],
   [503, { description: 'No lite server is usable' }],
   [504, { description: 'No lite server answered in time', error: { const: 'LITE_SERVER_NETWORK timeout' } }],

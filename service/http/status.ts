@@ -1,4 +1,5 @@
 import { TonplaneError } from '../error.ts';
+import type { HttpErrorData } from './errors.ts';
 
 /** How an error is told to the caller. */
 export type Failure = {
@@ -34,6 +35,12 @@ const stackRefusal = (error: TonplaneError): string => `TVM stack size exceeds l
 function detailOf({ data, message }: TonplaneError): string {
   const hasDetail = typeof data === 'object' && data !== null && 'detail' in data;
   return hasDetail ? String(data.detail) : message;
+}
+
+/** The reference's words, and how a caller without a key gets one where the service says so. */
+function rateText({ data }: TonplaneError): string {
+  const { keyHint } = headerData(data);
+  return keyHint === undefined ? 'Ratelimit exceeded' : `Ratelimit exceeded: ${keyHint}`;
 }
 
 function indexUnavailable(code: string): [string, Row] {
@@ -92,7 +99,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['source_not_allowed', [403, 'Source address not allowed']],
   ['operation_not_allowed', [403, 'Operation not allowed']],
   ['limits_unavailable', [503, 'limits are not available']],
-  ['rate_limited', [429, 'Ratelimit exceeded']],
+  ['rate_limited', [429, rateText]],
   // The faucet of a private network.
   ['bad_argument', [422, ownMessage]],
   ['faucet_busy', [429, ownMessage]],
@@ -185,6 +192,6 @@ function proofRow(error: TonplaneError): Row | undefined {
   return [500, `${name}: ${error.code}`];
 }
 
-function headerData(data: unknown): { retryAfterSeconds?: number; allow?: readonly string[] } {
+function headerData(data: unknown): HttpErrorData {
   return typeof data === 'object' && data !== null ? data : {};
 }

@@ -85,6 +85,8 @@ export type Refused = {
   readonly quota: Quota | null;
   /** Whole seconds, at least 1, after which the same request may be allowed; null where waiting does not help. For `Retry-After`. */
   readonly retryAfterSeconds: number | null;
+  /** How to get a key, for a caller without one (`LimitsOptions.keyHint`). */
+  readonly keyHint?: string;
 };
 
 export type Decision = Allowed | Refused;
@@ -229,7 +231,16 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     countResult(priced.counts, reason);
     if (key !== undefined) usage.count(key.id, null, nowMs);
     const code = reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
-    return { allowed: false, code, plan: priced.name, quota: quotaOfSubject(subject, nowMs), retryAfterSeconds };
+    const keyHint = key === undefined ? options.keyHint : undefined;
+    const quota = quotaOfSubject(subject, nowMs);
+    return {
+      allowed: false,
+      code,
+      plan: priced.name,
+      quota,
+      retryAfterSeconds,
+      ...(keyHint !== undefined && { keyHint }),
+    };
   };
 
   /** `operation` null: admitted before it is known. `release` is that of a place already counted. */

@@ -49,6 +49,8 @@ export type OnRedisFailure = 'Local' | 'Open' | 'Closed';
 export type LimitsOptions = PlanOptions & {
   /** The network served; keys issued for others are refused. */
   readonly network: string;
+  /** Text for a caller without a key whose rate is used up: how to get a key. Default: none. */
+  readonly keyHint?: string | undefined;
   /** Addresses whose budget is remembered one by one; default 100,000. */
   readonly addressesMax?: number;
 };

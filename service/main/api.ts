@@ -43,6 +43,8 @@ export type ApiOptions = ConfigurationSource &
   LedgerOptions & {
     /** Keys besides those of the keyring file. */
     readonly keys?: readonly KeyRow[];
+    /** Part of a 429 for a caller without a key: how to get one. */
+    readonly keyHint?: string;
     /** Requests in flight have this long at shutdown, and none is waited for; default: as long as the configuration gives a pod. */
     readonly drainMs?: number;
     /** Operations of the public listener besides those of the contracts. */

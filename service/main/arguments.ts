@@ -46,6 +46,14 @@ export type Arguments = {
   /** 0 takes a free one. */
   readonly port: number | undefined;
   readonly internalPort: number | undefined;
+  /** Of the lite server of `dev`, on loopback; 0 takes a free one. */
+  readonly liteServerPort: number;
+  /** `dev` holds callers without a key to a limit, also on loopback. */
+  readonly requireKey: boolean;
+  /** JSON file of accounts that `dev` funds at the start. */
+  readonly accounts: string | undefined;
+  /** `dev` prints what it runs as one line of JSON, and nothing else. */
+  readonly json: boolean;
   /** Host names under which the internal listener answers, besides its own. */
   readonly internalNames: readonly string[];
   /** Folder for what is kept over restarts. */
@@ -96,6 +104,10 @@ const options = {
   host: { type: 'string' },
   port: { type: 'string' },
   'internal-port': { type: 'string' },
+  'lite-server-port': { type: 'string' },
+  'require-key': { type: 'boolean' },
+  accounts: { type: 'string' },
+  json: { type: 'boolean' },
   'internal-name': { type: 'string', multiple: true },
   data: { type: 'string' },
   'block-time': { type: 'string' },
@@ -118,6 +130,12 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
                         newest; its accounts are read, proved, when they are asked for
   --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
+  --accounts FILE       funds further accounts: {"alice": {"mnemonic": "24 words", "balance": "100"},
+                        "bob": {"address": "EQ..."}}; a balance is in TON, default 1000
+  --require-key         callers without the key get 1 request a second, as with a --host that is not on loopback;
+                        else nobody needs a key
+  --lite-server-port N  of the lite server, default 8083; 0 takes a free one
+  --json                prints what runs as one line of JSON, for scripts
   --data DIR            keeps the network and its index there; without it both end with the process
   --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
 
@@ -184,7 +202,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   const real = values.manifest !== undefined || network !== undefined;
   const role = roleOf(positionals, real);
   const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
-  for (const option of ['block-time', 'validators', 'fork'] as const) {
+  for (const option of ['block-time', 'validators', 'fork', 'accounts'] as const) {
     if (values[option] !== undefined && (recorded || real)) {
       throw refuse(
         `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
@@ -213,6 +231,10 @@ export function parseArguments(args: readonly string[]): Arguments {
     host: values.host,
     port: integer('--port', values.port, 65_535),
     internalPort: integer('--internal-port', values['internal-port'], 65_535),
+    liteServerPort: integer('--lite-server-port', values['lite-server-port'], 65_535) ?? LITE_SERVER_PORT,
+    requireKey: values['require-key'] ?? false,
+    accounts: values.accounts,
+    json: values.json ?? false,
     internalNames: hostNames('--internal-name', values['internal-name']),
     data: values.data ?? '.tonplane',
     keepChain: values.data !== undefined,
@@ -253,6 +275,8 @@ function integer(option: string, text: string | undefined, max: number): number 
     throw refuse(`${option}: expected a number from 0 to ${max}, got ${text}`);
   return value;
 }
+
+const LITE_SERVER_PORT = 8083;
 
 /** Blocks take some 10 ms each; more signatures make proofs that no test needs. */
 const VALIDATORS_MAX = 100;

@@ -1,5 +1,7 @@
 import type { PostHandler } from '../http/post-route.ts';
 import type { InternalPost } from '../http/internal-server.ts';
+import type { Demo } from '../devchain/demo/demo.ts';
+import type { StartupAccount } from '../devchain/startup-accounts.ts';
 import type { StatusFacts } from './status-line.ts';
 
 /** The network of the `dev` role, running in this process: a recording that is played, or one that makes its own blocks. */
@@ -8,8 +10,15 @@ export type DevNetwork = {
   readonly title: string;
   /** Lines of the welcome about what only this network has. */
   readonly notes: readonly string[];
-  /** An account that has code, data and a moving balance. */
+  /** Address of an account that has code, data and a moving balance. */
   readonly sampleAddress: string;
+  /** Signed 32 bits. */
+  readonly globalId: number;
+  readonly liteServer: { readonly host: string; readonly port: number; readonly publicKey: Buffer };
+  /** Accounts that have money from the start. */
+  readonly accounts: readonly StartupAccount[];
+  /** What the network was filled with: raw addresses by name. */
+  readonly demo: Demo;
   /** Folder for what the API keeps of this network over restarts; undefined when the network does not last itself. */
   readonly stateDir: string | undefined;
   /** The ecosystem's configuration file of the network. */

@@ -1,17 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings, type ServiceConfig } from '../config.ts';
+import {
+  configFromGlobalConfig,
+  defaultHost,
+  defaultPorts,
+  unlimitedPlan,
+  type ProcessSettings,
+  type ServiceConfig,
+} from '../config.ts';
 import type { Operation } from '../contract/operation.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from './arguments.ts';
 import { openDevIndex, prepareDevIndex, type DevIndex } from './dev-index.ts';
-import { loadDevKey } from './dev-key.ts';
+import { keyFileName, loadDevKey } from './dev-key.ts';
 import type { NewKey } from '../limits/keys.ts';
 import type { DevNetwork } from './dev-network.ts';
+import type { LiveLine } from './live-line.ts';
 import { startOwnNetwork } from './own-network.ts';
 import { startRecordedNetwork } from './recorded-network.ts';
 import { createStatusLine } from './status-line.ts';
+import { refuseTakenPorts, type WantedPort } from './taken-ports.ts';
+import { welcomeJson, welcomeText, type WelcomeFacts } from './welcome.ts';
 
 /** Ctrl-C must end the process within 2 s, whatever still runs. */
 const drainMs = 500;
@@ -35,8 +46,10 @@ export async function startDev(
   dependencies: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
   const { logger, output } = dependencies;
+  await refuseTakenPorts(portsOf(args));
   const { network, index } = await openBoth(args, dependencies);
   const devKey = loadDevKey(args.data, randomBytes);
+  const keyRequired = args.requireKey || !isLoopback(args.host);
   let api: Api;
   try {
     const database = index !== undefined;
@@ -44,6 +57,7 @@ export async function startDev(
       ...settings,
       stateDir: network.stateDir,
       database,
+      isOpen: !keyRequired,
     });
     if (database) await prepareDevIndex(config, index, { logger });
     api = await startDevApi(config, { network, index, devKey }, dependencies);
@@ -52,8 +66,21 @@ export async function startDev(
     throw error;
   }
   if (index !== undefined) await indexBegins(api);
-  output.write(welcome(api, devKey.key, network, index));
-  const line = createStatusLine(
+  const facts = welcomeFacts(api, { network, index, devKey }, keyRequired);
+  if (args.json) output.write(`${JSON.stringify(welcomeJson(facts))}\n`);
+  else output.write(welcomeText(facts));
+  const line = args.json ? undefined : startStatusLine(output, api, network);
+  return {
+    async close() {
+      line?.close();
+      await api.close();
+      await Promise.all([network.close(), index?.close()]);
+    },
+  };
+}
+
+function startStatusLine(output: NodeJS.WriteStream, api: Api, network: DevNetwork): LiveLine {
+  return createStatusLine(
     { output },
     {
       facts: async () => ({
@@ -65,13 +92,37 @@ export async function startDev(
       }),
     },
   );
+}
+
+function welcomeFacts(api: Api, { network, index, devKey }: DevParts, keyRequired: boolean): WelcomeFacts {
+  const { title, notes, sampleAddress, globalId, liteServer, accounts, demo } = network;
   return {
-    async close() {
-      line.close();
-      await api.close();
-      await Promise.all([network.close(), index?.close()]);
-    },
+    title,
+    url: api.url,
+    internalUrl: api.internalUrl,
+    hasIndex: index !== undefined,
+    key: devKey.key,
+    keyRequired,
+    globalId,
+    liteServer,
+    accounts,
+    demo,
+    notes: [...notes, ...(index === undefined ? [] : [index.note])],
+    sampleAddress,
   };
+}
+
+function portsOf({ host = defaultHost, port, internalPort, liteServerPort }: Arguments): WantedPort[] {
+  return [
+    { option: '--port', host, port: port ?? defaultPorts.public },
+    { option: '--internal-port', host: internalHost, port: internalPort ?? defaultPorts.internal },
+    { option: '--lite-server-port', host: internalHost, port: liteServerPort },
+  ];
+}
+
+/** A listener that other machines cannot reach. */
+function isLoopback(host = defaultHost): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** The commands of the welcome shall work: waits for the first indexed block. */
@@ -89,11 +140,16 @@ async function openBoth(
   args: Arguments,
   { version, logger, register, output }: DevDependencies,
 ): Promise<Pick<DevParts, 'network' | 'index'>> {
+  // Standard output has one line of JSON and nothing else.
+  const notices = args.json ? process.stderr : output;
   const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
-  const opening = start(args, { version, logger, register, output });
+  const opening = start(args, { version, logger, register, output: notices });
   // A folder that cannot be used is refused by its network, which is quick: no Postgres is started for that.
   if (args.keepChain) await opening;
-  const [network, index] = await Promise.allSettled([opening, openDevIndex(args, process.env, { output, logger })]);
+  const [network, index] = await Promise.allSettled([
+    opening,
+    openDevIndex(args, process.env, { output: notices, logger }),
+  ]);
   if (network.status === 'fulfilled' && index.status === 'fulfilled') {
     return { network: network.value, index: index.value };
   }
@@ -128,6 +184,7 @@ async function startDevApi(
     config,
     {
       keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
+      keyHint: `send the header X-API-Key with the key that the start printed, also in the file ${keyFileName} of --data`,
       drainMs,
       pages: new Map([
         ['/global.config.json', () => ({ contentType: 'application/json', body: globalConfigOf(network) })],
@@ -174,46 +231,4 @@ function readAgain(brought: () => number, served: () => Promise<void>): (operati
       }
     },
   });
-}
-
-function welcome(
-  api: Api,
-  key: string,
-  { title, notes, sampleAddress }: DevNetwork,
-  index: DevIndex | undefined,
-): string {
-  const base = `${api.url}/api/v2`;
-  const indexed = `${api.url}/api/v3`;
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: '1',
-    method: 'getAddressBalance',
-    params: { address: sampleAddress },
-  });
-  return `
-${title}
-
-  API        ${base}
-${index === undefined ? '' : `             ${indexed}\n`}  docs       ${api.url}/
-  internal   ${api.internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
-  key        ${key}
-             without a limit; without a key: 1 request a second
-${[...notes, ...(index === undefined ? [] : [index.note])].map((note) => `  ${note}\n`).join('')}
-Try:
-
-curl -H 'X-API-Key: ${key}' ${base}/getMasterchainInfo
-curl -H 'X-API-Key: ${key}' '${base}/getAddressInformation?address=${sampleAddress}'
-curl -H 'X-API-Key: ${key}' ${base}/jsonRPC -d '${body}'
-${index === undefined ? '' : indexedTries(key, indexed, sampleAddress)}
-Ctrl-C stops it.
-
-`;
-}
-
-/** What only the index knows. */
-function indexedTries(key: string, base: string, address: string): string {
-  return `curl -H 'X-API-Key: ${key}' ${base}/masterchainInfo
-curl -H 'X-API-Key: ${key}' '${base}/transactions?account=${address}&limit=10&sort=desc'
-curl -H 'X-API-Key: ${key}' '${base}/actions?account=${address}&limit=10'
-`;
 }

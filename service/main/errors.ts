@@ -2,7 +2,7 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * Why the service does not start: `port_in_use`, `address_unusable` (the host is not one of this machine, or the port needs
- * rights that the process lacks), `file_unreadable`, `folder_unusable`, `url_invalid` (of Redis or Postgres, or their authorities), `ca_missing` (a `caBundle` without its certificates), `other_network` (a changed configuration is of another network), `postgres_missing`, `postgres_failed` (the
+ * rights that the process lacks), `file_unreadable`, `accounts_invalid`, `folder_unusable`, `url_invalid` (of Redis or Postgres, or their authorities), `ca_missing` (a `caBundle` without its certificates), `other_network` (a changed configuration is of another network), `postgres_missing`, `postgres_failed` (the
  * one that the dev role runs), `metadata_unwanted` (the configuration does not want what the role does);
  * and why a command for a running network fails: `network_unreachable`, `fund_refused`.
  */
@@ -10,6 +10,7 @@ export type StartErrorCode =
   | 'port_in_use'
   | 'address_unusable'
   | 'file_unreadable'
+  | 'accounts_invalid'
   | 'folder_unusable'
   | 'url_invalid'
   | 'ca_missing'

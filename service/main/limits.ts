@@ -31,7 +31,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
   );
   const shared = sharedLimits(config, options, keyring, dependencies);
   const limits = createLimits(
-    { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network },
+    { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network, keyHint: options.keyHint },
     { keyring, now: unixMs, register, ...(shared && { shared }) },
   );
   return { keyring, limits, shared };

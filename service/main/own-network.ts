@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { formatRawAddress } from '../decode/address.ts';
-import { createDemo } from '../devchain/demo/demo.ts';
+import { formatFriendlyAddress } from '../decode/address.ts';
+import { createDemo, type Demo } from '../devchain/demo/demo.ts';
 import { createDevMethods, fund } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
 import type { Faucet } from '../devchain/faucet.ts';
@@ -12,8 +12,12 @@ import { createFaucet } from '../devchain/faucet.ts';
 import { loadedMetric } from '../devchain/network-metrics.ts';
 import type { KeptNetwork } from '../devchain/kept-network.ts';
 import { openKeptNetwork } from '../devchain/kept-network.ts';
+import { ownLiteServer } from '../devchain/lite-servers.ts';
 import type { PrivateNetwork } from '../devchain/private-network.ts';
-import { createPrivateNetwork } from '../devchain/private-network.ts';
+import { createPrivateNetwork, DEFAULT_GLOBAL_ID } from '../devchain/private-network.ts';
+import type { StartupAccount } from '../devchain/startup-accounts.ts';
+import { fundMissing, genesisAccounts, globalIdOf, startupAccounts } from '../devchain/startup-accounts.ts';
+import { readAccountsFile } from './accounts-file.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
 import type { OpenFork } from './fork.ts';
@@ -30,7 +34,7 @@ export type OwnNetworkDependencies = {
 
 /** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
 export async function startOwnNetwork(
-  { blockTime, validators, keepChain, data, fork, demo: withDemo }: Arguments,
+  { blockTime, validators, keepChain, data, fork, demo: withDemo, accounts: accountsFile, liteServerPort }: Arguments,
   { version, logger, register, output }: OwnNetworkDependencies,
 ): Promise<DevNetwork> {
   const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
@@ -45,7 +49,13 @@ export async function startOwnNetwork(
     forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
     stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
     network = await createPrivateNetwork(
-      { ...pace, ...(validators !== undefined && { validators }) },
+      {
+        ...pace,
+        ...(validators !== undefined && { validators }),
+        servers: [ownLiteServer(liteServerPort)],
+        // A copy of another network has the global id of that one.
+        ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
+      },
       { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
     );
   } catch (error) {
@@ -55,20 +65,34 @@ export async function startOwnNetwork(
   } finally {
     stopTelling?.();
   }
-  const demo = withDemo ? await createDemo(network) : undefined;
+  const globalId = globalIdOf(network);
   const faucet = createForkFaucet(network);
+  let accounts: StartupAccount[];
+  let demo: Demo | undefined;
+  try {
+    const named = accountsFile === undefined ? [] : await readAccountsFile(accountsFile, globalId);
+    accounts = [...startupAccounts(globalId), ...named];
+    await fundMissing(network, faucet, accounts);
+    demo = withDemo ? await createDemo(network) : undefined;
+  } catch (error) {
+    await network.close();
+    kept?.close();
+    await forked?.close();
+    throw error;
+  }
   const rpc = createDevRpc(createDevMethods({ network, faucet }));
   const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
   return {
     title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON} as application/json, or: npm start -- dev fund ADDRESS AMOUNT',
-      ...(demo === undefined
-        ? []
-        : ['demo       wallets, tokens, a domain and more: their addresses are in /status of the internal port']),
       'dev        POST /dev at the internal port, as application/json: JSON-RPC methods dev_*, see the README',
     ],
-    sampleAddress: formatRawAddress({ workchain: 0, id: network.faucet.id }),
+    sampleAddress: formatFriendlyAddress({ workchain: 0, id: network.faucet.id }),
+    globalId,
+    liteServer: network.liteServers[0]!,
+    accounts,
+    demo: demo ?? {},
     stateDir: kept && data,
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { createDevchain } from '../devchain/devchain.ts';
+import { ownLiteServer } from '../devchain/lite-servers.ts';
+import { globalIdOf } from '../devchain/startup-accounts.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
 
@@ -19,16 +21,23 @@ const sampleAddress = '-1:333333333333333333333333333333333333333333333333333333
 
 /** A recorded chain that is played and served by a lite server over ADNL on loopback. */
 export async function startRecordedNetwork(
-  { recording, paceSeconds, data }: Arguments,
+  { recording, paceSeconds, data, liteServerPort }: Arguments,
   dependencies: { readonly logger: Logger; readonly register: Registry; readonly output: NodeJS.WritableStream },
 ): Promise<DevNetwork> {
   dependencies.output.write('Tonplane: loading the recorded network\n');
-  const devchain = await createDevchain({ recordingDir: recording ?? ownRecording, paceSeconds }, dependencies);
+  const devchain = await createDevchain(
+    { recordingDir: recording ?? ownRecording, paceSeconds, servers: [ownLiteServer(liteServerPort)] },
+    dependencies,
+  );
   const { lastSeqno } = devchain.chain;
   return {
     title: `A recorded TON network, played ${paceSeconds === 0 ? 'all at once' : `a block each ${paceSeconds} s`}.`,
     notes: [],
     sampleAddress,
+    globalId: globalIdOf(devchain),
+    liteServer: devchain.liteServers[0]!,
+    accounts: [],
+    demo: {},
     stateDir: data,
     globalConfig: () => devchain.globalConfig(),
     headSeqno: () => devchain.head().id.seqno,

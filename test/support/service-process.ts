@@ -50,7 +50,8 @@ export async function startService(
   const data = args.includes('--data') ? [] : ['--data', folder];
   const isDev = !args.some((arg) => ['--manifest', '--network'].includes(arg));
   const index = isDev && !args.includes('--index') ? ['--no-index'] : [];
-  const ports = ['--port', '0', '--internal-port', '0'];
+  const hasLitePort = !isDev || args.includes('--lite-server-port');
+  const ports = ['--port', '0', '--internal-port', '0', ...(hasLitePort ? [] : ['--lite-server-port', '0'])];
   const { child, output } = launch(entry, [...args, ...ports, ...data, ...index], environment);
   child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const deadline = Date.now() + startTimeoutMs;
@@ -87,8 +88,11 @@ function launch(entry: string, args: readonly string[], environment: Readonly<Re
   return { child, output: () => ({ ...chunks }) };
 }
 
-/** Where it listens: from the welcome text of the `dev` role, or the log line of the `api` role. */
+/** Where it listens: from the welcome text of the `dev` role, from `--json`, or the log line of the `api` role. */
 function addresses(stdout: string): { url: string; internalUrl: string } | undefined {
+  if (stdout.startsWith('{"title"') && stdout.endsWith('\n')) {
+    return JSON.parse(stdout.slice(0, stdout.indexOf('\n'))) as { url: string; internalUrl: string };
+  }
   const url = /API +(http:\S+)\/api\/v2/.exec(stdout)?.[1];
   const internalUrl = /internal +(http:\S+?)\/status/.exec(stdout)?.[1];
   if (url !== undefined && internalUrl !== undefined) return { url, internalUrl };

@@ -43,9 +43,8 @@ const SEND_MODE = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
 export function createDemoWallet(version: WalletVersion, globalId: number): DemoWallet {
   const seed = createHash('sha256').update(`tonplane demo wallet: ${version}`).digest();
   const { publicKey, privateKey } = validatorKey(seed);
-  const walletId = version === 'v5r1' ? (V5_CONTEXT ^ globalId) >>> 0 : WALLET_ID;
-  const init = { code: Cell.fromBase64(WALLET_CODES[version]), data: dataOf(version, walletId, publicKey) };
-  const address = contractAddress(0, init);
+  const walletId = walletIdOf(version, globalId);
+  const { address, init } = walletOf(version, globalId, publicKey);
   let seqno = 0;
   return {
     version,
@@ -62,6 +61,18 @@ export function createDemoWallet(version: WalletVersion, globalId: number): Demo
       return beginCell().store(storeMessage(message)).endCell().toBoc();
     },
   };
+}
+
+function walletIdOf(version: WalletVersion, globalId: number): number {
+  return version === 'v5r1' ? (V5_CONTEXT ^ globalId) >>> 0 : WALLET_ID;
+}
+
+/**
+ * Code and first data of a wallet of the basechain.
+ * @param globalId signed; part of the address of a v5
+ */
+export function walletOf(version: WalletVersion, globalId: number, publicKey: Buffer): Deployed {
+  return contractOf(WALLET_CODES[version], dataOf(version, walletIdOf(version, globalId), publicKey));
 }
 
 function dataOf(version: WalletVersion, walletId: number, publicKey: Buffer): Cell {

@@ -1,0 +1,110 @@
+import { toNano } from '@ton/core';
+
+import { parseBoc } from '../decode/boc.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { readShardState } from '../decode/tlb/shard-state.ts';
+import type { Chain, ChainBlock } from './chain.ts';
+import type { Deployed } from './demo/wallets.ts';
+import { walletOf } from './demo/wallets.ts';
+import type { Faucet } from './faucet.ts';
+import type { PrivateNetwork } from './private-network.ts';
+import { accountAt } from './snapshots.ts';
+import { STARTUP_KEYS } from './startup-keys.ts';
+import type { GenesisAccount } from './zerostate/zerostate.ts';
+
+/** An account that has money from the start. */
+export type StartupAccount = {
+  readonly name: string;
+  /** Words of the key; absent for an account that is given by its address. */
+  readonly mnemonic?: string;
+  /** Nanotons that each of the addresses gets. */
+  readonly balance: bigint;
+  readonly addresses: readonly StartupAddress[];
+};
+
+/** An address and the contract that belongs there. */
+export type StartupAddress = {
+  /** `v5r1`, `v4r2`, or `v5r1 of mainnet`; absent for an account that is given by its address. */
+  readonly version?: string;
+  readonly place: { readonly workchain: number; readonly id: Buffer };
+  readonly init?: Deployed['init'];
+};
+
+/** Nanotons of each startup wallet. */
+const STARTUP_BALANCE = toNano('10000');
+
+/** Global id that clients put into the address of a wallet v5 when nobody says another. */
+const MAINNET_GLOBAL_ID = -239;
+
+/**
+ * Wallets that a key owns in a network. The address of a v5 depends on a global id: clients that keep mainnet's by default find a funded wallet too.
+ * @param globalId of the network, signed
+ */
+export function walletsOfKey(publicKey: Buffer, globalId: number): readonly StartupAddress[] {
+  const wallet = (version: 'v5r1' | 'v4r2', id: number): Omit<StartupAddress, 'version'> => {
+    const { address, init } = walletOf(version, id, publicKey);
+    return { place: { workchain: address.workChain, id: address.hash }, init };
+  };
+  return [
+    { version: 'v5r1', ...wallet('v5r1', globalId) },
+    { version: 'v4r2', ...wallet('v4r2', globalId) },
+    ...(globalId === MAINNET_GLOBAL_ID ? [] : [{ version: 'v5r1 of mainnet', ...wallet('v5r1', MAINNET_GLOBAL_ID) }]),
+  ];
+}
+
+/** The ten startup wallets: the same in every network of a global id. */
+export function startupAccounts(globalId: number): StartupAccount[] {
+  return STARTUP_KEYS.map(({ mnemonic, publicKey }, index) => ({
+    name: `wallet ${index + 1}`,
+    mnemonic,
+    balance: STARTUP_BALANCE,
+    addresses: walletsOfKey(Buffer.from(publicKey, 'hex'), globalId),
+  }));
+}
+
+/** The same as accounts of a new network, deployed: without a block and without a transaction. */
+export function genesisAccounts(accounts: readonly StartupAccount[]): GenesisAccount[] {
+  return accounts.flatMap(({ addresses, balance }) =>
+    addresses.flatMap(({ place, init }) => {
+      if (init?.code == null || init.data == null) return [];
+      const store = createCellStore();
+      const [code, data] = [init.code, init.data].map((cell) => {
+        const boc = parseBoc(cell.toBoc());
+        return store.import(boc, boc.roots[0]!);
+      });
+      return [{ id: place.id, balance, store, code: code!, data: data! }];
+    }),
+  );
+}
+
+/**
+ * Sends each account its balance from the faucet, unless the account exists. Makes the blocks for that.
+ * @throws DevchainError of the faucet, or of the network that this one is a copy of
+ */
+export async function fundMissing(
+  network: Pick<PrivateNetwork, 'chain' | 'head' | 'step' | 'waiting'>,
+  faucet: Faucet,
+  accounts: readonly StartupAccount[],
+): Promise<void> {
+  const missing = accounts.flatMap(({ addresses, balance }) =>
+    addresses
+      .filter(({ place }) => accountAt(network.chain, network.head(), place) === undefined)
+      .map(({ place }) => ({ place, balance })),
+  );
+  let done = false;
+  const funded = Promise.all(missing.map(({ place, balance }) => faucet.fund(place, balance))).finally(() => {
+    done = true;
+  });
+  // A failure is reported by the await below.
+  funded.catch(() => undefined);
+  while (!done) {
+    if (network.waiting > 0) await network.step();
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+  await funded;
+}
+
+/** Global id that the network's states carry. */
+export function globalIdOf({ chain, head }: { readonly chain: Chain; head(): ChainBlock }): number {
+  return readShardState(chain.states, head().state).globalId;
+}

@@ -1,0 +1,39 @@
+import type { DestinationStream } from 'pino';
+
+type Line = {
+  readonly level?: string;
+  readonly msg?: string;
+  readonly err?: { readonly message?: string };
+  readonly [field: string]: unknown;
+};
+
+/** Fields that every line has, and that a person at the terminal knows. */
+const COMMON_FIELDS = ['level', 'time', 'role', 'msg', 'err'];
+
+/** Characters of a line: longer ones fill the terminal. */
+const CHARACTERS_MAX = 400;
+
+/**
+ * A destination for `createLogger` that writes each line of JSON as one line for a person: `warn: text (field value)`.
+ * @param output standard error of a terminal
+ */
+export function terminalLines(output: { write(text: string): unknown }): DestinationStream {
+  return { write: (json) => void output.write(`${personalLine(json)}\n`) };
+}
+
+function personalLine(json: string): string {
+  let line: Line;
+  try {
+    line = JSON.parse(json) as Line;
+  } catch {
+    return json.trim();
+  }
+  const fields = Object.entries(line)
+    .filter(([name, value]) => !COMMON_FIELDS.includes(name) && ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name} ${String(value)}`);
+  const text = [line.msg, line.err?.message].filter((part) => part !== undefined && part !== '').join(': ');
+  const whole = `${line.level ?? 'info'}: ${text}${fields.length === 0 ? '' : ` (${fields.join(', ')})`}`;
+  // A control character could move the cursor.
+  const plain = whole.replaceAll(/[\p{Cc}\s]+/gu, ' ');
+  return plain.length > CHARACTERS_MAX ? `${plain.slice(0, CHARACTERS_MAX)}...` : plain;
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+
+import { createLogger } from '#service/telemetry/logger.ts';
+import { terminalLines } from '#service/telemetry/terminal-lines.ts';
+
+function linesOf(work: (logger: ReturnType<typeof createLogger>) => void): string[] {
+  const lines: string[] = [];
+  const output = { write: (text: string) => lines.push(text) };
+  work(createLogger({ level: 'warn', base: { role: 'dev' } }, terminalLines(output)));
+  return lines;
+}
+
+describe('logs for a terminal', () => {
+  it('have one line for each entry: level, text, the reason, and plain fields', () => {
+    const refused = new Error('External message was not accepted\nexitcode=33, steps=12');
+    expect(linesOf((logger) => logger.warn({ err: refused, status: 500, operation: 'sendBoc' }, 'request'))).toEqual([
+      'warn: request: External message was not accepted exitcode=33, steps=12 (status 500, operation sendBoc)\n',
+    ]);
+  });
+
+  it('hold no control character and no more than 400 characters of a line', () => {
+    const [line] = linesOf((logger) => logger.error(`\u001B[2J${'a'.repeat(1000)}`));
+    expect([line?.includes('\u001B'), line?.length]).toEqual([false, 404]);
+  });
+
+  it('keep a key out, as the lines of JSON do', () => {
+    const key = `ton_${'a'.repeat(12)}_${'b'.repeat(43)}`;
+    expect(linesOf((logger) => logger.warn({ 'x-api-key': key }, 'request')).join('')).not.toContain(key);
+  });
+});
