@@ -6,7 +6,7 @@ import { readShardState } from '../decode/tlb/shard-state.ts';
 import type { Chain, ChainBlock } from './chain.ts';
 import type { Deployed } from './demo/wallets.ts';
 import { walletOf } from './demo/wallets.ts';
-import type { Faucet } from './faucet.ts';
+import { createFaucet } from './faucet.ts';
 import type { PrivateNetwork } from './private-network.ts';
 import { accountAt } from './snapshots.ts';
 import { STARTUP_KEYS } from './startup-keys.ts';
@@ -66,7 +66,7 @@ export function startupAccounts(globalId: number): StartupAccount[] {
 export function genesisAccounts(accounts: readonly StartupAccount[]): GenesisAccount[] {
   return accounts.flatMap(({ addresses, balance }) =>
     addresses.flatMap(({ place, init }) => {
-      if (init?.code == null || init.data == null) return [];
+      if (!init?.code || !init.data) return [];
       const store = createCellStore();
       const [code, data] = [init.code, init.data].map((cell) => {
         const boc = parseBoc(cell.toBoc());
@@ -77,31 +77,25 @@ export function genesisAccounts(accounts: readonly StartupAccount[]): GenesisAcc
   );
 }
 
+/** Transfers that wait at a time; the faucet lets 240 wait. */
+const FUNDED_AT_ONCE = 200;
+
 /**
- * Sends each account its balance from the faucet, unless the account exists. Makes the blocks for that.
+ * Sends each account its balance from the faucet's wallet, unless the account exists. Makes the blocks for that.
  * @throws DevchainError of the faucet, or of the network that this one is a copy of
  */
-export async function fundMissing(
-  network: Pick<PrivateNetwork, 'chain' | 'head' | 'step' | 'waiting'>,
-  faucet: Faucet,
-  accounts: readonly StartupAccount[],
-): Promise<void> {
-  const missing = accounts.flatMap(({ addresses, balance }) =>
-    addresses
-      .filter(({ place }) => accountAt(network.chain, network.head(), place) === undefined)
-      .map(({ place }) => ({ place, balance })),
-  );
-  let done = false;
-  const funded = Promise.all(missing.map(({ place, balance }) => faucet.fund(place, balance))).finally(() => {
-    done = true;
-  });
-  // A failure is reported by the await below.
-  funded.catch(() => undefined);
-  while (!done) {
-    if (network.waiting > 0) await network.step();
-    else await new Promise((resolve) => setImmediate(resolve));
+export async function fundMissing(network: PrivateNetwork, accounts: readonly StartupAccount[]): Promise<void> {
+  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
+  const all = accounts.flatMap(({ addresses, balance }) => addresses.map(({ place }) => ({ place, balance })));
+  for (const { place } of all) await network.ensure(place);
+  const missing = all.filter(({ place }) => accountAt(network.chain, network.head(), place) === undefined);
+  for (let first = 0; first < missing.length; first += FUNDED_AT_ONCE) {
+    const funded = missing
+      .slice(first, first + FUNDED_AT_ONCE)
+      .map(({ place, balance }) => faucet.fund(place, balance));
+    while (network.waiting > 0) await network.step();
+    await Promise.all(funded);
   }
-  await funded;
 }
 
 /** Global id that the network's states carry. */

@@ -72,7 +72,7 @@ export async function startOwnNetwork(
   try {
     const named = accountsFile === undefined ? [] : await readAccountsFile(accountsFile, globalId);
     accounts = [...startupAccounts(globalId), ...named];
-    await fundMissing(network, faucet, accounts);
+    await fundMissing(network, accounts);
     demo = withDemo ? await createDemo(network) : undefined;
   } catch (error) {
     await network.close();

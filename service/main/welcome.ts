@@ -56,7 +56,7 @@ export function welcomeJson(facts: WelcomeFacts) {
 /** Wallets take money before their code is there: their addresses say so. */
 function friendly(name: string, raw: string): string {
   const address = parseAddress(raw);
-  return address === undefined ? raw : formatFriendlyAddress(address, { bounceable: !/^wallet /.test(name) });
+  return address === undefined ? raw : formatFriendlyAddress(address, { bounceable: !name.startsWith('wallet ') });
 }
 
 /** How clients that developers use reach the network, a line each. */
@@ -82,11 +82,6 @@ function connectLines({
 export function welcomeText(facts: WelcomeFacts): string {
   const { title, url, internalUrl, hasIndex, key, keyRequired, liteServer, globalId, notes, accounts } = facts;
   const { demo, connect } = welcomeJson(facts);
-  const rows = (title: string, lines: Readonly<Record<string, string>>): string => {
-    const width = Math.max(...Object.keys(lines).map((name) => name.length));
-    const list = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`);
-    return list.length === 0 ? '' : `\n${title}\n${list.join('')}`;
-  };
   const keyNote = keyRequired
     ? 'without a limit; without a key: 1 request a second'
     : 'not needed: no caller has a limit';
@@ -100,7 +95,7 @@ ${hasIndex ? `             ${url}/api/v3\n` : ''}  page       ${url}/
              ${keyNote}
   global id  ${globalId}
   lite       ${liteServer.host}:${liteServer.port}, key ${liteServer.publicKey.toString('base64')}
-${notes.map((note) => `  ${note}\n`).join('')}${accountRows(accounts)}${rows('Demo:', demo)}${rows('Connect:', connect)}
+${notes.map((note) => `  ${note}\n`).join('')}${accountRows(accounts)}${section('Demo:', demo)}${section('Connect:', connect)}
 Try:
 
 ${tryLine(facts)}
@@ -108,6 +103,12 @@ ${tryLine(facts)}
 Ctrl-C stops it.
 
 `;
+}
+
+function section(title: string, lines: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(lines).map((name) => name.length));
+  const list = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`);
+  return list.length === 0 ? '' : `\n${title}\n${list.join('')}`;
 }
 
 function accountRows(accounts: readonly StartupAccount[]): string {

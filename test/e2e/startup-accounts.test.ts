@@ -52,8 +52,9 @@ async function walletsOf(mnemonic: string): Promise<(WalletContractV4 | WalletCo
 
 describe('a private network on loopback', () => {
   it('answers callers without a key as often as they ask', async () => {
-    const ask = (): Promise<Response> => fetch(`${service.url}/api/v2/getMasterchainInfo`);
-    const statuses = (await Promise.all(Array.from({ length: 40 }, ask))).map(({ status }) => status);
+    const url = `${service.url}/api/v2/getMasterchainInfo`;
+    const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(url)));
+    const statuses = answers.map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(welcome.keyRequired).toBe(false);
   });
@@ -129,7 +130,10 @@ describe('npm start', () => {
       const others = ['--port', '--internal-port', '--lite-server-port'].filter((one) => one !== option);
       const { code, stdout, stderr } = await runToEnd([
         ...others.flatMap((one) => [one, '0']),
-        ...[option, `${port}`, '--data', join(folder, 'taken')],
+        option,
+        `${port}`,
+        '--data',
+        join(folder, 'taken'),
       ]);
       holder.close();
       expect({ code, stdout, stderr }).toEqual({
