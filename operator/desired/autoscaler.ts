@@ -127,6 +127,10 @@ const stabilizationSecondsMax = 3600;
 /** KEDA asks Prometheus itself; while that is away it keeps the pods that there are (operator sheet 5.2). */
 function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release): DesiredObject {
   const { minReplicas, maxReplicas } = autoscaling;
+  const asked = triggers(tonApi, autoscaling, release);
+  // KEDA refuses a fallback for the CPU alone.
+  const fallback = { failureThreshold: 3, replicas: minReplicas, behavior: 'currentReplicas' };
+  const isFallible = asked.some(({ type }) => type !== 'cpu');
   return child(tonApi, release.version, {
     stage: 'api',
     component: 'api',
@@ -138,15 +142,17 @@ function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release
         scaleTargetRef: target(tonApi),
         minReplicaCount: minReplicas,
         maxReplicaCount: maxReplicas,
-        fallback: { failureThreshold: 3, replicas: minReplicas, behavior: 'currentReplicas' },
+        ...(isFallible && { fallback }),
         advanced: { horizontalPodAutoscalerConfig: { behavior: behavior(autoscaling) } },
-        triggers: triggers(tonApi, autoscaling, release),
+        triggers: asked,
       },
     },
   });
 }
 
-function triggers({ metadata }: TonApi, autoscaling: Autoscaling, { prometheusUrl }: Release): object[] {
+type Trigger = { readonly type: string; readonly metadata: Readonly<Record<string, string>> };
+
+function triggers({ metadata }: TonApi, autoscaling: Autoscaling, { prometheusUrl }: Release): readonly Trigger[] {
   const { targetCPUUtilization, targetRequestsPerSecond } = autoscaling;
   const cpu = {
     type: 'cpu',

@@ -962,7 +962,11 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               type: 'array',
               minItems: 1,
               maxItems: 16,
-              items: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+              items: {
+                type: 'string',
+                maxLength: 253,
+                pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+              },
               uniqueItems: true,
             },
             ingressClassName: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
@@ -976,7 +980,11 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 properties: {
                   name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
                   namespace: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
-                  sectionName: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                  sectionName: {
+                    type: 'string',
+                    maxLength: 253,
+                    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+                  },
                 },
                 additionalProperties: false,
               },

@@ -243,6 +243,23 @@ export const rules: readonly Rule[] = [
     ],
   ),
   rule(
+    'spec.exposure',
+    "!has(self.parentRefs) || self.parentRefs.all(a, self.parentRefs.exists_one(b, a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",
+    ['parentRefs'],
+    ({ parentRefs = [] }: NonNullable<Spec['exposure']>) => {
+      const isSame = (a: Item<typeof parentRefs>, b: Item<typeof parentRefs>): boolean =>
+        a.name === b.name &&
+        (a.namespace ?? '') === (b.namespace ?? '') &&
+        (a.sectionName === undefined || b.sectionName === undefined || a.sectionName === b.sectionName);
+      const twice = parentRefs.find((parent) => parentRefs.filter((other) => isSame(parent, other)).length !== 1);
+      return [
+        twice !== undefined,
+        'parentRefs',
+        `expected each of several to Gateway ${twice?.name} with a sectionName of its own`,
+      ];
+    },
+  ),
+  rule(
     'spec.rollout',
     "self.strategy == 'Canary' ? has(self.steps) && size(self.steps) > 0 : !has(self.steps)",
     ['strategy', 'steps'],

@@ -308,6 +308,20 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: exposure({ kind: 'Ingress' }),
     refused: exposure({ kind: 'Ingress', parentRefs: [{ name: 'public' }] }),
   },
+  ...[
+    [{}, {}],
+    [{ sectionName: 'a' }, {}],
+    [{ sectionName: 'a' }, { sectionName: 'a' }],
+  ].map((parts) => {
+    const parents = (of: readonly object[]): Change =>
+      exposure({ kind: 'HTTPRoute', parentRefs: of.map((part) => ({ name: 'public', ...part })) });
+    return {
+      message: 'each of several parentRefs to one Gateway needs a sectionName of its own',
+      field: 'spec.exposure.parentRefs',
+      accepted: parents([{ sectionName: 'a' }, { sectionName: 'b' }, { namespace: 'other' }]),
+      refused: parents(parts),
+    };
+  }),
   {
     message: 'steps go with strategy Canary',
     field: 'spec.rollout.strategy',

@@ -16,7 +16,12 @@ import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { references, release, sample, sampleKey, sampleNames } from '#test/operator/desired/samples.ts';
 
-const withSchema = { ...release, schemaVersion: 2, prometheusUrl: 'http://prometheus:9090' };
+const withSchema = {
+  ...release,
+  schemaVersion: 2,
+  prometheusUrl: 'http://prometheus:9090',
+  blackboxExporter: { address: 'blackbox.monitoring:9115', module: 'http_2xx' },
+};
 const keyring = ['a', 'b'].map((id) => ({ id: id.repeat(12), sha256: id.repeat(64), plan: 'pro' }));
 const canary = { weight: 5, replicas: 1, state: { hash: 'h', step: 0, since: '2026-11-21T00:00:00Z' } };
 const keda = {
@@ -28,10 +33,13 @@ const keda = {
   scaleDownStabilization: '5m',
 } as const;
 
+const { targetRequestsPerSecond: _, ...kedaByCpu } = keda;
+
 /** Every sample, and what no sample has. */
 const cases: readonly [string, TonApi, Partial<References>][] = [
   ...sampleNames.map((name): [string, TonApi, Partial<References>] => [name, sample(name), {}]),
   ['with a canary', sample('full'), { rollout: { canary } }],
+  ['scaled by the CPU through KEDA', sample('typical', { autoscaling: kedaByCpu }), {}],
   ['scaled by KEDA', sample('typical', { autoscaling: keda }), {}],
   [
     'with odd amounts',

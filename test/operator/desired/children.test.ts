@@ -70,7 +70,10 @@ describe('an autoscaler', () => {
       ],
     });
     expect(child('smallest', 'HorizontalPodAutoscaler', { autoscaling: keda })).toBeUndefined();
-    expect(child('smallest', 'ScaledObject', { autoscaling: keda })?.spec?.['triggers']).toHaveLength(1);
+    const byCpu = child('smallest', 'ScaledObject', { autoscaling: keda })?.spec;
+    expect(byCpu?.['triggers']).toHaveLength(1);
+    // KEDA refuses a fallback without a trigger besides the CPU.
+    expect(byCpu).not.toHaveProperty('fallback');
   });
 });
 
