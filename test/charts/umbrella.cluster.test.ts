@@ -7,7 +7,9 @@ import { parseAllDocuments, stringify } from 'yaml';
 
 import { parseOptions } from '#operator/options.ts';
 import { chartsFolder } from '#test/support/charts.ts';
-import type { ClusterObject } from '#test/support/cluster-client.ts';
+import { createClusterClient, type ClusterClient, type ClusterObject } from '#test/support/cluster-client.ts';
+import { withoutControlPlane } from '#test/support/control-plane-source.ts';
+import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 
 /** A chart of a user with both charts as its dependencies, and values that other charts share. */
@@ -22,21 +24,27 @@ const parentValues = {
   tonapi: { enabled: true, name: 'main' },
 };
 
+/** Writes the parent chart into a folder of its own. */
+function writeParent(): string {
+  const parent = mkdtempSync(join(tmpdir(), 'tonplane-umbrella-'));
+  const names = ['tonplane', 'tonapi'];
+  const dependencies = names.map((name) => ({ name, version: '>=0.0.0-0', condition: `${name}.enabled` }));
+  writeFileSync(
+    join(parent, 'Chart.yaml'),
+    stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }),
+  );
+  writeFileSync(join(parent, 'values.yaml'), stringify(parentValues));
+  mkdirSync(join(parent, 'charts'));
+  for (const name of names) cpSync(join(chartsFolder, name), join(parent, 'charts', name), { recursive: true });
+  return parent;
+}
+
 describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies of another chart', () => {
   let helm: Helm;
   let parent: string;
   beforeAll(() => {
     helm = createHelm();
-    parent = mkdtempSync(join(tmpdir(), 'tonplane-umbrella-'));
-    const names = ['tonplane', 'tonapi'];
-    const dependencies = names.map((name) => ({ name, version: '>=0.0.0-0', condition: `${name}.enabled` }));
-    writeFileSync(
-      join(parent, 'Chart.yaml'),
-      stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }),
-    );
-    writeFileSync(join(parent, 'values.yaml'), stringify(parentValues));
-    mkdirSync(join(parent, 'charts'));
-    for (const name of names) cpSync(join(chartsFolder, name), join(parent, 'charts', name), { recursive: true });
+    parent = writeParent();
   });
   afterAll(() => {
     helm?.close();
@@ -180,6 +188,42 @@ describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies o
     const childMetadata = { labels: { team: 'ton' }, kinds };
     const objects = await render('--set-json', `tonplane.childMetadata=${JSON.stringify(childMetadata)}`);
     expect(optionsOf(objects).childMetadata).toEqual(childMetadata);
+  });
+});
+
+const missing = withoutHelm('an installed parent chart') || (await withoutControlPlane('an installed parent chart'));
+
+describe.skipIf(missing)('a parent chart with both charts', () => {
+  let plane: ControlPlane;
+  let client: ClusterClient;
+  let helm: Helm;
+  let parent: string;
+  beforeAll(async () => {
+    plane = await startControlPlane({ controllers: false });
+    client = createClusterClient({ ...plane, token: plane.adminToken });
+    helm = createHelm(plane.kubeconfigPath);
+    parent = writeParent();
+    await client.create('/api/v1/namespaces', { metadata: { name: 'platform' } });
+  }, 200_000);
+  afterAll(async () => {
+    helm?.close();
+    await client?.close();
+    await plane?.stop();
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  it('is installed with the definitions first, and is upgraded with a TonApi and its keys then', async () => {
+    const namespace = ['--namespace', 'platform'];
+    const keys = ['--set-json', 'tonapi.keys=[{"name":"customer","plan":"free"}]'];
+    expect(await helm.refusal('install', 'rel', parent, ...namespace)).toContain('ensure CRDs are installed first');
+    await helm.run('install', 'rel', parent, ...namespace, '--set', 'tonapi.enabled=false');
+    await helm.run('upgrade', 'rel', parent, ...namespace, ...keys);
+    const root = '/apis/tonplane.dev/v1alpha1/namespaces/platform';
+    const tonApi = await client.get(`${root}/tonapis/main`);
+    const key = await client.get(`${root}/tonapikeys/customer`);
+    await helm.run('upgrade', 'rel', parent, ...namespace, ...keys);
+    expect((await client.get(`${root}/tonapis/main`)).metadata.generation).toBe(tonApi.metadata.generation);
+    expect((await client.get(`${root}/tonapikeys/customer`)).metadata.uid).toBe(key.metadata.uid);
   });
 });
 
