@@ -51,7 +51,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
       ? undefined
       : followAuthorities(options.tracing.caFile, {
           clock,
-          onChange: tracing.setAuthorities,
+          onChange: (pem) => tracing.setAuthorities(pem),
           onFailure: (error) => logger.warn({ error }, 'the authorities of the collector cannot be read'),
         });
   const credentials = await createCredentials(options, { now: clock.now });

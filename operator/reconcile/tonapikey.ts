@@ -50,7 +50,7 @@ export function createTonApiKeyReconciler(
   dependencies: TonApiKeyDependencies,
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, writer, metrics, tracer, keyrings, clock } = dependencies;
-  const { tellRedis, isOut } = createKeyRevocation(dependencies);
+  const revocation = createKeyRevocation(dependencies);
 
   /** The object that has the Secret's name: ours from the cache; a stranger's metadata alone. */
   async function secretOf(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<KubernetesObject | undefined> {
@@ -108,13 +108,13 @@ export function createTonApiKeyReconciler(
     // Before a key is made: from then on its end must be told.
     if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
     if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);
-    const told = await tellRedis(tonApiKey, decision, bounds);
-    if (decision.finalizer === 'remove' && (told || isOut(tonApiKey))) {
+    const told = await revocation.tellRedis(tonApiKey, decision, bounds);
+    if (decision.finalizer === 'remove' && (told || revocation.isOut(tonApiKey))) {
       await setFinalizer(tonApiKey, false, bounds);
       return { type: 'done' };
     }
     // The status says what is so: it waits for Redis, and the keyring does its part meanwhile.
-    if (!told && !isOut(tonApiKey)) return { type: 'unfinished' };
+    if (!told && !revocation.isOut(tonApiKey)) return { type: 'unfinished' };
     if (!told && decision.restore.length > 0) {
       await reportRevoked(tonApiKey, bounds);
       return { type: 'unfinished' };

@@ -109,8 +109,8 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
         `/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io%2Fcomponent%3D${component}`,
       )
     ).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const uidsOf = async (component: string): Promise<(string | undefined)[]> =>
-    (await podsOf(component)).map(({ metadata }) => metadata.uid).toSorted();
+  const uidsOf = async (component: string): Promise<ReadonlySet<string | undefined>> =>
+    new Set((await podsOf(component)).map(({ metadata }) => metadata.uid));
   const ask = async (key?: string): Promise<number> => {
     const url = await cluster.forwarder.url(own, 'main-api', 'http');
     const headers = { connection: 'close', ...(key !== undefined && { 'x-api-key': key }) };
