@@ -64,6 +64,8 @@ const indexer = (fields: Fields): Change => set({ postgres, indexer: fields });
 const tokenMetadata = (fields: Fields): Change => set({ postgres, tokenMetadata: fields });
 const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas: 5, ...fields } });
 const exposure = (fields: Fields): Change => set({ exposure: { hosts: ['ton.example.com'], ...fields } });
+const parents = (of: readonly object[]): Change =>
+  exposure({ kind: 'HTTPRoute', parentRefs: of.map((part) => ({ name: 'public', ...part })) });
 const steps = [{ weight: 10, hold: '5m' }];
 
 /** Every rule of TonApi. */
@@ -313,8 +315,6 @@ export const tonApiCases: readonly RuleCase[] = [
     [{ sectionName: 'a' }, {}],
     [{ sectionName: 'a' }, { sectionName: 'a' }],
   ].map((parts) => {
-    const parents = (of: readonly object[]): Change =>
-      exposure({ kind: 'HTTPRoute', parentRefs: of.map((part) => ({ name: 'public', ...part })) });
     return {
       message: 'each of several parentRefs to one Gateway needs a sectionName of its own',
       field: 'spec.exposure.parentRefs',
