@@ -25,7 +25,8 @@ export default defineConfig({
     // As wide: the default of a second is one that a busy machine misses.
     expect: { poll: { timeout: 30_000 } },
     pool: 'threads',
-    reporters: ['default', './test/support/skip-reporter.ts'],
+    reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
+    setupFiles: './test/support/file-cpu.ts',
     projects: [
       { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'] } },
       { extends: true, test: { name: 'service', include: ['test/service/**/*.test.ts'], exclude: onStores } },

@@ -13,6 +13,7 @@ import { startLoad } from '#test/support/load.ts';
 import { createMetricsApi, type MetricsApi } from '#test/support/metrics-api.ts';
 import { startTcpRelay, type TcpRelay } from '#test/support/tcp-relay.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
+import { countOf } from '#test/support/volume.ts';
 
 const patience = { timeout: 90_000, interval: 200 } as const;
 
@@ -26,7 +27,7 @@ const rolloutPatience = { timeout: 300_000, interval: 500 } as const;
 const revokedWithinMs = 8000;
 
 /** Kills of the API server in a row (operator sheet 11.3). */
-const kills = 20;
+const kills = countOf({ quick: 3, full: 20 });
 
 /** More than the load of a test can ask for, however quick the machine. */
 const free = { name: 'free', requestsPerSecond: 100_000, burst: 100_000 };

@@ -3,13 +3,14 @@ import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Operation } from '#service/contract/operation.ts';
+import { countOf } from '#test/support/volume.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import { badValues } from '#test/support/v2-mistakes.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
 import { pathOf, queryOf } from '#test/support/v2-ways.ts';
 
-const requests = 20_000;
+const requests = countOf({ quick: 3_000, full: 20_000 });
 
 /** Beside each other, each on a connection of its own. */
 const connections = 24;

@@ -2,12 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { pathOf, startOperated, tonApiPath, type Operated } from '#test/support/operated.ts';
+import { countOf } from '#test/support/volume.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
 const patience = { timeout: 60_000, interval: 100 } as const;
 
 /** Kills of the API server in a row (operator sheet 11.3). */
-const kills = 20;
+const kills = countOf({ quick: 3, full: 20 });
 
 describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 'controllers'))(
   'the operator under faults',

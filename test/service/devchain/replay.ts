@@ -60,8 +60,10 @@ type Question = {
 /**
  * Makes every block of a recording again: on the recorded states, from the messages from outside that it took, with its time, seed,
  * maker and plans to split and merge.
+ *
+ * @param every 1 for each block; n makes every n-th block again and takes the others as they are
  */
-export async function* replay(tape: Tape): AsyncGenerator<Replayed> {
+export async function* replay(tape: Tape, every = 1): AsyncGenerator<Replayed> {
   const chain = createChain([tape.masterchainZeroState, tape.basechainZeroState]);
   const executor = createExecutor(await createEmulator(await compileEmulator()));
   const makers = new Map<ChainBlock, Buffer>();
@@ -84,9 +86,20 @@ export async function* replay(tape: Tape): AsyncGenerator<Replayed> {
     rest: () => undefined,
   };
   try {
-    for (const recorded of tape.blocks) {
+    for (const [index, recorded] of tape.blocks.entries()) {
       const { request, boc, stateUpdate, ...question } = questionOf(chain, recorded, makers);
       const { newHash } = readMerkleUpdate(boc, stateUpdate);
+      const [left, right] = request.previous.map(({ state }) => state);
+      const start = right === undefined ? left! : addSplitState(states, left!, right);
+      const take = (): ChainBlock => {
+        const block = chain.add(recorded, applyMerkleUpdate(states, boc, stateUpdate, start));
+        makers.set(block, request.creator);
+        return block;
+      };
+      if (index % every !== 0) {
+        take();
+        continue;
+      }
       const infoHash = boc.hash(question.info);
       const isRight = (one: Collated | Error): boolean => {
         if (one instanceof Error || !states.hashEquals(one.state, newHash)) return false;
@@ -99,10 +112,7 @@ export async function* replay(tape: Tape): AsyncGenerator<Replayed> {
       const tooLate = isRight(inTime) ? undefined : await tryOne({ ...request, transactionsMax: 0 });
       const late = tooLate !== undefined && isRight(tooLate);
       const made = late ? tooLate : inTime;
-      const [left, right] = request.previous.map(({ state }) => state);
-      const start = right === undefined ? left! : addSplitState(states, left!, right);
-      const block = chain.add(recorded, applyMerkleUpdate(states, boc, stateUpdate, start));
-      makers.set(block, request.creator);
+      const block = take();
       const executeAlone = (): string[] => executeTransactions(boc, request, world);
       yield { chain, block, made, late, executeAlone };
     }

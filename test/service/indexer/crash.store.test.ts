@@ -6,6 +6,7 @@ import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { readProgress } from '#service/store/indexer-state.ts';
 import type { Store } from '#service/store/store.ts';
 import { openStore } from '#test/support/store.ts';
+import { countOf } from '#test/support/volume.ts';
 import { seededRandom } from '../pool/workload.ts';
 import { cutConnections, runAndKill } from './crashes.ts';
 import { startIndexer, untilIndexed } from './index-under-test.ts';
@@ -13,11 +14,11 @@ import type { RecordedNetwork } from './recorded-network.ts';
 import { openRecordedNetwork } from './recorded-network.ts';
 import { tableHashes } from './table-hashes.ts';
 
-/** More on request, by `TONPLANE_KILLS`: each takes a second and more. */
-const KILLED_PROCESSES = Number(process.env['TONPLANE_KILLS'] ?? 5);
+/** Each takes a second and more. */
+const KILLED_PROCESSES = countOf({ quick: 1, full: 5, long: 100 });
 
 /** In this process, by cutting every connection to Postgres at once and forgetting the indexer. */
-const CUTS = 95;
+const CUTS = countOf({ quick: 20, full: 95 });
 
 let recorded: RecordedNetwork;
 

@@ -8,6 +8,7 @@ import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import { openStore, type StoreUnderTest } from '#test/support/store.ts';
+import { countOf } from '#test/support/volume.ts';
 import { createToldIndex } from '#test/support/told-index.ts';
 import { cutConnections, runAndKill } from '../indexer/crashes.ts';
 import { openRecordedNetwork, type RecordedNetwork } from '../indexer/recorded-network.ts';
@@ -16,11 +17,11 @@ import { seededRandom } from '../pool/workload.ts';
 import { lookInto, type LookInto } from './interpreted-network.ts';
 import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts';
 
-/** More on request, by `TONPLANE_KILLS`: each takes seconds. */
-const KILLED_PROCESSES = Number(process.env['TONPLANE_KILLS'] ?? 3);
+/** Each takes seconds. */
+const KILLED_PROCESSES = countOf({ quick: 1, full: 3, long: 100 });
 
 /** In this process, by cutting every connection to Postgres at once and forgetting the interpreter. */
-const CUTS = 60;
+const CUTS = countOf({ quick: 12, full: 60 });
 
 let network: RecordedNetwork;
 let looks: LookInto;

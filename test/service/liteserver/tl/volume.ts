@@ -1,15 +1,12 @@
-/** Mutations of each function: so many in every run, and so many where time is no matter. */
-const volumes = { default: 2_000, full: 100_000 } as const;
+import { countOf, volume as tier } from '#test/support/volume.ts';
 
-const isFull = process.env['TONPLANE_VOLUME'] === 'full';
-
-/** Mutations of each function's answers; `TONPLANE_VOLUME=full` makes 100,000. */
-export const volume: number = isFull ? volumes.full : volumes.default;
+/** Mutations of each function's answers. */
+export const volume: number = countOf({ quick: 300, full: 2_000, long: 100_000 });
 
 /** A lie costs some milliseconds at most on a busy machine. */
-export const volumeTimeoutMs: number = volume * 30;
+export const volumeTimeoutMs: number = Math.max(60_000, volume * 30);
 
-/** Prints what a run of the full volume found. */
+/** Prints what a long run found. */
 export function report(line: string): void {
-  if (isFull) process.stdout.write(`${line}\n`);
+  if (tier === 'long') process.stdout.write(`${line}\n`);
 }
