@@ -9,7 +9,8 @@ declare module 'vitest' {
 
 const startedUsage = process.threadCpuUsage();
 
-afterAll((_context, suite) => {
+// oxlint-disable-next-line no-empty-pattern -- vitest takes fixtures from the first argument, by a pattern
+afterAll(({}, suite) => {
   const { user, system } = process.threadCpuUsage(startedUsage);
   suite.file.meta.cpuMs = (user + system) / 1000;
 });
