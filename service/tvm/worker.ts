@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { tuneBufferPool } from '../decode/buffer-pool.ts';
 import { compileEmulator, createEmulator } from './emulator.ts';
@@ -14,13 +14,14 @@ function post(message: ThreadMessage): void {
   parentPort!.postMessage(message);
 }
 
-/** Niceness of the thread: the event loop gets a core first where cores are few. */
+/** Niceness of the thread above the process: the event loop gets a core first where cores are few. */
 const NICENESS = 10;
 
 /** Linux has a niceness for each thread: `/proc/thread-self` is `PID/task/TID`. */
 function lowerPriority(): void {
   try {
-    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICENESS);
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS));
   } catch {
     // Another system, or a sandbox that forbids it: threads are equal there.
   }
