@@ -36,12 +36,14 @@ function addMerkleUpdate(target: CellStore, from: PartialTree, to: PartialTree):
   return target.add({ kind: 'merkleUpdate', data, bitLength: 552, refs: sides });
 }
 
+const none: ReadonlySet<number> = new Set();
+
 /**
  * The Merkle update from one state to the next, both in `states`: shows what is new, and of the old state the ways to what is
  * kept.
  * @param firstNew cells from this index on did not exist when the old state was the newest
- * @param anew older cells that are shown too, where they stand: the reference node prunes what it took over from the old state as
- * it was, not what it wrote again and found to be the same
+ * @param shown `anew`: older cells that are shown too, where they stand: the reference node prunes what it took over from the old state as
+ * it was, not what it wrote again and found to be the same. `ways`: cells of the old state that are shown beside the ways
  */
 export function addStateUpdate(
   target: CellStore,
@@ -49,7 +51,7 @@ export function addStateUpdate(
   oldRoot: number,
   newRoot: number,
   firstNew: number,
-  anew: ReadonlySet<number> = new Set(),
+  { anew = none, ways: also = none }: { readonly anew?: ReadonlySet<number>; readonly ways?: ReadonlySet<number> } = {},
 ): number {
   const kept = new Set<number>();
   const isNew = (cell: number): boolean => cell >= firstNew || anew.has(cell);
@@ -70,7 +72,7 @@ export function addStateUpdate(
       return true;
     });
   }
-  const from = { source: states, root: oldRoot, opened: (cell: number) => ways.has(cell) };
+  const from = { source: states, root: oldRoot, opened: (cell: number) => ways.has(cell) || also.has(cell) };
   const to = { source: states, root: newRoot, opened: (cell: number) => isNew(cell) || shown.has(cell) };
   return addMerkleUpdate(target, from, to);
 }

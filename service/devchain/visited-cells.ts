@@ -21,6 +21,11 @@ export class VisitedCells implements CellTable {
     return this.#opened.has(cell);
   }
 
+  /** All opened cells. */
+  cells(): ReadonlySet<number> {
+    return this.#opened;
+  }
+
   /** Opens a cell of any kind without reading it. */
   open(cell: number): void {
     this.#opened.add(cell);

@@ -18,29 +18,26 @@ const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** An answer without its value: two addresses in hex, a hash and what was asked. */
 const ENTRY_BYTES = 512;
 
-type Kept = { readonly transaction: Buffer; readonly about: string; readonly value: unknown };
+type Kept = { readonly state: Buffer; readonly about: string; readonly value: unknown };
 
-/**
- * A get-method is a function of its contract's code and data, which only a transaction of the contract changes: until it has one, what it
- * said holds. There is one answer for each pair of subject and contract, the last one.
- */
+/** A get-method depends on the state of its contract: an answer holds for that state. The cache has the last answer for each pair of subject and contract. */
 export function createConsultations({ visits, consultations }: InterfacesMetrics): Consultations {
   const answers = createBoundedCache({ bytesMax: KEPT_BYTES_MAX });
 
   return {
     async consult<T>(world: DetectionWorld, subject: AccountId, { by, about, asks, read, weigh }: Consultation<T>) {
-      const { code, lastTransaction } = await world.readAccount(by);
-      if (code === null) return undefined;
+      const { code, stateHash } = await world.readAccount(by);
+      if (code === null || stateHash === null) return undefined;
       const key = `${rawOf(subject)} ${rawOf(by)}`;
       const kept = answers.get(key) as Kept | undefined;
-      if (kept !== undefined && kept.about === about && kept.transaction.equals(lastTransaction.hash)) {
+      if (kept !== undefined && kept.about === about && kept.state.equals(stateHash)) {
         consultations.inc({ source: 'memory' });
         return kept.value as T;
       }
       consultations.inc({ source: 'emulator' });
       visits.inc({ purpose: 'consultation' });
       const value = read((await visit(world, by, asks)).answers);
-      const fresh: Kept = { transaction: lastTransaction.hash, about, value };
+      const fresh: Kept = { state: stateHash, about, value };
       answers.set(key, fresh, ENTRY_BYTES + weigh(value));
       return value;
     },

@@ -5,9 +5,15 @@ import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
 import type { ChangedAccount, Detected } from '../interfaces/detector.ts';
 import { hashKey } from '../store/hash-key.ts';
 import { ZEROSTATES_SEQNO } from '../store/interpretations.ts';
-import { readBlockTransactions, readCompleteTraces, readEarlierTransactions } from '../store/interpreted-rows.ts';
-import type { StoredTransaction } from '../store/interpreted-rows.ts';
-import type { Meaning } from '../store/meaning-writer.ts';
+import {
+  readBlockTransactions,
+  readCompleteTraces,
+  readEarlierTransactions,
+  readEdits,
+} from '../store/interpreted-rows.ts';
+import type { StoredEdit, StoredTransaction } from '../store/interpreted-rows.ts';
+import { accountOfKey } from '../store/account-key.ts';
+import type { EditedContract, Meaning } from '../store/meaning-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { traceMeaning, type TraceMeaning } from './action-rows.ts';
@@ -33,6 +39,7 @@ type LedgerRows = {
   readonly transactions: readonly StoredTransaction[];
   readonly traces: readonly TraceRow[];
   readonly earlier: readonly StoredTransaction[];
+  readonly edits: readonly StoredEdit[];
 };
 
 export type InterpretationDependencies = KnowledgeDependencies & {
@@ -63,6 +70,7 @@ export async function interpret(
   }
   const meaning: Meaning = {
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
+    edited: await detectEdited(rows.edits, dependencies, signal),
     facts: knowledge.facts,
     ...(await transfersOf(own, knowledge)),
     traces: told.map(({ trace }) => trace),
@@ -83,6 +91,21 @@ async function detectBeginning(
   return found.filter((one) => one !== undefined);
 }
 
+/** Contracts that accounts are after a change without a transaction. */
+function detectEdited(
+  edits: readonly StoredEdit[],
+  { finder }: Pick<InterpretationDependencies, 'finder'>,
+  signal: AbortSignal,
+): Promise<EditedContract[]> {
+  return Promise.all(
+    edits.map(async ({ account, lt, mc_seqno: mcSeqno, code_hash: codeHash, methods }) => {
+      const changed = { account: accountOfKey(account), codeHash, methods };
+      const found = codeHash === null ? undefined : await finder.detect(mcSeqno, changed, signal);
+      return { account, lt, contract: found ?? {} };
+    }),
+  );
+}
+
 function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]): Promise<LedgerRows> {
   return store.transaction(async ({ query }) => {
     const transactions = await readBlockTransactions(query, seqnos);
@@ -95,7 +118,8 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
     const began = traces.filter(
       ({ trace_id, nodes }) => nodes <= classifiedTransactionsMax && here.get(hashKey(trace_id)) !== nodes,
     );
-    return { transactions, traces, earlier: await readEarlierTransactions(query, began, seqnos) };
+    const earlier = await readEarlierTransactions(query, began, seqnos);
+    return { transactions, traces, earlier, edits: await readEdits(query, seqnos) };
   });
 }
 

@@ -5,7 +5,14 @@ import type { Detected } from '../interfaces/detector.ts';
 import type { AccountFacts } from '../interfaces/facts.ts';
 import { accountKey, accountOfKey } from '../store/account-key.ts';
 import { hashKey } from '../store/hash-key.ts';
-import { readFacts, readStateCodes, type StateCode, type StoredTransaction } from '../store/interpreted-rows.ts';
+import {
+  readEditsBefore,
+  readFacts,
+  readStateCodes,
+  type FactsPlace,
+  type StateCode,
+  type StoredTransaction,
+} from '../store/interpreted-rows.ts';
 import type { InterfaceFactsRow } from '../store/meaning-tables.ts';
 import type { Store } from '../store/store.ts';
 import { changedAccount, isActive, isDestroyed, mayHaveBeen, type AccountChange } from './changed-accounts.ts';
@@ -43,6 +50,11 @@ export type KnowledgeDependencies = {
 
 const noFacts: AccountFacts = {};
 
+/** Of the first transaction of a change. */
+function placeOf({ account, first }: AccountChange): FactsPlace {
+  return { account, lt: first.stored.lt };
+}
+
 /** Whether an account was looked into that is nothing depends on what code was met before: nothing is kept of it. */
 function isSomething({ found }: FoundChange): boolean {
   const { facts, lastTransLt, ...rows } = found;
@@ -60,7 +72,7 @@ export async function createKnowledge(
   signal: AbortSignal,
 ): Promise<Knowledge> {
   const all = [...own, ...earlier];
-  const { codes, stored } = await store.transaction(async ({ query }) => {
+  const { codes, stored, edits } = await store.transaction(async ({ query }) => {
     const states = await readStateCodes(
       query,
       all.flatMap((change) => [
@@ -72,8 +84,17 @@ export async function createKnowledge(
     return {
       codes: new Map<string, StateCode>(states.map((state) => [hashKey(state.hash), state])),
       stored: places.length === 0 ? [] : await readFacts(query, places, version),
+      edits: own.length === 0 ? [] : await readEditsBefore(query, own.map(placeOf)),
     };
   });
+  const editLts = new Map(edits.map((row) => [`${row.lt} ${hashKey(row.account)}`, row.edit_lt]));
+
+  /** A change without a transaction may set an earlier last transaction: facts begin at the change. */
+  function afterLt(change: AccountChange): bigint {
+    const { account, lt } = placeOf(change);
+    const edit = editLts.get(`${lt} ${hashKey(account)}`) ?? 0n;
+    return edit > change.first.prevLt ? edit : change.first.prevLt;
+  }
   const kept = new Map(stored.map((row) => [`${row.lt} ${hashKey(row.account)}`, row]));
   /** Every question once. */
   const asked = new Map<string, Promise<Detected | undefined>>();
@@ -126,7 +147,7 @@ export async function createKnowledge(
     detected,
     facts: detected.filter(isSomething).map(({ change, found: { facts } }) => ({
       account: change.account,
-      after_lt: change.first.prevLt,
+      after_lt: afterLt(change),
       until_lt: change.last.stored.lt,
       facts: factsJson(facts),
       version,

@@ -30,6 +30,8 @@ export type AccountView = Omit<LiveAccount, 'suspended'>;
 
 const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
 
+const noState = { balance: 0n, extraCurrencies: [], stateHash: null };
+
 /**
  * An account as callers see it. One that the state does not hold is uninitialized and empty; in a workchain without shards it is so
  * as of the masterchain block.
@@ -45,13 +47,14 @@ export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, en
   const state = entry && readAccount(entry.table, entry.cell);
   const lastTransaction = entry ? { lt: entry.lastTransactionLt, hash: entry.lastTransactionHash } : noTransaction;
   if (entry === undefined || state === undefined) {
-    return { ...place, ...viewState(undefined, undefined), balance: 0n, extraCurrencies: [], lastTransaction };
+    return { ...place, ...viewState(undefined, undefined), ...noState, lastTransaction };
   }
   return {
     ...place,
     ...viewState(state.state, entry.table),
     balance: state.balance.grams,
     extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
+    stateHash: entry.table.hash(entry.cell, 0),
     lastTransaction,
   };
 }

@@ -12,6 +12,8 @@ export type LiveAccount = {
   readonly balance: bigint;
   /** In dictionary order; `id` is signed 32 bits. */
   readonly extraCurrencies: readonly { readonly id: number; readonly amount: bigint }[];
+  /** Hash of the account's cell; null for an absent account. */
+  readonly stateHash: Buffer | null;
   /** From the shard account entry; lt 0 and a zero hash when there was no transaction. */
   readonly lastTransaction: { readonly lt: bigint; readonly hash: Buffer };
   /** The masterchain block the read is pinned to. */

@@ -2,7 +2,7 @@ import { address, hash, int, lt } from './columns.ts';
 import { encodeArray } from './field-encoding.ts';
 import type { InterfaceFactsRow } from './meaning-tables.ts';
 import type { Query } from './store.ts';
-import type { AccountStateRow, CodeRow, TraceRow, TransactionRow } from './tables.ts';
+import type { AccountEditRow, AccountStateRow, CodeRow, TraceRow, TransactionRow } from './tables.ts';
 import { TRACE_STATE } from './trace-plan.ts';
 
 // What the interpreter reads of the ledger: on the primary, since a replica may not have yet what was just claimed.
@@ -93,6 +93,41 @@ export function readFacts(
         places.map((place) => place.lt),
       ),
       version,
+    ],
+  );
+}
+
+/** An account that a masterchain block, or a shard block of it, changed without a transaction. */
+export type StoredEdit = Pick<AccountEditRow, 'account' | 'lt' | 'mc_seqno'> & StateCode;
+
+/** Changes of accounts without a transaction in masterchain blocks, with the code that they left. */
+export function readEdits(query: Query, seqnos: readonly number[]): Promise<StoredEdit[]> {
+  return query(
+    `SELECT e.account, e.lt, e.mc_seqno, s.hash, s.code_hash, c.methods
+     FROM account_edits e JOIN account_states s ON s.hash = e.hash LEFT JOIN codes c ON c.code_hash = s.code_hash
+     WHERE e.mc_seqno = ANY ($1::integer[]) ORDER BY e.lt, e.account`,
+    [encodeArray(int, seqnos)],
+  );
+}
+
+/** The newest change without a transaction before each place; nothing of places without. */
+export function readEditsBefore(
+  query: Query,
+  places: readonly FactsPlace[],
+): Promise<(FactsPlace & { readonly edit_lt: bigint })[]> {
+  return query(
+    `SELECT given.account, given.lt, max(e.lt) AS edit_lt
+     FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
+     JOIN account_edits e ON e.account = given.account AND e.lt < given.lt GROUP BY given.account, given.lt`,
+    [
+      encodeArray(
+        address,
+        places.map(({ account }) => account),
+      ),
+      encodeArray(
+        lt,
+        places.map((place) => place.lt),
+      ),
     ],
   );
 }

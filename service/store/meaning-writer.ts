@@ -52,11 +52,22 @@ export type ContractRows = { readonly [K in ContractKind]?: Row<(typeof contract
 /** A transaction's place. */
 export type TransactionKey = { readonly hash: Uint8Array; readonly lt: bigint };
 
+/** An account that a block changed without a transaction. */
+export type EditedContract = {
+  readonly account: Uint8Array;
+  /** Of the change. */
+  readonly lt: bigint;
+  /** Empty for an account that is no contract of a table. */
+  readonly contract: ContractRows;
+};
+
 /** What some masterchain blocks mean. */
 export type Meaning = {
   /** Of accounts that changed in them. */
   readonly contracts: readonly ContractRows[];
-  /** Of the same accounts. */
+  /** Of accounts that they changed without a transaction. */
+  readonly edited: readonly EditedContract[];
+  /** Of the accounts of `contracts`. */
   readonly facts: readonly InterfaceFactsRow[];
   /** Of all transactions that transfers could be read from: there is none beside those below. */
   readonly looked: readonly TransactionKey[];
@@ -85,6 +96,7 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
         const rows = meaning.contracts.flatMap((contract) => contract[kind] ?? []);
         await mergeContracts(inserts, contractTables[kind], rows);
       }
+      await replaceEdited(session, inserts, meaning.edited);
       await mergeFacts(session, inserts, meaning.facts);
       await replaceTransfers(session, inserts, meaning);
       // By far the most rows. Nobody else writes them meanwhile, so their order is free.
@@ -95,11 +107,73 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
   );
 }
 
-/** The newest state of each wins; the same one may have been looked at by an older version. */
+/** The newest state of each wins, which may be that of a change without a transaction; the same one may have been looked at by an older version. */
 async function mergeContracts<T extends Table>(
   inserts: Inserts,
   table: T,
   rows: readonly (Row<T> & { readonly last_trans_lt: bigint })[],
+): Promise<void> {
+  await upsertContracts(inserts, table, rows, {
+    given: ` WHERE NOT EXISTS (SELECT FROM account_edits e WHERE e.account = given.${table.key[0]!} AND e.lt > given.last_trans_lt)`,
+    stored: 'excluded.last_trans_lt >= kept.last_trans_lt',
+  });
+}
+
+/**
+ * Contracts as changes without a transaction left them. Such a change takes the row of what an account no longer is: nothing that happened to the contract
+ * says that it was.
+ */
+async function replaceEdited(session: Session, inserts: Inserts, edited: readonly EditedContract[]): Promise<void> {
+  if (edited.length === 0) return;
+  const places = [
+    encodeArray(
+      address,
+      edited.map(({ account }) => account),
+    ),
+    encodeArray(
+      lt,
+      edited.map((one) => one.lt),
+    ),
+  ];
+  const given = 'unnest($1::bytea[], $2::bigint[]) AS given (account, lt)';
+  const newest = await session.query<{ account: Uint8Array; lt: bigint }>(
+    `SELECT * FROM ${given} WHERE NOT EXISTS (SELECT FROM account_edits e WHERE e.account = given.account AND e.lt > given.lt)`,
+    places,
+  );
+  const current = new Set(newest.map((row) => `${row.lt} ${hashKey(row.account)}`));
+  const last = edited.filter((one) => current.has(`${one.lt} ${hashKey(one.account)}`));
+  for (const kind of Object.keys(contractTables) as ContractKind[]) {
+    const table: Table = contractTables[kind];
+    const key = table.key[0]!;
+    const gone = last.filter(({ contract }) => contract[kind] === undefined);
+    await session.query(
+      `DELETE FROM ${table.name} AS kept USING ${given} WHERE kept.${key} = given.account AND kept.last_trans_lt <= given.lt`,
+      [
+        encodeArray(
+          address,
+          gone.map(({ account }) => account),
+        ),
+        encodeArray(
+          lt,
+          gone.map((one) => one.lt),
+        ),
+      ],
+    );
+    const rows = last.flatMap(({ contract }) => contract[kind] ?? []);
+    await upsertContracts(inserts, contractTables[kind], rows, {
+      given: '',
+      stored: `excluded.last_trans_lt >= kept.last_trans_lt
+        OR EXISTS (SELECT FROM account_edits e WHERE e.account = kept.${key} AND e.lt >= kept.last_trans_lt)`,
+    });
+  }
+}
+
+/** @param conditions of a given row, as SQL behind it, and of a stored row that is replaced */
+async function upsertContracts<T extends Table>(
+  inserts: Inserts,
+  table: T,
+  rows: readonly (Row<T> & { readonly last_trans_lt: bigint })[],
+  conditions: { readonly given: string; readonly stored: string },
 ): Promise<void> {
   const key = table.key[0]!;
   const newest = new Map<string, (typeof rows)[number]>();
@@ -115,8 +189,8 @@ async function mergeContracts<T extends Table>(
     table,
     [...newest.values()],
     (given) =>
-      `${insertFrom(table, given)} ON CONFLICT (${key}) DO UPDATE SET ${sets.join(', ')}
-       WHERE excluded.last_trans_lt >= kept.last_trans_lt`,
+      `${insertFrom(table, `${given}${conditions.given}`)} ON CONFLICT (${key}) DO UPDATE SET ${sets.join(', ')}
+       WHERE ${conditions.stored}`,
   );
 }
 

@@ -16,7 +16,12 @@ export function newestStates(rows: readonly LatestAccountStateRow[]): LatestAcco
 }
 
 function newer(one: LatestAccountStateRow, other: LatestAccountStateRow): LatestAccountStateRow {
-  const [newest, older] = one.last_trans_lt >= other.last_trans_lt ? [one, other] : [other, one];
+  const [newest, older] = orderOf(one) >= orderOf(other) ? [one, other] : [other, one];
   const data = (newest.data_boc_lt ?? -1n) >= (older.data_boc_lt ?? -1n) ? newest : older;
   return { ...newest, data_boc: data.data_boc, data_boc_hash: data.data_boc_hash, data_boc_lt: data.data_boc_lt };
+}
+
+/** Place of a state among those of its account. */
+function orderOf({ changed_lt: changedLt, last_trans_lt: lastLt }: LatestAccountStateRow): bigint {
+  return changedLt ?? lastLt;
 }

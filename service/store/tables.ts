@@ -147,6 +147,18 @@ export const latestAccountStates = defineTable('latest_account_states', ['accoun
   data_boc: nullable(bytes),
   data_boc_hash: nullable(hash),
   data_boc_lt: nullable(lt),
+  /** Start lt of the block that set this state without a transaction; null when the last transaction set it. */
+  changed_lt: nullable(lt),
+});
+
+/** A change of an account by a block that has no transaction of the account. */
+export const accountEdits = defineTable('account_edits', ['account', 'lt'], {
+  account: address,
+  /** Start lt of the block: above every earlier transaction of the account, below every later one. */
+  lt,
+  mc_seqno: int,
+  /** Hash of the state that the block sets. */
+  hash,
 });
 
 /** Code of contracts. */
@@ -205,6 +217,7 @@ export type TransactionRow = Row<typeof transactions>;
 export type MessageRow = Row<typeof messages>;
 export type AccountStateRow = Row<typeof accountStates>;
 export type LatestAccountStateRow = Row<typeof latestAccountStates>;
+export type AccountEditRow = Row<typeof accountEdits>;
 export type CodeRow = Row<typeof codes>;
 export type TraceRow = Row<typeof traces>;
 export type TraceAccountRow = Row<typeof traceAccounts>;
@@ -236,5 +249,6 @@ export type BlockRows = {
   readonly accountStates: readonly AccountStateRow[];
   /** Each account once. */
   readonly latestAccountStates: readonly LatestAccountStateRow[];
+  readonly accountEdits: readonly AccountEditRow[];
   readonly codes: readonly CodeRow[];
 };

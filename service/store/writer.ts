@@ -7,6 +7,7 @@ import { newestStates } from './newest-states.ts';
 import { createPartitions } from './partitions.ts';
 import type { Session, Store } from './store.ts';
 import {
+  accountEdits,
   accountStates,
   blocks,
   codes,
@@ -150,6 +151,10 @@ async function writeStates(inserts: Inserts, rows: readonly BlockRows[]): Promis
     codes,
     rows.flatMap((one) => one.codes),
   );
+  await inserts.addMissing(
+    accountEdits,
+    rows.flatMap((one) => one.accountEdits),
+  );
   await inserts.run(latestAccountStates, newestStates(rows.flatMap((one) => one.latestAccountStates)), mergeLatest);
 }
 
@@ -185,7 +190,8 @@ function isOfSystem({ source }: MessageRow): boolean {
 const latestColumns = Object.keys(latestAccountStates.columns).filter((column) => column !== 'account');
 const isOfData = (column: string): boolean => column.startsWith('data_boc');
 
-const isNewer = (one: string, other: string): string => `${one}.last_trans_lt > ${other}.last_trans_lt`;
+const orderOf = (row: string): string => `coalesce(${row}.changed_lt, ${row}.last_trans_lt)`;
+const isNewer = (one: string, other: string): string => `${orderOf(one)} > ${orderOf(other)}`;
 const hasNewerData = (one: string, other: string): string =>
   `coalesce(${one}.data_boc_lt, -1) > coalesce(${other}.data_boc_lt, -1)`;
 const brings = (one: string, other: string): string => `(${isNewer(one, other)} OR ${hasNewerData(one, other)})`;

@@ -107,9 +107,9 @@ function bytesOf({ data_boc: data, code_boc: code }: AccountRow): number {
   return (data?.length ?? 0) + (code?.length ?? 0);
 }
 
-/** Accounts change by transactions alone: the same last one, the same state. */
-function isOf(row: AccountRow, { lastTransaction }: LiveAccount): boolean {
-  return lastTransaction.hash.equals(row.last_trans_hash);
+/** An account may change without a transaction: only the hash names a state. */
+function isOf(row: AccountRow, { stateHash }: LiveAccount): boolean {
+  return stateHash?.equals(row.hash) ?? false;
 }
 
 function lacks(row: AccountRow, bocs: Bocs): boolean {

@@ -23,6 +23,7 @@ import type { BlockRun } from './block-run.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { BlockTip, CollateRequest } from './collate.ts';
 import type { FinishedDescriptors } from './descriptors.ts';
+import { waysToEdited } from './edits.ts';
 import type { DispatchQueue } from './dispatch-queue.ts';
 import type { MasterchainState } from './masterchain-state.ts';
 import type { BlockMoney } from './money.ts';
@@ -104,14 +105,14 @@ export function storeWholeBlock(
     globalId: reference.globalId,
     info: storeBlockInfo(cells, header),
     valueFlow: storeValueFlow(cells, flow),
-    stateUpdate: addStateUpdate(
-      cells,
-      states,
-      before.root,
-      next.state,
-      parts.firstNew,
-      writtenAnew(states, next.state),
-    ),
+    stateUpdate: addStateUpdate(cells, states, before.root, next.state, parts.firstNew, {
+      anew: writtenAnew(states, next.state),
+      ways: waysToEdited(
+        states,
+        request.previous.map(({ state }) => state),
+        request.edits,
+      ),
+    }),
     extra: storeBlockExtra(cells, { inMsgDescr, outMsgDescr, accountBlocks, randSeed, createdBy, custom }),
   });
   return { root, header };

@@ -7,6 +7,8 @@ import { NO_CURRENCIES, listExtraCurrencies, storeExtraCurrencies } from '#servi
 import { readDepthBalanceInfo, writeDepthBalanceInfo } from '#service/decode/tlb/depth-balance-info.ts';
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { findShardAccount, updateShardAccounts } from '#service/decode/tlb/shard-account.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import { VisitedCells } from '../visited-cells.ts';
 import type { Before } from './before.ts';
 import { librariesOf, updatePublicLibraries } from './public-libraries.ts';
 
@@ -84,4 +86,24 @@ export function applyEdits(
     before: { ...before, accounts: cell, accountsRoot: root, libraries: published },
     gained: { added: excess(states, balance, before.totalBalance), lost: excess(states, before.totalBalance, balance) },
   };
+}
+
+/**
+ * Cells of the state before on the ways to edited accounts, or to where they are not: the update shows them, and so says which accounts a block changes
+ * without a transaction.
+ * @param roots of the state before, or of both halves
+ */
+export function waysToEdited(
+  states: CellStore,
+  roots: readonly number[],
+  edits: readonly AccountEdit[],
+): ReadonlySet<number> {
+  const ways = new Set<number>();
+  for (const root of roots) {
+    const visited = new VisitedCells(states, root);
+    const { accounts } = readShardState(visited, root);
+    for (const { id } of edits) findShardAccount(visited, accounts, id);
+    visited.cells().forEach((cell) => ways.add(cell));
+  }
+  return ways;
 }

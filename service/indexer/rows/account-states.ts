@@ -1,15 +1,15 @@
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { walkHashmap } from '#service/decode/hashmap.ts';
-import { shardChildren, shardContains } from '#service/decode/shard.ts';
 import { ACCOUNT_STATUS_TAGS } from '#service/decode/tlb/account-status.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { CurrencyCollection } from '#service/decode/tlb/currency-collection.ts';
 import { extraCurrenciesById, NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
-import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
-import { readShardState, readSplitState } from '#service/decode/tlb/shard-state.ts';
-import type { AccountStateRow, LatestAccountStateRow } from '#service/store/tables.ts';
+import { accountKey } from '#service/store/account-key.ts';
+import type { AccountEditRow, AccountStateRow, LatestAccountStateRow } from '#service/store/tables.ts';
+import type { AccountEdit } from './account-edits.ts';
+import { shardAccountBefore } from './account-edits.ts';
 import type { OpenBlock } from './open-block.ts';
 import type { AccountActivity } from './block-transactions.ts';
 import type { CodeRows } from './code-rows.ts';
@@ -17,6 +17,9 @@ import { statesBetween } from './states-between.ts';
 
 /** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
 const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
+
+/** Last transaction of an account that has none. */
+const NO_TRANSACTION_HASH = Buffer.alloc(32);
 
 /** What is stored of the state of an account that does not exist (indexing sheet 3, our choice). */
 const NO_ACCOUNT: AccountStateRow = {
@@ -33,6 +36,7 @@ const NO_ACCOUNT: AccountStateRow = {
 export type StateRows = {
   readonly accountStates: AccountStateRow[];
   readonly latest: LatestAccountStateRow[];
+  readonly edits: AccountEditRow[];
   readonly codes: CodeRows;
 };
 
@@ -56,6 +60,37 @@ export function addStates(block: OpenBlock, activities: readonly AccountActivity
     );
   }
   if (touchesNothing) rows.accountStates.push(NO_ACCOUNT);
+}
+
+/** States of accounts that the block changes without a transaction: as the block leaves them, in the order of its start lt. */
+export function addEditedStates(
+  block: OpenBlock,
+  edits: readonly AccountEdit[],
+  mcSeqno: number,
+  rows: StateRows,
+): void {
+  const { id: blockId, table, info } = block;
+  for (const { id, after } of edits) {
+    // A cell that the update takes over from elsewhere in the old state shows nothing of the account.
+    if (after !== undefined && table.kind(after.account) === 'pruned') continue;
+    const state = after && readAccount(table, after.account);
+    const account = accountKey({ workchain: blockId.workchain, id });
+    const hash = after === undefined ? NO_ACCOUNT_HASH : table.hash(after.account, 0);
+    const at = {
+      account,
+      utime: info.utime,
+      last_trans_hash: after?.lastTransactionHash ?? NO_TRANSACTION_HASH,
+      last_trans_lt: after?.lastTransactionLt ?? 0n,
+      changed_lt: info.startLt,
+    };
+    rows.edits.push({ account, lt: info.startLt, mc_seqno: mcSeqno, hash });
+    if (state !== undefined) {
+      addLatestState(block, { state, hash, at }, rows);
+      continue;
+    }
+    rows.accountStates.push(NO_ACCOUNT);
+    rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
+  }
 }
 
 function hashAfter(table: CellTable, stateUpdate: number): Buffer {
@@ -83,7 +118,13 @@ function addLastState(
 ): void {
   const { table } = block;
   const last = transactions.at(-1)!;
-  const at = { account, utime: last.utime, last_trans_hash: last.hash, last_trans_lt: last.lt };
+  const at = {
+    account,
+    utime: last.utime,
+    last_trans_hash: last.hash,
+    last_trans_lt: last.lt,
+    changed_lt: null,
+  };
   if (state === undefined) {
     if (last.endStatus === ACCOUNT_STATUS_TAGS.nonexist) rows.latest.push({ ...NO_ACCOUNT, ...at, ...NO_DATA });
     return;
@@ -98,14 +139,14 @@ type Cells = Pick<OpenBlock, 'table' | 'writeBoc'>;
 export type StateAt = {
   readonly state: Account;
   readonly hash: Buffer;
-  readonly at: Pick<LatestAccountStateRow, 'account' | 'utime' | 'last_trans_hash' | 'last_trans_lt'>;
+  readonly at: Pick<LatestAccountStateRow, 'account' | 'utime' | 'last_trans_hash' | 'last_trans_lt' | 'changed_lt'>;
 };
 
 /** The newest state of an account, whole but for what its cells do not show. */
 export function addLatestState(cells: Cells, { state, hash, at }: StateAt, rows: StateRows): void {
   const row = stateRow(cells.table, hash, state);
   rows.accountStates.push(row);
-  rows.latest.push({ ...row, ...at, ...wholeData(cells, state, row, at.last_trans_lt) });
+  rows.latest.push({ ...row, ...at, ...wholeData(cells, state, row, at.changed_lt ?? at.last_trans_lt) });
   if (state.state.kind !== 'active') return;
   const { code, libraries } = state.state.init;
   if (code !== undefined) rows.codes.add(cells, code);
@@ -192,23 +233,8 @@ function addStatesBefore(
  * account.
  */
 function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
-  const { table } = block;
-  const root = oldRoot(block, id);
-  if (root === undefined) return undefined;
-  const { accounts } = readShardState(table, root);
-  if (table.kind(accounts) === 'pruned') return undefined;
-  const account = findShardAccount(table, accounts, id, { skipPruned: true });
-  return account && readAccountIn(table, account.account);
-}
-
-/** After a merge the old side is the pair of the halves. */
-function oldRoot({ table, stateUpdate, info }: OpenBlock, id: Buffer): number | undefined {
-  let root = table.ref(stateUpdate, 0);
-  if (info.afterMerge && table.kind(root) === 'ordinary') {
-    const { left, right } = readSplitState(table, root);
-    root = shardContains(shardChildren(info.shard)[0], id) ? left : right;
-  }
-  return table.kind(root) === 'ordinary' ? root : undefined;
+  const account = shardAccountBefore(block, id);
+  return account && readAccountIn(block.table, account.account);
 }
 
 /** `simple_lib$_ public:Bool root:^Cell`: code that accounts elsewhere name by its hash. */

@@ -4,7 +4,7 @@ import { walkHashmap } from '#service/decode/hashmap.ts';
 import { walkAccountBlocks, walkAccountTransactions } from '#service/decode/tlb/account-blocks.ts';
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { accountKey } from '#service/store/account-key.ts';
-import { changedAccounts } from './changed-accounts.ts';
+import type { ChangedAccount } from './changed-accounts.ts';
 import type { OpenBlock } from './open-block.ts';
 
 /** Of a transaction what rows need; the rest is in its BoC. */
@@ -35,8 +35,11 @@ export type AccountActivity = {
   readonly after: ShardAccount | undefined;
 };
 
-/** All transactions of a block, by account and lt. */
-export function findTransactions(block: OpenBlock): AccountActivity[] {
+/**
+ * All transactions of a block, by account and lt.
+ * @param changed accounts on the new side of the state update, by id
+ */
+export function findTransactions(block: OpenBlock, changed: readonly ChangedAccount[]): AccountActivity[] {
   const { id, table, extra } = block;
   const places: { readonly id: Buffer; readonly read: readonly ReadTransaction[] }[] = [];
   walkAccountBlocks(table, extra.accountBlocks, (accountBlock) => {
@@ -46,8 +49,6 @@ export function findTransactions(block: OpenBlock): AccountActivity[] {
     });
     places.push({ id: accountBlock.account, read });
   });
-  if (places.length === 0) return [];
-  const changed = changedAccounts(block);
   let next = 0;
   return places.map((place) => {
     while (next < changed.length && Buffer.compare(changed[next]!.id, place.id) < 0) next++;

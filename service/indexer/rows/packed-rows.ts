@@ -3,6 +3,7 @@ import type { ByteSink } from '#service/store/byte-sink.ts';
 import { bytes, defineTable, hash, int, nullable, small } from '#service/store/columns.ts';
 import type { ColumnKind, Row, Table } from '#service/store/columns.ts';
 import {
+  accountEdits,
   accountStates,
   blocks,
   codes,
@@ -33,6 +34,7 @@ export function packRows(rows: BlockRows): Buffer {
   packTable(sink, messages, rows.messages);
   packTable(sink, accountStates, rows.accountStates);
   packTable(sink, latestAccountStates, rows.latestAccountStates);
+  packTable(sink, accountEdits, rows.accountEdits);
   packTable(sink, codes, rows.codes);
   return sink.take();
 }
@@ -49,6 +51,7 @@ export function unpackRows(buffer: Buffer): BlockRows {
     messages: unpackTable(source, messages),
     accountStates: unpackTable(source, accountStates),
     latestAccountStates: unpackTable(source, latestAccountStates),
+    accountEdits: unpackTable(source, accountEdits),
     codes: unpackTable(source, codes),
   };
 }

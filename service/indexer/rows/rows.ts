@@ -17,10 +17,12 @@ import type {
 } from '#service/store/tables.ts';
 import type { SourceBlock, SourceBlocks } from '../source.ts';
 import type { StateRows } from './account-states.ts';
-import { addStates } from './account-states.ts';
+import { findAccountEdits } from './account-edits.ts';
+import { addEditedStates, addStates } from './account-states.ts';
 import { blockRow } from './block-row.ts';
 import type { FoundTransaction } from './block-transactions.ts';
 import { findTransactions } from './block-transactions.ts';
+import { changedAccounts } from './changed-accounts.ts';
 import { createCodeRows } from './code-rows.ts';
 import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
@@ -96,7 +98,7 @@ function createGathering(mcSeqno: number): Gathering {
   /** Internal messages by hash. */
   const sentHere = new Map<string, MessageRow>();
   const sentBySystem = new Set<string>();
-  const states: StateRows = { accountStates: [], latest: [], codes: createCodeRows() };
+  const states: StateRows = { accountStates: [], latest: [], edits: [], codes: createCodeRows() };
 
   function addTransaction(block: OpenBlock, account: Buffer, transaction: FoundTransaction): void {
     const sent: Uint8Array[] = [];
@@ -141,7 +143,8 @@ function createGathering(mcSeqno: number): Gathering {
   return {
     addZeroState: (state) => addZeroState(state, states),
     add(block) {
-      const activities = findTransactions(block);
+      const changed = changedAccounts(block);
+      const activities = findTransactions(block, changed);
       const before = found.length;
       for (const { account, transactions } of activities) {
         for (const transaction of transactions) addTransaction(block, account, transaction);
@@ -149,6 +152,7 @@ function createGathering(mcSeqno: number): Gathering {
       for (const hash of systemMessages(block)) sentBySystem.add(hashKey(hash));
       blocks.push(blockRow(block, mcSeqno, found.length - before));
       addStates(block, activities, states);
+      addEditedStates(block, findAccountEdits(block, activities, changed), mcSeqno, states);
     },
     finish(shardTops) {
       found.sort(inOrder);
@@ -162,6 +166,7 @@ function createGathering(mcSeqno: number): Gathering {
         messages,
         accountStates: states.accountStates,
         latestAccountStates: newestStates(states.latest),
+        accountEdits: states.edits,
         codes: states.codes.rows,
       };
     },

@@ -21,6 +21,7 @@ export function addZeroState({ id, boc }: SourceBlock, rows: StateRows): void {
       utime,
       last_trans_hash: Buffer.from(lastTransactionHash),
       last_trans_lt: lastTransactionLt,
+      changed_lt: null,
     };
     addLatestState(cells, { state, hash: table.hash(account), at }, rows);
   });

@@ -11,6 +11,7 @@ import { accountChanges } from './0010-account-changes.ts';
 import { tokenChanges } from './0011-token-changes.ts';
 import { itemsOnSale } from './0012-items-on-sale.ts';
 import { globalVersions } from './0013-global-versions.ts';
+import { accountEdits } from './0014-account-edits.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   tokenChanges,
   itemsOnSale,
   globalVersions,
+  accountEdits,
 ];
 
 /** Version of the schema that this code reads and writes. */

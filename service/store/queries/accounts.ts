@@ -6,7 +6,7 @@ import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
 /** An account's newest indexed state with what is known of its code. */
-export type AccountRow = Omit<LatestAccountStateRow, 'data_boc_hash' | 'data_boc_lt'> & {
+export type AccountRow = Omit<LatestAccountStateRow, 'data_boc_hash' | 'data_boc_lt' | 'changed_lt'> & {
   /** Null when not asked for, or not known whole. */
   readonly data_boc: Uint8Array | null;
   /** Null when not asked for, or not known. */

@@ -50,7 +50,8 @@ export function scriptedWorld(contracts: Readonly<Record<string, Contract>>, dns
     const contract = contracts[formatRawAddress(account)];
     const [code, data] = [boc(contract?.code, contract), boc(contract?.data, contract)];
     const lt = BigInt(contract?.transaction ?? 1);
-    return { account, code, data, lastTransaction: { lt, hash: Buffer.alloc(32, Number(lt)) } } as AccountView;
+    const hash = Buffer.alloc(32, Number(lt));
+    return { account, code, data, stateHash: hash, lastTransaction: { lt, hash } } as AccountView;
   }
 
   return {

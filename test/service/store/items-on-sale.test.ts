@@ -23,7 +23,15 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<unknown> 
 function write(contracts: readonly ContractRows[]): Promise<void> {
   const claimed = { seqnos: [1], finish: async () => {}, heartbeat: async () => {}, release: async () => {} };
   const transfers = { looked: [], jettonTransfers: [], jettonBurns: [], nftTransfers: [] };
-  const nothing: Meaning = { contracts: [], facts: [], ...transfers, traces: [], actions: [], actionAccounts: [] };
+  const nothing: Meaning = {
+    contracts: [],
+    edited: [],
+    facts: [],
+    ...transfers,
+    traces: [],
+    actions: [],
+    actionAccounts: [],
+  };
   return writeMeaning(made.store, claimed, { ...nothing, contracts });
 }
 

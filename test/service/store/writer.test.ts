@@ -61,7 +61,9 @@ describe('the writer', () => {
       ),
     ];
     expect(unnested).toEqual(copied);
-    expect(Object.values(copied).filter((hash) => hash.startsWith('0 '))).toEqual([]);
+    const empty = Object.keys(copied).filter((table) => copied[table]!.startsWith('0 '));
+    // No block of the recording changes an account without a transaction.
+    expect(empty).toEqual(['account_edits']);
   });
 
   it.each(['copy', 'unnest'] as const)(

@@ -21,6 +21,7 @@ export function absentAccount(account: AccountId, overrides: Partial<LiveAccount
     state: 'uninitialized',
     balance: 0n,
     extraCurrencies: [],
+    stateHash: null,
     lastTransaction: { lt: 0n, hash: Buffer.alloc(32) },
     masterchainBlock: masterchainBlock(1000),
     shardBlock: { ...masterchainBlock(2000), workchain: 0 },
@@ -37,6 +38,7 @@ export function activeAccount(account: AccountId, overrides: Partial<LiveAccount
   return absentAccount(account, {
     state: 'active',
     balance: 2_099_997_242n,
+    stateHash: bytes32(0x5a),
     lastTransaction: { lt: 35_244_717_000_001n, hash: bytes32(0xaf) },
     code: emptyCellBoc,
     data: emptyCellBoc,

@@ -55,7 +55,7 @@ function scripted(
       if (failure !== undefined && read.seqno !== undefined) throw failure;
       const [byte] = read.account.id;
       const hash = changed.includes(byte!) && read.seqno === undefined ? bytes32(0xee) : bytes32(byte!);
-      return activeAccount(read.account, { code, data, extraCurrencies, lastTransaction: { lt: 1n, hash } });
+      return activeAccount(read.account, { code, data, extraCurrencies, stateHash: hash });
     },
   });
   return { reads, contents: createAccountContents({ accounts }) };
@@ -127,9 +127,7 @@ describe('what the index does not hold of accounts', () => {
   });
 
   test('of an account that changes while it is read is that of its newer row', async () => {
-    const moments = [0xa, 0xb, 0xc].map((byte) =>
-      accountRow(7, { last_trans_hash: bytes32(byte), balance: BigInt(byte) }),
-    );
+    const moments = [0xa, 0xb, 0xc].map((byte) => accountRow(7, { hash: bytes32(byte), balance: BigInt(byte) }));
     const rows = moments.values();
     const busy = {
       store: {
@@ -138,10 +136,10 @@ describe('what the index does not hold of accounts', () => {
       },
     } as unknown as V3Context;
     const accounts = scriptAccounts({
-      account: ({ account }) => activeAccount(account, { code, data, lastTransaction: { lt: 1n, hash: bytes32(0xb) } }),
+      account: ({ account }) => activeAccount(account, { code, data, stateHash: bytes32(0xb) }),
     });
     const [found] = await createAccountContents({ accounts }).complete([rows.next().value!], all, busy);
-    expect([found!.last_trans_hash, found!.balance, found!.data_boc]).toEqual([bytes32(0xb), 0xbn, data]);
+    expect([found!.hash, found!.balance, found!.data_boc]).toEqual([bytes32(0xb), 0xbn, data]);
   });
 
   test('of an account that never stands still stays unknown', async () => {
@@ -155,7 +153,7 @@ describe('what the index does not hold of accounts', () => {
     const accounts = scriptAccounts({
       account: ({ account }) => {
         reads += 1;
-        return activeAccount(account, { code, data, lastTransaction: { lt: 1n, hash: bytes32(0xee) } });
+        return activeAccount(account, { code, data, stateHash: bytes32(0xee) });
       },
     });
     const [found] = await createAccountContents({ accounts }).complete([accountRow(7)], all, busy);
@@ -177,7 +175,7 @@ describe('what the index does not hold of accounts', () => {
         most = Math.max(most, (running += 1));
         await new Promise((done) => setImmediate(done));
         running -= 1;
-        return activeAccount(account, { code, data, lastTransaction: { lt: 1n, hash: bytes32(account.id[0]!) } });
+        return activeAccount(account, { code, data, stateHash: bytes32(account.id[0]!) });
       },
     });
     const rows = Array.from({ length: 100 }, (_, byte) => accountRow(byte));

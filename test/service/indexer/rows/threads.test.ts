@@ -90,6 +90,7 @@ describe('packed rows', () => {
       messages: [],
       accountStates: [state, { ...state, balance: -1n, extra_currencies: null }],
       latestAccountStates: [],
+      accountEdits: [],
       codes: [
         { code_hash: Buffer.alloc(32, 3), boc: Buffer.from('b5ee', 'hex'), methods: [0, 85143, 524287] },
         { code_hash: Buffer.alloc(32, 4), boc: Buffer.alloc(0), methods: null },

@@ -191,6 +191,7 @@ function fixtureBlocks(transactions: readonly FixtureTransaction[]): BlockRows[]
     messages: [],
     accountStates: [],
     latestAccountStates: [],
+    accountEdits: [],
     codes: [],
   }));
 }

@@ -112,6 +112,7 @@ function rowsOfBlock(mcSeqno: number, made: readonly Made[]): BlockRows {
     messages: [],
     accountStates: [],
     latestAccountStates: [],
+    accountEdits: [],
     codes: [],
   };
 }
