@@ -1,24 +1,24 @@
 import { budgetFrom, isUnused, newBudget, remainsOf, type Budget } from './budget.ts';
 import type { LimitPlan } from './options.ts';
 
-/** Budgets of callers without a key, by address: bounded, though anyone can come from ever new addresses. */
+/** Budgets of callers without a key, by address. Their number is bounded, because an attacker can use any number of addresses. */
 export type Addresses = {
-  /** The budget of a subject; stays the same object at least while requests of it are in flight. */
+  /** Returns the budget of a subject. The object stays the same at least while requests of the subject are in flight. */
   budget(subject: string, nowUs: number): Budget;
-  /** What is left of a budget is counted by another plan from now on. */
+  /** Replaces the plan. Use counted so far carries over to the new plan. */
   setPlan(plan: LimitPlan): void;
   readonly size: number;
 };
 
-/** Slots for what was forgotten: 400 kB. */
+/** Hash slots for the remainders of evicted budgets: 400 kB. */
 const slotCount = 16_384;
 
 /**
- * Remembers the `max` subjects seen last. One that is pushed out before its budget is unused again leaves its remains in a slot chosen by a hash of its
- * name, and whoever is new and falls on that slot starts from there: pushing a busy caller out wins it nothing. Several remains in one slot keep
- * the poorest, so under a flood new callers may start with less, never with more.
+ * Caches the budgets of the `max` subjects seen last. A subject evicted before its budget refilled leaves the remainder in a hash slot. A new subject
+ * in that slot inherits the remainder, so evicting a busy caller gains it nothing. A slot shared by several remainders keeps the poorest. Under a
+ * flood new callers may start with less, never with more.
  *
- * @param seed 32 random bits, so that nobody can choose names that share a slot with a victim
+ * @param seed 32 random bits, so that an attacker cannot choose names that share a slot with a victim
  */
 export function createAddresses(given: LimitPlan, max: number, seed: number): Addresses {
   let plan = given;
@@ -45,8 +45,8 @@ export function createAddresses(given: LimitPlan, max: number, seed: number): Ad
   };
 
   /**
-   * Points at the one unseen longest: whatever it has passed was dropped or put back at the end. A new iterator for each drop would walk over the places
-   * of all that were dropped since the map last grew.
+   * Iterator that points at the subject unseen longest. Entries that it passed were evicted or put back at the end. A new iterator for each eviction
+   * would walk over all entries evicted since the map last grew.
    */
   let oldest = budgets.entries();
   const nextOldest = (): [string, Budget] | undefined => {
@@ -56,7 +56,10 @@ export function createAddresses(given: LimitPlan, max: number, seed: number): Ad
     return oldest.next().value;
   };
 
-  /** Drops the one unseen longest; those with requests in flight are passed over and count as seen, so the overhang is at most what is in flight. */
+  /**
+   * Evicts the subject unseen longest. Subjects with requests in flight are skipped and count as seen. The map exceeds `max` by at most the number of
+   * requests in flight.
+   */
   const dropOldest = (nowUs: number): void => {
     for (let rest = budgets.size; rest > 0; rest--) {
       const [subject, budget] = nextOldest() ?? [];

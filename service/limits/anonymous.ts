@@ -5,11 +5,11 @@ import type { LimitPlan } from './options.ts';
 
 /** Callers without a key, by address. */
 export type AnonymousCallers = {
-  /** Whose budget counts for an address; stays the same budget at least while requests of it are in flight. */
+  /** Returns the subject whose budget counts for an address. The budget stays the same at least while requests of it are in flight. */
   subject(address: string, nowUs: number): Subject;
-  /** Counts what is left of all budgets by another plan from now on. */
+  /** Replaces the plan. Use counted so far carries over to the new plan. */
   setPlan(priced: PricedPlan): void;
-  /** Addresses whose budget is remembered, sites not counted. */
+  /** Number of addresses with a cached budget; sites are not counted. */
   readonly size: number;
 };
 
@@ -17,7 +17,7 @@ export type AnonymousCallers = {
 const budgetsOfSite = 16;
 
 /**
- * @param max addresses, and as many sites, whose budget is remembered
+ * @param max most addresses, and most sites, with a cached budget
  * @param seed 32 random bits
  */
 export function createAnonymousCallers(given: PricedPlan, max: number, seed: number): AnonymousCallers {

@@ -2,19 +2,19 @@ import { bucketFullAt, fullBucket, fullInUs, refill, putBack, take, tokensLeft, 
 import type { Quota } from './limits.ts';
 import type { LimitPlan } from './options.ts';
 
-/** What one subject (a key's owner, an address) has used of its plan. */
+/** Use of a plan by one subject (owner of a key, or address). */
 export type Budget = {
   bucket: Bucket;
-  /** UTC days since 1970 that `usedToday` counts. */
+  /** Day counted by `usedToday`, in UTC days since 1970. */
   day: number;
   usedToday: number;
   inFlight: number;
 };
 
-/** What is left of a budget when nobody holds it: when its bucket is full again, and the day's use. */
+/** Remainder of an evicted budget: when its bucket is full again, and the use of the day. */
 export type BudgetRemains = { readonly fullAtUs: number; readonly day: number; readonly usedToday: number };
 
-/** Why a budget refuses, and after how long it would not; `unavailable`: nobody can tell what is left of it. */
+/** Reason of a refusal, and seconds until it ends. `unavailable`: the shared store does not answer. */
 export type Shortage = {
   readonly reason: 'rate' | 'day' | 'concurrency' | 'unavailable';
   readonly retryAfterSeconds: number;
@@ -27,20 +27,20 @@ export function newBudget(nowUs: number): Budget {
   return { bucket: fullBucket(nowUs), day: dayOf(nowUs), usedToday: 0, inFlight: 0 };
 }
 
-/** Takes a place among the requests running at once. */
+/** Takes a slot among the requests running at once. */
 export function takePlace(budget: Budget, plan: LimitPlan): Shortage | undefined {
   if (plan.maxConcurrent !== null && budget.inFlight >= plan.maxConcurrent) {
-    // When one of the running requests ends is unknown; a second is soon and not at once.
+    // The end of a running request is unknown. One second is soon, but not at once.
     return { reason: 'concurrency', retryAfterSeconds: 1 };
   }
   budget.inFlight += 1;
   return undefined;
 }
 
-/** Takes tokens from the budget; a refusal takes nothing. */
+/** Takes tokens from the budget. A refusal takes nothing. */
 export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: number): Shortage | undefined {
   const day = dayOf(nowUs);
-  // A clock that went back stays in the day it had reached.
+  // If the clock went back, the day stays the latest one reached.
   if (day > budget.day) {
     budget.day = day;
     budget.usedToday = 0;
@@ -57,13 +57,13 @@ export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: nu
   return undefined;
 }
 
-/** Puts back tokens that were taken and not used. */
+/** Puts unused tokens back. */
 export function giveBack(budget: Budget, tokens: number): void {
   budget.bucket = putBack(budget.bucket, tokens);
   budget.usedToday = Math.max(0, budget.usedToday - tokens);
 }
 
-/** Null for a plan without a rate limit. */
+/** Returns null for a plan without a rate limit. */
 export function quotaOf(bucket: Bucket, plan: LimitPlan): Quota | null {
   if (plan.requestsPerSecond === 0) return null;
   return {
@@ -75,7 +75,7 @@ export function quotaOf(bucket: Bucket, plan: LimitPlan): Quota | null {
   };
 }
 
-/** True when a new budget would be the same. */
+/** Returns true when a new budget would be equal. */
 export function isUnused(budget: Budget, plan: LimitPlan, nowUs: number): boolean {
   const countsDay = plan.requestsPerDay !== null && budget.day >= dayOf(nowUs) && budget.usedToday > 0;
   const countsRate = plan.requestsPerSecond > 0 && refill(budget.bucket, plan, nowUs).deficit > 0;
@@ -87,7 +87,7 @@ export function remainsOf(budget: Budget, plan: LimitPlan): BudgetRemains {
   return { fullAtUs, day: budget.day, usedToday: budget.usedToday };
 }
 
-/** A budget that goes on where the remains ended; never richer than the one they are of. */
+/** Restores a budget from its remainder, never richer than the evicted budget. */
 export function budgetFrom(remains: BudgetRemains, plan: LimitPlan, nowUs: number): Budget {
   const budget = newBudget(nowUs);
   if (plan.requestsPerSecond > 0) budget.bucket = bucketFullAt(remains.fullAtUs, plan, nowUs);
@@ -102,7 +102,7 @@ export function dayOf(nowUs: number): number {
   return Math.floor(nowUs / dayUs);
 }
 
-/** Of a wait; at least 1. */
+/** Rounds a wait up to whole seconds, at least 1. */
 export function wholeSeconds(waitUs: number): number {
   return Math.max(1, Math.ceil(waitUs / secondUs));
 }

@@ -3,11 +3,11 @@ import { giveBack, quotaOf, spend, takePlace, type Budget, type Shortage } from 
 import type { Quota } from './limits.ts';
 import type { LimitPlan } from './options.ts';
 
-/** Where tokens come from: this process, or a store that all pods share. */
+/** Source of tokens: this process, or a store shared by all pods. */
 export type Budgets = {
   /**
-   * Takes a place among a subject's requests running at once; undefined when there was one. It must be freed. Settles at once unless the store must be
-   * asked.
+   * Takes a slot among a subject's requests running at once. Returns undefined when a slot was free; the caller must free it. Settles at once unless
+   * the store must be asked.
    */
   takePlace(
     subject: string,
@@ -17,8 +17,8 @@ export type Budgets = {
   ): Shortage | undefined | Promise<Shortage | undefined>;
   freePlace(subject: string, budget: Budget, plan: LimitPlan): void;
   /**
-   * Takes tokens for a subject (a key's owner, an address); undefined when they were there. A refusal takes nothing. Settles at once unless the store
-   * must be asked.
+   * Takes tokens for a subject (owner of a key, or address). Returns undefined when the tokens were available. A refusal takes nothing. Settles at
+   * once unless the store must be asked.
    */
   take(
     subject: string,
@@ -27,11 +27,11 @@ export type Budgets = {
     nowUs: number,
     tokens: number,
   ): Shortage | undefined | Promise<Shortage | undefined>;
-  /** Why it is certain, without asking, that the tokens are not there for a request of this moment; takes nothing. */
+  /** Returns a shortage only if it is certain without asking the store that tokens are missing now. Takes nothing. */
   shortage(budget: Budget, plan: LimitPlan, nowUs: number, tokens: number): Shortage | undefined;
-  /** Puts back tokens that were taken and not used. */
+  /** Puts unused tokens back. */
   giveBack(budget: Budget, tokens: number): void;
-  /** Where the subject's bucket stands; null for a plan without a rate limit. */
+  /** Returns the state of the subject's bucket; null for a plan without a rate limit. */
   quota(budget: Budget, plan: LimitPlan, nowUs: number): Quota | null;
 };
 

@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts';
 import type { FoundKey } from './keyring.ts';
 import type { Grants, LimitPlan } from './options.ts';
 
-/** A plan with what a decision needs of it at hand. */
+/** Plan with the values derived from it that a decision needs. */
 export type PricedPlan = {
   readonly name: string;
   readonly plan: LimitPlan;
@@ -12,30 +12,30 @@ export type PricedPlan = {
   costOf(operation: string): number;
 };
 
-/** Whose budget a request is charged to, at what prices, by which key. */
+/** Subject of a request: the budget that pays, its prices, and the key. */
 export type Subject = {
   readonly name: string;
   readonly budget: Budget;
   readonly priced: PricedPlan;
   readonly key: FoundKey | undefined;
-  /** The IPv6 /48 of a caller without a key: its budget counts too. */
+  /** IPv6 /48 of a caller without a key. The budget of the /48 is charged too. */
   readonly site?: Subject;
 };
 
-/** Subjects of keys that were found good, by the key as sent. */
+/** Cache of the subjects of valid keys, by the key as sent. */
 export type Callers = {
   get(key: string): Subject | undefined;
   set(key: string, subject: Subject): void;
   readonly clear: () => void;
 };
 
-/** 20 MB at most: the keys in use at one pod. */
+/** Most keys in use at one pod: 20 MB. */
 const callersMax = 20_000;
 
 /**
- * Spares a key that is asked about again its hash. It holds keys as sent: in memory only, bounded, and dropped when keys or plans change. Whoever does
- * not know a key does not find it: a look compares the whole text, and a first look goes by the constant-time compare of hashes. Two halves, of
- * which the older is dropped when the younger is full: the bound costs no order of use.
+ * Caches valid keys as sent, so that a repeated key needs no hash. The cache is in memory only, bounded, and cleared when keys or plans change. A
+ * caller cannot find a key by timing. A cache hit compares the whole text, and a miss falls back to the constant-time compare of hashes. When the
+ * younger half of the cache is full, the older half is dropped. No order of use is needed.
  */
 export function createCallers(): Callers {
   let young = new Map<string, Subject>();

@@ -1,13 +1,13 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The caller's IP address. Each proxy appends the address it was called from to `X-Forwarded-For`; with n trusted proxies in front, the n-th entry from
- * the right was written by the outermost of them, and everything left of it is the caller's own claim. With fewer entries the leftmost is taken; an
- * entry that is no IP address makes the next one to its right the caller, at last the socket's own.
+ * Returns the caller's IP address. Each proxy appends the address of its client to `X-Forwarded-For`. With n trusted proxies, the outermost proxy
+ * wrote the n-th entry from the right. Entries left of it are the caller's own claim. With fewer entries the leftmost counts. If an entry is no IP
+ * address, the next entry to its right counts, and at last the socket's address.
  *
  * @param forwardedFor the header's value, several header lines joined by commas
  * @param trustedProxies 0..16
- * @returns an IPv4 or IPv6 address without port, brackets or zone; the socket's text as it is when that is no address
+ * @returns an IPv4 or IPv6 address without port, brackets or zone; the socket's text unchanged when that is no address
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   let caller = plainAddress(socketAddress) ?? socketAddress;
@@ -24,8 +24,8 @@ export function clientAddress(socketAddress: string, forwardedFor: string | unde
 }
 
 /**
- * Whom a limit without a key counts: an IPv4 address, or the /64 an IPv6 address is in, since one subscriber owns a whole /64. IPv4 mapped into
- * IPv6 is IPv4. Text that is no address counts as it is.
+ * Returns the subject of a limit without a key: an IPv4 address, or the /64 of an IPv6 address. One subscriber owns a whole /64. IPv4 mapped into
+ * IPv6 counts as IPv4. Text that is no address counts unchanged.
  */
 export function addressSubject(address: string): string {
   if (!isIPv6(address)) return address;
@@ -41,14 +41,14 @@ export function addressSubject(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The IPv6 /48 that a /64 of `addressSubject` is in; undefined for any other subject. */
+/** Returns the IPv6 /48 that contains a /64 of `addressSubject`; undefined for any other subject. */
 export function siteOf(subject: string): string | undefined {
   return subject.endsWith('::/64') ? `${subject.split(':', 3).join(':')}::/48` : undefined;
 }
 
-/** Strips what proxies put around an address: blanks, quotes, brackets, port, zone. */
+/** Strips decoration that proxies put around an address: blanks, quotes, brackets, port, zone. */
 function plainAddress(text: string): string | undefined {
-  // The longest spelling of an address with zone, brackets and port is below 100 characters.
+  // The longest form of an address with zone, brackets and port is below 100 characters.
   if (text.length > 128) return undefined;
   const bare = text.trim().replace(/^"(.*)"$/, '$1');
   if (isIP(bare) !== 0) return withoutZone(bare);
@@ -63,7 +63,7 @@ function withoutZone(address: string): string {
   return zone === -1 ? address : address.slice(0, zone);
 }
 
-/** The eight 16-bit groups of a valid IPv6 address. */
+/** Returns the eight 16-bit groups of a valid IPv6 address. */
 function ipv6Groups(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(withoutZone(address));
   const text = dotted

@@ -5,19 +5,19 @@ import { idLength } from './keys.ts';
 /** Keys by id. */
 export type KeyTable = {
   readonly size: number;
-  /** Place of a key; -1 when it is not there. */
+  /** Returns the index of a key; -1 when the table does not have it. */
   indexOf(id: string): number;
   idAt(index: number): string;
-  /** A view of 32 bytes. */
+  /** Returns a view of 32 bytes. */
   sha256At(index: number): Buffer;
   termsAt(index: number): KeyTerms;
-  /** Places of the first keys of each plan, at most 20. */
+  /** Indexes of the first keys of each plan, at most 20. */
   readonly plans: ReadonlyMap<string, readonly number[]>;
 };
 
 /**
- * A table as it crosses the border of a thread: about 70 bytes a key in a few buffers, which change hands without a copy. A million keys as objects would
- * be half a gigabyte, and work for the garbage collector.
+ * Table in the form that is transferred between threads: about 70 bytes a key in a few buffers. The buffers move without a copy. A million keys as
+ * objects would take half a gigabyte and burden the garbage collector.
  */
 export type PackedKeys = {
   readonly size: number;
@@ -25,45 +25,45 @@ export type PackedKeys = {
   readonly ids: Uint8Array<ArrayBuffer>;
   /** 32 bytes a key. */
   readonly hashes: Uint8Array<ArrayBuffer>;
-  /** Open addressing, at most half full; 0 is free, else index + 1. */
+  /** Hash table with open addressing, at most half full. 0 is free, any other value is index + 1. */
   readonly slots: Int32Array<ArrayBuffer>;
-  /** Which of the texts are each key's terms. */
+  /** Index of each key's terms among the texts. */
   readonly termsOf: Uint32Array<ArrayBuffer>;
-  /** JSON of rows without id and hash, one after the other, and where each ends. */
+  /** JSON of rows without id and hash, concatenated; `termEnds` has the end of each. */
   readonly termTexts: Uint8Array<ArrayBuffer>;
   readonly termEnds: Uint32Array<ArrayBuffer>;
   readonly plans: ReadonlyMap<string, readonly number[]>;
 };
 
-/** Terms of a table that is being built: their place among its texts, and the plan they name. */
+/** Terms in a table under construction: their index among the texts, and the plan they name. */
 export type BuiltTerms = { readonly place: number; readonly plan: string };
 
 export type KeyTableBuilder = {
-  /** Keeps a row's text without id and hash, which was found good. */
+  /** Adds the text of a valid row, without id and hash. */
   addTerms(text: string, plan: string): BuiltTerms;
   /**
-   * Adds a key read from a file: `id` 12 base-62 digits, `sha256` 64 hex digits, each at its place in `bytes` and checked before. A key that is there
-   * already, with the same hash and from an earlier part, is left as it is. False when it cannot be: the id is taken.
+   * Adds a key read from a file. `id` (12 base-62 digits) and `sha256` (64 hex digits) are at the given offsets of `bytes` and checked before. If an
+   * earlier part has the key with the same hash, nothing changes. Returns false when another key has the id.
    */
   add(bytes: Buffer, idAt: number, sha256At: number, terms: BuiltTerms): boolean;
-  /** What follows is of another part: shards that change hands may hold a key twice for a while. */
+  /** Starts the next part. While shards exchange keys, two parts may have the same key. */
   nextPart(): void;
   build(): PackedKeys;
 };
 
 export const hashBytes = 32;
 
-/** Enough for most keyrings at once; doubled when full. */
+/** Initial capacity: enough for most keyrings; doubled when full. */
 const firstCapacity = 1024;
 const firstTermBytes = 1024;
 
-/** Value of a hex digit by its code; 255 for what is none. */
+/** Value of a hex digit by its code; 255 for any other character. */
 export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 255 : value;
 });
 
-/** @param keysAtLeast so many fit without growing, which holds up requests for as long as it takes */
+/** @param keysAtLeast capacity that needs no growth; growth blocks requests while it runs */
 export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuilder {
   let capacity = Math.max(firstCapacity, keysAtLeast);
   let ids = new Uint8Array(capacity * idLength);
@@ -122,15 +122,15 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
   };
 }
 
-/** The buffers of a table, to be handed over. */
+/** Returns the buffers of a table, for transfer to another thread. */
 export function buffersOf({ ids, hashes, slots, termsOf, termTexts, termEnds }: PackedKeys): ArrayBuffer[] {
   return [ids, hashes, slots, termsOf, termTexts, termEnds].map(({ buffer }) => buffer);
 }
 
-/** Terms that were read last: the callers of a busy minute. */
+/** Most cached terms: the callers of a busy minute. */
 const termsKept = 16_384;
 
-/** Finds keys where they are packed; terms are read when they are first asked for, since most keys do not ask. */
+/** Opens a packed table. Terms are parsed on first use, because most keys are not used. */
 export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed }: PackedKeys): KeyTable {
   const [ids, hashes, texts] = [bufferOver(packed.ids), bufferOver(packed.hashes), bufferOver(packed.termTexts)];
   const terms = new Map<number, KeyTerms>();
@@ -160,7 +160,7 @@ export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed 
   };
 }
 
-/** The slot that holds the id found in `bytes`, or the free one where it belongs. */
+/** Returns the slot with the id in `bytes`, or the free slot where it belongs. */
 function slotOf(slots: Int32Array, ids: Uint8Array, bytes: Uint8Array, at: number): number {
   const mask = slots.length - 1;
   let slot = hashOf(bytes, at) & mask;
@@ -181,10 +181,10 @@ function longer<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(va
   return grown;
 }
 
-/** The id that is looked for: nothing is allocated for a look. */
+/** Buffer for the id of a lookup, so that a lookup allocates nothing. */
 const wanted = new Uint8Array(idLength);
 
-/** Keys of a plan that are named when the plan does not exist, and plans of which there are such: many more than a manifest has. */
+/** Most example keys of a plan that does not exist, and most such plans. A manifest has far fewer. */
 const examplesMax = 20;
 const plansMax = 1024;
 
@@ -204,7 +204,7 @@ function isSame(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): boolean
   return true;
 }
 
-/** FNV-1a. Ids in the table are made by us, so nobody can choose ones that share a slot. */
+/** FNV-1a without a seed. The service generates the ids, so an attacker cannot choose ids that share a slot. */
 function hashOf(bytes: Uint8Array, at: number): number {
   let hash = 0x811c9dc5;
   for (let index = at; index < at + idLength; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);

@@ -1,38 +1,37 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** What a key may do. Keys with equal terms may share one object. */
+/** Permissions of a key. Keys with equal terms may share one object. */
 export type KeyTerms = {
-  /** Name of the plan. */
   readonly plan: string;
   /** Keys of one owner share one budget; a key without owner has its own. */
   readonly owner?: string;
   /** Networks the key is issued for; every network when absent. */
   readonly networks?: readonly string[];
-  /** Unix milliseconds from which the key is unknown; never when absent. */
+  /** Unix milliseconds from which the key is unknown; the key never expires when absent. */
   readonly notAfterMs?: number;
   /** Operations the key may call; all when absent. */
   readonly allowedMethods?: ReadonlySet<string>;
   /** Addresses the key may be used from; all when absent. */
   readonly allowedSources?: BlockList;
-  /** In place of the plan's; whole numbers. */
+  /** Values that replace the plan's; whole numbers. */
   readonly overrides?: { readonly requestsPerSecond?: number; readonly burst?: number };
 };
 
-/** Longest name of a plan, owner, network or operation. */
+/** Most characters of the name of a plan, owner, network or operation. */
 const nameLengthMax = 253;
 
-/** As many as a TonApiKey may name (operator reference 2.4). */
+/** Most operations of a key; a TonApiKey has the same bound. */
 const methodsMax = 128;
 const sourcesMax = 32;
 
-/** More than any plan: numbers above lose their exactness in a bucket. */
+/** Highest rate of a key, above any plan. Larger numbers lose exactness in a bucket. */
 const rateMax = 1_000_000;
 
 const overrideFields: ReadonlySet<string> = new Set(['requestsPerSecond', 'burst']);
 
 /**
- * The terms in a row of the keyring file. Problems name the field and what was expected, not the value: a key pasted into the wrong field must not
- * reach a log. The result counts only when no problem was added.
+ * Reads the terms in a row of the keyring file. Problems name the field and the expected form, not the value. A key pasted into the wrong field must
+ * not reach a log. The result counts only when no problem was added.
  */
 export function readTerms(row: Readonly<Record<string, unknown>>, path: string, problems: string[]): KeyTerms {
   const { plan, owner, networks, notAfter, allowedMethods, allowedSources, overrides } = row;
@@ -63,13 +62,13 @@ export function readTerms(row: Readonly<Record<string, unknown>>, path: string, 
   };
 }
 
-/** Whether an address, IPv4 or IPv6, IPv4 mapped into IPv6 included, is in one of the ranges. Text that is no address is in none. */
+/** Reports whether an IPv4 or IPv6 address is in one of the ranges. IPv4 mapped into IPv6 counts as IPv4. Text that is no address is in no range. */
 export function inSources(sources: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && sources.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Null when one of them is no range. */
+/** Returns null when an element is no range. */
 function readSources(value: unknown): BlockList | null {
   if (!isTexts(value) || value.length > sourcesMax) return null;
   const list = new BlockList();

@@ -6,26 +6,26 @@ import { LimitsError } from './errors.ts';
 import type { PackedKeys } from './key-table.ts';
 import { createKeyringReader, type KeyringReader } from './keyring-reader.ts';
 
-/** Keys of all files of a keyring; `sha256` is that of what they hold, in hex. */
+/** Keys of all files of a keyring. `sha256` is the hash of their contents, in hex. */
 export type ReadKeyring = { readonly keys: PackedKeys; readonly sha256: string };
 
-/** A million rows fit; more is not a keyring. */
+/** Most bytes of a keyring; a million rows fit. */
 const bytesMax = 256 * 1024 * 1024;
 
-/** Secrets hold about 8,000 keys each (operator reference 5.2): those of a million keys, and their doubles while shards change hands. */
+/** Most files: Secrets with about 8,000 keys each for a million keys, twice. While shards exchange keys, two Secrets may have the same keys. */
 const filesMax = 512;
 
-/** Read at once. */
+/** Bytes of one read. */
 const chunkBytes = 128 * 1024;
 
-/** A Secret holds 1 MiB at most; what is packed in it, a few times that. Unpacked whole. */
+/** Most bytes of an unpacked file. A Secret has at most 1 MiB, a few times that unpacked. The file is unpacked in one piece. */
 const unpackedBytesMax = 32 * 1024 * 1024;
 
 type KeyringFile = { readonly path: string; readonly bytes: number; readonly stamp: string };
 
 /**
- * The files of a keyring: the file itself, or those in the folder and in its folders, in order of their names. Names that start with a dot are
- * passed over: in a mounted Secret they are the versions that the others point to.
+ * Returns the files of a keyring, sorted by name: the file itself, or the files of the folder and its subfolders. Names that start with a dot are
+ * skipped. In a mounted Secret they are the versions that links point to.
  */
 function filesOf(path: string): KeyringFile[] {
   const paths: string[] = [];
@@ -58,19 +58,19 @@ function factsOf(path: string): { bytes: number; stamp: string } {
   return { bytes: Number(size), stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino}` };
 }
 
-/** Changes with every write to a file of the keyring, with every file put in the place of another, and with every one that comes or goes. */
+/** Returns a stamp that changes when a file of the keyring is written, replaced, added or removed. */
 export function stampOf(path: string): string {
   return filesOf(path)
     .map((file) => `${file.path} ${file.stamp}`)
     .join('\n');
 }
 
-/** Bytes to be read, about: those of a packed file count as what is in it. Throws what the file system throws. */
+/** Returns the approximate bytes to read; a packed file counts with its unpacked size. Throws errors of the file system. */
 export function bytesOf(path: string): number {
   return expectedBytes(filesOf(path));
 }
 
-/** Reads a keyring: 1.5 us a key. Throws LimitsError `keyring_invalid`. */
+/** Reads a keyring, 1.5 us a key. Throws LimitsError `keyring_invalid`. */
 export function readKeyring(path: string): ReadKeyring {
   try {
     const files = filesOf(path);
@@ -105,7 +105,7 @@ function feedUnpacked(reader: KeyringReader, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; at += chunkBytes) reader.feed(bytes.subarray(at, at + chunkBytes));
 }
 
-/** By what the file starts with, whatever its name. */
+/** Detects gzip by the first bytes, whatever the name. */
 function isPacked(path: string): boolean {
   const start = Buffer.alloc(2);
   const descriptor = openSync(path, 'r');
@@ -116,7 +116,9 @@ function isPacked(path: string): boolean {
   }
 }
 
-/** Hashes hardly pack: what is unpacked is at most three times as long; the table grows if it is not so. */
+/**
+ * Estimates the unpacked bytes. Hashes hardly compress, so unpacked data is at most three times as long. The table grows if the estimate is too low.
+ */
 function expectedBytes(files: readonly KeyringFile[]): number {
   return files.reduce((sum, { path, bytes }) => sum + (isPacked(path) ? 3 * bytes : bytes), 0);
 }

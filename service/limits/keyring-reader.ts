@@ -14,26 +14,26 @@ import { isRecord, readTerms } from './key-terms.ts';
 import { idLength, isDigit62 } from './keys.ts';
 import { createRowScanner, head } from './row-scanner.ts';
 
-/** Reads the files of a keyring one after the other, piece by piece: a million keys need no gigabyte and do not hold up requests. */
+/** Reads the files of a keyring one after the other, in pieces. A million keys need less than a gigabyte and do not block requests. */
 export type KeyringReader = {
   feed(bytes: Buffer): void;
-  /** What was fed since the last call is a whole file. Throws LimitsError `keyring_invalid` with the problems found, at most 20. */
+  /** Ends a file: the bytes fed since the last call are a whole file. Throws LimitsError `keyring_invalid` with the problems found, at most 20. */
   endFile(): void;
   end(): { readonly keys: PackedKeys; readonly sha256: string };
 };
 
-/** The first problems tell what is wrong; a million would not. */
+/** Most reported problems. The first ones show the cause. */
 const problemsMax = 20;
 
-/** Rows of most keyrings differ by id and hash only; terms of further texts are read one by one. */
+/** Most cached texts of terms. Rows of most keyrings differ by id and hash only; other texts are parsed one by one. */
 const knownTermsMax = 4096;
 
 const fieldNames: ReadonlySet<string> = new Set(keyringRowFields);
 
-/** The shortest row that can be has more bytes: so many rows at most are in a file. */
+/** Lower bound of the bytes of a row. It bounds the rows of a file. */
 const rowBytesMin = 100;
 
-/** @param bytesExpected of all files together, so that the table need not grow */
+/** @param bytesExpected bytes of all files together, so that the table need not grow */
 export function createKeyringReader(bytesExpected = 0): KeyringReader {
   const builder = createKeyTableBuilder(Math.ceil(bytesExpected / rowBytesMin));
   const problems: string[] = [];
@@ -75,14 +75,14 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
       const pair = Buffer.from(`${ofLength(id, idLength)}${ofLength(sha256, 2 * hashBytes)}`, 'latin1');
       add(pair, 0, idLength, path, () => terms.fromFields(fields, path));
     } catch {
-      // The parser's own message quotes the text, which may hold a key put there by mistake.
+      // The parser's message quotes the text, which may contain a key pasted by mistake.
       unreadable = true;
     }
   };
 
   let scanner = createRowScanner(readRow);
 
-  /** What is around the rows must be what is around the keys of a keyring. */
+  /** Checks the frame: the text around the rows must be that of a keyring. */
   const endFile = (): void => {
     const elements = unreadable ? undefined : elementsOf(scanner.end());
     if (elements === undefined) throw new LimitsError('keyring_invalid', ['keyring file: expected JSON']);
@@ -109,7 +109,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
   };
 }
 
-/** Reads terms, undefined when they are not good; rows of one text share theirs. */
+/** Parses terms; returns undefined when they are invalid. Rows with equal texts share their terms. */
 function createTermsReader(builder: KeyTableBuilder, problems: string[]) {
   const known = new Map<string, BuiltTerms>();
   let last: { readonly tail: Buffer; readonly terms: BuiltTerms } | undefined;
@@ -129,7 +129,7 @@ function createTermsReader(builder: KeyTableBuilder, problems: string[]) {
 
   return {
     fromFields,
-    /** Terms of a row whose fields but id and hash are at `from` up to `to`. */
+    /** Returns the terms of a row whose fields besides id and hash are at `from` up to `to`. */
     fromTail(bytes: Buffer, from: number, to: number, path: string): BuiltTerms | undefined {
       if (last?.tail.length === to - from && last.tail.compare(bytes, from, to) === 0) return last.terms;
       const text = `{${bytes.toString('utf8', from, to)}`;
@@ -149,12 +149,12 @@ function isAll(bytes: Buffer, from: number, length: number, is: (byte: number) =
 
 const isHexDigit = (byte: number): boolean => hexValues[byte] !== 255;
 
-/** Text of this length; of any other value what no key has. */
+/** Returns text of this length. Any other value becomes a text that no key has. */
 function ofLength(value: unknown, length: number): string {
   return typeof value === 'string' && value.length === length && /^[ -~]*$/.test(value) ? value : '-'.repeat(length);
 }
 
-/** The array of the frame; null when there is none, undefined when the frame is no JSON. */
+/** Returns the array of the frame; null when the frame has none, undefined when it is no JSON. */
 function elementsOf(frame: string | undefined): unknown[] | null | undefined {
   if (frame === undefined) return undefined;
   try {

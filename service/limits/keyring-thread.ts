@@ -4,12 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { LimitsError } from './errors.ts';
 import type { ReadKeyring } from './keyring-files.ts';
 
-/** What the thread found: the keys, or why there are none. */
+/** Result of the thread: the keys, or the problems that prevent them. */
 export type KeyringVerdict = { readonly read: ReadKeyring } | { readonly problems: readonly string[] };
 
 /**
- * Reads a keyring in a thread of its own, which hands its buffers over. Rejects with LimitsError `keyring_invalid`, or with what ended the thread;
- * `signal` ends it.
+ * Reads a keyring in a thread of its own, which transfers its buffers. Rejects with LimitsError `keyring_invalid`, or with the error that ended the
+ * thread. `signal` ends the thread.
  */
 export async function readKeyringInThread(path: string, workerUrl: URL, signal: AbortSignal): Promise<ReadKeyring> {
   const worker = new Worker(workerUrl, { workerData: path });

@@ -5,7 +5,7 @@ import { buffersOf } from './key-table.ts';
 import { readKeyring } from './keyring-files.ts';
 import type { KeyringVerdict } from './keyring-thread.ts';
 
-// The thread that reads a large keyring and ends: a million keys take 2 s, in which requests go on.
+// Worker that reads a large keyring and ends. A million keys take 2 s, during which requests go on.
 
 function tell(verdict: KeyringVerdict, buffers: ArrayBuffer[] = []): void {
   parentPort?.postMessage(verdict, buffers);

@@ -9,7 +9,7 @@ import { createKeyringReader } from './keyring-reader.ts';
 import { readKeyringInThread } from './keyring-thread.ts';
 import { keyMatches, parseKey } from './keys.ts';
 
-/** A row given in code: what the keyring file says of a key. */
+/** Row given in code, with the fields of a row of the keyring file. */
 export type KeyRow = KeyTerms & {
   /** Public half, 12 base-62 digits. */
   readonly id: string;
@@ -22,19 +22,19 @@ export type FoundKey = { readonly id: string; readonly terms: KeyTerms };
 
 /** The keys in force. */
 export type Keyring = {
-  /** Undefined when the text is no key, its id or secret is unknown, or it has expired. */
+  /** Returns undefined when the text is no key, its id or secret is unknown, or the key has expired. */
   find(key: string, unixMs: number): FoundKey | undefined;
   has(id: string): boolean;
-  /** Ids with the plan they name, of keys whose plan is none of these; at most 20. */
+  /** Returns ids with their plan, of keys whose plan is not in `plans`; at most 20. */
   withOtherPlans(plans: ReadonlySet<string>): { readonly id: string; readonly plan: string }[];
   readonly size: number;
-  /** Another number when what was found before may no longer be in force. */
+  /** Changes whenever keys found before may have become invalid. */
   readonly version: number;
-  /** SHA-256 over what the files in force hold, in hex; null without a file. */
+  /** SHA-256 over the contents of the files in force, in hex; null without a file. */
   readonly sha256: string | null;
-  /** Plans that keys may name from now on. A file that was refused is looked at again. */
+  /** Sets the plans that keys may name. A refused file is read again. */
   setPlans(plans: ReadonlySet<string>): void;
-  /** Looks at the file now; resolves when what it holds is in force or was refused. */
+  /** Reads the file now. Resolves when its contents are in force or refused. */
   reload(): Promise<void>;
   close(): void;
 };
@@ -42,30 +42,30 @@ export type Keyring = {
 export type KeyringOptions = {
   /** A JSON file of `KeyringRow`s (`service/config/keyring-row.ts`), plain or gzip, or a folder of such files, as mounted from Secrets. */
   readonly file?: string | undefined;
-  /** Rows besides the file's, as for a key made at start. */
+  /** Rows besides the file's, for example a key made at start. */
   readonly rows?: readonly KeyRow[];
-  /** Plans that keys may name: a changed file that names another is refused. Any plan when absent. */
+  /** Plans that keys may name. A changed file that names another plan is refused. Any plan is allowed when absent. */
   readonly plans?: ReadonlySet<string>;
-  /** How often the file is looked at; never when absent. */
+  /** Milliseconds between checks of the file; the file is not followed when absent. */
   readonly pollMs?: number;
-  /** Module of the thread that reads a large keyring; another place when the service is bundled. */
+  /** Module of the thread that reads a large keyring. The URL differs when the service is bundled. */
   readonly workerUrl?: URL;
 };
 
 export type KeyringDependencies = { readonly logger: Logger; readonly register: Registry };
 
-/** A change is in force within two of these: the time to see it and the time to read a million keys. */
+/** Milliseconds between checks. A change is in force within two of them: one to detect it, one to read a million keys. */
 export const keyringPollMs = 500;
 
-/** What is read again without a thread: 2,000 keys or 4 ms, while a thread takes 50 ms to start. */
+/** Largest file read again without a thread: 2,000 keys, 4 ms. Starting a thread takes 50 ms. */
 const inlineBytesMax = 256 * 1024;
 
-/** The first problems tell what is wrong; a million would not. */
+/** Most reported problems. The first ones show the cause. */
 const problemsMax = 20;
 
 /**
- * Loads the keyring and follows its file: a changed file is in force within 2 s, a bad one is refused whole and the keys before it stay.
- * Throws LimitsError `keyring_invalid` with every problem found (at most 20) when the file is bad at start.
+ * Loads the keyring and follows its file. A changed file is in force within 2 s. A bad file is refused whole, and the previous keys stay. Throws
+ * LimitsError `keyring_invalid` with every problem found (at most 20) when the file is bad at start.
  */
 export function createKeyring(options: KeyringOptions, dependencies?: KeyringDependencies): Keyring {
   const { file } = options;
@@ -86,7 +86,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
     try {
       const stamp = stampOf(path);
       if (stamp === seen) return;
-      // Also when the content is refused: it is told once, and read again when it changes.
+      // A refused file is remembered too: it is logged once, and read again when it changes.
       seen = stamp;
       const isSmall = bytesOf(path) <= inlineBytesMax;
       const next = opened(isSmall ? readKeyring(path) : await readKeyringInThread(path, workerUrl, closing.signal));
@@ -102,7 +102,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
       if (closing.signal.aborted) return;
       const error = cause instanceof LimitsError ? cause : unreadable(cause);
       if (!(cause instanceof LimitsError)) {
-        // Told once, however long it stays away.
+        // A missing file is logged once, however long it stays missing.
         if (seen === missing) return;
         seen = missing;
       }
@@ -158,7 +158,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
   };
 }
 
-/** The keys of a keyring file's text. Throws LimitsError `keyring_invalid`. */
+/** Returns the keys in the text of a keyring file. Throws LimitsError `keyring_invalid`. */
 export function parseKeyring(text: string): KeyTable {
   const reader = createKeyringReader();
   reader.feed(Buffer.from(text));
@@ -166,13 +166,13 @@ export function parseKeyring(text: string): KeyTable {
   return openKeyTable(reader.end().keys);
 }
 
-/** Problems of keys that name plans which do not exist. */
+/** Returns the problems of keys that name plans that do not exist. */
 export function planProblems(keys: readonly { readonly id: string; readonly plan: string }[]): LimitsError {
   const problems = keys.map(({ id, plan }) => `key ${id}: expected a plan that exists, got ${JSON.stringify(plan)}`);
   return new LimitsError('limit_plan_unknown', problems);
 }
 
-/** Keys in force; `sha256` null where there is no file. */
+/** Keys in force. `sha256` is null without a file. */
 type Loaded = { readonly table: KeyTable; readonly sha256: string | null };
 
 const noKeys: Loaded = { table: tableOf([]), sha256: null };
@@ -181,7 +181,7 @@ function opened({ keys, sha256 }: ReadKeyring): Loaded {
   return { table: openKeyTable(keys), sha256 };
 }
 
-/** Stamp of a file that could not be read. */
+/** Stamp of an unreadable file. */
 const missing = 'missing';
 
 function stampAtStart(file: string): string {
@@ -192,7 +192,7 @@ function stampAtStart(file: string): string {
   }
 }
 
-/** A table of the few rows that are given in code. */
+/** Builds a table of the few rows given in code. */
 function tableOf(rows: readonly KeyRow[]): KeyTable {
   const places = new Map<string, number>();
   const plans = new Map<string, number[]>();

@@ -13,7 +13,7 @@ const keyLength = secretAt + secretLength;
 
 const digits62 = Uint8Array.from({ length: 128 }, (_, code) => Number(BASE62.includes(String.fromCharCode(code))));
 
-/** Whether a character, by its code, is one of an id or a secret. */
+/** Reports whether a character code is a base-62 digit. */
 export function isDigit62(code: number): boolean {
   return digits62[code] === 1;
 }
@@ -23,19 +23,19 @@ function isAllDigits62(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** The id inside a well-formed key; undefined for any other text. Costs next to nothing for text of the wrong length. */
+/** Returns the id inside a well-formed key; undefined for any other text. Text of the wrong length costs next to nothing. */
 export function parseKey(text: string): ParsedKey | undefined {
   if (text.length !== keyLength || !text.startsWith(prefix) || text[secretAt - 1] !== '_') return undefined;
   if (!isAllDigits62(text, prefix.length, secretAt - 1) || !isAllDigits62(text, secretAt, keyLength)) return undefined;
   return { id: text.slice(prefix.length, secretAt - 1) };
 }
 
-/** Whether `key` is the key stored as `sha256`; takes the same time wherever they differ. */
+/** Reports whether `key` is the key with hash `sha256`, in constant time. */
 export function keyMatches(key: string, sha256: Buffer): boolean {
-  // A digest as text takes a third of the time of one as a new Buffer.
+  // A digest as text takes a third of the time of a new Buffer.
   digest.write(hash('sha256', key, 'binary'), 'latin1');
   return timingSafeEqual(digest, sha256);
 }
 
-/** Written and read within one call. */
+/** Buffer that is written and read within one call. */
 const digest = Buffer.alloc(32);

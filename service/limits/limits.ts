@@ -22,23 +22,22 @@ import { createPlans, refuseUnknownPlans } from './plans.ts';
 import { createSubjectBudgets } from './subject-budgets.ts';
 import { createOwnUsage, type Usage, type UsageCounter } from './usage.ts';
 
-/** Who asks. */
+/** Caller of a request, as far as limits need it. */
 export type LimitCaller = {
-  /** The API key as sent, whatever it is; undefined when none was sent. */
+  /** API key as sent, even if malformed; undefined when none was sent. */
   readonly key: string | undefined;
   /** The caller's IP address as text, from `clientAddress`. */
   readonly clientAddress: string;
 };
 
-/** What is asked: may this caller run this operation now? */
+/** Request for a decision: may this caller run this operation now? */
 export type LimitRequest = LimitCaller & {
   /** Operation name as in a plan's `methodCosts`, e.g. `getAddressInformation`. */
   readonly operation: string;
 };
 
-/** Where the caller's bucket stands after the decision; null for a plan without a rate limit. */
+/** State of the caller's bucket after the decision; null for a plan without a rate limit. */
 export type Quota = {
-  /** Name of the plan. */
   readonly policy: string;
   /** Tokens of a full bucket (the plan's burst). */
   readonly limit: number;
@@ -50,7 +49,10 @@ export type Quota = {
   readonly windowSeconds: number;
 };
 
-/** The request may run. `release` must be called once it ended (it frees a place under `maxConcurrent`); more calls do nothing. */
+/**
+ * Decision that admits the request. The caller must call `release` when the request ends; it frees a slot of `maxConcurrent`. Further calls do
+ * nothing.
+ */
 export type Allowed = {
   readonly allowed: true;
   readonly plan: string;
@@ -61,10 +63,13 @@ export type Allowed = {
 };
 
 /**
- * Why not: `unknown_key` (401 `API key does not exist`: malformed, unknown, wrong secret, expired or revoked), `key_required` (401: no key, and the
- * service has no anonymous plan), `network_not_allowed` (403 `Network not allowed`), `source_not_allowed` and `operation_not_allowed` (403: the key is
- * for other addresses or operations), `rate_limited` (429 `Ratelimit exceeded`), `limits_unavailable` (503: the shared limits are away and the
- * manifest says to refuse then).
+ * Reason of a refusal.
+ * - `unknown_key` (401 `API key does not exist`): malformed, unknown, wrong secret, expired or revoked.
+ * - `key_required` (401): no key, and the service has no anonymous plan.
+ * - `network_not_allowed` (403 `Network not allowed`).
+ * - `source_not_allowed` and `operation_not_allowed` (403): the key is for other addresses or operations.
+ * - `rate_limited` (429 `Ratelimit exceeded`).
+ * - `limits_unavailable` (503): the shared limits are unavailable, and the manifest says to refuse in that case.
  */
 export type RefusalCode =
   | 'unknown_key'
@@ -75,48 +80,51 @@ export type RefusalCode =
   | 'rate_limited'
   | 'limits_unavailable';
 
-/** The request must not run. Holds nothing of the key. */
+/** Decision that refuses the request. Contains nothing of the key. */
 export type Refused = {
   readonly allowed: false;
   readonly code: RefusalCode;
   /** Null when no plan applies (401). */
   readonly plan: string | null;
-  /** Where no plan applies, that of the address without a key. */
+  /** State of the bucket. If no plan applies, the bucket is that of the address without a key. */
   readonly quota: Quota | null;
-  /** Whole seconds, at least 1, after which the same request may be allowed; null where waiting does not help. For `Retry-After`. */
+  /** Whole seconds, at least 1, until the same request may be allowed; null when waiting does not help. For `Retry-After`. */
   readonly retryAfterSeconds: number | null;
-  /** How to get a key, for a caller without one (`LimitsOptions.keyHint`). */
+  /** Text that explains how to get a key, for a caller without a key (`LimitsOptions.keyHint`). */
   readonly keyHint?: string;
 };
 
 export type Decision = Allowed | Refused;
 
 /**
- * A caller let in before it is known which operations it wants: holds one place, and one token in advance where the plan has a rate, so that a refusal
- * comes before the body is read and the first operation costs no second question.
+ * Caller admitted before its operations are known. Takes one slot, and one token in advance if the plan has a rate. A refusal therefore comes before
+ * the body is read, and the first operation needs no second query to the store.
  */
 export type Entered = Omit<Allowed, 'release'> & {
-  /** Takes what the operation costs; the token taken in advance counts towards the first. The place stays that of the entry. */
+  /** Takes the cost of the operation. The token taken in advance counts towards the first operation. The slot stays that of the entry. */
   charge(operation: string): Promise<Decision>;
-  /** Frees the place and gives back a token that was not used; more calls do nothing. */
+  /** Frees the slot and puts back an unused token. Further calls do nothing. */
   release(): void;
 };
 
-/** Decides before any work is done. Asynchronous because shared limits may ask another process; in process it settles at once. */
+/** Decides before any work is done. The result is asynchronous because shared limits may ask Redis; limits in process settle at once. */
 export type Limits = {
-  /** One step: for requests whose operation is known. */
+  /** Decides in one step, for requests whose operation is known. */
   decide(request: LimitRequest): Promise<Decision>;
-  /** A refusal for want of tokens that needs no question to anybody, counted as one; undefined, and then nothing was counted, where `decide` must be asked. */
+  /**
+   * Returns a refusal for lack of tokens that is certain without asking the store, and counts it. Returns undefined, and counts nothing, if `decide`
+   * must be called.
+   */
   readonly refusal: (request: LimitRequest) => Refused | undefined;
-  /** Two steps: for requests that name their operations in the body. */
+  /** Admits in two steps, for requests that name their operations in the body. */
   enter(caller: LimitCaller): Promise<Entered | Refused>;
-  /** What the caller's key did today; refused as any request with it would be, and takes a token. */
+  /** Returns today's use of the caller's key. Takes a token, and refuses like any request with the key. */
   usage(caller: LimitCaller): Promise<(Allowed & { readonly keyId: string; readonly usage: Usage }) | Refused>;
-  /** Where the caller stands, for answers to requests that cost nothing; null where nothing limits it. Takes nothing and counts nothing. */
+  /** Returns the caller's quota for answers to free requests; null when no limit applies. Takes and counts nothing. */
   standing(caller: LimitCaller): Quota | null;
   /**
-   * Puts other plans in force; what was used of budgets stays used.
-   * @throws LimitsError `limit_plan_unknown` as `createLimits`, and then nothing has changed
+   * Replaces the plans. Use counted so far carries over.
+   * @throws LimitsError `limit_plan_unknown` like `createLimits`; nothing changes then
    */
   setPlans(plans: PlanOptions): void;
   setOnRedisFailure(rule: OnRedisFailure): void;
@@ -125,16 +133,16 @@ export type Limits = {
 
 export type LimitsDependencies = {
   readonly keyring: Keyring;
-  /** Unix milliseconds, fractions allowed; steps back are borne: `() => performance.timeOrigin + performance.now()`. */
+  /** Unix milliseconds, fractions allowed. The clock may step back: `() => performance.timeOrigin + performance.now()`. */
   readonly now: () => number;
   readonly register: Registry;
   /** A whole number below 2^32; default `crypto.randomInt`. */
   readonly seed?: number;
-  /** What all pods share; default: this process has limits of its own. */
+  /** State shared by all pods. By default this process has limits of its own. */
   readonly shared?: SharedParts;
 };
 
-/** The parts of limits that a store shared by all pods gives. */
+/** Parts of limits that are provided by a store shared by all pods. */
 export type SharedParts = {
   readonly budgets: Budgets;
   readonly usage: UsageCounter;
@@ -143,7 +151,7 @@ export type SharedParts = {
   close(): Promise<void>;
 };
 
-/** What the usage of a key is charged as, and known by in `allowedMethods`. */
+/** Operation name of a usage request, for its price and for `allowedMethods`. */
 export const usageOperation = 'usage';
 
 /** Throws LimitsError `limit_plan_unknown` when the anonymous plan or a key names a plan that does not exist. */
@@ -170,11 +178,11 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const quotaOfSubject = (subject: Subject, nowMs: number): Quota | null =>
     budgets.quota(subject, Math.floor(nowMs * 1000));
 
-  /** The subject of a caller without a key; undefined where a key is needed. */
+  /** Returns the subject of a caller without a key; undefined if a key is required. */
   const addressOf = (address: string, nowMs: number): Subject | undefined =>
     anonymous?.subject(address, Math.floor(nowMs * 1000));
 
-  /** The subject of a key that is in force. */
+  /** Returns the subject of a key in force. */
   const keyOf = (sent: string, nowMs: number): Subject | undefined => {
     if (keyringVersion !== keyring.version) {
       keyringVersion = keyring.version;
@@ -215,7 +223,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return undefined;
   };
 
-  /** Whose budget counts, or why the caller gets none. */
+  /** Returns the subject whose budget counts, or a refusal. */
   const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
     const { key: sent, clientAddress } = caller;
     if (sent === undefined) return addressOf(clientAddress, nowMs) ?? refuseUnknown('key_required', caller, nowMs);
@@ -243,7 +251,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     };
   };
 
-  /** `operation` null: admitted before it is known. `release` is that of a place already counted. */
+  /** Turns a shortage into a decision. `operation` null: admitted before it is known. `release` frees a slot already counted. */
   const answer = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
     if (shortage !== undefined) return refuse(subject, shortage);
     const { priced, key } = subject;
@@ -274,7 +282,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return { ...decision, release };
   };
 
-  /** Takes tokens for a request that has its place; `operation` null: one token in advance. */
+  /** Takes tokens for a request that has its slot. `operation` null: one token in advance. */
   const takeTokens = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
     const taken = take(subject, nowMs, operation === null ? 1 : subject.priced.costOf(operation));
     if (!(taken instanceof Promise)) return settle(subject, taken, operation);
@@ -287,7 +295,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     );
   };
 
-  /** Takes a place, then tokens. */
+  /** Takes a slot, then tokens. */
   const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
     const full = budgets.takePlace(subject, Math.floor(nowMs * 1000));
     if (full === undefined) return takeTokens(subject, nowMs, operation);
@@ -384,7 +392,7 @@ function mayCall({ key }: Subject, operation: string): boolean {
   return key?.terms.allowedMethods?.has(operation) ?? true;
 }
 
-/** Callers without a key can be as many as they like: all of them have one share. */
+/** Returns the terms of get-methods. All callers without a key share one payer, because their number has no bound. */
 function methodTermsOf({ name, key, priced }: Subject): MethodTerms {
   return { payer: key === undefined ? 'anonymous' : name, ...priced.plan.getMethods };
 }

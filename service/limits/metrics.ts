@@ -3,16 +3,16 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RefusalCode } from './limits.ts';
 import type { Shortage } from './budget.ts';
 
-/** Result of one decision; `rate_limited` is told apart by what ran short. */
+/** Result of one decision. `rate_limited` is divided by the limit that ran short. */
 export type DecisionResult =
   | 'allowed'
   | Exclude<RefusalCode, 'rate_limited' | 'limits_unavailable'>
   | Shortage['reason'];
 
-/** Counts of one plan: added to as plain numbers, since a look for labels costs more than the decision itself. */
+/** Counts of one plan as plain numbers. A lookup of metric labels costs more than the decision itself. */
 export type PlanCounts = Partial<Record<DecisionResult, number>>;
 
-/** By plan, never by key or address: their number has no bound. */
+/** Counts by plan, never by key or address: the number of those labels would have no bound. */
 export function createLimitsMetrics(
   register: Registry,
   sizes: { readonly keys: () => number; readonly addresses: () => number },
@@ -41,7 +41,7 @@ export function createLimitsMetrics(
     if (counts === undefined) byPlan.set(name, (counts = {}));
     return counts;
   };
-  /** Null: of decisions where no plan applies. */
+  /** Counts under null are decisions where no plan applies. */
   return { countsOf };
 }
 
@@ -62,10 +62,10 @@ function sizeGauge(name: string, help: string, read: () => number): Gauge {
 
 export type RedisMetrics = ReturnType<typeof createRedisMetrics>;
 
-/** A Redis beside the pods answers within 1 ms; from 100 ms on it counts as away. */
+/** Buckets of a Redis query, in seconds. Redis in the same cluster answers within 1 ms; from 100 ms on it counts as unavailable. */
 const redisBuckets = [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 
-/** What the shared limits do with their Redis. */
+/** Metrics of the shared limits and their Redis. */
 export function createRedisMetrics(register: Registry) {
   const registers = [register];
   let leaseHits = 0;

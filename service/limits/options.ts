@@ -1,4 +1,4 @@
-/** A plan as limits read it: what a caller may do in a time. Numbers are whole. */
+/** Plan as limits read it. Numbers are whole. */
 export type LimitPlan = {
   readonly name: string;
   /** Tokens a second; 0 means no rate limit. */
@@ -9,51 +9,51 @@ export type LimitPlan = {
   readonly requestsPerDay: number | null;
   /** Requests running at once; null means no limit. */
   readonly maxConcurrent: number | null;
-  /** Tokens an operation takes; 1 for those not named, 0 is free. */
+  /** Tokens of an operation; 1 for operations not named, 0 is free. */
   readonly methodCosts: Readonly<Record<string, number>>;
-  /** Bounds of get-methods: gas, and milliseconds of one run. Unset, those of the service. */
+  /** Bounds of get-methods: gas, and milliseconds of one run. The service's defaults apply when unset. */
   readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
 } & Partial<Grants>;
 
-/** Bounds of get-methods, and who pays for the thread time of all that the virtual machine runs. */
+/** Bounds of get-methods, and the payer of the thread time of the virtual machine. */
 export type MethodTerms = NonNullable<LimitPlan['getMethods']> & {
-  /** One for all callers without a key. */
+  /** Id of the payer. All callers without a key share one. */
   readonly payer: string;
 };
 
-/** What a plan opens besides a rate. */
+/** Permissions of a plan besides a rate. */
 export type Grants = {
-  /** May read what only archive lite servers have. */
+  /** True when the plan may read data that only archive lite servers have. */
   readonly archive: boolean;
-  /** Tiers of lite servers that may be asked for it. */
+  /** Tiers of lite servers that may serve the plan. */
   readonly liteServerTiers: readonly string[];
 };
 
-/** Of a plan that says nothing about it. */
+/** Permissions of a plan that does not name any. */
 const noGrants: Grants = { archive: false, liteServerTiers: ['shared'] };
 
 export function grantsOf({ archive, liteServerTiers }: LimitPlan): Grants {
   return { archive: archive ?? noGrants.archive, liteServerTiers: liteServerTiers ?? noGrants.liteServerTiers };
 }
 
-/** What can change while limits are in force. */
+/** Options that can change while limits are in force. */
 export type PlanOptions = {
   readonly plans: readonly LimitPlan[];
-  /** Plan of callers without a key, counted by address; null: a key is needed. */
+  /** Plan of callers without a key, counted by address; null: a key is required. */
   readonly anonymousPlan: string | null;
 };
 
-/** What holds while Redis is away: each pod its share of a plan, no limit, or no request. */
+/** Rule while Redis is unavailable. `Local`: each pod has its share of a plan. `Open`: no limit applies. `Closed`: every request is refused. */
 export type OnRedisFailure = 'Local' | 'Open' | 'Closed';
 
 export type LimitsOptions = PlanOptions & {
-  /** The network served; keys issued for others are refused. */
+  /** Network served. Keys issued for other networks are refused. */
   readonly network: string;
-  /** Text for a caller without a key whose rate is used up: how to get a key. Default: none. */
+  /** Text for a caller without a key whose rate is used up: how to get a key. None by default. */
   readonly keyHint?: string | undefined;
-  /** Addresses whose budget is remembered one by one; default 100,000. */
+  /** Most addresses with a budget of their own in the cache; default 100,000. */
   readonly addressesMax?: number;
 };
 
-/** About 20 MB. More addresses than this within one refill time are a flood, and then they share budgets (see `addresses.ts`). */
+/** Default bound: about 20 MB. More addresses within one refill time are a flood, and then they share budgets (see `addresses.ts`). */
 export const defaultAddressesMax = 100_000;

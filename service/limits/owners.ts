@@ -1,16 +1,16 @@
 import { isUnused, newBudget, type Budget } from './budget.ts';
 import type { LimitPlan } from './options.ts';
 
-/** Budgets of keys that are gone, kept before they are looked through. */
+/** Budgets of removed keys that stay before the next sweep. */
 const ownersSpare = 1000;
 
-/** Budgets of keys and owners. Those of keys that are gone are swept out once they are unused and outnumber the keys there are. */
+/** Budgets of keys and owners. A sweep removes unused budgets of removed keys once they outnumber the keys in force. */
 export function createOwners(keys: () => number, onSweep: () => void) {
   const owners = new Map<string, { readonly budget: Budget; readonly plan: LimitPlan }>();
   let sweepAt = 0;
   const sweep = (nowUs: number): void => {
     for (const [name, { budget, plan }] of owners) if (isUnused(budget, plan, nowUs)) owners.delete(name);
-    // Whoever holds a budget that is no longer here would count apart from who asks for it next.
+    // A cached subject with a swept budget would count apart from the next request of the key.
     onSweep();
     sweepAt = owners.size + ownersSpare;
   };

@@ -8,7 +8,7 @@ import { grantsOf, type LimitPlan, type PlanOptions } from './options.ts';
 /** The plans in force. */
 export type Plans = {
   readonly anonymous: PricedPlan | undefined;
-  /** The plan that terms name, with what they put in its place; undefined when it does not exist. */
+  /** Returns the plan that terms name, with their overrides; undefined when it does not exist. */
   of(terms: KeyTerms): PricedPlan | undefined;
 };
 
@@ -37,14 +37,14 @@ export function refuseUnknownPlans({ plans, anonymousPlan }: PlanOptions, keyrin
   if (problems.length > 0) throw new LimitsError('limit_plan_unknown', problems);
 }
 
-/** Costs as a map: an operation's name comes from outside and must not find what every object inherits. */
+/** Costs as a map. An operation name is input from outside and must not find properties inherited from Object. */
 function priced(plan: LimitPlan, counts: PlanCounts): PricedPlan {
   const costs = new Map(Object.entries(plan.methodCosts));
   const costOf = costs.size === 0 ? () => 1 : (operation: string) => costs.get(operation) ?? 1;
   return { name: plan.name, plan, counts, grants: grantsOf(plan), costOf };
 }
 
-/** A burst below the rate would make the rate out of reach: it is raised to it. */
+/** Applies the overrides of a key. A burst below the rate would make the rate unreachable, so the burst is raised to the rate. */
 function overridden(base: PricedPlan, { overrides }: KeyTerms): PricedPlan {
   if (overrides === undefined) return base;
   const requestsPerSecond = overrides.requestsPerSecond ?? base.plan.requestsPerSecond;

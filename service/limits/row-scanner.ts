@@ -1,23 +1,26 @@
-/** Finds the rows of a keyring file, byte by byte and in whatever pieces the file comes. */
+/** Finds the rows of a keyring file, byte by byte, in pieces of any size. */
 export type RowScanner = {
   feed(chunk: Buffer): void;
-  /** The text around the rows, with `{"rows":n}` in the place of n rows that follow each other; undefined when the file is cut off or too long for what it holds. */
+  /**
+   * Returns the text around the rows, with `{"rows":n}` in place of n consecutive rows. Undefined when the file is cut off, or too long for its
+   * contents.
+   */
   end(): string | undefined;
 };
 
-/** A row in `bytes` from `from` up to `to`; `index` is its place in the array. `hasHead`: it starts as our own rows do. */
+/** Called for a row in `bytes` from `from` up to `to`; `index` is its position in the array. `hasHead`: the row starts as rows of the operator do. */
 export type OnRow = (bytes: Buffer, from: number, to: number, index: number, hasHead: boolean) => void;
 
-/** Longest row and longest rest of the file around the rows; both far above what they may hold. */
+/** Most bytes of a row, and of the text around the rows. Both are far above valid contents. */
 const rowBytesMax = 64 * 1024;
 const frameBytesMax = 1024 * 1024;
 
-/** Between two rows is a comma and little else. */
+/** Most bytes between two rows: a comma and little else. */
 const gapBytesMax = 1024;
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = [...Buffer.from('"\\{}[],')];
 
-/** `{"id":"<12>","sha256":"<64>",`: how the rows start that we write ourselves. */
+/** Offsets in `{"id":"<12>","sha256":"<64>",`, the start of a row written by the operator. */
 export const head = { id: 7, middle: 19, hash: 31, tail: 95, end: 97 };
 
 const headTexts = [
@@ -26,13 +29,13 @@ const headTexts = [
   { at: head.tail, bytes: Buffer.from('",') },
 ];
 
-/** What the rows of most keyrings end with, as `"plan":"pro"}`: of the last few ends that were seen none is scanned again. */
+/** Number of cached row ends, such as `"plan":"pro"}`. A cached end is not scanned again. */
 const tailsKept = 4;
 
 export function createRowScanner(onRow: OnRow): RowScanner {
   const frame: Buffer[] = [];
   let frameBytes = 0;
-  /** A row that began in an earlier chunk. */
+  /** Row that began in an earlier chunk. */
   let open = Buffer.alloc(0);
   let inRow = false;
   let hasHead = false;
@@ -41,7 +44,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
   let escaped = false;
   let index = 0;
   let tooLong = false;
-  /** Rows since the last text that went to the frame, and what came after the last of them. */
+  /** Rows since the last text of the frame, and the text after the last of them. */
   let run = 0;
   let gap = Buffer.alloc(0);
   const tails: Buffer[] = [];
@@ -75,7 +78,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
     else if (byte === comma && depth === 2) index++;
   };
 
-  /** Where a row whose head ends at `at` ends, when its tail is one seen before; -1 when it must be scanned. */
+  /** Returns the end of a row whose head ends at `at`, if its tail is cached. Returns -1 when the row must be scanned. */
   const knownEnd = (bytes: Buffer, at: number): number => {
     for (const tail of tails) if (startsWith(bytes, at, tail)) return at + tail.length;
     return -1;
@@ -86,7 +89,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
     tails.unshift(Buffer.from(tail));
   };
 
-  /** What is between the last row and the one that starts now belongs to the frame, but for a comma. */
+  /** Adds the text between two rows to the frame, unless it is a comma. */
   const enterRow = (bytes: Buffer, from: number, at: number): void => {
     if (run > 0 && gap.length === 0 && isCommaOnly(bytes, from, at)) return;
     toGap(bytes.subarray(from, at));
@@ -141,7 +144,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
   };
 }
 
-/** Whether the row at `at` starts as our own rows do, and all of that start is there. */
+/** Reports whether the row at `at` starts with a complete head. */
 function isHead(bytes: Buffer, at: number): boolean {
   return bytes.length >= at + head.end && headTexts.every((text) => startsWith(bytes, at + text.at, text.bytes));
 }
@@ -152,7 +155,7 @@ function startsWith(bytes: Buffer, at: number, start: Buffer): boolean {
   return true;
 }
 
-/** One comma among blanks. */
+/** Reports whether the bytes are one comma among blanks. */
 function isCommaOnly(bytes: Buffer, from: number, to: number): boolean {
   let commas = 0;
   for (let at = from; at < to; at++) {

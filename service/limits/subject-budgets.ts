@@ -5,17 +5,17 @@ import type { Quota } from './limits.ts';
 
 type Settling = Shortage | undefined | Promise<Shortage | undefined>;
 
-/** The budget of a subject together with that of its site: a request needs both, and a refusal takes nothing from either. */
+/** Budget of a subject together with that of its site. A request needs both, and a refusal takes nothing from either. */
 export type SubjectBudgets = {
-  /** As `Budgets.takePlace`. */
+  /** Takes a slot from both, like `Budgets.takePlace`. */
   takePlace(subject: Subject, nowUs: number): Settling;
   freePlace(subject: Subject): void;
-  /** As `Budgets.take`. */
+  /** Takes tokens from both, like `Budgets.take`. */
   take(subject: Subject, nowUs: number, tokens: number): Settling;
   giveBack(subject: Subject, tokens: number): void;
-  /** As `Budgets.shortage`. */
+  /** Returns a certain shortage of either, like `Budgets.shortage`. */
   shortage(subject: Subject, nowUs: number, tokens: number): Shortage | undefined;
-  /** The quota of the subject, with no more left than its site has. */
+  /** Returns the quota of the subject, with at most the tokens left of its site. */
   quota(subject: Subject, nowUs: number): Quota | null;
 };
 
@@ -54,7 +54,7 @@ export function createSubjectBudgets(budgets: Budgets): SubjectBudgets {
   return { takePlace, freePlace, take, giveBack, shortage, quota };
 }
 
-/** Takes the second when the first was there, and undoes the first when the second was not. */
+/** Takes the second if the first succeeded, and undoes the first if the second failed. */
 function bothOf(first: Settling, second: () => Settling, undo: () => void): Settling {
   if (first instanceof Promise) return first.then((shortage) => shortage ?? bothOf(undefined, second, undo));
   if (first !== undefined) return first;

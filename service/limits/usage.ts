@@ -1,25 +1,25 @@
-/** What one key did on one UTC day. */
+/** Use of one key on one UTC day. */
 export type Usage = {
   /** `2026-11-21`. */
   readonly day: string;
   /** Requests that were allowed, by operation. */
   readonly operations: Readonly<Record<string, number>>;
-  /** Requests refused for want of tokens or places. */
+  /** Requests refused for lack of tokens or slots. */
   readonly refused: number;
 };
 
-/** Counts what keys do, day by day. */
+/** Counts the use of keys by day. */
 export type UsageCounter = {
-  /** `operation` null: refused. */
+  /** Counts one request. `operation` null: refused. */
   count(keyId: string, operation: string | null, unixMs: number): void;
   read(keyId: string, unixMs: number): Promise<Usage>;
   close(): Promise<void>;
 };
 
-/** What was counted of one key on one day; `refusedField` beside operations. */
+/** Counts of one key on one day, by operation, with refusals under `refusedField`. */
 export type Counts = Map<string, number>;
 
-/** No operation's name. */
+/** Field of refusals. No operation has this name. */
 export const refusedField = '!refused';
 
 /** `2026-11-21` in UTC. */
@@ -38,7 +38,7 @@ export function addCount(counts: Counts, field: string, by: number): void {
   counts.set(field, (counts.get(field) ?? 0) + by);
 }
 
-/** Counts of this process, for the day that is: bounded by the keys and the operations there are. */
+/** Counts of this process for the current day, bounded by the number of keys and operations. */
 export function createOwnUsage(): UsageCounter {
   let day = '';
   let dayEndMs = 0;

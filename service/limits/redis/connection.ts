@@ -2,32 +2,32 @@ import { Cluster, Redis } from 'ioredis';
 
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
 
-/** One Redis or the nodes of a cluster, behind the same few commands. */
+/** Client of one Redis or of a cluster, with the same few commands. */
 export type Connection = Redis | Cluster;
 
-/** Where a Redis is. */
+/** Address of a Redis. */
 export type RedisServer = {
-  /** As `redisUrlProblem` has it. A secret: never logged. */
+  /** URL accepted by `redisUrlProblem`. The URL is a secret and never logged. */
   readonly url: string;
-  /** Certificates in PEM that its own must come from; undefined: the public authorities. */
+  /** Certificate authorities in PEM for the server's certificate; undefined: the public authorities. */
   readonly ca?: string | undefined;
 };
 
 export type ConnectionOptions = RedisServer & {
-  /** Milliseconds until the next try to connect. */
+  /** Returns the milliseconds until the next try to connect. */
   readonly retryMs: () => number;
 };
 
-/** Forms of the URL of a Redis; a cluster is given by some of its nodes, with commas between. */
+/** Form of the URL of a single Redis. The URL of a cluster names several of its nodes, separated by commas. */
 const single = /^rediss?:\/\/./;
 const cluster = /^(rediss?)\+cluster:\/\/(?:([^/@]*)@)?([^/@]+)\/?$/;
 
 const defaultPort = 6379;
 
-/** A node that does not take a connection in this time is not there. */
+/** Milliseconds in which a node must accept a connection, else it counts as unreachable. */
 const connectTimeoutMs = 1000;
 
-/** What is wrong with the URL; undefined when it is one. Says nothing of its text, which may hold a password. */
+/** Returns the problem of a URL; undefined when it is valid. The problem does not quote the text, which may contain a password. */
 export function redisUrlProblem(url: string): string | undefined {
   const nodes = cluster.exec(url)?.[3];
   if (nodes !== undefined && nodes.split(',').every((node) => nodeOf(node) !== undefined)) return undefined;
@@ -35,13 +35,13 @@ export function redisUrlProblem(url: string): string | undefined {
   return 'expected redis://…, rediss://…, or redis+cluster://host:port,host:port (rediss+cluster with TLS)';
 }
 
-/** Reports why a Redis with authorities cannot be reached by the URL: it is not encrypted. Undefined when it can. */
+/** Returns a problem if authorities are given for a URL without encryption; else undefined. */
 export function redisTlsProblem({ url, ca }: RedisServer): string | undefined {
   if (ca === undefined || /^rediss(?:\+cluster)?:/.test(url)) return undefined;
   return 'expected rediss:// or rediss+cluster://, since spec.rateLimits.redis.caBundle is given';
 }
 
-/** Reports that the certificate of a Redis is refused, naming the field; undefined for another failure of a connection. */
+/** Returns the field to mend if Redis' certificate is refused; undefined for another failure of a connection. */
 export function untrustedRedis(error: unknown): string | undefined {
   // A cluster reports the failure of its last node.
   const cause = error instanceof Error && 'lastNodeError' in error ? error.lastNodeError : error;
@@ -58,7 +58,7 @@ export function isCluster(connection: Connection): boolean {
   return connection instanceof Cluster;
 }
 
-/** Questions are never kept for later nor sent twice: whoever asks is told at once that Redis is away. */
+/** Connects to Redis. Commands are never queued nor sent twice: if Redis is unavailable, they reject at once. */
 export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connection {
   const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: connectTimeoutMs };
   const [, scheme, login = '', nodes = ''] = cluster.exec(url) ?? [];
@@ -73,11 +73,11 @@ export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connectio
     {
       enableOfflineQueue: false,
       clusterRetryStrategy: retryMs,
-      // A moved slot is found at the second or third try; more would outlive the time a question has.
+      // A moved slot is found at the second or third try. More tries would outlast the timeout of a query.
       maxRedirections: 4,
       retryDelayOnFailover: 20,
       slotsRefreshTimeout: connectTimeoutMs,
-      // Addresses as the cluster tells them: with TLS a certificate names hosts, which a look-up would lose.
+      // Addresses stay as the cluster reports them. With TLS a certificate names hosts, which a lookup would lose.
       dnsLookup: (address, done) => done(null, address),
       redisOptions: {
         ...once,

@@ -1,6 +1,6 @@
 /**
- * Scope that versions before the namespace gave a TonApi: its name alone. Its keys are read for one more release; undefined where the scope has no
- * namespace.
+ * Returns the scope that versions before the namespace gave a TonApi: its name alone. Its keys are read for one more release. Undefined if the scope
+ * has no namespace.
  * @param scope as `scopeOf` makes it
  */
 export function earlierScope(scope: string): string | undefined {

@@ -8,22 +8,22 @@ export function scriptOf(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-/** A script that takes any number of keys, each with an argument of its own. */
+/** Script that takes any number of keys, each with an argument of its own. */
 export type SharedScript = {
   readonly script: Script;
-  /** Arguments that all keys of a call share; they come first. */
+  /** Arguments shared by all keys of a call; they come first. */
   readonly common: readonly (string | number)[];
   /** Numbers that the script answers for each key. */
   readonly answerLength: number;
 };
 
-/** Gathers what is asked at about the same time into one call. */
+/** Batches queries made at about the same time into one call. */
 export type Questions = {
-  /** The numbers that the script answers for the key. */
+  /** Returns the script's numbers for the key. */
   readonly ask: (key: string, argument: string) => Promise<readonly number[]>;
 };
 
-/** Keys in one call: 100 take Redis half a millisecond, in which it answers nobody else. */
+/** Most keys in one call. 100 keys take Redis half a millisecond, in which other clients wait. */
 const keysMax = 100;
 
 type Question = {
@@ -33,7 +33,7 @@ type Question = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Runs a script; the text goes along only when Redis has not seen it. */
+/** Runs a script. The text is sent only when Redis has not cached it. */
 export async function evaluate(
   connection: Pick<Connection, 'eval' | 'evalsha'>,
   script: Script,
@@ -49,10 +49,10 @@ export async function evaluate(
 }
 
 /**
- * Questions of one turn of the event loop go out as one call: encoding and reading an answer for each would cost more than all the rest of a decision.
- * Keys of a cluster are asked for one by one, since they are in different slots.
+ * Batches the queries of one turn of the event loop into one call. A call for each would cost more in encoding than the rest of the decision. In a
+ * cluster each key is a call of its own, because keys are in different slots.
  *
- * @param timely holds an answer to its time; its failure is that of the store
+ * @param timely applies the timeout to an answer; a late answer fails the store
  */
 export function createQuestions(
   { script, common, answerLength }: SharedScript,
@@ -60,7 +60,7 @@ export function createQuestions(
   timely: <T>(answer: Promise<T>) => Promise<T>,
 ): Questions {
   let waiting: Question[] = [];
-  /** Found out of a server that is part of a cluster though its URL does not say so. */
+  /** Set when a server turns out to be part of a cluster, although its URL does not say so. */
   let oneByOne = false;
 
   const call = async (questions: readonly Question[]): Promise<void> => {

@@ -6,17 +6,20 @@ import { createRevocations } from './revocations.ts';
 
 export type RevocationReaderDependencies = {
   readonly metrics: Pick<RedisMetrics, 'revoked' | 'malformed'>;
-  /** Whether this pod's keyring has a key. Without it this pod trims nothing. */
+  /** Reports whether this pod's keyring has a key. Without it this pod trims nothing. */
   readonly inKeyring?: ((id: string) => boolean) | undefined;
 };
 
-/** The set by name has no version of its own: a change by an earlier version that leaves its size is seen with every tenth read. */
+/**
+ * Reads between full reads of the set by name. The set has no version. If an earlier version of the service changes it and leaves its size, only a
+ * full read detects the change.
+ */
 const namedReads = 10;
 
-/** The store reads once a second: entries are trimmed every ten minutes, and first when the keyring has long been read. */
+/** Reads between trims: ten minutes, because the store reads once a second. The first trim comes long after the keyring is read. */
 const trimReads = 600;
 
-/** Revocations of one TonApi as Redis has them, read whole only after a change. */
+/** Reads the revocations of one TonApi from Redis. The whole set is read only after a change. */
 export function createRevocationReader(scope: string, { metrics, inKeyring }: RevocationReaderDependencies) {
   const keys = revocationKeys(scope);
   const revocations = createRevocations(metrics.revoked);
@@ -26,7 +29,7 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
   let size: number | undefined;
   let reads = 0;
 
-  /** A key of another type changes nothing. */
+  /** Returns undefined for a key of another type. */
   const ofType = async <T>(answer: Promise<T>): Promise<T | undefined> => {
     try {
       return await answer;
@@ -37,7 +40,7 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
     }
   };
 
-  /** Versions and sizes are read before what they stand for: a write between the two is read again. */
+  /** Reads versions and sizes before the sets. A write between the two reads causes another read. */
   const readChanged = async (client: Connection): Promise<void> => {
     const [newVersion, newSize] = await Promise.all([
       ofType(client.get(keys.version)),
@@ -58,15 +61,15 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
   };
 
   const trim = async (client: Connection, has: (id: string) => boolean): Promise<void> => {
-    // The next time does what fails now.
+    // A failed trim is left to the next time.
     await trimRevocations(client, scope, revocations.listed().filter(has)).catch(() => 0);
   };
 
   return {
     has: revocations.has,
     /**
-     * Reads what has changed. Rejects as the connection.
-     * @param since asks when Redis began to hold what it holds; asked last, so that a loss is never taken for a restored key
+     * Reads changes. Rejects like the connection.
+     * @param since returns when Redis began to hold its data. Called last, so that lost data is never taken for a restored key.
      */
     async read(client: Connection, since: () => Promise<string>): Promise<void> {
       await readChanged(client);
@@ -80,7 +83,7 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
 
 type Entries = { readonly revoked: readonly string[]; readonly restored: readonly string[] };
 
-/** @param found ids and scores by turns */
+/** @param found ids and scores alternately */
 function entriesOf(found: readonly string[]): Entries {
   const [revoked, restored]: [string[], string[]] = [[], []];
   for (let at = 0; at + 1 < found.length; at += 2) {

@@ -5,19 +5,20 @@ import { revocationScript, trimScript } from './script.ts';
 
 /**
  * Redis keys of the revocations of one TonApi. `entries`, `version` and `pods` are in one slot of a cluster: Redis loses all of them or none.
- * - `entries`: sorted set of key ids. A positive score is when the id was revoked, a negative score is when it came into force again; Unix seconds.
- * - `version`: another text after each change of `entries`.
- * - `named`: set of the ids that were revoked, by the name of the TonApi alone. Versions before the namespace read and write only this set.
+ * - `entries`: sorted set of key ids. A positive score is when the id was revoked, in Unix seconds. A negative score is when it came into force
+ *   again.
+ * - `version`: changes after each change of `entries`.
+ * - `named`: set of the revoked ids, by the name of the TonApi alone. Versions before the namespace read and write only this set.
  */
 export type RevocationKeys = Record<'entries' | 'version' | 'pods' | 'named', string>;
 
 /** Commands that change revocations. */
 export type RevocationConnection = Pick<Connection, 'eval' | 'evalsha' | 'sadd' | 'srem'>;
 
-/** Entries of one TonApi at most, some 1 MB in Redis. The oldest go first, and no entry goes whose key a pod's keyring has. */
+/** Most entries of one TonApi, some 1 MB in Redis. The oldest are removed first. An entry whose key is in a pod's keyring is never removed. */
 export const entriesMax = 10_000;
 
-/** Entries are trimmed this long after the last pod had their key in its keyring: files reach pods within minutes. */
+/** Seconds an entry stays after the last pod had its key in its keyring. Files reach pods within minutes. */
 export const entryMaxAgeSeconds = 86_400;
 
 const changing = scriptOf(revocationScript);
@@ -34,7 +35,7 @@ export function revocationKeys(scope: string): RevocationKeys {
   };
 }
 
-/** Members of `named` for an id: TonApis of one name in several namespaces share that set, so a second member says whose the id is. */
+/** Members of `named` for an id. TonApis of one name in several namespaces share that set, so a second member names the owner of the id. */
 function namedMembers(scope: string, id: string): string[] {
   return scope.includes('/') ? [ownerMember(scope, id), id] : [id];
 }
@@ -43,14 +44,14 @@ function ownerMember(scope: string, id: string): string {
   return `${id}@${scope}`;
 }
 
-/** Ids of `named` that are revoked for a scope: those with this owner or with none. */
+/** Ids of `named` that are revoked for a scope: ids with this owner or without an owner. */
 export function idsOfNamed(members: readonly string[], scope: string): string[] {
   const all = new Set(members);
   const owned = new Set(members.filter((member) => member.includes('@')).map((member) => member.split('@', 1)[0]));
   return members.filter((id) => !id.includes('@') && (!owned.has(id) || all.has(ownerMember(scope, id))));
 }
 
-/** Every pod of the TonApi refuses the ids within 2 s. Rejects as the connection. */
+/** Revokes ids: every pod of the TonApi refuses them within 2 s. Rejects like the connection. */
 export async function revokeIds(
   connection: RevocationConnection,
   scope: string,
@@ -61,7 +62,7 @@ export async function revokeIds(
   await evaluate(connection, changing, [entries, version], [1, ...ids]);
 }
 
-/** Every pod of the TonApi accepts the ids within 2 s if its keyring has them. Rejects as the connection. */
+/** Restores ids: every pod of the TonApi accepts them within 2 s if its keyring has them. Rejects like the connection. */
 export async function restoreIds(
   connection: RevocationConnection,
   scope: string,
@@ -74,7 +75,7 @@ export async function restoreIds(
 
 /**
  * Removes entries that are too old or too many. Entries of `inKeyring` count as revoked now.
- * @returns how many it removed, at most 1,000 at once
+ * @returns number of removed entries, at most 1,000 at once
  */
 export async function trimRevocations(
   connection: RevocationConnection,

@@ -1,14 +1,14 @@
-/** Ids that Redis says are revoked, and ids that came into force again. */
+/** Ids that Redis lists as revoked, and ids that came into force again. */
 export type ReadRevocations = { readonly revoked: ReadonlySet<string>; readonly restored: readonly string[] };
 
 /**
- * Ids that are refused: those that Redis listed last, and those that a Redis listed before it lost its data.
+ * Refused ids: the last list of Redis, and the lists of a Redis that lost its data since.
  *
- * @param onNew called for each id that is seen for the first time
+ * @param onNew called for each id at its first appearance
  */
 export function createRevocations(onNew: () => void) {
   let listed: ReadonlySet<string> = new Set();
-  /** Ids of a Redis that lost its data: no writer restored them. */
+  /** Ids listed by a Redis that lost its data. No writer restored them. */
   const lost = new Set<string>();
   let knownSince: string | undefined;
   const has = (id: string): boolean => listed.has(id) || lost.has(id);
@@ -17,8 +17,8 @@ export function createRevocations(onNew: () => void) {
     /** Ids that Redis listed last. */
     listed: () => [...listed],
     /**
-     * @param since when Redis began to hold what it holds: another value means that it has lost what it held before
-     * @returns false when Redis has lost what it held before
+     * @param since when Redis began to hold its data; another value means that Redis lost its data
+     * @returns false when Redis has lost its data
      */
     set({ revoked, restored }: ReadRevocations, since: string): boolean {
       const isSame = knownSince === undefined || since === knownSince;

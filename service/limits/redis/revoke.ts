@@ -4,15 +4,15 @@ import { LimitsError } from '../errors.ts';
 import { connectRedis, untrustedRedis, type RedisServer } from './connection.ts';
 import { revokeIds } from './revocation-set.ts';
 
-/** A person waits for it. */
+/** Milliseconds for the whole command, because a person waits for it. */
 const timeoutMs = 5000;
 
-/** Between tries to connect. */
+/** Milliseconds between tries to connect. */
 const retryMs = 200;
 
 /**
- * Adds a key's id to the set that all pods of an API refuse within 2 s, before its row is out of their keyrings.
- * @param scope of the TonApi: `namespace/name`, or the name alone where its manifest has no namespace
+ * Revokes a key's id: all pods of an API refuse it within 2 s, before its row leaves their keyrings.
+ * @param scope of the TonApi: `namespace/name`, or the name alone for a manifest without a namespace
  * @throws LimitsError `revocation_failed` when Redis does not answer in 5 s
  */
 export async function revokeInRedis(server: RedisServer, scope: string, keyId: string): Promise<void> {

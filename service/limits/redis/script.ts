@@ -1,6 +1,6 @@
 /**
- * Reads of values that anybody may have written: `whole` is the number of a text of digits that is at most `most`, else nil. Every script counts a value
- * of another form as absent, writes its own over it, and answers that it was there.
+ * Lua function for values that any client may have written. `whole` returns the number of a text of digits up to `most`, else nil. Every script
+ * counts a value of another form as absent, overwrites it, and reports that it was there.
  */
 const wholeNumber = `
 local whole = function(text, most)
@@ -13,16 +13,27 @@ local mostWhole = 9007199254740991
 `;
 
 /**
- * Takes tokens from the buckets and days of one or more subjects, in one step for all pods: the rule of `bucket.ts`, counted in the same whole
- * millionths and microseconds. The keys of one call are in one slot of a cluster: each carries its subject as hash tag.
+ * Takes tokens from the buckets and days of one or more subjects, in one step for all pods. The rule is that of `bucket.ts`, in the same whole
+ * millionths and microseconds. The keys of one call are in one slot of a cluster: each has its subject as hash tag.
  *
- * KEYS[i] a subject's hash: `d` deficit, `u` time of it, `day`, `n` tokens of that day, `g` when the hash was made.
- * ARGV[i], numbers with commas between: 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit), 4 least tokens that help, 5 tokens
- * wanted, 6 tokens given back, 7 deficit and 8 tokens of the day that a pod counted while Redis was away, 9 what the deficit of all pods is by that,
- * 10 the time (simulated clocks only), and what the pod remembers of the hash: 11 when it was made, 12 the deficit by now, 13 the day, 14 tokens of it. It
- * counts where the hash is another: Redis has lost the one that the pod knew.
- * Answers eight numbers a subject: granted, reason (0 none, 1 rate, 2 day), wait in microseconds, deficit, tokens of the day, when the hash was made, the
- * day, and 1 where a value had another form.
+ * KEYS[i] is the hash of a subject.
+ * - `d` deficit, `u` time of the deficit.
+ * - `day`, `n` tokens of that day.
+ * - `g` time when the hash was made.
+ *
+ * ARGV[i] is numbers separated by commas.
+ * - 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit).
+ * - 4 least tokens that help, 5 tokens wanted, 6 tokens put back.
+ * - 7 deficit and 8 tokens of the day that a pod counted while Redis was unavailable.
+ * - 9 the resulting deficit of all pods.
+ * - 10 the time (simulated clocks only).
+ * - The pod's copy of the hash: 11 when it was made, 12 the deficit by now, 13 the day, 14 tokens of the day. The copy counts if Redis has another
+ *   hash, because Redis lost the hash that the pod copied.
+ *
+ * Answers eight numbers a subject.
+ * - 1 granted, 2 reason (0 none, 1 rate, 2 day), 3 wait in microseconds.
+ * - 4 deficit, 5 tokens of the day, 6 when the hash was made, 7 the day.
+ * - 8 is 1 if a value had another form.
  */
 export function takeScript(time: string): string {
   return `${wholeNumber}
@@ -93,20 +104,23 @@ return answers
 `;
 }
 
-/** Redis' own clock: that of the pods does not matter. */
+/** Redis' own clock, so that clocks of pods do not matter. */
 export const redisTime = `(function() local t = redis.call('TIME') return tonumber(t[1]) * 1000000 + tonumber(t[2]) end)()`;
 
 /** Numbers that `takeScript` answers for a subject. */
 export const takeAnswerLength = 8;
 
-/** A count of requests on a day; a greater one is none. */
+/** Highest count of requests on a day; a greater value is malformed. */
 export const usageMax = 1_000_000_000_000;
 
 /**
  * Adds counts to the usage of keys, each flush once however often it is sent.
- * KEYS[i] a hash of counts, with the last flush of each pod in the field `!flush:<pod>`.
- * ARGV[1] the pod, ARGV[2] seconds to keep, ARGV[2 + i] number of the flush, then field and count again and again, with tabs between.
- * Answers for each key 1 where a value had another form, else 0.
+ * - KEYS[i]: hash of counts, with the last flush of each pod in the field `!flush:<pod>`.
+ * - ARGV[1]: the pod.
+ * - ARGV[2]: seconds until the hash expires.
+ * - ARGV[2 + i]: number of the flush, then fields and counts alternately, separated by tabs.
+ *
+ * Answers 1 for each key if a value had another form, else 0.
  */
 export const countScript = `${wholeNumber}
 local answers = {}
@@ -136,15 +150,17 @@ end
 return answers
 `;
 
-/** Places that a pod may hold of a subject: more than a plan can have. */
+/** Most slots of a pod for a subject, above any plan. */
 const placesMax = 1_000_000;
 
 /**
- * Whether there is room for one more of a subject's requests running at once, over all pods.
- * KEYS[i] a hash: of each pod the places that it holds and when it told of them.
- * ARGV[1] the pod, ARGV[2] milliseconds until places that nobody tells of are free, ARGV[2 + i] places that the pod holds, the one asked for among them,
- * and how many there are (-1: it only tells).
- * Answers two numbers for each key: 1, or 0 when there is no room; 1 where a value had another form, else 0.
+ * Grants a slot for one more of a subject's requests running at once, over all pods.
+ * - KEYS[i]: hash of the slots in use of each pod, with the time of its report.
+ * - ARGV[1]: the pod.
+ * - ARGV[2]: milliseconds until unreported slots are free.
+ * - ARGV[2 + i]: slots of the pod, the requested one included, and the limit (-1: report only).
+ *
+ * Answers two numbers for each key. The first is 1 if granted, else 0. The second is 1 if a value had another form, else 0.
  */
 export const placesScript = `${wholeNumber}
 local time = redis.call('TIME')
@@ -185,10 +201,11 @@ return answers
 `;
 
 /**
- * Says that a pod is there and counts those seen within the last 5 s.
- * KEYS[1] sorted set of pods by second, ARGV[1] the pod. Beside the pods is when the set was made, in microseconds and so behind all of them.
- * Answers the number of pods, as text when the set was made, and 1 where the key had another type. Another time means that Redis has lost what it held,
- * or that no pod was there.
+ * Registers a pod and counts the pods seen within the last 5 s. KEYS[1] is a sorted set of pods by second, ARGV[1] the pod. The set also contains the
+ * time when it was made. That time is in microseconds, so it sorts after all pods.
+ *
+ * Answers the number of pods and the time when the set was made as text. The third value is 1 if the key had another type. Another time means that
+ * Redis lost its data, or that no pod was present.
  */
 export const presenceScript = `
 local time = redis.call('TIME')
@@ -205,7 +222,7 @@ redis.call('EXPIRE', KEYS[1], 60)
 return {redis.call('ZCOUNT', KEYS[1], now - 5, now + 5), redis.call('ZSCORE', KEYS[1], '!since'), wrong}
 `;
 
-/** Makes room for a sorted set where the key has another type, and sets another version. */
+/** Prepares the key of a sorted set: deletes a value of another type and sets a new version. */
 const revocationEntries = `
 local time = redis.call('TIME')
 local now = tonumber(time[1])
@@ -214,8 +231,8 @@ local changed = function() redis.call('SET', KEYS[2], string.format('%.0f', now 
 `;
 
 /**
- * Notes that ids were revoked or restored.
- * KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] 1 for revoked, -1 for restored; then the ids.
+ * Records that ids were revoked or restored. KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] 1 for revoked, -1 for restored; then the
+ * ids.
  */
 export const revocationScript = `${revocationEntries}
 for at = 2, #ARGV do redis.call('ZADD', KEYS[1], now * tonumber(ARGV[1]), ARGV[at]) end
@@ -224,9 +241,8 @@ return 0
 `;
 
 /**
- * Removes entries that are too old or too many, at most 1,000 at once.
- * KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] seconds that an entry stays, ARGV[2] most entries; then ids that are to stay.
- * Answers the ids that it removed.
+ * Removes entries that are too old or too many, at most 1,000 at once. KEYS[1] sorted set of entries, KEYS[2] their version. ARGV[1] seconds that an
+ * entry stays, ARGV[2] most entries, then ids that must stay. Answers the removed ids.
  */
 export const trimScript = `${revocationEntries}
 for at = 3, #ARGV do

@@ -18,43 +18,47 @@ export type SharedBudgetsOptions = {
 export type SharedBudgetsDependencies = {
   readonly store: Store;
   readonly metrics: RedisMetrics;
-  /** Unix microseconds of this pod; only differences count. */
+  /** Unix microseconds of this pod. Only differences count. */
   readonly nowUs: () => number;
 };
 
-/** How long tokens taken in advance may be used; what is left then is given back with the next question. */
+/** Microseconds in which tokens taken in advance may be used. Unused tokens are put back with the next query. */
 const leaseUs = 50_000;
 
-/** A lease is at most a twentieth of the plan's second: what all pods hold together stays below its 1 %. Slower plans are asked for one by one. */
+/**
+ * Leases in a second. A lease is at most a twentieth of the plan's second, so all pods together stay below 1 % of it. Slower plans take no leases.
+ */
 const leasesPerSecond = 20;
 
-/** Below this a lease saves nothing. */
+/** Smallest lease; a smaller one saves nothing. */
 const leaseTokensMin = 2;
 
 type Waiter = { readonly tokens: number; readonly settle: (shortage: Shortage | undefined) => void };
 
-/** What this pod knows of a subject besides its budget, whose bucket mirrors that in Redis while Redis is here. */
+/** State of a subject besides its budget. The budget's bucket mirrors the bucket in Redis while Redis is available. */
 type Held = {
   /** Tokens taken in Redis and not used yet. */
   stock: number;
   stockUntilUs: number;
   waiters: Waiter[];
   asking: boolean;
-  /** Use within the last lease time: what a lease is worth. */
+  /** Start of the window of the last lease time. Use in the window sets the size of a lease. */
   windowUs: number;
   usedInWindow: number;
   demand: number;
-  /** Until when the day is known to be used up. */
+  /** Time until which the day is used up. */
   dayOverUs: number;
-  /** The hash in Redis as it was answered last: it counts should Redis lose it. */
+  /** Copy of the hash in Redis from the last answer. The copy counts if Redis loses the hash. */
   memory: { readonly made: number; readonly day: number };
-  /** While the budget is counted here, and until Redis has been told: tokens admitted since. The pods' deficits add up to that of all. */
+  /** Tokens admitted while the budget is counted here, until they are reported to Redis. The pods' deficits add up to the total deficit. */
   away: { usedToday: number; readonly pods: number } | undefined;
-  /** The day's use under the earlier scope was read, or does not count. */
+  /** True when the day's use under the earlier scope was read, or does not count. */
   isEarlierRead: boolean;
 };
 
-/** Budgets in Redis, exact over all pods. A busy subject of a fast plan takes small leases; what is known to be empty is refused without asking. */
+/**
+ * Budgets in Redis, exact over all pods. A busy subject of a fast plan takes small leases. A budget certain to be empty is refused without a query.
+ */
 export function createSharedBudgets(
   options: SharedBudgetsOptions,
   { store, metrics, nowUs: clock }: SharedBudgetsDependencies,
@@ -86,7 +90,7 @@ export function createSharedBudgets(
     return shortage;
   };
 
-  /** Why it is certain without asking that the tokens are not there: others only take more. */
+  /** Returns a shortage that is certain without a query, because other pods only take more. */
   const knownShortage = (budget: Budget, state: Held, plan: LimitPlan, nowUs: number, tokens: number) => {
     if (nowUs < state.dayOverUs)
       return { reason: 'day', retryAfterSeconds: wholeSeconds(state.dayOverUs - nowUs) } as const;
@@ -106,7 +110,7 @@ export function createSharedBudgets(
     return tokens >= leaseTokensMin ? tokens : 0;
   };
 
-  /** One question for all that wait. The mirror is dated to when it was asked: it never shows less than there is. */
+  /** Asks once for all waiting requests. The mirror has the time of the query, so it never shows less than Redis has. */
   const askOnce = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
     const sentUs = clock();
     const batch = state.waiters.splice(0);
@@ -120,7 +124,7 @@ export function createSharedBudgets(
     const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
     const remembered = away === undefined ? rememberedOf(budget, state, plan, sentUs) : '0,0,0,0';
     const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${back}`;
-    // The tenth number is the time of simulated clocks.
+    // The tenth number is the time for simulated clocks.
     const argument = `${rule},${counted},0,${remembered}`;
     const answer = await askStore(`limits:${api}:{${subject}}`, argument).catch((error: unknown) => {
       state.waiters.unshift(...batch);
@@ -147,7 +151,7 @@ export function createSharedBudgets(
     }
   };
 
-  /** What the subject used today under the earlier scope counts as a hash that Redis has lost. */
+  /** Reads today's use under the earlier scope. The use counts like a hash that Redis has lost. */
   const readEarlier = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
     if (earlier !== undefined && plan.requestsPerDay !== null) {
       const { day, n: used } = await store.fields(`limits:${earlier}:{${subject}}`);
@@ -165,7 +169,7 @@ export function createSharedBudgets(
       if (!state.isEarlierRead) await readEarlier(subject, budget, state, plan);
       while (state.waiters.length > 0) await askOnce(subject, budget, state, plan);
     } catch {
-      // The store has told why it is away; those who wait follow the rule for that.
+      // The store has logged why it is unavailable. The waiting requests follow the rule for that case.
       for (const { tokens, settle } of state.waiters.splice(0)) {
         settle(takeAway(budget, state, plan, clock(), tokens));
       }
@@ -224,10 +228,10 @@ export function createSharedBudgets(
   };
 }
 
-/** A count as a script writes it: at most 10^12. */
+/** Reports whether a text is a count written by a script: at most 10^12. */
 const isCount = (text: string | undefined): boolean => text !== undefined && /^\d{1,12}$/.test(text);
 
-/** Nobody knows when Redis is back; a second is soon and not at once. */
+/** The return of Redis is unknown. One second is soon, but not at once. */
 const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
 
 function newHeld(): Held {
@@ -246,13 +250,13 @@ function newHeld(): Held {
   };
 }
 
-/** When the hash was made, its deficit by now, its day and the tokens of that day. A deficit that is refilled by now is none that could be lost. */
+/** Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none. */
 function rememberedOf(budget: Budget, { memory }: Held, plan: LimitPlan, nowUs: number): string {
   const deficit = plan.requestsPerSecond === 0 ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
   return `${memory.made},${memory.made === 0 ? 0 : deficit},${memory.day},${budget.usedToday}`;
 }
 
-/** Demand is the use within the last whole lease time. */
+/** Counts demand: the use within the last whole lease time. */
 function countDemand(state: Held, nowUs: number, tokens: number): void {
   if (nowUs - state.windowUs >= leaseUs) {
     state.demand = nowUs - state.windowUs < 2 * leaseUs ? state.usedInWindow : 0;
@@ -262,7 +266,7 @@ function countDemand(state: Held, nowUs: number, tokens: number): void {
   state.usedInWindow += tokens;
 }
 
-/** One pod's part of a plan while nobody can tell what the others admit. */
+/** Returns one pod's part of a plan, for the time when the use of other pods is unknown. */
 function shareOf(plan: LimitPlan, pods: number): LimitPlan {
   return { ...plan, requestsPerSecond: plan.requestsPerSecond / pods, burst: Math.max(1, plan.burst / pods) };
 }

@@ -23,11 +23,11 @@ export type SharedLimitsDependencies = Pick<StoreDependencies, 'inKeyring'> & {
 };
 
 export type SharedLimits = SharedParts & {
-  /** Goes on with another server, as when a password or an authority has changed. */
+  /** Switches to another server, for example after a change of password or authority. */
   readonly setServer: (server: RedisServer) => void;
 };
 
-/** Limits in a Redis that all pods of an API share. Works from the start on, by `onRedisFailure` until Redis answers. */
+/** Limits in a Redis shared by all pods of an API. They work from the start: `onRedisFailure` applies until Redis answers. */
 export function createSharedLimits(
   { url, ca, api, onRedisFailure }: SharedLimitsOptions,
   dependencies: SharedLimitsDependencies,

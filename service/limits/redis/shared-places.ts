@@ -6,16 +6,16 @@ import { scriptOf } from './questions.ts';
 import { placesScript } from './script.ts';
 import type { Store } from './store.ts';
 
-/** Places that a pod has not told of for so long are free again: it is gone. */
+/** Milliseconds until unreported slots of a pod are free again, because the pod is gone. */
 const keptMs = 10_000;
 
-/** How often a pod tells of the places it holds. */
+/** Milliseconds between a pod's reports of its slots. */
 const heartbeatMs = keptMs / 4;
 
-/** How long a subject whose places are all taken is refused without asking; a place freed here ends it. */
+/** Microseconds in which a subject without a free slot is refused without a query. A slot freed here ends the time. */
 const fullUs = 50_000;
 
-/** Nobody knows when a place is free, or Redis back: a second is soon and not at once. */
+/** The time when a slot is free, or Redis returns, is unknown. One second is soon, but not at once. */
 const full: Shortage = { reason: 'concurrency', retryAfterSeconds: 1 };
 const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
 
@@ -24,8 +24,8 @@ type Held = { readonly name: string; fullUntilUs: number; isTelling: boolean };
 export type SharedPlaces = Pick<Budgets, 'takePlace' | 'freePlace'> & { readonly close: () => void };
 
 /**
- * Places under `maxConcurrent`, counted over all pods: each tells Redis how many it holds of a subject, and is told whether there is room for one more.
- * Only plans with that limit ask.
+ * Slots under `maxConcurrent`, counted over all pods. Each pod reports its slots of a subject to Redis, and Redis grants one more if it is free. Only
+ * plans with that limit ask.
  */
 export function createSharedPlaces(
   { api, pod, rule }: { readonly api: string; readonly pod: string; readonly rule: () => OnRedisFailure },
@@ -38,7 +38,7 @@ export function createSharedPlaces(
     if (wrong === 1) metrics.malformed('places');
     return granted;
   };
-  /** Budgets with places that Redis knows of. */
+  /** Budgets with slots that Redis counts. */
   const holding = new Map<Budget, Held>();
 
   const heldOf = (name: string, budget: Budget): Held => {
@@ -49,11 +49,11 @@ export function createSharedPlaces(
 
   const keyOf = (name: string): string => `places:${api}:{${name}}`;
 
-  /** Tells Redis how many places are held now; what is missed the next heartbeat tells. */
+  /** Reports the slots in use to Redis. The next heartbeat repeats a lost report. */
   const tell = (budget: Budget, held: Held): void => {
     if (held.isTelling || !store.here) return;
     held.isTelling = true;
-    // What is freed in the same turn is told as one.
+    // Slots freed in the same turn go into one report.
     setImmediate(() => {
       held.isTelling = false;
       if (budget.inFlight === 0) holding.delete(budget);
@@ -61,7 +61,7 @@ export function createSharedPlaces(
     });
   };
 
-  /** A place was counted already; whether it may stay while Redis is away. */
+  /** Decides whether a slot already counted may stay while Redis is unavailable. */
   const placeAway = (budget: Budget, max: number): Shortage | undefined => {
     if (rule() === 'Open') return undefined;
     if (rule() === 'Closed') return refused(budget, unavailable);
@@ -82,7 +82,7 @@ export function createSharedPlaces(
     }
     held.fullUntilUs = nowUs + fullUs;
     const shortage = refused(budget, full);
-    // Others may have come and gone since the question went out.
+    // Slots may have been taken and freed since the query was sent.
     tell(budget, held);
     return shortage;
   };
@@ -111,7 +111,7 @@ export function createSharedPlaces(
   };
 }
 
-/** Takes back the place that was counted when it was asked for. */
+/** Takes back the slot that was counted for the query. */
 function refused(budget: Budget, shortage: Shortage): Shortage {
   budget.inFlight -= 1;
   return shortage;

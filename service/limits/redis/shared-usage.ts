@@ -5,24 +5,24 @@ import { scriptOf } from './questions.ts';
 import { countScript, usageMax } from './script.ts';
 import type { Store } from './store.ts';
 
-/** How long a pod gathers counts before they are added in Redis; so much of them a killed pod loses. */
+/** Milliseconds in which a pod gathers counts before Redis adds them. A killed pod loses the counts of that time. */
 const flushMs = 3000;
 
 const dayMs = 86_400_000;
 
-/** A month and a day: what a bill may be questioned on. */
+/** Seconds until usage expires: a month and a day, in which a bill may be questioned. */
 const keptSeconds = 32 * 86_400;
 
-/** Keys counted at once while Redis is away: about 100 MB at worst; what comes beyond is not counted. */
+/** Most keys counted at once while Redis is unavailable: about 100 MB at worst. Further counts are dropped. */
 const keysMax = 100_000;
 
-/** Keys whose counts are under way to Redis at once. */
+/** Most keys whose counts are in flight to Redis. */
 const flushesAtOnce = 100;
 
-/** Counts of one key on one day, with the number under which they are sent: Redis adds what has a number once. */
+/** Counts of one key on one day, with a sequence number. Redis adds a numbered flush once. */
 type Flush = { readonly name: string; readonly argument: string };
 
-/** Usage of all pods together, kept in Redis for a month. */
+/** Usage of all pods together, stored in Redis for a month. */
 export function createSharedUsage(
   { api, pod }: { readonly api: string; readonly pod: string },
   store: Store,
@@ -33,18 +33,18 @@ export function createSharedUsage(
     const [wrong] = await questions.ask(name, argument);
     if (wrong === 1) metrics.malformed('usage');
   };
-  /** By day, then by key. */
+  /** Counts by day, then by key. */
   let gathered = new Map<string, Map<string, Counts>>();
   let today = new Map<string, Counts>();
   let keys = 0;
-  /** Sent, and perhaps not counted: sent again as they were. */
+  /** Flushes that were sent, and perhaps not counted. They are sent again unchanged. */
   let outgoing: Flush[] = [];
   let flushNumber = 0;
   let flushing: Promise<void> | undefined;
   let day = '';
   let dayEndMs = 0;
 
-  /** Making the text of a day costs as much as the rest of a decision: it is kept. */
+  /** The text of the day is cached, because making it costs as much as the rest of a decision. */
   const dayAt = (unixMs: number): string => {
     if (unixMs >= dayEndMs || unixMs < dayEndMs - dayMs) {
       day = dayText(unixMs);

@@ -8,59 +8,61 @@ import { revocationKeys } from './revocation-set.ts';
 import { presenceScript } from './script.ts';
 import { createStalls, type Mark } from './stalls.ts';
 
-/** The Redis that all pods share, and whether it can be relied on now. */
+/** Redis shared by all pods, and whether it is reliable now. */
 export type Store = {
-  /** False from the moment a question failed or took too long until two probes in a row were quick. */
+  /** False from a failed or slow query until two probes in a row are quick. */
   readonly here: boolean;
-  /** Pods seen within the last seconds of the store's presence; at least 1. */
+  /** Pods seen within the last seconds, at least 1. */
   readonly pods: number;
   /**
-   * Ids of keys that were revoked, until they are in force again or no keyring has them. After a loss of data in Redis an id stays revoked until the key
-   * is restored or this process ends.
+   * Reports whether a key is revoked. A revocation ends when the key is in force again or no keyring has it. After a loss of data in Redis an id
+   * stays revoked until the key is restored or this process ends.
    */
   readonly isRevoked: (keyId: string) => boolean;
-  /** A way to ask by one script; what is asked rejects when the store is away or takes too long. */
+  /** Returns a batch of queries by one script. A query rejects when the store is unavailable or slow. */
   questions(script: SharedScript): Questions;
-  /** Fields of a hash; rejects as a question. */
+  /** Returns the fields of a hash. Rejects like a query. */
   fields(key: string): Promise<Readonly<Record<string, string>>>;
-  /** Goes on with another server, as when a password or an authority has changed; away until that answers. */
+  /** Switches to another server, for example after a change of password or authority. The store is unavailable until it answers. */
   readonly setServer: (server: RedisServer) => void;
   close(): Promise<void>;
 };
 
 export type StoreOptions = RedisServer & {
-  /** Scope of the TonApi: keys of several may be in one Redis. */
+  /** Scope of the TonApi, because several may share one Redis. */
   readonly api: string;
-  /** This process, among those of the API. */
+  /** Id of this process among the pods of the API. */
   readonly pod: string;
 };
 
 export type StoreDependencies = Pick<RevocationReaderDependencies, 'inKeyring'> & {
   readonly logger: Logger;
   readonly metrics: RedisMetrics;
-  /** 0..1: pods must not all come back at once. */
+  /** Random number in 0..1, so that pods do not all return at once. */
   readonly random: () => number;
 };
 
-/** A Redis in the same cluster answers within a millisecond; one that takes longer than this costs requests more than it gives. */
+/**
+ * Milliseconds after which an answer is slow. Redis in the same cluster answers within a millisecond; a slower one costs requests more than it gives.
+ */
 const slowMs = 100;
 
-/** How often it is looked at what is late. */
+/** Milliseconds between checks for late answers. */
 const watchMs = slowMs / 4;
 
-/** With the time to be slow this finds a frozen Redis within 0.3 s, and one that is back within 0.6 s. */
+/** Milliseconds between probes. Together with `slowMs` a frozen Redis is detected within 0.3 s, and its return within 0.6 s. */
 const probeMs = 200;
 
-/** Presence and revocations are looked at with every fifth probe: a revoked key is known everywhere within 1.2 s. */
+/** Probes between reads of presence and revocations. A revoked key is refused everywhere within 1.2 s. */
 const roundProbes = 5;
 
-/** An answer that is missing for so long will not come: the connection is made anew. */
+/** Milliseconds after which a missing answer will not come, so the connection is replaced. */
 const lostMs = 2000;
 
-/** A Redis that has forgotten the pods hears of each within a second: the highest of the last counts holds. */
+/** Counts of pods whose maximum holds. A Redis that lost its data hears from each pod within a second. */
 const countsKept = 5;
 
-/** Quick probes in a row that bring the store back. */
+/** Quick probes in a row that make the store available again. */
 const quickProbesMin = 2;
 
 type Pending = Mark & { readonly fail: (error: Error) => void };
@@ -97,7 +99,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
     logger.info({ pods }, 'redis is here: limits are shared');
   };
 
-  /** Holds an answer to its time. Its failure is that of the store. */
+  /** Applies the timeout to an answer. A failed answer fails the store. */
   const timely = <T>(answer: Promise<T>): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const entry: Pending = { ...stalls.mark(), fail: reject };
@@ -114,7 +116,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
       return value;
     } catch (error) {
       metrics.roundTrip('failed', seconds());
-      // Told by a server that is there and well.
+      // These errors come from a server that is present and well.
       if (isReply(error, 'CROSSSLOT') || isReply(error, 'WRONGTYPE')) throw error;
       if (pending.has(entry)) leave(error instanceof Error ? error.name : 'failed');
       throw error;
@@ -143,7 +145,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
     }
   };
 
-  /** Says that this pod is there and counts the others; when Redis began to hold what it holds. */
+  /** Registers this pod and counts the pods. Returns when Redis began to hold its data. */
   const present = async (): Promise<string> => {
     const answer = await evaluate(client, presence, [podsKey], [options.pod]);
     const [count, since, wrong] = answer as readonly [number, string, number];
@@ -183,7 +185,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
   const connect = ({ url, ca }: RedisServer): Connection => {
     const made = connectRedis({ url, ca, retryMs: () => 100 + random() * 200 });
     made.on('ready', () => {
-      // A new connection is a good probe: a start does not wait for two.
+      // A new connection is a good probe, so a start does not wait for two.
       quick = 1;
       void probeNow();
     });
@@ -192,7 +194,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
       probe = undefined;
       leave('connection closed');
     });
-    // Each try fails with the same error: it is logged once for a connection.
+    // Each try fails with the same error, so the error is logged once for a connection.
     let reported: string | undefined;
     made.on('error', (error) => {
       const why = untrustedRedis(error);
@@ -240,7 +242,7 @@ function away(): Promise<never> {
   return Promise.reject(new Error('redis is away'));
 }
 
-/** What has arrived while this process was busy is read before anything is called late. */
+/** Reads answers that arrived while this process was busy, before any counts as late. */
 function afterReading(act: () => void): void {
   setImmediate(() => setImmediate(act));
 }

@@ -17,14 +17,14 @@ const plan: LimitPlan = {
 };
 
 describe('the budgets of addresses', () => {
-  it('stay within their bound whatever number of addresses comes', () => {
+  it('the number of cached budgets stays within its bound, whatever number of addresses comes', () => {
     const addresses = createAddresses(plan, 100, 1);
     for (let index = 0; index < 10_000; index++)
       spendAndRelease(addresses, `192.0.${index >> 8}.${index & 255}`, startUs);
     expect(addresses.size).toBe(100);
   });
 
-  it('never grant more to a caller that is pushed out than to one that is remembered', () => {
+  it('an evicted caller never gets more than a cached caller', () => {
     const step = fc.record({ pauseUs: fc.integer({ min: 0, max: 400_000 }), caller: fc.integer({ min: 0, max: 7 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), fc.integer(), (steps, seed) => {
@@ -46,7 +46,7 @@ describe('the budgets of addresses', () => {
     );
   });
 
-  it('give a caller that comes back after being pushed out exactly what it had left', () => {
+  it('a caller that comes back after eviction has exactly the budget it had left', () => {
     const addresses = createAddresses(plan, 1, 1);
     expect([1, 2, 3, 4].map(() => spendAndRelease(addresses, 'busy', startUs))).toEqual([true, true, true, false]);
     spendAndRelease(addresses, 'other', startUs);
@@ -56,7 +56,7 @@ describe('the budgets of addresses', () => {
     expect(spendAndRelease(addresses, 'busy', startUs + 1_000_000)).toBe(true);
   });
 
-  it('take a flood of new addresses at a few microseconds each', () => {
+  it('a flood of new addresses takes a few microseconds each', () => {
     const addresses = createAddresses(plan, 50_000, 1);
     for (let index = 0; index < 50_000; index++) addresses.budget(`before ${index}`, startUs);
     const rounds = 100_000;
@@ -67,7 +67,7 @@ describe('the budgets of addresses', () => {
     expect(addresses.size).toBe(50_000);
   });
 
-  it('keep the count of the day for a caller that is pushed out', () => {
+  it('the count of the day survives an eviction', () => {
     const addresses = createAddresses(plan, 1, 1);
     let granted = 0;
     for (let second = 0; second < 60; second++) {
@@ -77,7 +77,7 @@ describe('the budgets of addresses', () => {
     expect(granted).toBe(10);
   });
 
-  it('keep hold of a caller while a request of it runs', () => {
+  it('a caller is not evicted while a request of it runs', () => {
     const addresses = createAddresses(plan, 1, 1);
     const running = addresses.budget('running', startUs);
     spend(running, plan, startUs, 1);

@@ -11,7 +11,7 @@ import {
   type BucketRate,
 } from '#service/limits/bucket.ts';
 
-/** The same rule in unbounded integers: what is missing, in millionths of a token. */
+/** Reference model in unbounded integers. It counts the missing millionths of a token. */
 function referenceModel(rate: BucketRate, startUs: number) {
   let deficit = 0n;
   let atUs = BigInt(startUs);
@@ -40,7 +40,7 @@ function drain(rate: BucketRate, nowUs: number): Bucket {
 }
 
 describe('a token bucket', () => {
-  it('admits exactly what unbounded integers admit, over any rate, pauses, steps back and costs', () => {
+  it('a bucket admits exactly what unbounded integers admit, over any rate, pauses, steps back and costs', () => {
     const step = fc.tuple(
       fc.oneof(fc.integer({ min: -2_000_000, max: 3_000_000 }), fc.integer({ min: 0, max: 1e13 }), fc.constant(0)),
       fc.oneof(fc.constant(1), fc.integer({ min: 0, max: 3_000_000 })),
@@ -61,7 +61,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('tells the very microsecond from which a refused request is admitted', () => {
+  it('a refusal reports the very microsecond from which the request is admitted', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 1, max: 3_000_000 }), (rate, tokens) => {
         const { waitUs, admitted } = take(drain(rate, startUs), rate, startUs, tokens);
@@ -73,7 +73,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('admits rate times seconds plus burst to a caller that never stops asking', () => {
+  it('a caller that never stops asking gets rate times seconds plus burst', () => {
     const rate = { requestsPerSecond: 25, burst: 50 };
     let bucket = fullBucket(startUs);
     let admitted = 0;
@@ -85,7 +85,7 @@ describe('a token bucket', () => {
     expect(admitted).toBe(25 * 60 + 50);
   });
 
-  it('admits a request dearer than itself once it is full, and lets the debt be worked off', () => {
+  it('a full bucket admits a request dearer than itself, and the debt is worked off', () => {
     const rate = { requestsPerSecond: 10, burst: 10 };
     const { bucket, admitted } = take(fullBucket(startUs), rate, startUs, 30);
     expect(admitted).toBe(true);
@@ -95,12 +95,12 @@ describe('a token bucket', () => {
     expect(take(bucket, rate, startUs + 3_000_000, 30).admitted).toBe(true);
   });
 
-  it('lets a free request through even when it is empty', () => {
+  it('an empty bucket admits a free request', () => {
     const rate = { requestsPerSecond: 1, burst: 1 };
     expect(take(drain(rate, startUs), rate, startUs, 0).admitted).toBe(true);
   });
 
-  it('comes back no richer from the time at which it will be full', () => {
+  it('a bucket restored from the time at which it is full is never richer', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 0, max: 2_000_000 }), (rate, tokens) => {
         const { bucket } = take(fullBucket(startUs), rate, startUs, Math.min(tokens, rate.burst));

@@ -36,11 +36,11 @@ describe('the client address', () => {
     { why: 'has no brackets', header: '[2001:db8::7]:5123', proxies: 1, expected: '2001:db8::7' },
     { why: 'has no quotes', header: '"[2001:db8::7]"', proxies: 1, expected: '2001:db8::7' },
     { why: 'has no zone', header: 'fe80::1%eth0', proxies: 1, expected: 'fe80::1' },
-  ])('$why', ({ header, proxies, expected }) => {
+  ])('the client address $why', ({ header, proxies, expected }) => {
     expect(clientAddress(proxy, header, proxies)).toBe(expected);
   });
 
-  it('cannot be moved by anything the caller puts in front', () => {
+  it('the client address does not depend on entries that the caller puts in front', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), fc.integer({ min: 1, max: 3 }), (claim, proxies) => {
         const appended = ['192.0.2.7', '10.0.0.3', '10.0.0.2'].slice(0, proxies).join(', ');
@@ -50,7 +50,7 @@ describe('the client address', () => {
     );
   });
 
-  it('is found in a header of any length without reading it all', () => {
+  it('the client address is found in a header of any length without reading all of it', () => {
     const header = `${'9.9.9.9,'.repeat(2_000_000)}192.0.2.7`;
     const before = performance.now();
     for (let round = 0; round < 1000; round++) clientAddress(proxy, header, 1);
@@ -71,11 +71,11 @@ describe('the subject of a limit', () => {
     ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['no address', 'no address'],
-  ])('of %s is %s', (address, subject) => {
+  ])('the subject of %s is %s', (address, subject) => {
     expect(addressSubject(address)).toBe(subject);
   });
 
-  it('is the same for all addresses of a /64 in any spelling, and differs beyond it', () => {
+  it('all addresses of a /64 have one subject in any spelling, and other addresses have another', () => {
     const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 4, maxLength: 4 });
     fc.assert(
       fc.property(groups, groups, groups, (network, hostA, hostB) => {

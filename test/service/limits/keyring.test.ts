@@ -25,7 +25,7 @@ const shard = (...keys: object[]): string => JSON.stringify({ keys });
 
 const idAt = (index: number): string => index.toString(36).padStart(12, '0');
 
-/** Rows by the thousand, more than are read without a thread, after those given. */
+/** Returns a keyring of thousands of rows after the given rows, too large to be read without a thread. */
 const large = (...first: object[]): string => {
   const others = Array.from({ length: 5000 }, (_, index) => entryOf({ ...makeKey(randomBytes), id: idAt(index) }));
   return JSON.stringify({ keys: [...first, ...others] });
@@ -54,7 +54,7 @@ describe('a keyring', () => {
     return file;
   };
 
-  it('finds the keys of its file and those given besides', () => {
+  it('a keyring finds the keys of its file and the keys given in code', () => {
     const [filed, given] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(filed, { owner: 'acme', networks: ['mainnet'] })] });
     const keyring = createKeyring({ file, rows: [{ id: given.id, sha256: given.sha256, plan: 'dev' }] });
@@ -66,7 +66,7 @@ describe('a keyring', () => {
     expect(keyring.find(given.key, noonMs)).toMatchObject({ terms: { plan: 'dev' } });
   });
 
-  it('does not find a key with a known id and another secret, or with an unknown id', () => {
+  it('a key with a known id and another secret, or with an unknown id, is not found', () => {
     const { key, id, sha256 } = makeKey(randomBytes);
     const keyring = createKeyring({ rows: [{ id, sha256, plan: 'pro' }] });
     expect(keyring.find(`ton_${id}_${'x'.repeat(43)}`, noonMs)).toBeUndefined();
@@ -74,14 +74,14 @@ describe('a keyring', () => {
     expect(keyring.find(key, noonMs)?.id).toBe(id);
   });
 
-  it('finds a key until the moment it expires', () => {
+  it('a keyring finds a key until the moment it expires', () => {
     const made = makeKey(randomBytes);
     const keyring = createKeyring({ file: fileOf({ keys: [entryOf(made, { notAfter: '2026-11-21T12:00:00Z' })] }) });
     expect(keyring.find(made.key, noonMs - 1)).toBeDefined();
     expect(keyring.find(made.key, noonMs)).toBeUndefined();
   });
 
-  it('is refused with every problem and its place', () => {
+  it('a bad file is refused with every problem and its position', () => {
     const good = makeKey(randomBytes);
     const text = JSON.stringify({
       keys: [
@@ -103,12 +103,12 @@ describe('a keyring', () => {
     ]);
   });
 
-  it('says no more than the first problems of a file that is wrong throughout', () => {
+  it('a file that is wrong throughout is refused with its first problems only', () => {
     const text = JSON.stringify({ keys: Array.from({ length: 1000 }, () => 1) });
     expect(problemsOf(() => parseKeyring(text))).toHaveLength(20);
   });
 
-  it('never repeats a key that was pasted into the file by mistake', () => {
+  it('a problem never repeats a key that was pasted into the file by mistake', () => {
     const { key, id } = makeKey(randomBytes);
     const texts = [
       key,
@@ -123,17 +123,17 @@ describe('a keyring', () => {
     ['that is missing', () => join(folder, 'none.json'), 'keyring file cannot be read: ENOENT'],
     ['that is no JSON', () => fileOf('keys'), 'keyring file: expected JSON'],
     ['without keys', () => fileOf({ rows: [] }), 'keys: expected an array'],
-  ])('is refused for a file %s', (_why, file, problem) => {
+  ])('a keyring is refused for a file %s', (_why, file, problem) => {
     expect(problemsOf(() => createKeyring({ file: file() }))).toEqual([problem]);
   });
 
-  it('is refused when an id is there twice', () => {
+  it('a file with one id twice is refused', () => {
     const made = makeKey(randomBytes);
     const file = fileOf({ keys: [entryOf(made), entryOf(made)] });
     expect(problemsOf(() => createKeyring({ file }))).toEqual([`key id ${made.id} is there twice`]);
   });
 
-  it('follows its file within 2 s: keys come, go and change their terms', async () => {
+  it('a changed file is in force within 2 s: keys come, go and change their terms', async () => {
     const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(first)] });
     const keyring = createKeyring({ file, pollMs: keyringPollMs });
@@ -151,7 +151,7 @@ describe('a keyring', () => {
       'refused',
     ],
     ['is good', { keys: [] }, 'loaded'],
-  ])('keeps what it had unless the new file is good: one that %s', async (_why, content, result) => {
+  ])('a bad new file leaves the keys before it in force: one that %s', async (_why, content, result) => {
     const made = makeKey(randomBytes);
     const register = new Registry();
     const keyring = createKeyring(
@@ -164,7 +164,7 @@ describe('a keyring', () => {
     expect(await register.metrics()).toContain(`ton_limits_keyring_reloads_total{result="${result}"} 1`);
   });
 
-  it('keeps what it had when the file goes away, and follows the one that comes', async () => {
+  it('a removed file leaves its keys in force, and a new file is followed', async () => {
     const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(first)] });
     const keyring = createKeyring({ file });
@@ -176,7 +176,7 @@ describe('a keyring', () => {
     expect(keyring.find(second.key, noonMs)).toBeDefined();
   });
 
-  it('is read the same in whatever pieces it comes, indented or not', () => {
+  it('a file in any pieces, indented or not, is read the same', () => {
     const made = Array.from({ length: 20 }, () => makeKey(randomBytes));
     const document = { keys: made.map((key, index) => entryOf(key, { owner: `"{[\\ ${index} é` })) };
     for (const text of [JSON.stringify(document), JSON.stringify(document, undefined, 2)]) {
@@ -192,7 +192,7 @@ describe('a keyring', () => {
     }
   });
 
-  it('is a folder of shards, plain or gzip, beside each other or a folder each', () => {
+  it('a folder of shards is one keyring: plain or gzip, next to each other or in folders', () => {
     const made = Array.from({ length: 4 }, () => makeKey(randomBytes));
     const texts = made.map((key) => JSON.stringify({ keys: [entryOf(key)] }));
     mkdirSync(join(folder, 'shard-3'));
@@ -207,7 +207,7 @@ describe('a keyring', () => {
     ]);
   });
 
-  it('follows the shards of a mounted folder, of which some come and go, while a key changes hands', async () => {
+  it('shards of a mounted folder are followed as files come and go, while a key moves from one shard to another', async () => {
     const [moving, other] = [makeKey(randomBytes), makeKey(randomBytes)];
     const mounted = mountFolder({ '0.json': shard(entryOf(moving)), '1.json': shard() });
     const keyring = createKeyring({ file: mounted.path });
@@ -226,7 +226,7 @@ describe('a keyring', () => {
   it.each([
     ['a file', (text: string) => ({ 'keyring.json': text })],
     ['shards, some of them packed', (text: string) => ({ '0.json': gzipSync(text), '1.json': shard() })],
-  ])('that is large follows %s by a thread, while the event loop turns', async (_what, filesFor) => {
+  ])('a large keyring of %s is followed by a thread, while the event loop turns', async (_what, filesFor) => {
     const [kept, added] = [makeKey(randomBytes), makeKey(randomBytes)];
     const mounted = mountFolder(filesFor(large(entryOf(kept))));
     const keyring = createKeyring({ file: mounted.path });
@@ -243,7 +243,7 @@ describe('a keyring', () => {
     mounted.remove();
   });
 
-  it('that is large is refused by the thread with its problems, and the keys before it stay', async () => {
+  it('a large bad file is refused by the thread with its problems, and the keys before it stay', async () => {
     const made = makeKey(randomBytes);
     const logged: object[] = [];
     const logger = pino({ base: null }, { write: (line) => void logged.push(JSON.parse(line) as object) });
@@ -254,7 +254,7 @@ describe('a keyring', () => {
     expect(keyring.find(made.key, noonMs)).toBeDefined();
   });
 
-  it('closed while a thread reads, ends it and keeps what it had', async () => {
+  it('closing a keyring while its thread reads ends the thread and leaves the keys as they were', async () => {
     const made = makeKey(randomBytes);
     const keyring = createKeyring({ file: fileOf(large(entryOf(made))) });
     fileOf(large());
@@ -264,14 +264,14 @@ describe('a keyring', () => {
     expect([keyring.size, keyring.version]).toEqual([5001, 0]);
   });
 
-  it('is refused when two shards have one id for two keys', () => {
+  it('two shards with one id for two keys are refused', () => {
     const [made, other] = [makeKey(randomBytes), makeKey(randomBytes)];
     writeFileSync(join(folder, '0.json'), JSON.stringify({ keys: [entryOf(made)] }));
     writeFileSync(join(folder, '1.json'), JSON.stringify({ keys: [entryOf({ ...other, id: made.id })] }));
     expect(problemsOf(() => createKeyring({ file: folder }))).toEqual([`key id ${made.id} is there twice`]);
   });
 
-  it('takes over what it refused once the plans that it names exist', async () => {
+  it('a refused file comes into force once the plans that it names exist', async () => {
     const made = makeKey(randomBytes);
     const keyring = createKeyring({ file: fileOf({ keys: [] }), plans: new Set(['free']) });
     fileOf({ keys: [entryOf(made)] });
@@ -282,7 +282,7 @@ describe('a keyring', () => {
     expect(keyring.find(made.key, noonMs)?.id).toBe(made.id);
   });
 
-  it('holds a hundred thousand keys, most of one text and some of texts of their own, and finds each', () => {
+  it('a hundred thousand keys, most with one text of terms and some with their own, are all found', () => {
     const count = 100_000;
     const rows = Array.from({ length: count }, (_, index) => {
       const own = index % 7 === 0 ? `,"owner":"o{${index}}"` : '';
@@ -300,9 +300,12 @@ describe('a keyring', () => {
     expect(table.indexOf('zzzzzzzzzzzz')).toBe(-1);
   });
 
-  it.each(['{"keys":[{"id":', '{"keys":[]', '{"keys":[{]}', '[]', '{"other":[{}],"keys":[]}'])('refuses %s', (text) => {
-    expect(() => parseKeyring(text)).toThrow(LimitsError);
-  });
+  it.each(['{"keys":[{"id":', '{"keys":[]', '{"keys":[{]}', '[]', '{"other":[{}],"keys":[]}'])(
+    'the text %s is refused',
+    (text) => {
+      expect(() => parseKeyring(text)).toThrow(LimitsError);
+    },
+  );
 
   it.each([
     [{ allowedMethods: 'x' }, 'allowedMethods: expected an array of at most 128 operations'],
@@ -310,7 +313,7 @@ describe('a keyring', () => {
     [{ allowedSources: ['somewhere'] }, 'allowedSources: expected an array of at most 32 CIDR ranges'],
     [{ overrides: { requestsPerSecond: 0.5 } }, 'overrides: expected whole requestsPerSecond and burst'],
     [{ overrides: { rate: 1 } }, 'overrides: expected whole requestsPerSecond and burst'],
-  ])('refuses terms like %j', (terms, problem) => {
+  ])('terms like %j are refused', (terms, problem) => {
     const text = JSON.stringify({ keys: [entryOf(makeKey(randomBytes), terms)] });
     expect(problemsOf(() => parseKeyring(text))).toEqual([`keys[0].${problem}`]);
   });

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { keyHash, keyMatches, makeKey, parseKey } from '#service/limits/keys.ts';
 
 describe('a key', () => {
-  it('is ton_<id>_<secret> in base 62, its hash the SHA-256 of the whole text', () => {
+  it('a key is ton_<id>_<secret> in base 62, and its hash is the SHA-256 of the whole text', () => {
     const { key, id, sha256 } = makeKey(randomBytes);
     expect(key).toMatch(/^ton_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/);
     expect(key.split('_')[1]).toBe(id);
     expect(sha256.equals(createHash('sha256').update(key).digest())).toBe(true);
   });
 
-  it('carries all 256 bits of its secret', () => {
+  it('a secret has all of its 256 bits', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (secret) => {
@@ -28,13 +28,13 @@ describe('a key', () => {
     );
   });
 
-  it('is never the same twice', () => {
+  it('no two keys are the same', () => {
     const keys = Array.from({ length: 2000 }, () => makeKey(randomBytes));
     expect(new Set(keys.map(({ id }) => id)).size).toBe(keys.length);
     expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
   });
 
-  it('matches its own hash only', () => {
+  it('a key matches its own hash only', () => {
     const { key, sha256 } = makeKey(randomBytes);
     const other = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
     expect(keyMatches(key, sha256)).toBe(true);
@@ -48,11 +48,11 @@ describe('a key', () => {
     `ton_${'a'.repeat(12)}_${'b'.repeat(42)}`,
     `ton_${'a'.repeat(12)}_${'b'.repeat(42)}-`,
     `TON_${'a'.repeat(12)}_${'b'.repeat(43)}`,
-  ])('is not %j', (text) => {
+  ])('%j is not a key', (text) => {
     expect(parseKey(text)).toBeUndefined();
   });
 
-  it('is recognised in no random text', () => {
+  it('no random text is parsed as a key', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 100 }), (text) => {
         expect(parseKey(text)).toBeUndefined();
@@ -61,7 +61,7 @@ describe('a key', () => {
     );
   });
 
-  it('hashes text beyond ASCII without failing', () => {
+  it('text beyond ASCII is hashed without failing', () => {
     expect(keyHash('ключ')).toHaveLength(32);
   });
 });

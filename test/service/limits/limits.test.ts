@@ -26,7 +26,7 @@ function planOf(name: string, more: Partial<LimitPlan> = {}): LimitPlan {
 
 const anonymous = planOf('anonymous', { requestsPerSecond: 1, burst: 1 });
 
-/** Limits under a clock of our own, with as many keys as wanted. */
+/** Creates limits under a simulated clock, with a key for each row. */
 function setUp(options: Partial<LimitsOptions> = {}, rows: Partial<KeyRow>[] = []) {
   const made = rows.map((row) => ({ ...makeKey(randomBytes), row }));
   const keyring = createKeyring({ rows: made.map(({ id, sha256, row }) => ({ id, sha256, plan: 'pro', ...row })) });
@@ -52,7 +52,7 @@ async function countAllowed(times: number, ask: () => Promise<Decision>): Promis
 }
 
 describe('thread time of the virtual machine', () => {
-  it('is paid by the owner of a key, by a key without one, and by all callers without a key together', async () => {
+  it('thread time is paid by the owner of a key, by a key without owner, or by all callers without a key together', async () => {
     const bounds = { gas: 1_000_000, wallMs: 500 };
     const plans = [planOf('anonymous', { getMethods: bounds }), planOf('pro')];
     const { ask, keys } = setUp({ plans }, [{}, { owner: 'acme' }]);
@@ -70,7 +70,7 @@ describe('thread time of the virtual machine', () => {
     ]);
   });
 
-  it('is bounded anew with changed plans', async () => {
+  it('changed plans bound thread time from then on', async () => {
     const { limits, ask } = setUp();
     limits.setPlans({
       plans: [planOf('anonymous', { getMethods: { gas: 5 } }), planOf('pro')],
@@ -81,7 +81,7 @@ describe('thread time of the virtual machine', () => {
 });
 
 describe('limits without a key', () => {
-  it('allow one request a second per address', async () => {
+  it('an address gets one request a second', async () => {
     const { ask, pass } = setUp();
     expect(await ask()).toMatchObject({
       allowed: true,
@@ -100,7 +100,7 @@ describe('limits without a key', () => {
     expect((await ask()).allowed).toBe(true);
   });
 
-  it('count addresses apart, those of one IPv6 /64 together', async () => {
+  it('addresses count apart, and the addresses of one IPv6 /64 together', async () => {
     const { ask } = setUp();
     const allowed = async (clientAddress: string): Promise<boolean> => (await ask({ clientAddress })).allowed;
     expect(await allowed('192.0.2.1')).toBe(true);
@@ -111,7 +111,7 @@ describe('limits without a key', () => {
     expect(await allowed('2001:db8:0:1::1')).toBe(true);
   });
 
-  it('give all networks of one IPv6 /48 sixteen times what one has', async () => {
+  it('all networks of one IPv6 /48 together get sixteen times the rate of one', async () => {
     const { ask, pass } = setUp();
     const from = (site: number, network: number): Promise<Decision> =>
       ask({ clientAddress: `2001:db8:${site.toString(16)}:${network.toString(16)}::1` });
@@ -127,7 +127,7 @@ describe('limits without a key', () => {
       retryAfterSeconds: 1,
     });
     expect(await admitted(2, 0, 1)).toBe(1);
-    // A sixteenth of a second brings back one: the refused network has lost nothing.
+    // A sixteenth of a second refills one token: the refused network has lost nothing.
     pass(63);
     expect((await from(1, 99)).allowed).toBe(true);
     expect((await from(1, 98)).allowed).toBe(false);
@@ -135,7 +135,7 @@ describe('limits without a key', () => {
     expect(await admitted(1, 1000, 40)).toBe(15);
   });
 
-  it('count the day and what runs at once of an IPv6 /48 too', async () => {
+  it('the day and the running requests of an IPv6 /48 are counted too', async () => {
     const plan = planOf('anonymous', { requestsPerSecond: 0, burst: 0, requestsPerDay: 2, maxConcurrent: 1 });
     const { ask } = setUp({ plans: [plan, planOf('pro')] });
     const from = (network: number): Promise<Decision> =>
@@ -154,7 +154,7 @@ describe('limits without a key', () => {
     expect(admitted).toBe(16);
   });
 
-  it('count a request of an IPv6 /48 that enters before its operation is known', async () => {
+  it('a request of an IPv6 /48 that enters before its operation is known is counted', async () => {
     const { limits } = setUp();
     const enter = (network: number) =>
       limits.enter({ key: undefined, clientAddress: `2001:db8:1:${network.toString(16)}::1` });
@@ -170,7 +170,7 @@ describe('limits without a key', () => {
     expect((await enter(200)).allowed).toBe(false);
   });
 
-  it('take over another plan for an IPv6 /48 that has used some of its budget', async () => {
+  it('another plan applies to an IPv6 /48 that has used some of its budget', async () => {
     const { limits, ask } = setUp();
     const from = (network: number): Promise<Decision> =>
       ask({ clientAddress: `2001:db8:1:${network.toString(16)}::1` });
@@ -181,7 +181,7 @@ describe('limits without a key', () => {
     expect(await countAllowed(40, () => from(next++))).toBe(16);
   });
 
-  it('ask for a key where there is no anonymous plan', async () => {
+  it('a caller without a key is refused where there is no anonymous plan', async () => {
     const { ask } = setUp({ anonymousPlan: null });
     expect(await ask()).toEqual({
       allowed: false,
@@ -194,7 +194,7 @@ describe('limits without a key', () => {
 });
 
 describe('limits with a key', () => {
-  it("give the key its plan's rate wherever it comes from", async () => {
+  it("a key has its plan's rate from any address", async () => {
     const { ask, pass, keys } = setUp({}, [{}]);
     let from = 0;
     const next = (): Promise<Decision> => ask({ key: keys[0], clientAddress: `192.0.2.${from++ % 250}` });
@@ -204,7 +204,7 @@ describe('limits with a key', () => {
   });
 
   it.each(['', 'guess', `ton_${'a'.repeat(12)}_${'b'.repeat(43)}`])(
-    'refuse the unknown key %j, never as if it were none',
+    'the unknown key %j is refused, never treated as no key',
     async (key) => {
       const { ask } = setUp({}, [{}]);
       expect(await ask({ key })).toEqual({
@@ -218,14 +218,14 @@ describe('limits with a key', () => {
     },
   );
 
-  it('refuse an expired key as unknown', async () => {
+  it('an expired key is refused as unknown', async () => {
     const { ask, pass, keys } = setUp({}, [{ notAfterMs: noonMs + 1000 }]);
     expect((await ask({ key: keys[0] })).allowed).toBe(true);
     pass(1000);
     expect(await ask({ key: keys[0] })).toMatchObject({ code: 'unknown_key' });
   });
 
-  it('refuse a key of another network, and take one of several', async () => {
+  it('a key of another network is refused, and a key of several networks is accepted', async () => {
     const { ask, keys } = setUp({}, [{ networks: ['testnet'] }, { networks: ['testnet', 'mainnet'] }]);
     expect(await ask({ key: keys[0] })).toMatchObject({
       allowed: false,
@@ -235,14 +235,14 @@ describe('limits with a key', () => {
     expect((await ask({ key: keys[1] })).allowed).toBe(true);
   });
 
-  it('share one budget among the keys of one owner', async () => {
+  it('the keys of one owner share one budget', async () => {
     const { ask, keys } = setUp({}, [{ owner: 'acme' }, { owner: 'acme' }, {}]);
     expect(await countAllowed(7, () => ask({ key: keys[0] }))).toBe(7);
     expect(await countAllowed(7, () => ask({ key: keys[1] }))).toBe(3);
     expect(await countAllowed(7, () => ask({ key: keys[2] }))).toBe(7);
   });
 
-  it('know no limit for a plan of 0 requests a second', async () => {
+  it('a plan of 0 requests a second has no limit', async () => {
     const unlimited = planOf('pro', { requestsPerSecond: 0, burst: 0 });
     const { ask, keys } = setUp({ plans: [anonymous, unlimited] }, [{}]);
     expect(await countAllowed(5000, () => ask({ key: keys[0] }))).toBe(5000);
@@ -251,7 +251,7 @@ describe('limits with a key', () => {
 });
 
 describe('the limits of a plan', () => {
-  it('charge what an operation costs', async () => {
+  it('an operation is charged its cost', async () => {
     const pro = planOf('pro', { methodCosts: { runGetMethod: 3, getMasterchainInfo: 0 } });
     const { ask, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
     const left = async (operation: string): Promise<number | undefined> =>
@@ -267,7 +267,7 @@ describe('the limits of a plan', () => {
     });
   });
 
-  it('allow a pause to be caught up to the burst, and tell when the bucket is full again', async () => {
+  it('a caller catches up to the burst after a pause, and the quota reports when the bucket is full again', async () => {
     const { ask, pass, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerSecond: 2, burst: 8 })] }, [{}]);
     expect(await countAllowed(20, () => ask({ key: keys[0] }))).toBe(8);
     expect(await ask({ key: keys[0] })).toMatchObject({ quota: { limit: 8, remaining: 0, resetSeconds: 4 } });
@@ -275,7 +275,7 @@ describe('the limits of a plan', () => {
     expect(await countAllowed(20, () => ask({ key: keys[0] }))).toBe(8);
   });
 
-  it('count the requests of a UTC day, and tell how long the day still is', async () => {
+  it('the requests of a UTC day are counted, and a refusal reports how long the day still is', async () => {
     const pro = planOf('pro', { requestsPerSecond: 1000, burst: 1000, requestsPerDay: 5 });
     const { ask, pass, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
     expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
@@ -288,7 +288,7 @@ describe('the limits of a plan', () => {
     expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
   });
 
-  it('do not give the day again to a clock that went back over midnight', async () => {
+  it('a clock that goes back over midnight does not give the day again', async () => {
     const { ask, pass, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerDay: 5 })] }, [{}]);
     pass(12 * 3_600_000);
     expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
@@ -296,7 +296,7 @@ describe('the limits of a plan', () => {
     expect((await ask({ key: keys[0] })).allowed).toBe(false);
   });
 
-  it('hold requests running at once to maxConcurrent, each released once', async () => {
+  it('running requests are bounded by maxConcurrent, and each is released once', async () => {
     const { ask, keys } = setUp({ plans: [anonymous, planOf('pro', { maxConcurrent: 2 })] }, [{}]);
     const running = [await ask({ key: keys[0] }), await ask({ key: keys[0] })] as Allowed[];
     expect(await ask({ key: keys[0] })).toMatchObject({
@@ -309,7 +309,7 @@ describe('the limits of a plan', () => {
     expect(await countAllowed(5, () => ask({ key: keys[0] }))).toBe(1);
   });
 
-  it('cost nothing when they refuse', async () => {
+  it('a refusal costs nothing', async () => {
     const { ask, pass } = setUp();
     await ask();
     await countAllowed(100, ask);
@@ -319,7 +319,7 @@ describe('the limits of a plan', () => {
 });
 
 describe('what a key may do', () => {
-  it('is told by its operations, its sources and its overrides', async () => {
+  it('a key is bound to its operations, its sources and its overrides', async () => {
     const allowedSources = new BlockList();
     allowedSources.addSubnet('10.0.0.0', 8, 'ipv4');
     const { ask, keys } = setUp({}, [
@@ -336,7 +336,7 @@ describe('what a key may do', () => {
     expect(await countAllowed(50, () => ask({ key: keys[2] }))).toBe(20);
   });
 
-  it('and did today is counted by operation', async () => {
+  it('the use of a key today is counted by operation', async () => {
     const { ask, keys, limits } = setUp({}, [{}]);
     const caller = { key: keys[0], clientAddress: '192.0.2.1' };
     await countAllowed(12, () => ask(caller));
@@ -359,7 +359,7 @@ describe('entering in two steps', () => {
     methodCosts: { a: 7, free: 0, b: 30 },
   });
 
-  it('costs what one step costs, and holds one place until it is released', async () => {
+  it('two steps cost as much as one, and take one slot until release', async () => {
     const { ask, keys, limits } = setUp({ plans: [anonymous, dear] }, [{}]);
     const caller = { key: keys[0], clientAddress: '192.0.2.1' };
     const entered = (await limits.enter(caller)) as Entered;
@@ -373,7 +373,7 @@ describe('entering in two steps', () => {
     expect((await ask({ key: keys[0] })).allowed).toBe(true);
   });
 
-  it('admits what is dearer than a full bucket, and gives back what was not charged', async () => {
+  it('a request dearer than a full bucket is admitted, and tokens that were not charged are put back', async () => {
     const { keys, limits } = setUp({ plans: [anonymous, dear] }, [{}]);
     const caller = { key: keys[0], clientAddress: '192.0.2.1' };
     const unused = (await limits.enter(caller)) as Entered;
@@ -384,7 +384,7 @@ describe('entering in two steps', () => {
     expect(await limits.enter(caller)).toMatchObject({ allowed: false, retryAfterSeconds: 21 });
   });
 
-  it('counts as the operations it charges, or as one refusal', async () => {
+  it('an entry counts as the operations it charges, or as one refusal', async () => {
     const { keys, limits, register } = setUp({}, [{}]);
     const entered = (await limits.enter({ key: keys[0], clientAddress: '192.0.2.1' })) as Entered;
     await entered.charge('a');
@@ -398,7 +398,7 @@ describe('entering in two steps', () => {
 });
 
 describe('limits', () => {
-  it('do not start with a plan that does not exist, and name all who want it', () => {
+  it('limits do not start with a plan that does not exist, and name all users of the plan', () => {
     expect(() => setUp({ anonymousPlan: 'nobody' }, [{ plan: 'gold', id: 'abcdefghijkl' }])).toThrow(
       new LimitsError('limit_plan_unknown', [
         'anonymousPlan: expected a plan that exists, got "nobody"',
@@ -407,7 +407,7 @@ describe('limits', () => {
     );
   });
 
-  it('count decisions by plan and result, and show no key', async () => {
+  it('decisions are counted by plan and result, and no metric shows a key', async () => {
     const { ask, keys, register } = setUp({}, [{}, { networks: ['testnet'] }]);
     for (const key of [undefined, undefined, keys[0], keys[1], 'guess']) await ask({ key });
     const text = await register.metrics();
@@ -423,7 +423,7 @@ describe('limits', () => {
     for (const key of keys) expect(text).not.toContain(key);
   });
 
-  it('refuse in at most 10 microseconds of CPU', async () => {
+  it('a refusal takes at most 10 microseconds of CPU', async () => {
     const { ask, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerSecond: 1, burst: 1 })] }, [{}]);
     const wrong = `${keys[0]?.slice(0, -1)}${keys[0]?.endsWith('x') ? 'y' : 'x'}`;
     const requests: Partial<LimitRequest>[] = [
@@ -443,7 +443,7 @@ describe('limits', () => {
         const { user, system } = process.threadCpuUsage(before);
         costs.push((user + system) / rounds);
       }
-      // A busy machine makes some parts dearer by cold caches; the best part is the cost of the code.
+      // On a busy machine cold caches make some parts dearer. The best part is the cost of the code.
       expect(Math.min(...costs)).toBeLessThan(10);
     }
   });

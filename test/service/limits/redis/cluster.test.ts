@@ -8,7 +8,7 @@ import { askWith, load, planOf, startPods, untilAll, type SharedPod } from './sh
 
 const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'a Redis cluster', why: 'no redis-server' });
 
-/** The node whose data a key is in. */
+/** Returns the node whose data has a key. */
 async function holderOf(nodes: readonly RedisProcess[], key: string): Promise<RedisProcess> {
   for (const node of nodes) if ((await node.command('EXISTS', key).catch(() => 0)) === 1) return node;
   throw new Error(`no node holds ${key}`);
@@ -33,7 +33,7 @@ describe.skipIf(missing)('limits in a Redis cluster', () => {
   });
   afterEach(() => cluster.close());
 
-  it('are shared by all pods over all slots, also while a slot moves to another node under load', async () => {
+  it('all pods share their limits over all slots, also while a slot moves to another node under load', async () => {
     const rows = Array.from({ length: 6 }, () => ({}));
     const { pods, keys, ids, api, close } = await startPods(2, { url, rows });
     const loads = keys.map((key) => load(pods, 3000, () => 1, askWith(key)));
@@ -52,7 +52,7 @@ describe.skipIf(missing)('limits in a Redis cluster', () => {
     await close();
   });
 
-  it('are away with a node whose slots nobody serves, and back with it', async () => {
+  it('limits are unavailable while a node with their slots is down, and return with it', async () => {
     const { pods, keys, close } = await startPods(2, { url, onRedisFailure: 'Local' });
     nodes[2]?.signal('SIGKILL');
     expect(await untilAll(pods, false)).toBeLessThan(5000);
@@ -63,7 +63,7 @@ describe.skipIf(missing)('limits in a Redis cluster', () => {
     await close();
   });
 
-  it('ask for one subject at a time also where the URL does not say that the server is part of a cluster', async () => {
+  it('subjects are queried one by one also where the URL does not show that the server is part of a cluster', async () => {
     const single = await startClusterNode(cluster.folder, 'alone.conf');
     await single.command('CLUSTER', 'ADDSLOTSRANGE', '0', `${slotCount - 1}`);
     const plan = planOf({ requestsPerDay: 3 });

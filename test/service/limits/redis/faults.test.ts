@@ -20,18 +20,21 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     ['Local', { allowed: true }],
     ['Open', { allowed: true, plan: 'pro' }],
     ['Closed', { allowed: false, code: 'limits_unavailable', retryAfterSeconds: 1 }],
-  ])('killed, follow %s within a second, and share again within a second', async (onRedisFailure, expected) => {
-    const { pods, keys, close } = await startPods(2, { url: redis.url, onRedisFailure });
-    redis.signal('SIGKILL');
-    expect(await untilAll(pods, false)).toBeLessThan(1000);
-    expect(await askWith(keys[0])(pods[0] as SharedPod)).toMatchObject(expected);
-    await redis.start();
-    expect(await untilAll(pods, true)).toBeLessThan(1000);
-    expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
-    await close();
-  });
+  ])(
+    'a killed Redis makes the limits follow %s within a second, and share again within a second of its return',
+    async (onRedisFailure, expected) => {
+      const { pods, keys, close } = await startPods(2, { url: redis.url, onRedisFailure });
+      redis.signal('SIGKILL');
+      expect(await untilAll(pods, false)).toBeLessThan(1000);
+      expect(await askWith(keys[0])(pods[0] as SharedPod)).toMatchObject(expected);
+      await redis.start();
+      expect(await untilAll(pods, true)).toBeLessThan(1000);
+      expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
+      await close();
+    },
+  );
 
-  it('frozen, go on within a second under load, and come back when it thaws', async () => {
+  it('a frozen Redis does not stop the limits for more than a second under load, and they share again when it thaws', async () => {
     const { pods, keys, close } = await startPods(2, { url: redis.url });
     const loading = load(pods, 2500, () => 1, askWith(keys[0]));
     await sleep(300);
@@ -46,7 +49,7 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await close();
   });
 
-  it('restarted empty under load, grant no second burst', async () => {
+  it('a Redis restarted empty under load grants no second burst', async () => {
     const { pods, keys, close } = await startPods(2, { url: redis.url, plan: planOf({ burst: 100 }) });
     const loading = load(pods, 3000, () => 2, askWith(keys[0]));
     await sleep(700);
@@ -59,7 +62,7 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await close();
   });
 
-  it('slower than 100 ms, treat it as away until it is quick again', async () => {
+  it('a Redis slower than 100 ms counts as unavailable until it is quick again', async () => {
     const proxy = await startSlowProxy(redis.port);
     const { pods, keys, close } = await startPods(1, { url: proxy.url, onRedisFailure: 'Closed' });
     proxy.delay.ms = 200;
@@ -75,19 +78,19 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     proxy.close();
   });
 
-  it('flushed, still refuse what was revoked before', async () => {
+  it('a flushed Redis does not end revocations', async () => {
     const { pods, keys, ids, api, close } = await startPods(1, { url: redis.url });
     const [pod] = pods as [SharedPod];
     await redis.command('SADD', `revoked:${api}`, ids[0] ?? '');
     await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ code: 'unknown_key' });
     await redis.command('FLUSHALL');
-    // Two rounds of looking at what was revoked.
+    // Two rounds of reading revocations.
     await sleep(2500);
     expect(await askWith(keys[0])(pod)).toMatchObject({ code: 'unknown_key' });
     await close();
   });
 
-  it('flushed under load, scripts included, go on sharing', async () => {
+  it('a Redis flushed under load, scripts included, still shares the limits', async () => {
     const { pods, keys, close } = await startPods(2, { url: redis.url });
     const loading = load(pods, 1500, () => 1, askWith(keys[0]));
     await sleep(500);
@@ -99,7 +102,7 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await close();
   });
 
-  it.each([1, 2])('flushed again and again under load, give %i pods no fresh burst', async (count) => {
+  it.each([1, 2])('a Redis flushed again and again under load gives %i pods no fresh burst', async (count) => {
     const { pods, keys, close } = await startPods(count, { url: redis.url });
     const flushes: Promise<unknown>[] = [];
     const flushing = setInterval(() => flushes.push(redis.command('FLUSHALL')), 300);
@@ -111,7 +114,7 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await close();
   });
 
-  it('flushed again and again, give no fresh day', async () => {
+  it('a Redis flushed again and again gives no fresh day', async () => {
     const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });
     const { pods, keys, close } = await startPods(1, { url: redis.url, plan });
     const [pod] = pods as [SharedPod];

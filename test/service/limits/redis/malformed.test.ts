@@ -8,7 +8,7 @@ import { askWith, planOf, startPods, valueOf, type SharedPod } from './shared-se
 const url = inject('redisUrl') ?? '';
 const missing = skipLoudly(url === '', { what: 'malformed values in Redis', why: 'no redis-server' });
 
-/** Writes something over a key that no pod would write. */
+/** Writes a value over a key that no pod would write. */
 type Spoil = (client: Redis, key: string) => Promise<unknown>;
 
 const otherTypes: readonly (readonly [name: string, spoil: Spoil])[] = [
@@ -42,7 +42,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
       [`u ${value}`, (of: Redis, key: string) => of.hset(key, 'u', value)] as const,
       [`g ${value}`, (of: Redis, key: string) => of.hset(key, 'g', value)] as const,
     ]),
-  ])('is no budget, and is counted: %s', async (_name, spoil) => {
+  ])('a value of another form is no budget, and is counted: %s', async (_name, spoil) => {
     const plan = planOf({ requestsPerSecond: 1, burst: 5, requestsPerDay: 1000 });
     const { pods, keys, api, close } = await startPods(2, { url, plan });
     const [first, second] = pods as [SharedPod, SharedPod];
@@ -51,7 +51,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     expect((await askWith(keys[0])(second)).allowed).toBe(true);
     expect(await malformed(second)).toBe(1);
     expect(await second.isHere()).toBe(true);
-    // What the first pod remembers holds: four of its five are left, as no whole second went by.
+    // The first pod's copy holds: four of its five are left, because no whole second went by.
     let admitted = 0;
     for (let asked = 0; asked < 8; asked++) admitted += Number((await askWith(keys[0])(first)).allowed);
     expect(admitted).toBeLessThanOrEqual(5);
@@ -64,7 +64,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     ...['garbage', 'NaN,NaN', '-1,-1', `5,${'9'.repeat(15)}`, `${'9'.repeat(15)},1`].map(
       (value) => [`a field ${value}`, (of: Redis, key: string) => of.hset(key, 'another pod', value)] as const,
     ),
-  ])('is no place, and is counted: %s', async (_name, spoil) => {
+  ])('a value of another form is no slot, and is counted: %s', async (_name, spoil) => {
     const plan = planOf({ maxConcurrent: 2 });
     const { pods, keys, api, close } = await startPods(1, { url, plan });
     const [pod] = pods as [SharedPod];
@@ -83,7 +83,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     ...['garbage', 'NaN', '-5', '9'.repeat(15), '9'.repeat(40)].map(
       (value) => [`a count ${value}`, (of: Redis, key: string) => of.hset(key, 'getAddressState', value)] as const,
     ),
-  ])('is no usage, and is counted: %s', async (_name, spoil) => {
+  ])('a value of another form is no usage, and is counted: %s', async (_name, spoil) => {
     const { pods, keys, ids, api, close } = await startPods(1, { url, plan: planOf({ requestsPerDay: 1000 }) });
     const [pod] = pods as [SharedPod];
     await askWith(keys[0])(pod);
@@ -99,7 +99,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     await close();
   });
 
-  it('is neither a set of pods nor one of revoked keys, and is counted; a key that was revoked before stays so', async () => {
+  it('a value of another type is neither a set of pods nor of revoked keys, and is counted; a revoked key stays revoked', async () => {
     const { pods, keys, ids, api, close } = await startPods(1, { url });
     const [pod] = pods as [SharedPod];
     await client.sadd(`revoked:${api}`, ids[0] ?? '');

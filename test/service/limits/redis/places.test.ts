@@ -9,8 +9,8 @@ import { skipLoudly } from '#test/support/skips.ts';
 const url = inject('redisUrl') ?? '';
 const missing = skipLoudly(url === '', { what: 'places kept in Redis', why: 'no redis-server' });
 
-describe.skipIf(missing)('places under maxConcurrent, kept in Redis', () => {
-  it('are there up to their number over all pods, and again when a pod tells of fewer or is not heard of', async () => {
+describe.skipIf(missing)('slots under maxConcurrent in Redis', () => {
+  it('all pods together take at most maxConcurrent slots, and slots return when a pod reports fewer or is gone', async () => {
     const client = new Redis(url);
     const key = `places:${process.pid}:{subject}`;
     const tell = async (pod: string, held: number, most: number, keptMs = 60_000): Promise<number> => {

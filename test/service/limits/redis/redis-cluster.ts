@@ -11,12 +11,12 @@ export const slotCount = 16_384;
 export type RedisCluster = {
   readonly url: string;
   readonly nodes: readonly RedisProcess[];
-  /** Where the nodes keep what they know of each other. */
+  /** Folder of the nodes' own records of the cluster. */
   readonly folder: string;
   close(): Promise<void>;
 };
 
-/** A node of its own, that belongs to no other yet. It listens at its port and 10,000 above it, where another may be already: then at other ones. */
+/** Starts a node that belongs to no cluster yet. It listens at its port and 10,000 above it. If a port is taken, it listens at others. */
 export async function startClusterNode(folder: string, config: string, ...more: string[]): Promise<RedisProcess> {
   const settings = ['--cluster-enabled', 'yes', '--cluster-config-file', config, '--dir', folder, ...more];
   for (let tries = 0; tries < 2; tries++) {

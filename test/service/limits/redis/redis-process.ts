@@ -7,11 +7,11 @@ import { Redis } from 'ioredis';
 
 import { freePort } from '#service/main/free-port.ts';
 
-/** A Redis of a test's own, to be killed, frozen and started again on the same port. */
+/** Redis of one test, which the test may kill, freeze and start again on the same port. */
 export type RedisProcess = {
   readonly url: string;
   readonly port: number;
-  /** Runs one command as a bystander. */
+  /** Runs one command as another client. */
   command(name: string, ...args: string[]): Promise<unknown>;
   signal(signal: NodeJS.Signals): void;
   start(): Promise<void>;
@@ -66,7 +66,7 @@ export async function startRedisProcess(...settings: string[]): Promise<RedisPro
   };
 }
 
-/** A proxy in front of a port that holds answers back for as long as it is told. */
+/** Starts a proxy in front of a port that delays answers while asked to. */
 export async function startSlowProxy(target: number) {
   const delay = { ms: 0 };
   const sockets = new Set<Socket>();

@@ -34,7 +34,7 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** One pod of a TonApi, with the one key of all pods here. */
+/** Starts one pod of a TonApi, with the one key of all pods here. */
 function startPod(redisUrl: string, scope: string, issued: ReturnType<typeof makeKey>): SharedPod {
   const register = new Registry();
   const keyring = createKeyring({ rows: [{ id: issued.id, sha256: issued.sha256, plan: 'pro' }] });
@@ -69,7 +69,7 @@ describe.skipIf(missing)('revocations', () => {
     return { has: made.has, read: (since = '1', from: Redis = client) => made.read(from, async () => since) };
   }
 
-  /** Commands that the server runs for the work, without those of others. */
+  /** Returns the commands that the server runs for the work, without commands of other clients. */
   async function commandsOf(work: (from: Redis) => Promise<void>): Promise<string[]> {
     const own = new Redis(url);
     const sent: string[] = [];
@@ -84,7 +84,7 @@ describe.skipIf(missing)('revocations', () => {
     return sent;
   }
 
-  it('are read whole after a change only: an unchanged set costs two small reads', async () => {
+  it('revocations are read whole after a change only: an unchanged set costs two small reads', async () => {
     await revokeIds(client, scope, [first]);
     const { has, read } = reader();
     await read();
@@ -95,7 +95,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([true, true]);
   });
 
-  it('end with a restored key, in the set of this version and in the set of the version before', async () => {
+  it('a restored key ends its revocation, in the set of this version and in the set of the version before', async () => {
     await revokeIds(client, scope, [first, second]);
     expect(await client.sismember(`revoked:${name}`, first)).toBe(1);
     const { has, read } = reader();
@@ -107,7 +107,7 @@ describe.skipIf(missing)('revocations', () => {
     expect(await client.sismember(`revoked:${name}`, second)).toBe(1);
   });
 
-  it('end with a restored key while another one is revoked, which leaves the number of revoked keys', async () => {
+  it('a restored key ends its revocation while another key is revoked, which leaves the number of revoked keys', async () => {
     await revokeIds(client, scope, [first]);
     const { has, read } = reader();
     await read();
@@ -117,7 +117,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([false, true]);
   });
 
-  it('outlive a Redis that loses its data, until the key is restored', async () => {
+  it('revocations outlive a Redis that loses its data, until the key is restored', async () => {
     const { has, read } = reader();
     await revokeIds(client, scope, [first, second]);
     await read('1');
@@ -130,7 +130,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([false, true]);
   });
 
-  it('are read again after a loss that left the same version', async () => {
+  it('revocations are read again after a loss that left the same version', async () => {
     const { has, read } = reader();
     await revokeIds(client, scope, [first]);
     await read('1');
@@ -141,7 +141,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([true, true]);
   });
 
-  it('by the name alone count in every namespace; those of another namespace do not', async () => {
+  it('a revocation by the name alone counts in every namespace, and a revocation of another namespace does not', async () => {
     const [a, b] = [reader(`team-a/${name}`), reader(`team-b/${name}`)];
     await client.sadd(`revoked:${name}`, first);
     await revokeIds(client, `team-a/${name}`, [second]);
@@ -153,14 +153,14 @@ describe.skipIf(missing)('revocations', () => {
     expect([a.has(first), b.has(first)]).toEqual([false, false]);
   });
 
-  it('of the tool for a manifest without a namespace count in every namespace as before', async () => {
+  it('a revocation by the tool for a manifest without a namespace counts in every namespace as before', async () => {
     await revokeIds(client, name, [first]);
     const [without, within] = [reader(name), reader()];
     await Promise.all([without.read(), within.read()]);
     expect([without.has(first), within.has(first)]).toEqual([true, true]);
   });
 
-  it('by the name alone are seen though one came as another went', async () => {
+  it('a revocation by the name alone is read even though one came as another went', async () => {
     const { has, read } = reader();
     await client.sadd(`revoked:${name}`, first);
     await read();
@@ -170,7 +170,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([false, true]);
   });
 
-  it('are trimmed when they are a day old, but not while a keyring has the key', async () => {
+  it('revocations are trimmed when they are a day old, but not while a keyring has the key', async () => {
     const { entries } = revocationKeys(scope);
     const [old, held, young, restored] = ['oldoldoldold', 'heldheldheld', 'youngyoungyo', 'restoredrest'];
     await revokeIds(client, scope, [old, held, young]);
@@ -187,7 +187,7 @@ describe.skipIf(missing)('revocations', () => {
     ]);
   });
 
-  it('are trimmed to a number of entries, the oldest first, and never an entry whose key a keyring has', async () => {
+  it('revocations are trimmed to a number of entries, the oldest first, and never an entry whose key a keyring has', async () => {
     const { entries } = revocationKeys(scope);
     const ids = Array.from({ length: entriesMax + 20 }, (_, at) => `id${String(at).padStart(10, '0')}`);
     await client.zadd(entries, ...ids.flatMap((id, at) => [String(nowSeconds() - 30_000 + at), id]));
@@ -199,7 +199,7 @@ describe.skipIf(missing)('revocations', () => {
     expect(await client.zscore(entries, ids.at(-1) ?? '')).not.toBeNull();
   });
 
-  it('are trimmed by a pod that reads them, and stay in force where its keyring has the key', async () => {
+  it('a pod that reads revocations trims them, and they stay in force where its keyring has the key', async () => {
     const { entries } = revocationKeys(scope);
     await revokeIds(client, scope, [first, second]);
     const longAgo = nowSeconds() - entryMaxAgeSeconds - 60;
@@ -210,7 +210,7 @@ describe.skipIf(missing)('revocations', () => {
     expect([has(first), has(second)]).toEqual([true, false]);
   });
 
-  it('are written over values of another type', async () => {
+  it('revocations overwrite values of another type', async () => {
     const { entries, version } = revocationKeys(scope);
     await client.set(entries, 'garbage');
     await client.rpush(version, 'garbage');
@@ -231,7 +231,7 @@ describe.skipIf(missing)('two TonApis of one name in two namespaces on one Redis
     await Promise.all(running.splice(0).map(({ limits }) => limits.close()));
   });
 
-  it('share no budget, no usage, no count of pods and no revocation', async () => {
+  it('two TonApis share no budget, no usage, no count of pods and no revocation', async () => {
     const client = new Redis(url);
     const [a, b] = scopes.map((scope) => startPod(url, scope, issued)) as [SharedPod, SharedPod];
     running.push(a, b);
@@ -254,7 +254,7 @@ describe.skipIf(missing)('two TonApis of one name in two namespaces on one Redis
 });
 
 describe.skipIf(missing)('a restored key', () => {
-  it('is accepted by every pod within 2 s, however often it goes and comes back', async () => {
+  it('every pod accepts a restored key within 2 s, however often it goes and comes back', async () => {
     const scope = `team-a/main-${randomBytes(4).toString('hex')}`;
     const issued = makeKey(randomBytes);
     const client = new Redis(url);
@@ -276,7 +276,7 @@ describe.skipIf(missing)('a restored key', () => {
 });
 
 describe.skipIf(missing)('revocations in a Redis cluster', () => {
-  it('reach a pod and end there, whichever node has the keys', async () => {
+  it('a revocation reaches a pod and ends there, whichever node has the keys', async () => {
     const cluster = await startRedisCluster();
     const scope = 'team-a/main';
     const issued = makeKey(randomBytes);

@@ -12,13 +12,13 @@ import { askWith, load, planOf, startPods, valueOf, type Loaded, type SharedPod 
 const url = inject('redisUrl') ?? '';
 const missing = skipLoudly(url === '', { what: 'limits shared in Redis', why: 'no redis-server' });
 
-/** How far what was admitted is from what the plan allows until the last was asked, and until the last was answered, as a part of it. */
+/** Returns how far the admitted requests are from the plan, as a part of it. The plan is counted until the last query, and until the last answer. */
 function missedBy({ admitted, askedMs, elapsedMs }: Loaded, rate: number, burst: number): number {
   const [least, most] = [askedMs, elapsedMs].map((ms) => (rate * ms) / 1000 + burst) as [number, number];
   return Math.max(1 - admitted / least, admitted / most - 1);
 }
 
-/** Seconds long runs: one token of a hundred at each end, and a busy machine, are more than the 1 % of a minute. */
+/** Largest deviation in runs of seconds. One token of a hundred at each end, and a busy machine, are more than the 1 % of a minute. */
 const missMax = 0.04;
 
 describe.skipIf(missing)('limits shared in Redis', () => {
@@ -26,13 +26,13 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     ['uniform', () => 1],
     ['bursty', (_pod, elapsedMs) => (elapsedMs % 400 < 200 ? 3 : 0)],
     ['skewed', (pod) => (pod === 0 ? 4 : Number(pod === 1))],
-  ])('admit one plan from four pods together under %s arrival', async (_what, perTick) => {
+  ])('four pods together admit one plan under %s arrival', async (_what, perTick) => {
     const { pods, keys, close } = await startPods(4, { url });
     expect(missedBy(await load(pods, 3000, perTick, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
     await close();
   });
 
-  it('lease tokens to pods of a fast plan, and still admit no more than the plan', async () => {
+  it('pods of a fast plan lease tokens, and together admit no more than the plan', async () => {
     const { pods, keys, close } = await startPods(4, { url, plan: planOf({ requestsPerSecond: 400, burst: 400 }) });
     expect(missedBy(await load(pods, 3000, () => 3, askWith(keys[0])), 400, 400)).toBeLessThan(missMax);
     const hits = await Promise.all(pods.map(({ register }) => valueOf(register, 'ton_limits_lease_hits_total')));
@@ -40,20 +40,20 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('do not care how far the clocks of the pods are apart', async () => {
+  it('the clocks of pods may differ by any time', async () => {
     const { pods, keys, close } = await startPods(4, { url, skewsMs: [0, 30_000, -30_000, 15_000] });
     expect(missedBy(await load(pods, 2000, () => 1, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
     await close();
   });
 
-  it('give two keys of one owner one budget, wherever they are used', async () => {
+  it('two keys of one owner share one budget at every pod', async () => {
     const { pods, keys, close } = await startPods(2, { url, rows: [{ owner: 'acme' }, { owner: 'acme' }] });
     const ask = (pod: SharedPod) => askWith(keys[pods.indexOf(pod)])(pod);
     expect(missedBy(await load(pods, 1000, () => 2, ask), 25, 25)).toBeLessThan(missMax);
     await close();
   });
 
-  it('count the networks of one IPv6 /48 together, sixteen times what one has, over all pods', async () => {
+  it('the networks of one IPv6 /48 count together over all pods, sixteen times the rate of one', async () => {
     const plan = planOf({ requestsPerSecond: 0, burst: 0, requestsPerDay: 2 });
     const { pods, close } = await startPods(2, { url, plan, anonymousPlan: 'pro' });
     const admitted = async (site: string, networks: number): Promise<number> => {
@@ -73,7 +73,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('count the day over all pods', async () => {
+  it('the day is counted over all pods', async () => {
     const { pods, keys, close } = await startPods(2, {
       url,
       plan: planOf({ requestsPerDay: 7, burst: 1000, requestsPerSecond: 1000 }),
@@ -84,7 +84,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('go on with the use of the day that a version before the namespace counted under the name alone', async () => {
+  it('the use of the day that a version before the namespace counted under the name alone goes on', async () => {
     const plan = planOf({ requestsPerDay: 5, requestsPerSecond: 1000, burst: 1000 });
     const before = await startPods(1, { url, plan });
     const ask = (setup: typeof before, at: number) => askWith(before.keys[0])(setup.pods[at] as SharedPod);
@@ -97,7 +97,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await after.close();
   });
 
-  it('show the usage of the day that a version before the namespace counted, and what was counted since', async () => {
+  it('usage shows the counts of the day from a version before the namespace, and the counts since', async () => {
     const before = await startPods(1, { url });
     const ask = (setup: typeof before) => askWith(before.keys[0])(setup.pods[0] as SharedPod);
     for (let asked = 0; asked < 3; asked++) expect((await ask(before)).allowed).toBe(true);
@@ -109,7 +109,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await after.close();
   });
 
-  it('count requests running at once over all pods', async () => {
+  it('running requests are counted over all pods', async () => {
     const plan = planOf({ maxConcurrent: 5, requestsPerSecond: 1000, burst: 1000 });
     const { pods, keys, close } = await startPods(3, { url, plan });
     const asked = await Promise.all(Array.from({ length: 12 }, (_, at) => askWith(keys[0])(pods[at % 3] as SharedPod)));
@@ -127,7 +127,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('charge what is dearer than a full bucket once it is full', async () => {
+  it('a request dearer than a full bucket is charged once the bucket is full', async () => {
     const plan = planOf({ requestsPerSecond: 10, burst: 10, methodCosts: { getAddressState: 30 } });
     const { pods, keys, close } = await startPods(1, { url, plan });
     const [first, second] = await Promise.all(pods.concat(pods).map(askWith(keys[0])));
@@ -136,7 +136,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('refuse a revoked key on every pod within 2 s, and take it again once it is out of the set', async () => {
+  it('every pod refuses a revoked key within 2 s, and accepts it again once it is out of the set', async () => {
     const { pods, keys, ids, api, close } = await startPods(2, { url });
     expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
     const client = new Redis(url);
@@ -152,7 +152,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('count the usage of a key over all pods', async () => {
+  it('the usage of a key is counted over all pods', async () => {
     const { pods, keys, close } = await startPods(2, { url, plan: planOf({ burst: 100 }) });
     for (const pod of pods) await askWith(keys[0])(pod);
     const usage = () => (pods[0] as SharedPod).limits.usage({ key: keys[0], clientAddress: '192.0.2.1' });
@@ -162,7 +162,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('follow in Redis the very rule of the bucket, over any times and costs', async () => {
+  it('the script in Redis follows the very rule of the bucket, over any times and costs', async () => {
     const client = new Redis(url);
     const script = takeScript('arg[10]');
     const startUs = 1_795_270_000_000_000;

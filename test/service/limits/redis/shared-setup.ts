@@ -33,15 +33,15 @@ export type SharedSetup = {
   readonly anonymousPlan?: string;
   readonly rows?: readonly Partial<KeyRow>[];
   readonly onRedisFailure?: 'Local' | 'Open' | 'Closed';
-  /** Scope of the TonApi; one that no other test has by default. */
+  /** Scope of the TonApi; by default a scope that no other test has. */
   readonly api?: string;
-  /** Keys of another start, in place of new ones. */
+  /** Keys of another start, instead of new ones. */
   readonly keys?: readonly ReturnType<typeof makeKey>[];
   /** Milliseconds each pod's clock is off. */
   readonly skewsMs?: readonly number[];
 };
 
-/** Pods of one API with a name of its own, all in this process, each with its connection; started when each has found its Redis. */
+/** Starts pods of one API with a name of its own, in this process, each with its connection. Resolves when each has found its Redis. */
 export async function startPods(count: number, setup: SharedSetup) {
   const made = (setup.rows ?? [{}]).map((row, at) => ({ ...(setup.keys?.[at] ?? makeKey(randomBytes)), row }));
   const rows = made.map(({ id, sha256, row }) => ({ id, sha256, plan: 'pro', ...row }));
@@ -71,7 +71,7 @@ export async function startPods(count: number, setup: SharedSetup) {
   };
 }
 
-/** Waits until every pod says that Redis is here, or that it is not; resolves to how long it took, in milliseconds. */
+/** Waits until every pod reports that Redis is available, or that it is not. Resolves to the time it took, in milliseconds. */
 export async function untilAll(pods: readonly SharedPod[], here: boolean): Promise<number> {
   const startedMs = performance.now();
   while (performance.now() - startedMs < 10_000) {
@@ -92,10 +92,10 @@ export const askWith =
   ({ limits }: SharedPod): Promise<Decision> =>
     limits.decide({ key, clientAddress: '192.0.2.1', operation: 'getAddressState' });
 
-/** How many were admitted, when the last were asked, and when all were answered. */
+/** Number of admitted requests, time of the last query, and time of the last answer. */
 export type Loaded = { readonly admitted: number; readonly askedMs: number; readonly elapsedMs: number };
 
-/** Asks until the time is over, `perTick` of each pod every 5 ms. */
+/** Sends requests until the time is over, `perTick` to each pod every 5 ms. */
 export async function load(
   pods: readonly SharedPod[],
   ms: number,

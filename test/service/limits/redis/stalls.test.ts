@@ -4,7 +4,7 @@ import { createStalls } from '#service/limits/redis/stalls.ts';
 
 const tickMs = 25;
 
-/** Runs steps of `[milliseconds, ticks]` after a mark: so long it takes, and then so many ticks come. */
+/** Runs steps of `[milliseconds, ticks]` after a mark: the time passes first, then the ticks come. */
 function sinceAfter(steps: readonly (readonly [number, number])[], markAfterMs = 0): number {
   let now = 1000;
   const stalls = createStalls(tickMs, () => now);
@@ -26,11 +26,11 @@ it.each([
   ['one tick of a time in which it still stands', [[900, 0]], 0, tickMs],
   ['what is before and behind such a time', [...running, [700, 1], ...running], 0, 200 + tickMs + 200],
   ['all of a short time between two ticks', [[20, 0]], 5, 20],
-] as const)('time since a mark counts %s', (_what, steps, markAfterMs, expected) => {
+] as const)('the time since a mark counts %s', (_what, steps, markAfterMs, expected) => {
   expect(sinceAfter(steps, markAfterMs)).toBe(expected);
 });
 
-it('never counts more than has passed, nor less than none', () => {
+it('the time since a mark is never more than has passed, nor less than none', () => {
   for (const markAfterMs of [0, 10, 24, 26, 400]) {
     const since = sinceAfter([[30, 1]], markAfterMs);
     expect(since).toBeGreaterThanOrEqual(0);

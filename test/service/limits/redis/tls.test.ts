@@ -28,7 +28,7 @@ function openStore(ca: string | undefined) {
 describe.skipIf(missing)('a Redis whose certificate is of a private authority', () => {
   afterAll(() => server?.close());
 
-  it('is shared with its authority', async () => {
+  it('a Redis with a certificate of a private authority is shared if its authority is given', async () => {
     const { store, lines } = openStore(authority.certificate);
     await vi.waitUntil(() => store.here, { timeout: 10_000 });
     expect(lines).toEqual([]);
@@ -38,19 +38,19 @@ describe.skipIf(missing)('a Redis whose certificate is of a private authority', 
   it.each([
     ['another authority', stranger.certificate],
     ['the public authorities', undefined],
-  ])('is refused with %s, and the log names the field once', async (_what, ca) => {
+  ])('a Redis checked with %s is refused, and the log names the field once', async (_what, ca) => {
     const { store, lines } = openStore(ca);
     await vi.waitUntil(() => lines.length > 0, { timeout: 10_000 });
     expect(lines[0]).toContain('spec.rateLimits.redis.caBundle (--redis-ca-file): expected the authority');
     expect(store.here).toBe(false);
-    // The authority is rotated while the process runs.
+    // Rotates the authority while the process runs.
     store.setServer({ url, ca: authority.certificate });
     await vi.waitUntil(() => store.here, { timeout: 10_000 });
     expect(lines).toHaveLength(1);
     await store.close();
   });
 
-  it('takes a revocation of the command line with its authority, and names the field without it', async () => {
+  it('the command line revokes a key with the authority of Redis, and names the field without it', async () => {
     await revokeInRedis({ url, ca: authority.certificate }, 'a', 'key');
     await expect(revokeInRedis({ url }, 'a', 'key')).rejects.toMatchObject({
       data: { problems: [expect.stringContaining('spec.rateLimits.redis.caBundle') as string] },

@@ -9,8 +9,8 @@ import { skipLoudly } from '#test/support/skips.ts';
 const url = inject('redisUrl') ?? '';
 const missing = skipLoudly(url === '', { what: 'usage kept in Redis', why: 'no redis-server' });
 
-describe.skipIf(missing)('usage kept in Redis', () => {
-  it('adds each flush of a pod once, however often and in whatever company it comes', async () => {
+describe.skipIf(missing)('usage in Redis', () => {
+  it('each flush of a pod is added once, however often and in whatever company it comes', async () => {
     const client = new Redis(url);
     const names = ['a', 'b'].map((key) => `usage:${process.pid}:{${key}}:today`);
     const flush = (pod: string, ...parts: [number, string, number][]): Promise<unknown> =>
@@ -36,7 +36,7 @@ describe.skipIf(missing)('usage kept in Redis', () => {
 });
 
 describe('usage that Redis may not have heard of', () => {
-  it('is sent again as it was, so that it is known again', async () => {
+  it('a flush that Redis may not have counted is sent again unchanged, so that Redis recognises it', async () => {
     const sent: string[] = [];
     const ask = (name: string, argument: string): Promise<readonly number[]> => {
       sent.push(`${name} ${argument}`);
