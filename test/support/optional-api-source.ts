@@ -51,13 +51,17 @@ const releases: readonly Release[] = [
 /** The archive of a module is tens of MB, and the module proxy may be slow. */
 const downloadTimeoutMs = 300_000;
 
-/** Copies the definitions out of the neighbours' Go modules where the cache has none and Go is there. */
+/**
+ * Copies the definitions out of the neighbours' Go modules where the cache has none and Go is there. One neighbour does not wait for another.
+ *
+ * @throws AggregateError with the failures
+ */
 export async function prepareOptionalApis(): Promise<void> {
-  for (const release of releases) {
-    if (isPresent(release) || whyNoGo() !== undefined) continue;
-    process.stderr.write(`${release.module}@${release.version}: downloading, once for this machine\n`);
-    await extract(release, await download(release));
-  }
+  if (whyNoGo() !== undefined) return;
+  const absent = releases.filter((release) => !isPresent(release));
+  const made = await Promise.allSettled(absent.map(extract));
+  const failures = made.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
 }
 
 /** For `skipIf`: true, after a line on standard error, where the definition of a kind is missing. */
@@ -94,7 +98,9 @@ async function download({ module, version, sum }: Release): Promise<string> {
   return found.Dir;
 }
 
-async function extract(release: Release, folder: string): Promise<void> {
+async function extract(release: Release): Promise<void> {
+  process.stderr.write(`${release.module}@${release.version}: downloading, once for this machine\n`);
+  const folder = await download(release);
   for (const kind of kindsOf(release)) {
     const path = pathOf(release, kind);
     mkdirSync(dirname(path), { recursive: true });
