@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Operation } from '#service/contract/operation.ts';
-import { missingReference, reference, type Json, type OpenApi } from '#test/service/http/reference.ts';
+import { reference, type Json, type OpenApi } from '#test/service/http/reference.ts';
 import type { Way } from '#test/service/http/requests.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
-import { skipLoudly } from '#test/support/skips.ts';
 import { documentDifferences, knownDifferences } from '#test/support/v2-differences.ts';
 import { badValues } from '#test/support/v2-mistakes.ts';
 import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
@@ -28,9 +27,9 @@ let scenes: Params[] = [];
 
 const service = () => ({ url: api.api.url, key: api.key });
 
-describe.skipIf(skipLoudly(reference === undefined, missingReference))('the contract over HTTP', () => {
+describe('the contract over HTTP', () => {
   beforeAll(async () => {
-    judge = createAnswerJudge(reference!);
+    judge = createAnswerJudge(reference);
     api = await startApiUnderTest({ behindBlocks: 0 });
     scenes = await readScenes(api);
   }, 60_000);
@@ -38,7 +37,7 @@ describe.skipIf(skipLoudly(reference === undefined, missingReference))('the cont
 
   it('is judged by one who sees a wrong type, a missing field and a wrong order', () => {
     const route = { path: pathOf('getMasterchainInfo'), method: 'GET', status: 200 };
-    const responses = reference!.paths[route.path]!['get']!['responses'] as Record<string, Described>;
+    const responses = reference.paths[route.path]!['get']!['responses'] as Record<string, Described>;
     const good = Object.values(responses['200']!.content['application/json'].examples)[0]!.value;
     expect([judge.flaws(route, good), judge.disorder('GetMasterchainInfoResponse', good)]).toEqual([[], []]);
     const { '@type': type, last, ...rest } = good.result;
@@ -52,7 +51,7 @@ describe.skipIf(skipLoudly(reference === undefined, missingReference))('the cont
   it('is the whole of v2', () => {
     const ours = operations.flatMap(({ name, aliases }) => [name, ...aliases]).map(pathOf);
     const pages = ['/api/v2/jsonRPC', '/api/v2/healthcheck', '/healthcheck', '/api/v2/openapi.json'];
-    expect([...ours, ...pages].toSorted()).toEqual(Object.keys(reference!.paths).toSorted());
+    expect([...ours, ...pages].toSorted()).toEqual(Object.keys(reference.paths).toSorted());
   });
 
   it.each(table)(
@@ -103,7 +102,7 @@ describe.skipIf(skipLoudly(reference === undefined, missingReference))('the cont
 
   it('of our own document agrees with the published one but for a list of differences, each with its reason', async () => {
     const ours = (await (await fetch(`${api.api.url}/api/v2/openapi.json`)).json()) as OpenApi;
-    const found = documentDifferences(ours, reference!);
+    const found = documentDifferences(ours, reference);
     expect(found.filter((place) => !knownDifferences.some(({ at }) => at.test(place)))).toEqual([]);
     expect(knownDifferences.filter(({ at }) => !found.some((place) => at.test(place))).map(({ why }) => why)).toEqual(
       [],

@@ -6,9 +6,7 @@ import type { MessageView } from '#service/v3/message-views.ts';
 import type { TransactionView } from '#service/v3/transaction-views.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { startApiUnderTest } from '#test/support/api.ts';
-import { skipLoudly } from '#test/support/skips.ts';
 import { createStoreUnderTest } from '#test/support/store.ts';
-import { missingV3Reference, v3Reference } from '#test/support/v3-reference.ts';
 import { startV3UnderTest, type Query, type V3Answer, type V3UnderTest } from '#test/support/v3-service.ts';
 
 type BlockView = Infer<typeof block>;
@@ -54,7 +52,7 @@ const hashesOf = (items: readonly { readonly hash: string }[]): string[] => item
 
 const by = async (query: Query) => hashesOf(await transactions('transactionsByMessage', query)).toSorted();
 
-describe.skipIf(skipLoudly(v3Reference === undefined, missingV3Reference))('the ledger over HTTP', () => {
+describe('the ledger over HTTP', () => {
   beforeAll(async () => {
     service = await startV3UnderTest(import.meta.filename);
     const sent = await messages({ limit: 200, exclude_externals: true });

@@ -224,63 +224,56 @@ type Vectors = {
   };
 };
 
-const hasVectors = existsSync(proofVectorsFile);
+describe('mainnet proofs', () => {
+  const { proofs } = JSON.parse(readFileSync(proofVectorsFile, 'utf8')) as Vectors;
 
-describe.skipIf(skipLoudly(!hasVectors, { what: 'mainnet proofs', why: 'no vectors of the lite server sheet' }))(
-  'mainnet proofs',
-  () => {
-    const { proofs } = hasVectors ? (JSON.parse(readFileSync(proofVectorsFile, 'utf8')) as Vectors) : ({} as Vectors);
+  it('of a header shows its fields', () => {
+    const boc = bag(proofs.getBlockHeader_mode0_header_proof);
+    const root = merkleProofRoot(boc, boc.roots[0]!);
+    expect(boc.hash(root, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
+    const block = readBlock(boc, root);
+    const info = readBlockInfo(boc, block.info);
+    expect({
+      seqno: info.seqno,
+      mc_gen_utime: info.utime,
+      mc_end_lt: info.endLt.toString(),
+      mc_prev_key_block_seqno: info.prevKeyBlockSeqno,
+      mc_gen_validator_list_hash_short: info.validatorListHashShort,
+      mc_gen_catchain_seqno: info.catchainSeqno,
+    }).toMatchObject({ ...pick(proofs.expect, 'mc_'), seqno: proofs.mc_block.seqno });
+    expect(() => readMerkleUpdate(boc, block.stateUpdate)).toThrow(expect.objectContaining({ code: 'pruned_branch' }));
+  });
 
-    it('of a header shows its fields', () => {
-      const boc = bag(proofs.getBlockHeader_mode0_header_proof);
-      const root = merkleProofRoot(boc, boc.roots[0]!);
-      expect(boc.hash(root, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
-      const block = readBlock(boc, root);
-      const info = readBlockInfo(boc, block.info);
-      expect({
-        seqno: info.seqno,
-        mc_gen_utime: info.utime,
-        mc_end_lt: info.endLt.toString(),
-        mc_prev_key_block_seqno: info.prevKeyBlockSeqno,
-        mc_gen_validator_list_hash_short: info.validatorListHashShort,
-        mc_gen_catchain_seqno: info.catchainSeqno,
-      }).toMatchObject({ ...pick(proofs.expect, 'mc_'), seqno: proofs.mc_block.seqno });
-      expect(() => readMerkleUpdate(boc, block.stateUpdate)).toThrow(
-        expect.objectContaining({ code: 'pruned_branch' }),
-      );
-    });
+  it('of a shard lead from the masterchain block to the shard block', () => {
+    const boc = bag(proofs.getShardInfo_shard_proof);
+    const [header, state] = boc.roots.map((root) => merkleProofRoot(boc, root)) as [number, number];
+    expect(boc.hash(header, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
+    const { newHash } = readMerkleUpdate(boc, readBlock(boc, header).stateUpdate);
+    expect(boc.hashEquals(state, newHash, 0)).toBe(true);
+    const extra = readMasterchainStateExtra(boc, readShardState(boc, state).custom!);
+    const shard = findShard(boc, extra.shardHashes, 0, 1n << 63n)!;
+    expect(shard.block.rootHash.toString('hex')).toBe(proofs.shard_block.root_hash);
+    expect(shard.block.seqno).toBe(proofs.shard_block.seqno);
+  });
 
-    it('of a shard lead from the masterchain block to the shard block', () => {
-      const boc = bag(proofs.getShardInfo_shard_proof);
-      const [header, state] = boc.roots.map((root) => merkleProofRoot(boc, root)) as [number, number];
-      expect(boc.hash(header, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
-      const { newHash } = readMerkleUpdate(boc, readBlock(boc, header).stateUpdate);
-      expect(boc.hashEquals(state, newHash, 0)).toBe(true);
-      const extra = readMasterchainStateExtra(boc, readShardState(boc, state).custom!);
-      const shard = findShard(boc, extra.shardHashes, 0, 1n << 63n)!;
-      expect(shard.block.rootHash.toString('hex')).toBe(proofs.shard_block.root_hash);
-      expect(shard.block.seqno).toBe(proofs.shard_block.seqno);
-    });
-
-    it('of an account lead from the shard block to the account', () => {
-      const boc = bag(proofs.getAccountState_proof);
-      const state = bag(proofs.getAccountState_state);
-      const id = Buffer.from(proofs.account.slice(2), 'hex');
-      const [header, shardState] = boc.roots.map((root) => merkleProofRoot(boc, root)) as [number, number];
-      expect(readBlockInfo(boc, readBlock(boc, header).info).utime).toBe(proofs.expect['shard_gen_utime']);
-      const entry = findShardAccount(boc, readShardState(boc, shardState).accounts, id)!;
-      expect(entry.lastTransactionLt.toString()).toBe(proofs.expect['account_last_trans_lt']);
-      expect(entry.lastTransactionHash.toString('hex')).toBe(proofs.expect['account_last_trans_hash']);
-      expect(boc.hash(entry.account, 0)).toEqual(state.hash(state.roots[0]!));
-      expect(readAccount(state, state.roots[0]!)!.address.id).toEqual(id);
-      const neighbour = Buffer.from(id);
-      neighbour[0]! ^= 0x80;
-      expect(() => findShardAccount(boc, readShardState(boc, shardState).accounts, neighbour)).toThrow(
-        expect.objectContaining({ code: 'pruned_branch' }),
-      );
-    });
-  },
-);
+  it('of an account lead from the shard block to the account', () => {
+    const boc = bag(proofs.getAccountState_proof);
+    const state = bag(proofs.getAccountState_state);
+    const id = Buffer.from(proofs.account.slice(2), 'hex');
+    const [header, shardState] = boc.roots.map((root) => merkleProofRoot(boc, root)) as [number, number];
+    expect(readBlockInfo(boc, readBlock(boc, header).info).utime).toBe(proofs.expect['shard_gen_utime']);
+    const entry = findShardAccount(boc, readShardState(boc, shardState).accounts, id)!;
+    expect(entry.lastTransactionLt.toString()).toBe(proofs.expect['account_last_trans_lt']);
+    expect(entry.lastTransactionHash.toString('hex')).toBe(proofs.expect['account_last_trans_hash']);
+    expect(boc.hash(entry.account, 0)).toEqual(state.hash(state.roots[0]!));
+    expect(readAccount(state, state.roots[0]!)!.address.id).toEqual(id);
+    const neighbour = Buffer.from(id);
+    neighbour[0]! ^= 0x80;
+    expect(() => findShardAccount(boc, readShardState(boc, shardState).accounts, neighbour)).toThrow(
+      expect.objectContaining({ code: 'pruned_branch' }),
+    );
+  });
+});
 
 function bag(hex: string): Boc {
   return parseBoc(Buffer.from(hex, 'hex'));

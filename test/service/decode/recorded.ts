@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseBoc } from '#service/decode/boc.ts';
-import { fixtureFiles, fixturesDir } from '#test/support/fixtures.ts';
+import { projectRoot } from '#test/style/sources.ts';
+import { fixtureFiles } from '#test/support/fixtures.ts';
 
 /** A bag of cells that a real node wrote. */
 export type RecordedBag = { readonly name: string; readonly bytes: Buffer };
@@ -88,5 +89,5 @@ export function tonlibBags(): RecordedBag[] {
   return bags;
 }
 
-/** The vectors of the lite server sheet, when they are beside the fixtures. */
-export const proofVectorsFile = join(fixturesDir, '../spec/liteserver-vectors.json');
+/** Proofs of the main network. */
+export const proofVectorsFile = join(projectRoot, 'test/vectors/liteserver/mainnet-proofs.json');

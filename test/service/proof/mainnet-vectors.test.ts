@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BlockId } from '#service/decode/block-id.ts';
@@ -8,8 +8,7 @@ import { readAccount } from '#service/decode/tlb/account.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import { checkBlockHeader } from '#service/proof/header-proof.ts';
 import { checkShardInfo } from '#service/proof/shard-proof.ts';
-import { fixturesDir } from '#test/support/fixtures.ts';
-import { skipLoudly } from '#test/support/skips.ts';
+import { projectRoot } from '#test/style/sources.ts';
 
 type RecordedId = { workchain: number; shard: string; seqno: number; root_hash: string; file_hash: string };
 
@@ -34,14 +33,10 @@ type Vectors = {
   readonly getAccountState_state: string;
 };
 
-/** The vectors of the lite server sheet, when they are beside the fixtures. */
-const file = join(fixturesDir, '../spec/liteserver-vectors.json');
-const missing = skipLoudly(!existsSync(file), { what: 'five proofs of the main network', why: `no ${file}` });
+const file = join(projectRoot, 'test/vectors/liteserver/mainnet-proofs.json');
 
-describe.skipIf(missing)('The five proofs of the main network hold', () => {
-  const vectors = missing
-    ? ({} as Vectors)
-    : (JSON.parse(readFileSync(file, 'utf8')) as { readonly proofs: Vectors }).proofs;
+describe('The five proofs of the main network hold', () => {
+  const vectors = (JSON.parse(readFileSync(file, 'utf8')) as { readonly proofs: Vectors }).proofs;
   const masterchainBlock = (): BlockId => blockId(vectors.mc_block);
   const shardBlock = (): BlockId => blockId(vectors.shard_block);
   const accountId = (): Buffer => bytes(vectors.account.split(':')[1]!);

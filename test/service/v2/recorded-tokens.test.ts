@@ -119,7 +119,6 @@ describe.skipIf(none)('tokens over HTTP', () => {
 });
 
 function flawsOf(name: string, body: unknown): unknown {
-  if (reference === undefined) return [];
   const validate = schemaOf(reference, name);
   return validate(body) ? [] : validate.errors;
 }

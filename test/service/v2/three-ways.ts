@@ -31,7 +31,6 @@ function contentOf({ status, body }: Reply): object {
 }
 
 function flawsOf(way: Way, operation: string, { status, body }: Reply): readonly unknown[] {
-  if (reference === undefined) return [];
   const isRpc = way === 'JSON-RPC';
   const success = `${operation.charAt(0).toUpperCase()}${operation.slice(1)}${isRpc ? 'Rpc' : ''}Response`;
   const validate = schemaOf(reference, status === 200 ? success : `${isRpc ? 'Rpc' : ''}Error${status}`);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -9,22 +9,20 @@ import { supportedBy } from '#service/v3/action-parameters.ts';
 import { shapes, typeFields, type Field } from '#service/v3/action-table.ts';
 import { supportedTypes } from '#service/v3/action-versions.ts';
 import { readSettings } from '#service/v3/settings.ts';
-import { skipLoudly } from '#test/support/skips.ts';
 import { projectRoot } from '#test/style/sources.ts';
 
-type SheetField = {
+type PeerField = {
   readonly name: string;
   readonly type: string;
   readonly column?: string;
   readonly when_null?: string;
 };
 
-type Sheet = { readonly types: Readonly<Record<string, { readonly fields: readonly SheetField[] }>> };
+type PeerTable = { readonly types: Readonly<Record<string, { readonly fields: readonly PeerField[] }>> };
 
 type Versions = { readonly shortcuts: Readonly<Record<string, readonly string[]>> };
 
-const folder = resolve(projectRoot, '../shared/spec/v3-data');
-const missing = skipLoudly(!existsSync(folder), { what: 'tables of actions', why: 'v3-data is not here' });
+const folder = resolve(projectRoot, 'test/vectors/toncenter');
 
 const read = (file: string): unknown => JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
 
@@ -46,15 +44,15 @@ describe('details of actions', () => {
   });
 });
 
-/** Fields whose source is another than the sheet's column, and why. */
+/** Fields with another source than TON Center's column, and the reason. */
 const differs: Readonly<Record<string, string>> = {
   'coffee_create_pool.pool_creator_contract': 'a defect put right: it stands in another column',
   'coffee_create_pool_creator.provided_asset': 'a defect put right: it stands in another column',
   'evaa_supply.sender_jetton_wallet': 'a defect put right: it stands in another column',
   'evaa_liquidate.collateral': 'a defect put right: an address where it is known',
   'dex_deposit_liquidity.destination_liquidity': 'one of two columns',
-  'nft_purchase.payout_address': 'the real owner, as the note of the sheet says',
-  'nft_purchase.royalty_address': 'null, as the note of the sheet says',
+  'nft_purchase.payout_address': 'the real owner',
+  'nft_purchase.royalty_address': 'null',
   'tick_tock.account': 'the account itself, which the peer does not name',
 };
 
@@ -74,10 +72,10 @@ function pathsOf({ sources, kind, isList }: Field): Readonly<Record<string, stri
   return { '': within.length > 0 ? undefined : own, ...Object.fromEntries(fields) };
 }
 
-describe.skipIf(missing)('the table of details', () => {
-  const { types } = read('action-details.json') as Sheet;
+describe('the table of details', () => {
+  const { types } = read('action-details.json') as PeerTable;
 
-  it.each(Object.keys(types))('has what the sheet says of %s', (type) => {
+  it.each(Object.keys(types))('has the fields and columns that TON Center has for %s', (type) => {
     const wanted = types[type]!.fields;
     const known = typeFields.get(type);
     expect(known === undefined).toBe(wanted.length === 0);
@@ -101,7 +99,7 @@ describe.skipIf(missing)('the table of details', () => {
   });
 });
 
-describe.skipIf(missing)('the versions of clients', () => {
+describe('the versions of clients', () => {
   const { shortcuts } = read('action-versions.json') as Versions;
   const expand = (name: string): string[] => shortcuts[name]?.flatMap(expand) ?? [name];
 
