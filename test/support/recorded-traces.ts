@@ -8,7 +8,7 @@ import type { Interfaces } from '#service/actions/interfaces.ts';
 
 import { fixtureFiles } from './fixtures.ts';
 
-/** A recorded mainnet trace with the actions that belong to it (`mainnet-traces/README.md`). */
+/** A recorded mainnet trace with the actions that belong to it, as the README of `mainnet-traces` says. */
 export type RecordedTrace = {
   readonly name: string;
   readonly trace: EventTrace;
