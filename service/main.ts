@@ -8,6 +8,7 @@ import { startApi, type ApiDependencies } from './main/api.ts';
 import { ArgumentsError, parseArguments, type Arguments } from './main/arguments.ts';
 import { tuneCollections } from './main/collections.ts';
 import { configurationFiles, loadConfiguration, processSettings } from './main/configuration.ts';
+import { runDevCommand } from './main/dev-command.ts';
 import { startDev } from './main/dev.ts';
 import { makeNamedFolder } from './main/files.ts';
 import { runFund } from './main/fund.ts';
@@ -29,6 +30,10 @@ async function main(): Promise<void> {
   }
   if (role === 'dev' && rest[0] === 'fund') {
     process.stdout.write(await runFund(rest.slice(1)));
+    return;
+  }
+  if (role === 'dev' && rest[0] !== undefined && !rest[0].startsWith('-')) {
+    process.stdout.write(await runDevCommand(rest));
     return;
   }
   const args = parseArguments(process.argv.slice(2));

@@ -1,58 +1,127 @@
-import { parseAddress } from '../decode/address.ts';
 import type { Boc } from '../decode/boc.ts';
-import { parseBoc } from '../decode/boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { readAccount } from '../decode/tlb/account.ts';
 import type { AccountChange } from './account-edits.ts';
-import { editAccount } from './account-edits.ts';
+import { editAccount, editConfig } from './account-edits.ts';
+import { readAmount } from './amount.ts';
+import type { ChainBlock } from './chain.ts';
+import { openMasterchainState } from './collator/masterchain-state.ts';
+import type { ConditionsHolder } from './dev/conditions.ts';
+import { noConditions } from './dev/conditions.ts';
+import type { Fields } from './dev/fields.ts';
+import { readBag, readBoolean, readInteger, readName, readPlace, readUnits } from './dev/fields.ts';
+import { mintJetton } from './dev/jetton-mint.ts';
+import type { MethodName, MethodParameter } from './dev/method-table.ts';
+import { ADVANCE_SECONDS_MAX, methodRows } from './dev/method-table.ts';
+import { DUMP_BYTES_MAX, editsToDump, isOfValidators, readDump, writeDump } from './dev/network-dump.ts';
+import { sendAs } from './dev/send-as.ts';
+import { createSnapshotList } from './dev/snapshot-list.ts';
 import type { DevchainError } from './errors.ts';
 import { badArgument } from './errors.ts';
-import type { Faucet, FundedAccount } from './faucet.ts';
-import { readAmount } from './amount.ts';
+import type { Faucet } from './faucet.ts';
+import { createMethodRunner } from './method-runner.ts';
 import type { PrivateNetwork } from './private-network.ts';
 import { accountAt, editsBackTo, hasMessagesOnTheWay } from './snapshots.ts';
-import { readAccount } from '../decode/tlb/account.ts';
+import { storeParams } from './zerostate/genesis-config.ts';
 
 /** What a developer may do with a network besides sending messages: each takes its fields by name and answers with plain values. */
-export type DevMethods = Readonly<Record<string, DevMethod>>;
-
-export type DevMethod = {
-  /** In the order in which they may be given without names. */
-  readonly fields: readonly string[];
-  run(fields: Readonly<Record<string, unknown>>): Promise<unknown>;
-};
-
-/** Blocks made by one call: some 10 ms each, so that an answer comes within seconds. */
-const BLOCKS_MAX = 1000;
-
-/** Ten years: beyond that validators, storage debts and 32-bit times say nothing about contracts any more. */
-const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
-
-/** Snapshots remembered; the oldest is forgotten first. Each is a number: the states are kept anyway, as long as there is room. */
-const SNAPSHOTS_MAX = 1000;
+export type DevMethods = Readonly<Record<MethodName, (fields: Fields) => Promise<unknown>>>;
 
 /** Blocks made until no message is on its way: a message needs two or three from chain to chain, and may send others. */
 const SETTLE_BLOCKS_MAX = 32;
 
-/** All coins of the main network, a thousand times: more does not add up in 120 bits with the rest. */
-const BALANCE_MAX = 5_000_000_000_000_000_000_000n;
-
-/** Depth of code and data: what the network lets a contract set. */
-const STATE_DEPTH_MAX = 512;
-
-type Fields = Readonly<Record<string, unknown>>;
-
 export function createDevMethods({
   network,
   faucet,
+  conditions = { current: noConditions },
 }: {
   readonly network: PrivateNetwork;
   readonly faucet: Faucet;
+  readonly conditions?: ConditionsHolder;
 }): DevMethods {
-  const { chain } = network;
-  const snapshots = new Map<number, number>();
-  let lastSnapshot = 0;
+  const control = createControl(network);
+  const { settle, change, where, makeAll } = control;
+  const runner = createMethodRunner();
+  return {
+    ...snapshotMethods(network, control),
+    ...timeMethods(network, control),
+    dev_status: async () => ({ ...where(), clock: network.utime(), waitingMessages: network.waiting }),
+    async dev_mine(fields) {
+      const blocks = fields['blocks'] === undefined ? 1 : boundedInteger('dev_mine', fields, 'blocks');
+      for (let block = 0; block < blocks; block++) await network.step();
+      return where();
+    },
+    async dev_setBalance(fields) {
+      const balance = readUnits(fields, 'balance', 'nanotons');
+      return change(fields, 'balance', () => ({ balance }));
+    },
+    async dev_setCode(fields) {
+      const bag = readBag(fields, 'code');
+      await network.ensureLibraries(bag);
+      return change(fields, 'code', (states) => ({ code: states.import(bag, bag.roots[0]!) }));
+    },
+    async dev_setData(fields) {
+      const bag = readBag(fields, 'data');
+      await network.ensureLibraries(bag);
+      return change(fields, 'data', (states) => ({ data: states.import(bag, bag.roots[0]!) }));
+    },
+    async dev_setConfig(fields) {
+      const parameter = boundedInteger('dev_setConfig', fields, 'parameter');
+      if (isOfValidators(parameter)) throw badArgument('parameter', 'expected none of the validators, 32 to 37');
+      const bag = fields['value'] === undefined ? undefined : readBag(fields, 'value');
+      refuseBadConfig(network, parameter, bag);
+      await network.step([editConfig((states) => new Map([[parameter, bag && states.import(bag, bag.roots[0]!)]]))]);
+      return where();
+    },
+    dev_fund: (fields) => fund(faucet, fields),
+    async dev_mintJetton(fields) {
+      const [jetton, owner] = [readPlace(fields, 'jetton'), readPlace(fields)];
+      const amount = readUnits(fields, 'amount', 'the smallest units');
+      const { messageHash, supply } = await mintJetton({ jetton, owner, amount }, { network, runner, settle });
+      return { message_hash: messageHash.toString('base64'), supply: supply.toString(), ...where() };
+    },
+    async dev_sendInternal(fields) {
+      const { messageHash } = await sendAs(network, {
+        from: readPlace(fields, 'from'),
+        to: readPlace(fields, 'to'),
+        nanotons: readAmount(fields['amount']),
+        body: fields['body'] === undefined ? undefined : readBag(fields, 'body'),
+        bounce: readBoolean(fields, 'bounce', true),
+      });
+      await settle();
+      return { message_hash: messageHash.toString('base64'), ...where() };
+    },
+    async dev_load(fields) {
+      const text = fields['dump'];
+      if (typeof text !== 'string') throw badArgument('dump', 'expected a dump in base64');
+      const accounts = await loadDump(network, Buffer.from(text, 'base64'), makeAll);
+      return { accounts, ...where() };
+    },
+    async dev_conditions(fields) {
+      const read = (name: keyof typeof noConditions): number =>
+        fields[name] === undefined ? 0 : boundedInteger('dev_conditions', fields, name);
+      conditions.current = {
+        delayMs: read('delayMs'),
+        failurePercent: read('failurePercent'),
+        requestsPerSecond: read('requestsPerSecond'),
+      };
+      return conditions.current;
+    },
+  };
+}
 
-  const where = () => ({ seqno: network.head().id.seqno, utime: network.head().header.utime });
+type Control = ReturnType<typeof createControl>;
+
+/** Steps that several methods take. */
+function createControl(network: PrivateNetwork) {
+  const { chain } = network;
+
+  const where = () => ({
+    seqno: network.head().id.seqno,
+    utime: network.head().header.utime,
+    aheadSeconds: network.aheadSeconds(),
+  });
 
   /** Lets all that is on its way arrive, so that nothing of it reaches into another history. */
   async function settle(): Promise<void> {
@@ -63,18 +132,18 @@ export function createDevMethods({
     throw unsettled();
   }
 
-  /** In the first block before which nothing is on its way, and nothing has come over that is not known here. */
-  async function revertTo(seqno: number): Promise<number> {
+  /** Changes accounts in the first block before which nothing is on its way, and nothing has come over that is not known here. */
+  async function makeAll(edits: () => Promise<() => Parameters<PrivateNetwork['step']>[0] & object>): Promise<number> {
     for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
-      let reverted = false;
+      let made = false;
       const { forkedAccounts } = network;
-      const originals = await network.originals(seqno);
+      const list = await edits();
       const accounts = await network.change(() => {
         if (hasMessagesOnTheWay(chain, network.head()) || network.forkedAccounts !== forkedAccounts) return [];
-        reverted = true;
-        return editsBackTo(chain, network.head(), chain.masterchain(seqno)!, originals);
+        made = true;
+        return list();
       });
-      if (reverted) return accounts;
+      if (made) return accounts;
     }
     throw unsettled();
   }
@@ -96,81 +165,119 @@ export function createDevMethods({
     return where();
   }
 
+  return { where, settle, makeAll, change };
+}
+
+function snapshotMethods(
+  network: PrivateNetwork,
+  { where, settle, makeAll }: Control,
+): Pick<
+  DevMethods,
+  'dev_snapshot' | 'dev_revert' | 'dev_snapshots' | 'dev_deleteSnapshot' | 'dev_exportSnapshot' | 'dev_dump'
+> {
+  const { chain } = network;
+  const snapshots = createSnapshotList();
+
+  /** The block of a snapshot, whose states must be there. */
+  function blockOf(given: unknown): ChainBlock {
+    const { snapshot, seqno } = snapshots.find(given);
+    const block = chain.masterchain(seqno);
+    if (block === undefined || !chain.holdsState(block)) {
+      throw badArgument('snapshot', `expected one whose states are still held, got ${snapshot} of block ${seqno}`);
+    }
+    return block;
+  }
+
   return {
-    dev_status: {
-      fields: [],
-      run: async () => ({ ...where(), clock: network.utime(), waitingMessages: network.waiting }),
+    async dev_snapshot(fields) {
+      const name = readName(fields, 'name');
+      await settle();
+      const { snapshot } = snapshots.add({ seqno: network.head().id.seqno, utime: network.head().header.utime }, name);
+      return { snapshot, ...(name !== undefined && { name }), ...where() };
     },
-    dev_mine: {
-      fields: ['blocks'],
-      async run(fields) {
-        const blocks = fields['blocks'] === undefined ? 1 : readInteger(fields, 'blocks', 1, BLOCKS_MAX);
-        for (let block = 0; block < blocks; block++) await network.step();
-        return where();
-      },
+    async dev_revert(fields) {
+      const block = blockOf(fields['snapshot']);
+      const accounts = await makeAll(async () => {
+        const originals = await network.originals(block.id.seqno);
+        return () => editsBackTo(chain, network.head(), block, originals);
+      });
+      return { accounts, ...where() };
     },
-    dev_advance: {
-      fields: ['seconds'],
-      async run(fields) {
-        await network.advance(readInteger(fields, 'seconds', 0, ADVANCE_SECONDS_MAX));
-        return where();
-      },
+    dev_snapshots: async () => ({ snapshots: snapshots.list() }),
+    dev_deleteSnapshot: async (fields) => snapshots.delete(fields['snapshot']),
+    dev_exportSnapshot: async (fields) => dump(network, blockOf(fields['snapshot'])),
+    async dev_dump() {
+      await settle();
+      return dump(network, network.head());
     },
-    dev_setTime: {
-      fields: ['utime'],
-      async run(fields) {
-        const clock = network.utime();
-        await network.advance(readInteger(fields, 'utime', clock, clock + ADVANCE_SECONDS_MAX) - clock);
-        return where();
-      },
-    },
-    dev_snapshot: {
-      fields: [],
-      async run() {
-        await settle();
-        snapshots.set(++lastSnapshot, network.head().id.seqno);
-        if (snapshots.size > SNAPSHOTS_MAX) snapshots.delete(snapshots.keys().next().value!);
-        return { snapshot: lastSnapshot, ...where() };
-      },
-    },
-    dev_revert: {
-      fields: ['snapshot'],
-      async run(fields) {
-        const snapshot = readInteger(fields, 'snapshot', 1, Number.MAX_SAFE_INTEGER);
-        const seqno = snapshots.get(snapshot);
-        if (seqno === undefined) throw badArgument('snapshot', `expected one that dev_snapshot gave, got ${snapshot}`);
-        const block = chain.masterchain(seqno);
-        if (block === undefined || !chain.holdsState(block)) {
-          throw badArgument('snapshot', `expected one whose states are still held, got ${snapshot} of block ${seqno}`);
-        }
-        return { accounts: await revertTo(seqno), ...where() };
-      },
-    },
-    dev_setBalance: {
-      fields: ['address', 'balance'],
-      async run(fields) {
-        const balance = readNanotons(fields);
-        return change(fields, 'balance', () => ({ balance }));
-      },
-    },
-    dev_setCode: {
-      fields: ['address', 'code'],
-      async run(fields) {
-        const bag = readBag(fields, 'code');
-        await network.ensureLibraries(bag);
-        return change(fields, 'code', (states) => ({ code: states.import(bag, bag.roots[0]!) }));
-      },
-    },
-    dev_setData: {
-      fields: ['address', 'data'],
-      async run(fields) {
-        const bag = readBag(fields, 'data');
-        await network.ensureLibraries(bag);
-        return change(fields, 'data', (states) => ({ data: states.import(bag, bag.roots[0]!) }));
-      },
-    },
-    dev_fund: { fields: ['address', 'amount'], run: (fields) => fund(faucet, fields) },
   };
+}
+
+function dump(network: PrivateNetwork, block: ChainBlock): object {
+  const { bytes, accounts } = writeDump(network.chain, block);
+  if (bytes.length > DUMP_BYTES_MAX) {
+    throw badArgument('network', `it takes ${bytes.length} bytes, and a dump ${DUMP_BYTES_MAX} at most`);
+  }
+  return {
+    accounts,
+    seqno: block.id.seqno,
+    utime: block.header.utime,
+    bytes: bytes.length,
+    dump: bytes.toString('base64'),
+  };
+}
+
+/**
+ * Makes the network that of a dump, at a time not before that of the dump.
+ * @returns how many accounts were changed
+ * @throws DevchainError `bad_argument`
+ */
+export async function loadDump(
+  network: PrivateNetwork,
+  bytes: Buffer,
+  makeAll: Control['makeAll'] = createControl(network).makeAll,
+): Promise<number> {
+  const given = readDump(bytes, 'dump');
+  if (given.utime > network.utime()) await network.advance(given.utime - network.utime());
+  return await makeAll(async () => () => editsToDump(network.chain, network.head(), given));
+}
+
+function timeMethods(
+  network: PrivateNetwork,
+  { where }: Control,
+): Pick<DevMethods, 'dev_advance' | 'dev_setTime' | 'dev_setNextBlockTime'> {
+  return {
+    async dev_advance(fields) {
+      const seconds = boundedInteger('dev_advance', fields, 'seconds');
+      await network.advance(seconds);
+      return where();
+    },
+    async dev_setTime(fields) {
+      const clock = network.utime();
+      await network.advance(readInteger(fields, 'utime', clock, clock + ADVANCE_SECONDS_MAX) - clock);
+      return where();
+    },
+    async dev_setNextBlockTime(fields) {
+      const { utime } = network.head().header;
+      network.setNextUtime(readInteger(fields, 'utime', utime + 1, utime + ADVANCE_SECONDS_MAX));
+      return where();
+    },
+  };
+}
+
+/** Refuses a value with which no further block could be made. */
+function refuseBadConfig(network: PrivateNetwork, parameter: number, bag: Boc | undefined): void {
+  const { chain } = network;
+  const { config } = openMasterchainState(chain.states, network.head().state);
+  const states = createCellStore();
+  const cell = bag && states.import(bag, bag.roots[0]!);
+  try {
+    const root = storeParams(states, states.import(chain.states, config.root), new Map([[parameter, cell]]));
+    network.tryConfiguration(states, root);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw badArgument('value', `expected a value that parameter ${parameter} can have: ${reason}`, cause);
+  }
 }
 
 /** Sends TON of the faucet: `address` in any form, `amount` in TON; what the faucet's page and `dev_fund` do. */
@@ -181,71 +288,14 @@ export async function fund(faucet: Faucet, fields: Fields): Promise<unknown> {
   return { message_hash: messageHash.toString('base64'), amount: amount.toString(), seqno };
 }
 
+/** Reads a whole number within the bounds of its row in the table. */
+function boundedInteger(method: MethodName, fields: Fields, field: string): number {
+  const parameters: readonly MethodParameter[] = methodRows[method].parameters;
+  const row = parameters.find(({ name }) => name === field);
+  if (row?.kind !== 'integer') throw new Error(`${method} has no whole number ${field}`);
+  return readInteger(fields, field, row.min, row.max);
+}
+
 function unsettled(): DevchainError<'bad_argument'> {
   return badArgument('network', `messages are still on their way after ${SETTLE_BLOCKS_MAX} blocks; try again later`);
-}
-
-function readPlace(fields: Fields): FundedAccount {
-  const text = fields['address'];
-  const address = typeof text === 'string' ? parseAddress(text.trim()) : undefined;
-  if (address === undefined) {
-    throw badArgument('address', 'expected an account address, raw (0:64 hex digits) or friendly (48 characters)');
-  }
-  const { workchain, id } = address;
-  if (workchain !== 0 && workchain !== -1) {
-    throw badArgument('address', `expected one of workchain 0 or -1, got workchain ${workchain}`);
-  }
-  return { workchain, id };
-}
-
-function readInteger(fields: Fields, field: string, min: number, max: number): number {
-  const value = fields[field];
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
-    throw badArgument(field, `expected a whole number from ${min} to ${max}, got ${shown(value)}`);
-  }
-  return value;
-}
-
-function readNanotons(fields: Fields): bigint {
-  const value = fields['balance'];
-  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
-  if (typeof text !== 'string' || !/^\d{1,25}$/.test(text) || BigInt(text) > BALANCE_MAX) {
-    throw badArgument('balance', `expected nanotons, digits alone, at most ${BALANCE_MAX}, got ${shown(value)}`);
-  }
-  return BigInt(text);
-}
-
-/** A bag of one root, as an account of the network may have it. */
-function readBag(fields: Fields, field: string): Boc {
-  const text = fields[field];
-  if (typeof text !== 'string') throw badArgument(field, `expected a bag of cells in base64, got ${shown(text)}`);
-  const boc = parseOr(Buffer.from(text, 'base64'), () =>
-    badArgument(field, 'expected a bag of cells in base64, got something else'),
-  );
-  if (boc.roots.length !== 1) {
-    throw badArgument(field, 'expected a bag of one cell and those below it, got one of several roots');
-  }
-  const depth = boc.depth(boc.roots[0]!);
-  if (depth > STATE_DEPTH_MAX) {
-    throw badArgument(field, `expected cells of a depth of at most ${STATE_DEPTH_MAX}, got ${depth}`);
-  }
-  return boc;
-}
-
-function parseOr(bytes: Buffer, refusal: () => Error): Boc {
-  try {
-    const boc = parseBoc(bytes);
-    // Checks the hashes in Merkle cells.
-    for (const root of boc.roots) boc.hash(root);
-    return boc;
-  } catch {
-    throw refusal();
-  }
-}
-
-/** What was given, short enough for a message. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? item.toString() : item));
-  if (text === undefined) return 'nothing';
-  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }

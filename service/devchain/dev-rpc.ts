@@ -1,4 +1,5 @@
 import { TonplaneError } from '../error.ts';
+import { isMethodName, methodRows } from './dev/method-table.ts';
 import type { DevMethods } from './dev-methods.ts';
 
 /** Answers one JSON-RPC 2.0 call of a `dev_*` method; never throws for what the caller did. */
@@ -17,13 +18,15 @@ export function createDevRpc(methods: DevMethods): DevRpc {
   let last: Promise<unknown> = Promise.resolve();
 
   async function answer(id: unknown, name: unknown, params: unknown): Promise<string> {
-    const method = typeof name === 'string' && Object.hasOwn(methods, name) ? methods[name] : undefined;
-    if (method === undefined) {
-      return failure(id, { code: UNKNOWN_METHOD, message: `method: expected ${Object.keys(methods).join(', ')}` });
+    if (typeof name !== 'string' || !isMethodName(name)) {
+      return failure(id, { code: UNKNOWN_METHOD, message: `method: expected ${Object.keys(methodRows).join(', ')}` });
     }
-    const fields = nameFields(method.fields, params);
+    const fields = nameFields(
+      methodRows[name].parameters.map((parameter) => parameter.name),
+      params,
+    );
     if ('code' in fields) return failure(id, fields);
-    const run = last.then(() => method.run(fields.fields));
+    const run = last.then(() => methods[name](fields.fields));
     last = run.catch(() => undefined);
     try {
       return JSON.stringify({ jsonrpc: '2.0', id, result: await run });

@@ -58,12 +58,13 @@ export function forkUnreachable(needed: string, cause: unknown): DevchainError<'
 }
 
 /** A developer's request names something that cannot be. */
-export function badArgument(field: string, problem: string): DevchainError<'bad_argument'> {
+export function badArgument(field: string, problem: string, cause?: unknown): DevchainError<'bad_argument'> {
   return new DevchainError({
     code: 'bad_argument',
     message: `${field}: ${problem}`,
     data: { field },
     retryable: false,
+    cause,
   });
 }
 

@@ -2,13 +2,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
+import { BitWriter } from '../decode/bit-writer.ts';
 import type { Boc } from '../decode/boc.ts';
+import { writeBocText } from '../decode/boc-writer.ts';
+import type { CellStore } from '../decode/cell-store.ts';
+import { createCellStore } from '../decode/cell-store.ts';
+import { writeStandardAddress } from '../decode/tlb/message-address.ts';
 import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
+import { writeShardAccount } from '../tvm/shard-account.ts';
 import { createBlockFiles } from './block-files.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import { createChain } from './chain.ts';
 import type { AccountEdit } from './collator/edits.ts';
+import { readChainConfig } from './collator/chain-config.ts';
 import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
@@ -35,8 +42,9 @@ import { createNetworkMetrics } from './network-metrics.ts';
 import type { Consensus, ValidatorKey } from './signing.ts';
 import { createSigner, describeValidator, validatorKey } from './signing.ts';
 import { createSlices } from './slices.ts';
-import { hasMessagesOnTheWay } from './snapshots.ts';
+import { accountAt, hasMessagesOnTheWay } from './snapshots.ts';
 import { DEFAULT_WINDOW } from './state-window.ts';
+import { CONFIG_ID } from './zerostate/genesis-config.ts';
 import { genesisWallet } from './zerostate/wallet.ts';
 import { buildZeroStates } from './zerostate/zerostate.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
@@ -59,6 +67,16 @@ export type PrivateNetwork = {
   change(edits: () => readonly AccountEdit[]): Promise<number>;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
+  /** Unix seconds of the next block; the clock goes on from there. */
+  setNextUtime(utime: number): void;
+  /**
+   * Makes a transaction of each chain under a configuration, and keeps none of them.
+   * @param root in `states`
+   * @throws Error when no block can be made with it
+   */
+  tryConfiguration(states: CellStore, root: number): void;
+  /** Seconds that the network's clock is ahead of this machine's. */
+  aheadSeconds(): number;
   /** Brings an account over from the forked network, unless that was done; makes a block when there is one. */
   ensure(place: AccountPlace): Promise<void>;
   /** Brings the libraries over that a bag's library cells name, unless that was done; makes a block when there are any. */
@@ -240,6 +258,16 @@ export async function createPrivateNetwork(
 
   const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
 
+  /** Time of the next block, where a developer named it. */
+  let nextUtime: number | undefined;
+
+  /** Time of a block that is made now. */
+  function blockUtime(): number {
+    if (nextUtime === undefined) return utime();
+    skippedSeconds = Math.max(0, nextUtime - Math.floor(now() / 1000));
+    return nextUtime;
+  }
+
   async function makeBlock(edits: () => readonly AccountEdit[]): Promise<Step> {
     const stopTimer = metrics.time();
     const made = await tryStep(edits);
@@ -256,13 +284,14 @@ export async function createPrivateNetwork(
       let published: readonly CellAt[] = [];
       try {
         const made = await live.step({
-          utime: utime(),
+          utime: blockUtime(),
           externals: () => mempool.list(),
           transactionsMax,
           shardDepth,
           edits: () => [...(brought = forked?.edits() ?? []), ...edits()],
           libraries: () => (published = libraries?.waiting() ?? []),
         });
+        nextUtime = undefined;
         forked?.settle(brought, made.block.id.seqno);
         libraries?.settle(published);
         return made;
@@ -344,6 +373,27 @@ export async function createPrivateNetwork(
       skippedSeconds += seconds;
       return step();
     },
+    setNextUtime(wanted) {
+      nextUtime = wanted;
+    },
+    tryConfiguration(states, root) {
+      readChainConfig(states, root);
+      const world = { states, config: root, libraries: undefined, utime: utime(), randSeed: Buffer.alloc(32) };
+      checker!.open({ ...world, previousBlocks: live.previousBlocks() });
+      const lt = newest().header.endLt;
+      const trials = [
+        { workchain: 0, id: wallet.id, message: { boc: trialMessage(wallet.id) } },
+        { workchain: -1, id: CONFIG_ID, message: 'tock' as const },
+      ];
+      for (const { message, ...place } of trials) {
+        const found = accountAt(chain, newest(), place)!;
+        const last = { hash: found.lastTransactionHash, lt: found.lastTransactionLt };
+        const account = writeShardAccount({ table: chain.states, cell: found.account }, last);
+        const outcome = checker!.run({ account: account.toString('base64'), message, lt });
+        if (outcome.kind === 'rejected') throw new Error(outcome.error);
+      }
+    },
+    aheadSeconds: () => Math.max(0, Math.max(utime(), newest().header.utime) - Math.floor(now() / 1000)),
     ensure,
     ensureLibraries,
     get forkedAccounts() {
@@ -379,6 +429,16 @@ export async function createPrivateNetwork(
       files.close();
     },
   };
+}
+
+/** A message of one TON to an account of the basechain. */
+function trialMessage(id: Buffer): string {
+  const store = createCellStore();
+  const place = { workchain: 0, id };
+  // `int_msg_info$0`, not to be bounced, from the receiver itself, without a body.
+  const message = writeStandardAddress(writeStandardAddress(new BitWriter().uint(0b0100, 4), place), place);
+  message.coins(1_000_000_000n).bit(false).coins(0n).coins(0n).int(1n, 64).uint(1, 32).uint(0, 2);
+  return writeBocText(store, [message.finish(store)]);
 }
 
 function startStates(

@@ -54,7 +54,8 @@ export function editsBackTo(
 
 type Listed = { readonly workchain: number; readonly id: Buffer; readonly account: ShardAccount };
 
-function listAccounts(chain: Chain, top: ChainBlock): Map<string, Listed> {
+/** All accounts of all chains as a masterchain block has them, by workchain and id. */
+export function listAccounts(chain: Chain, top: ChainBlock): Map<string, Listed> {
   const { states } = chain;
   const found = new Map<string, Listed>();
   for (const { workchain, state } of statesAt(chain, top)) {

@@ -8,6 +8,7 @@ import type { RefusalCode, Refused } from '../limits/limits.ts';
  * - `not_json`: the body's media type is not JSON, where that counts
  * - `too_many_in_flight`: as many requests in flight as the process bears
  * - `request_timeout`: the request's time is over; `caller_gone`: nobody is there to answer
+ * - `condition_failed`: a developer wants a part of the requests to fail
  * - the refusals of `limits`
  */
 export type HttpErrorCode =
@@ -24,6 +25,7 @@ export type HttpErrorCode =
   | 'too_many_in_flight'
   | 'request_timeout'
   | 'caller_gone'
+  | 'condition_failed'
   | RefusalCode;
 
 export type HttpErrorData = {

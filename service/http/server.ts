@@ -13,6 +13,12 @@ import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
 import { boundConnections } from './connections.ts';
 import { bareExtra } from './envelope.ts';
+import {
+  createConditionsStage,
+  type CallerConditions,
+  type ConditionsDependencies,
+  type ConditionsStage,
+} from './conditions.ts';
 import { HttpError } from './errors.ts';
 import { deferContinue } from './expectation.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
@@ -66,6 +72,8 @@ export type HttpServerDependencies = {
   readonly headSeqno?: () => number | undefined;
   /** Operations besides those of the contracts, by path: the faucet of a private network. */
   readonly posts?: ReadonlyMap<string, PostHandler>;
+  /** How callers of operations are treated, for tests of clients; absent: as they deserve. */
+  readonly conditions?: () => CallerConditions;
 };
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
@@ -146,7 +154,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     headersOf,
     isDraining: () => draining,
   });
-  placeBefore(app.server, gate);
+  placeBefore(app.server, gate, conditionsStage(dependencies, headersOf));
 
   return {
     async listen() {
@@ -172,14 +180,26 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   };
 }
 
-/** The gate sees a request first; what it lets pass goes on as before. */
-function placeBefore(server: Server, gate: Gate): void {
+/** Conditions and the gate see a request first; it goes on as before when both let it pass. */
+function placeBefore(server: Server, gate: Gate, conditions: ConditionsStage | undefined): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
-    if (gate.refuses(message, response)) return;
-    for (const listener of listeners) listener(message, response);
+    const next = (): void => {
+      if (gate.refuses(message, response)) return;
+      for (const listener of listeners) listener(message, response);
+    };
+    if (conditions === undefined) next();
+    else conditions(message, response, next);
   });
+}
+
+function conditionsStage(
+  { conditions, clock }: HttpServerDependencies,
+  headersOf: ConditionsDependencies['headersOf'],
+): ConditionsStage | undefined {
+  if (conditions === undefined) return undefined;
+  return createConditionsStage({ conditions, nowMs: clock.nowMs, random: Math.random, headersOf });
 }
 
 /** After the cut every answer is on its way; a connection whose caller does not read it is closed over it. */

@@ -105,6 +105,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['faucet_busy', [429, ownMessage]],
   ['transfer_refused', [500, ownMessage]],
   ['fork_unreachable', [503, ownMessage]],
+  ['condition_failed', [503, 'a failure that dev_conditions asks for']],
   // The index.
   ['index_empty', [503, ownMessage]],
   ['statement_timeout', [504, 'timeout of the query']],

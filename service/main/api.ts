@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '../config.ts';
 import type { Operation } from '../contract/operation.ts';
+import type { CallerConditions } from '../http/conditions.ts';
 import type { Readiness } from '../http/internal-server.ts';
 import type { HttpOptions } from '../http/options.ts';
 import type { PostHandler } from '../http/post-route.ts';
@@ -51,6 +52,8 @@ export type ApiOptions = ConfigurationSource &
     readonly posts?: ReadonlyMap<string, PostHandler>;
     /** Changes how operations run: a forked network reads again what came over while it answered. */
     readonly around?: (operation: Operation) => Operation;
+    /** How callers of operations are treated, for tests of clients. */
+    readonly conditions?: () => CallerConditions;
     /** What `/status` shows besides its own. */
     readonly status?: () => Readonly<Record<string, unknown>>;
   };
@@ -89,6 +92,7 @@ export async function startApi(
     clock,
     headSeqno: () => pool.head()?.block.seqno,
     ...(options.posts !== undefined && { posts: options.posts }),
+    ...(options.conditions !== undefined && { conditions: options.conditions }),
   });
   const readiness = (): Readiness =>
     readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });

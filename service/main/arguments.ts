@@ -62,8 +62,11 @@ export type Arguments = {
   readonly keepChain: boolean;
   /** `dev` plays a recording instead of a private network. */
   readonly recorded: boolean;
-  /** Seconds between masterchain blocks of the private network, or a block for each message. */
-  readonly blockTime: number | 'on-demand';
+  /** Seconds between masterchain blocks of the private network, a block for each message, or none by itself. */
+  readonly blockTime: number | 'on-demand' | 'manual';
+  /** Dump that `dev` begins with, and file that `dev` writes one to at its end. */
+  readonly load: string | undefined;
+  readonly dump: string | undefined;
   /** A new private network is filled with things to look at. */
   readonly demo: boolean;
   /** A global.config.json, maybe with `@SEQNO`: the network that the private one begins as a copy of. */
@@ -114,6 +117,8 @@ const options = {
   validators: { type: 'string' },
   demo: { type: 'boolean' },
   fork: { type: 'string' },
+  load: { type: 'string' },
+  dump: { type: 'string' },
   recorded: { type: 'boolean' },
   pace: { type: 'string' },
   recording: { type: 'string' },
@@ -124,7 +129,8 @@ const options = {
 export const usage = `usage: npm start -- [options]
 
 Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
-  --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message
+  --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message,
+                        manual none by itself (dev mine)
   --validators N        who sign the masterchain, 1 to 100, default 1
   --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
   --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
@@ -137,6 +143,8 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --lite-server-port N  of the lite server, default 8083; 0 takes a free one
   --json                prints what runs as one line of JSON, for scripts
   --data DIR            keeps the network and its index there; without it both end with the process
+  --load FILE           begins with the accounts, libraries and configuration of a dump (dev dump FILE)
+  --dump FILE           writes such a dump at the end
   --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
 
 Plays a recorded TON network instead:
@@ -181,6 +189,7 @@ Over lite servers of a real network, one of:
 
 dev fund ADDRESS AMOUNT
                         sends TON of the faucet of a running private network; dev fund --help tells how
+dev NAME VALUE...       calls a method of a running private network; dev help lists them
 keys create|list|revoke|rotate --keyring FILE
                         changes a keyring file; keys --help tells how
 `;
@@ -202,7 +211,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   const real = values.manifest !== undefined || network !== undefined;
   const role = roleOf(positionals, real);
   const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
-  for (const option of ['block-time', 'validators', 'fork', 'accounts'] as const) {
+  for (const option of ['block-time', 'validators', 'fork', 'accounts', 'load', 'dump'] as const) {
     if (values[option] !== undefined && (recorded || real)) {
       throw refuse(
         `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
@@ -239,8 +248,10 @@ export function parseArguments(args: readonly string[]): Arguments {
     data: values.data ?? '.tonplane',
     keepChain: values.data !== undefined,
     recorded,
-    demo: values.demo ?? values.fork === undefined,
+    demo: values.demo ?? (values.fork === undefined && values.load === undefined),
     fork: values.fork,
+    load: values.load,
+    dump: values.dump,
     blockTime: blockTime(values['block-time']),
     validators: count('--validators', values.validators, VALIDATORS_MAX),
     paceSeconds: seconds('--pace', values.pace) ?? 1,
@@ -289,12 +300,12 @@ function count(option: string, text: string | undefined, max: number): number | 
   return value;
 }
 
-function blockTime(text: string | undefined): number | 'on-demand' {
+function blockTime(text: string | undefined): Arguments['blockTime'] {
   if (text === undefined) return 1;
   const value = Number(text);
-  if (text === 'on-demand') return text;
+  if (text === 'on-demand' || text === 'manual') return text;
   if (!/^\d(\.\d{1,3})?$/.test(text) || value < 0.4 || value > 5) {
-    throw refuse(`--block-time: expected seconds from 0.4 to 5, or on-demand, got ${text}`);
+    throw refuse(`--block-time: expected seconds from 0.4 to 5, on-demand or manual, got ${text}`);
   }
   return value;
 }

@@ -1,5 +1,6 @@
 import type { PostHandler } from '../http/post-route.ts';
-import type { InternalPost } from '../http/internal-server.ts';
+import type { CallerConditions } from '../http/conditions.ts';
+import type { InternalPage, InternalPost } from '../http/internal-server.ts';
 import type { Demo } from '../devchain/demo/demo.ts';
 import type { StartupAccount } from '../devchain/startup-accounts.ts';
 import type { StatusFacts } from './status-line.ts';
@@ -35,5 +36,9 @@ export type DevNetwork = {
   readonly posts: ReadonlyMap<string, PostHandler>;
   /** The same of the internal listener. */
   readonly internalPosts: ReadonlyMap<string, InternalPost>;
+  /** Pages of the internal listener that only this network has. @param version of the release */
+  internalPages(version: string): ReadonlyMap<string, () => InternalPage>;
+  /** How callers of the API are treated, for tests of clients. */
+  readonly conditions?: () => CallerConditions;
   close(): Promise<void>;
 };

@@ -188,6 +188,7 @@ async function startDevApi(
       drainMs,
       pages: new Map([
         ['/global.config.json', () => ({ contentType: 'application/json', body: globalConfigOf(network) })],
+        ...network.internalPages(version),
       ]),
       posts: new Map(
         [...network.posts].map(([path, handler]) => [
@@ -199,6 +200,7 @@ async function startDevApi(
         [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
       ),
       internalHost,
+      ...(network.conditions !== undefined && { conditions: network.conditions }),
       postgresUrl: index?.url,
       postgresCa: index?.ca,
       writesIndex: index !== undefined,

@@ -4,7 +4,7 @@ import { TonplaneError } from '../error.ts';
  * Why the service does not start: `port_in_use`, `address_unusable` (the host is not one of this machine, or the port needs
  * rights that the process lacks), `file_unreadable`, `accounts_invalid`, `folder_unusable`, `url_invalid` (of Redis or Postgres, or their authorities), `ca_missing` (a `caBundle` without its certificates), `other_network` (a changed configuration is of another network), `postgres_missing`, `postgres_failed` (the
  * one that the dev role runs), `metadata_unwanted` (the configuration does not want what the role does);
- * and why a command for a running network fails: `network_unreachable`, `fund_refused`.
+ * and why a command for a running network fails: `network_unreachable`, `fund_refused`, `dev_refused`.
  */
 export type StartErrorCode =
   | 'port_in_use'
@@ -19,6 +19,7 @@ export type StartErrorCode =
   | 'postgres_failed'
   | 'metadata_unwanted'
   | 'network_unreachable'
+  | 'dev_refused'
   | 'fund_refused';
 
 /** The service cannot start, or go on, as it was told; the message says which option to change. */

@@ -5,7 +5,11 @@ import type { Registry } from 'prom-client';
 
 import { formatFriendlyAddress } from '../decode/address.ts';
 import { createDemo, type Demo } from '../devchain/demo/demo.ts';
-import { createDevMethods, fund } from '../devchain/dev-methods.ts';
+import type { ConditionsHolder } from '../devchain/dev/conditions.ts';
+import { noConditions } from '../devchain/dev/conditions.ts';
+import { DUMP_BYTES_MAX, writeDump } from '../devchain/dev/network-dump.ts';
+import { describeDev } from '../devchain/dev/openapi.ts';
+import { createDevMethods, fund, loadDump } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
 import type { Faucet } from '../devchain/faucet.ts';
 import { createFaucet } from '../devchain/faucet.ts';
@@ -19,6 +23,7 @@ import type { StartupAccount } from '../devchain/startup-accounts.ts';
 import { fundMissing, genesisAccounts, globalIdOf, startupAccounts } from '../devchain/startup-accounts.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import type { Arguments } from './arguments.ts';
+import { readDumpFile, writeDumpFile } from './dev-command.ts';
 import type { DevNetwork } from './dev-network.ts';
 import type { OpenFork } from './fork.ts';
 import { openFork } from './fork.ts';
@@ -33,67 +38,32 @@ export type OwnNetworkDependencies = {
 };
 
 /** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
-export async function startOwnNetwork(
-  { blockTime, validators, keepChain, data, fork, demo: withDemo, accounts: accountsFile, liteServerPort }: Arguments,
-  { version, logger, register, output }: OwnNetworkDependencies,
-): Promise<DevNetwork> {
-  const pace = blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
-  const kept = keepChain ? openKeptNetwork(join(data, 'network'), { logger }) : undefined;
-  let forked: OpenFork | undefined;
-  let stopTelling: (() => void) | undefined;
-  let network: PrivateNetwork;
+export async function startOwnNetwork(args: Arguments, dependencies: OwnNetworkDependencies): Promise<DevNetwork> {
+  const opened = await openNetwork(args, dependencies);
+  const { network, kept, forked } = opened;
+  const faucet = createForkFaucet(network, args.blockTime === 'manual');
+  let filled: Filled;
   try {
-    refuseOtherValidators(kept, validators);
-    refuseOtherKind(kept, fork);
-    if (fork !== undefined && kept?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
-    forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
-    stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
-    network = await createPrivateNetwork(
-      {
-        ...pace,
-        ...(validators !== undefined && { validators }),
-        servers: [ownLiteServer(liteServerPort)],
-        // A copy of another network has the global id of that one.
-        ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
-      },
-      { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
-    );
+    filled = await fillNetwork(args, network);
   } catch (error) {
-    kept?.close();
-    await forked?.close();
-    throw error;
-  } finally {
-    stopTelling?.();
-  }
-  const globalId = globalIdOf(network);
-  const faucet = createForkFaucet(network);
-  let accounts: StartupAccount[];
-  let demo: Demo | undefined;
-  try {
-    const named = accountsFile === undefined ? [] : await readAccountsFile(accountsFile, globalId);
-    accounts = [...startupAccounts(globalId), ...named];
-    await fundMissing(network, accounts);
-    demo = withDemo ? await createDemo(network) : undefined;
-  } catch (error) {
-    await network.close();
-    kept?.close();
-    await forked?.close();
+    await opened.close();
     throw error;
   }
-  const rpc = createDevRpc(createDevMethods({ network, faucet }));
-  const blocks = blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
+  const { globalId, accounts, demo } = filled;
+  const conditions: ConditionsHolder = { current: noConditions };
+  const rpc = createDevRpc(createDevMethods({ network, faucet, conditions }));
   return {
-    title: `A private TON network, ${blocks}${forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`}${kept === undefined ? '' : `, kept in ${data}`}.`,
+    title: titleOf(args, opened),
     notes: [
       'faucet     POST /faucet {"address": ..., "amount": TON} as application/json, or: npm start -- dev fund ADDRESS AMOUNT',
-      'dev        POST /dev at the internal port, as application/json: JSON-RPC methods dev_*, see the README',
+      'dev        npm start -- dev NAME ..., or POST /dev at the internal port; npm start -- dev help lists the methods',
     ],
     sampleAddress: formatFriendlyAddress({ workchain: 0, id: network.faucet.id }),
     globalId,
     liteServer: network.liteServers[0]!,
     accounts,
     demo: demo ?? {},
-    stateDir: kept && data,
+    stateDir: kept && args.data,
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,
     ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
@@ -103,6 +73,7 @@ export async function startOwnNetwork(
         kind: 'private',
         seqno: network.head().id.seqno,
         utime: network.head().header.utime,
+        aheadSeconds: network.aheadSeconds(),
         validators: network.validatorKeys.length,
         waitingMessages: network.waiting,
         ...(demo && { demo }),
@@ -111,21 +82,121 @@ export async function startOwnNetwork(
     }),
     posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
     internalPosts: new Map([['/dev', async (body) => ({ contentType: 'application/json', body: await rpc(body) })]]),
+    internalPages: (version) =>
+      new Map([
+        ['/openapi.json', () => ({ contentType: 'application/json', body: JSON.stringify(describeDev(version)) })],
+      ]),
+    conditions: () => conditions.current,
     async close() {
-      await network.close();
-      kept?.close();
-      await forked?.close();
+      try {
+        if (args.dump !== undefined) writeDumpFile(args.dump, writeDump(network.chain, network.head()).bytes);
+      } finally {
+        await opened.close();
+      }
     },
   };
 }
 
-/** The faucet pays only who can be read: a block with money for an account of a forked network that is away could not be made. */
-function createForkFaucet(network: PrivateNetwork): Faucet {
+type Opened = {
+  readonly network: PrivateNetwork;
+  readonly kept: KeptNetwork | undefined;
+  readonly forked: OpenFork | undefined;
+  close(): Promise<void>;
+};
+
+/** The network with what it is kept in and what it is a copy of. */
+async function openNetwork(
+  { blockTime, validators, keepChain, data, fork, liteServerPort, load }: Arguments,
+  { version, logger, register, output }: OwnNetworkDependencies,
+): Promise<Opened> {
+  const kept = keepChain ? openKeptNetwork(join(data, 'network'), { logger }) : undefined;
+  let forked: OpenFork | undefined;
+  let stopTelling: (() => void) | undefined;
+  const closeParts = async (): Promise<void> => {
+    kept?.close();
+    await forked?.close();
+  };
+  try {
+    refuseOtherValidators(kept, validators);
+    refuseOtherKind(kept, fork);
+    if (load !== undefined && kept?.origin !== undefined) throw keptAlready();
+    if (fork !== undefined && kept?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+    forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
+    stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
+    const network = await createPrivateNetwork(
+      {
+        ...paceOf(blockTime),
+        ...(validators !== undefined && { validators }),
+        servers: [ownLiteServer(liteServerPort)],
+        // A copy of another network has the global id of that one.
+        ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
+      },
+      { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
+    );
+    const close = async (): Promise<void> => {
+      await network.close();
+      await closeParts();
+    };
+    return { network, kept, forked, close };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  } finally {
+    stopTelling?.();
+  }
+}
+
+type Filled = { readonly globalId: number; readonly accounts: StartupAccount[]; readonly demo: Demo | undefined };
+
+/** The dump, the accounts and the demonstration that the network begins with. */
+async function fillNetwork(
+  { load, accounts: file, demo: withDemo }: Arguments,
+  network: PrivateNetwork,
+): Promise<Filled> {
+  const globalId = globalIdOf(network);
+  const named = file === undefined ? [] : await readAccountsFile(file, globalId);
+  if (load !== undefined) await loadDump(network, readDumpFile('--load', load, DUMP_BYTES_MAX));
+  const accounts = [...startupAccounts(globalId), ...named];
+  await fundMissing(network, accounts);
+  return { globalId, accounts, demo: withDemo ? await createDemo(network) : undefined };
+}
+
+function titleOf({ blockTime, data }: Arguments, { forked, kept }: Opened): string {
+  const fork = forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`;
+  return `A private TON network, ${blocksText(blockTime)}${fork}${kept === undefined ? '' : `, kept in ${data}`}.`;
+}
+
+function paceOf(blockTime: Arguments['blockTime']) {
+  if (blockTime === 'manual') return {};
+  return blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
+}
+
+function blocksText(blockTime: Arguments['blockTime']): string {
+  if (blockTime === 'manual') return 'blocks by dev_mine alone';
+  return blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
+}
+
+function keptAlready(): StartError {
+  return new StartError({
+    code: 'other_network',
+    message: '--load: expected a --data without a network, or none; dev_load changes a network that runs',
+    data: { option: '--load' },
+    retryable: false,
+  });
+}
+
+/**
+ * The faucet pays only who can be read: a block with money for an account of a forked network that is away could not be made.
+ * @param makesBlocks the faucet makes the blocks of its transfers, as nothing else does
+ */
+function createForkFaucet(network: PrivateNetwork, makesBlocks: boolean): Faucet {
   const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
   return {
     async fund(destination, nanotons) {
       await network.ensure(destination);
-      return await faucet.fund(destination, nanotons);
+      const funded = faucet.fund(destination, nanotons);
+      if (makesBlocks) while (network.waiting > 0) await network.step();
+      return await funded;
     },
   };
 }

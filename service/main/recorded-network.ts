@@ -45,6 +45,7 @@ export async function startRecordedNetwork(
     status: () => ({ devchain: { kind: 'recorded', seqno: devchain.head().id.seqno, lastSeqno } }),
     posts: new Map(),
     internalPosts: new Map(),
+    internalPages: () => new Map(),
     close: () => devchain.close(),
   };
 }

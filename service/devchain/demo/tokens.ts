@@ -29,11 +29,14 @@ export function jettonWallet(minter: Address, owner: Address): Address {
   return contractOf(JETTON_WALLET_CODE, data.storeRef(Cell.fromBase64(JETTON_WALLET_CODE)).endCell()).address;
 }
 
+/** `mint` of the standard minter. */
+export const MINT_OPERATION = 21;
+
 /** To the minter, by its admin: issues jettons to a new owner. */
-export function mintBody(minter: Address, to: Address, amount: bigint): Cell {
+export function mintBody(minter: Address, to: Address, amount: bigint, operation = MINT_OPERATION): Cell {
   const transfer = beginCell().storeUint(0x178d_4519, 32).storeUint(0, 64).storeCoins(amount);
   transfer.storeAddress(minter).storeAddress(to).storeCoins(0).storeBit(false);
-  const body = beginCell().storeUint(21, 32).storeUint(0, 64).storeAddress(to);
+  const body = beginCell().storeUint(operation, 32).storeUint(0, 64).storeAddress(to);
   return body.storeCoins(50_000_000n).storeRef(transfer).endCell();
 }
 

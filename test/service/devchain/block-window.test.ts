@@ -19,7 +19,7 @@ describe('a network that runs for longer than there is room for its blocks', asy
   const network = await startPrivateNetwork({ blockBytesMax });
   const { chain } = network;
   const dev = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: () => 0 }) });
-  const { snapshot } = (await dev['dev_snapshot']!.run({})) as { snapshot: number };
+  const { snapshot } = (await dev.dev_snapshot({})) as { snapshot: number };
   const ids: BlockId[] = [];
   const sizes: number[] = [];
   let keySeqno = 0;
@@ -94,8 +94,6 @@ describe('a network that runs for longer than there is room for its blocks', asy
   it('lets contracts see the ids of blocks that are gone, and goes on', async () => {
     expect(chain.masterchainId(chain.firstSeqno - 100).seqno).toBe(chain.firstSeqno - 100);
     await network.step();
-    await expect(dev['dev_revert']!.run({ snapshot })).rejects.toThrow(
-      'snapshot: expected one whose states are still held',
-    );
+    await expect(dev.dev_revert({ snapshot })).rejects.toThrow('snapshot: expected one whose states are still held');
   });
 });

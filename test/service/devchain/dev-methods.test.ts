@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { DevMethods } from '#service/devchain/dev-methods.ts';
+import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
@@ -24,7 +25,7 @@ async function start(options: PrivateNetworkOptions = {}): Promise<Scene> {
   const methods: DevMethods = createDevMethods({ network, faucet });
   return {
     network,
-    call: async (method, fields = {}) => (await methods[method]!.run({ ...fields })) as Record<string, number>,
+    call: async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as Record<string, number>,
   };
 }
 

@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { readAccount } from '#service/decode/tlb/account.ts';
+import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { KeptNetwork } from '#service/devchain/kept-network.ts';
@@ -87,7 +88,7 @@ describe('a snapshot of a forked network', () => {
     let closed = false;
     const fork: Fork = {
       network,
-      call: async (method, fields = {}) => (await methods[method]!.run({ ...fields })) as { snapshot: number },
+      call: async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as { snapshot: number },
       reachable: true,
       async close() {
         if (closed) return;

@@ -21,7 +21,7 @@ describe('a network that runs for longer than there is room for its states', asy
   const to = `0:${'ab'.repeat(32)}`;
   const wallet = testWallet(network.faucet.seed);
   const dev = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: () => 0 }) });
-  const { snapshot } = (await dev['dev_snapshot']!.run({})) as { snapshot: number };
+  const { snapshot } = (await dev.dev_snapshot({})) as { snapshot: number };
   const sizes: number[] = [];
   for (let round = 0; round < 60; round++) {
     network.send(wallet.send(round, [transfer(to, 1_000_000_000n)]));
@@ -57,9 +57,7 @@ describe('a network that runs for longer than there is room for its states', asy
   });
 
   it('tells that a snapshot is too old to go back to', async () => {
-    await expect(dev['dev_revert']!.run({ snapshot })).rejects.toThrow(
-      'snapshot: expected one whose states are still held',
-    );
+    await expect(dev.dev_revert({ snapshot })).rejects.toThrow('snapshot: expected one whose states are still held');
   });
 });
 

@@ -55,8 +55,8 @@ describe('the command line', () => {
     [['indexer'], 'indexer: expected --manifest FILE or --network NAME --global-config FILE'],
     [['migrate'], 'migrate: expected --manifest FILE or --network NAME --global-config FILE'],
     [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
-    [['--block-time', '0.39'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 0.39'],
-    [['--block-time', '5.1'], '--block-time: expected seconds from 0.4 to 5, or on-demand, got 5.1'],
+    [['--block-time', '0.39'], '--block-time: expected seconds from 0.4 to 5, on-demand or manual, got 0.39'],
+    [['--block-time', '5.1'], '--block-time: expected seconds from 0.4 to 5, on-demand or manual, got 5.1'],
     [['--start-seqno', '0'], '--start-seqno: expected a number from 1 to 2147483647, got 0'],
     [
       ['--postgres-url', 'mysql://user:secret@host/d'],

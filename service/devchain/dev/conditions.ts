@@ -1,0 +1,14 @@
+/** How the API treats its callers, set by a developer to test a client. */
+export type Conditions = {
+  /** Milliseconds that each request waits. */
+  readonly delayMs: number;
+  /** Percent of requests that fail. */
+  readonly failurePercent: number;
+  /** Of all callers together; 0 is no limit. */
+  readonly requestsPerSecond: number;
+};
+
+export const noConditions: Conditions = { delayMs: 0, failurePercent: 0, requestsPerSecond: 0 };
+
+/** The conditions in force. */
+export type ConditionsHolder = { current: Conditions };

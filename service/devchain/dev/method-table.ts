@@ -1,0 +1,175 @@
+/** Form of a parameter: how JSON, the command line and the document give it. */
+export type ParameterKind =
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** An account's address, raw or friendly. */
+  | { readonly kind: 'address' }
+  /** TON as a person writes them: `1.5`. */
+  | { readonly kind: 'ton' }
+  /** Whole units: nanotons, or the smallest part of a jetton. */
+  | { readonly kind: 'units' }
+  /** A bag of cells in base64. */
+  | { readonly kind: 'bag' }
+  /** A number or a name that `dev_snapshot` gave. */
+  | { readonly kind: 'snapshot' }
+  | { readonly kind: 'name' }
+  | { readonly kind: 'boolean' }
+  /** A dump in base64; the command line takes the path of a file. */
+  | { readonly kind: 'dump' };
+
+export type MethodParameter = ParameterKind & {
+  readonly name: string;
+  /** Meaning and unit, one sentence without a dot. */
+  readonly about: string;
+  readonly isOptional?: true;
+};
+
+/** A method of `POST /dev`: JSON-RPC, the command line and the OpenAPI document are read off this. */
+export type MethodRow = {
+  /** One sentence. */
+  readonly about: string;
+  /** In the order in which they may be given without names. */
+  readonly parameters: readonly MethodParameter[];
+  /** The answer has a field `dump`: the command line writes it into the file that follows the parameters. */
+  readonly givesDump?: true;
+};
+
+/** Blocks made by one call: some 10 ms each, so that an answer comes within seconds. */
+const BLOCKS_MAX = 1000;
+
+/** Ten years: beyond that validators, storage debts and 32-bit times say nothing about contracts any more. */
+export const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
+
+/** Last second that blocks can name. */
+const UTIME_MAX = 2 ** 32 - 1;
+
+/** Longest wait of a request, as a client's own time is over by then. */
+const DELAY_MS_MAX = 30_000;
+
+const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
+const address = { kind: 'address', name: 'address', about: 'account' } as const;
+const snapshot = { kind: 'snapshot', name: 'snapshot', about: 'number or name of a snapshot' } as const;
+const optional = { isOptional: true } as const;
+
+/** Every method once. */
+export const methodTable = {
+  dev_status: {
+    about:
+      'Reports the newest block, the clock of the network, how far it is ahead of this machine, and messages that wait.',
+    parameters: [],
+  },
+  dev_mine: {
+    about: 'Makes blocks at once.',
+    parameters: [{ ...integer(1, BLOCKS_MAX), name: 'blocks', about: 'number of blocks, default 1', ...optional }],
+  },
+  dev_advance: {
+    about: 'Moves the clock of the network on and makes a block.',
+    parameters: [{ ...integer(0, ADVANCE_SECONDS_MAX), name: 'seconds', about: 'seconds to move on' }],
+  },
+  dev_setTime: {
+    about: 'Moves the clock of the network to a time and makes a block; never back.',
+    parameters: [{ ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds' }],
+  },
+  dev_setNextBlockTime: {
+    about: 'Sets the time of the next block, and makes none; the clock goes on from there.',
+    parameters: [
+      { ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds, after that of the newest block' },
+    ],
+  },
+  dev_snapshot: {
+    about: 'Lets messages on their way arrive, then remembers all accounts.',
+    parameters: [{ kind: 'name', name: 'name', about: 'name of the snapshot, 1 to 64 characters', ...optional }],
+  },
+  dev_revert: {
+    about: 'Takes all accounts back to a snapshot, as often as wanted.',
+    parameters: [snapshot],
+  },
+  dev_snapshots: { about: 'Lists the snapshots, the oldest first.', parameters: [] },
+  dev_deleteSnapshot: { about: 'Forgets a snapshot.', parameters: [snapshot] },
+  dev_exportSnapshot: {
+    about: 'Gives all accounts of a snapshot as a dump.',
+    parameters: [snapshot],
+    givesDump: true,
+  },
+  dev_dump: {
+    about: 'Gives the whole state of the network as a dump: accounts, libraries, configuration and clock.',
+    parameters: [],
+    givesDump: true,
+  },
+  dev_load: {
+    about:
+      'Makes accounts, libraries and configuration those of a dump; validators stay, and the clock does not go back.',
+    parameters: [{ kind: 'dump', name: 'dump', about: 'dump of dev_dump or dev_exportSnapshot, in base64' }],
+  },
+  dev_setBalance: {
+    about: 'Sets the balance of an account, and makes the account when there is none.',
+    parameters: [address, { kind: 'units', name: 'balance', about: 'nanotons' }],
+  },
+  dev_setCode: {
+    about: 'Sets the code of an account.',
+    parameters: [address, { kind: 'bag', name: 'code', about: 'bag of cells in base64' }],
+  },
+  dev_setData: {
+    about: 'Sets the data of an account that has code.',
+    parameters: [address, { kind: 'bag', name: 'data', about: 'bag of cells in base64' }],
+  },
+  dev_setConfig: {
+    about: 'Sets a parameter of the configuration: the next block is a key block.',
+    parameters: [
+      {
+        ...integer(-(2 ** 31), 2 ** 31 - 1),
+        name: 'parameter',
+        about: 'number; 32 to 37, the validators, stay as they are',
+      },
+      {
+        kind: 'bag',
+        name: 'value',
+        about: 'bag of cells in base64; without it the parameter is taken out',
+        ...optional,
+      },
+    ],
+  },
+  dev_fund: {
+    about: 'Sends TON of the faucet.',
+    parameters: [address, { kind: 'ton', name: 'amount', about: 'TON, at most 1000000' }],
+  },
+  dev_mintJetton: {
+    about:
+      'Mints jettons as the admin of their minter, which must take the mint message of the standard or of the stablecoin contract.',
+    parameters: [
+      { kind: 'address', name: 'jetton', about: 'minter' },
+      { kind: 'address', name: 'address', about: 'owner that gets them' },
+      { kind: 'units', name: 'amount', about: 'smallest units' },
+    ],
+  },
+  dev_sendInternal: {
+    about: 'Sends an internal message in the name of any account, whose code, data and balance stay as they are.',
+    parameters: [
+      { kind: 'address', name: 'from', about: 'sender, no key needed' },
+      { kind: 'address', name: 'to', about: 'receiver' },
+      { kind: 'ton', name: 'amount', about: 'TON that the message carries, at most 1000000' },
+      { kind: 'bag', name: 'body', about: 'bag of cells in base64, default empty', ...optional },
+      { kind: 'boolean', name: 'bounce', about: 'a failure sends the rest back, default true', ...optional },
+    ],
+  },
+  dev_conditions: {
+    about: 'Sets how the API treats its callers, to test a client; a condition that is not given ends.',
+    parameters: [
+      { ...integer(0, DELAY_MS_MAX), name: 'delayMs', about: 'milliseconds that each request waits', ...optional },
+      { ...integer(0, 100), name: 'failurePercent', about: 'percent of requests that get 503', ...optional },
+      {
+        ...integer(0, 1000),
+        name: 'requestsPerSecond',
+        about: 'requests a second of all callers together, then 429; 0 is no limit',
+        ...optional,
+      },
+    ],
+  },
+} as const satisfies Readonly<Record<string, MethodRow>>;
+
+export type MethodName = keyof typeof methodTable;
+
+export const methodRows: Readonly<Record<MethodName, MethodRow>> = methodTable;
+
+export function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(methodTable, name);
+}

@@ -1,0 +1,133 @@
+import { BitWriter } from '#service/decode/bit-writer.ts';
+import type { Boc } from '#service/decode/boc.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import { walkHashmap, keyUint } from '#service/decode/hashmap.ts';
+import { readAccount, storeAccount } from '#service/decode/tlb/account.ts';
+import { readShardState } from '#service/decode/tlb/shard-state.ts';
+import { editConfig } from '../account-edits.ts';
+import type { Chain, ChainBlock } from '../chain.ts';
+import type { AccountEdit } from '../collator/edits.ts';
+import { badArgument } from '../errors.ts';
+import { listAccounts } from '../snapshots.ts';
+import { CONFIG_ID, ELECTOR_ID } from '../zerostate/genesis-config.ts';
+
+/** Marks a dump; the last byte grows with its form. */
+const MAGIC = 0x7470_6401;
+
+/** Bytes of a dump: as much as a bag may have. */
+export const DUMP_BYTES_MAX = 64 * 1_048_576;
+
+const ACCOUNTS_MAX = 1 << 20;
+
+/** Sets of validators: a network signs with its own. */
+const VALIDATOR_PARAMETERS: ReadonlySet<number> = new Set([32, 33, 34, 35, 36, 37]);
+
+export function isOfValidators(parameter: number): boolean {
+  return VALIDATOR_PARAMETERS.has(parameter);
+}
+
+/** The state of a network outside of its blocks. */
+export type NetworkDump = {
+  /** Unix seconds of the block that it is of. */
+  readonly utime: number;
+  /** Accounts behind the header, each a cell `Account`. */
+  readonly boc: Boc;
+  readonly accounts: readonly number[];
+};
+
+/**
+ * All accounts as a masterchain block has them: a bag whose first root is `magic:uint32 utime:uint32`, and each further root an `Account`. Blocks and
+ * transactions are no part of it.
+ */
+export function writeDump(chain: Chain, top: ChainBlock): { readonly bytes: Buffer; readonly accounts: number } {
+  const store = createCellStore();
+  const utime = readShardState(chain.states, top.state).utime;
+  const header = new BitWriter().uint(MAGIC, 32).uint(utime, 32).finish(store);
+  const accounts = [...listAccounts(chain, top).values()].map(({ account }) =>
+    store.import(chain.states, account.account),
+  );
+  return { bytes: writeBoc(store, [header, ...accounts], { crc32c: true }), accounts: accounts.length };
+}
+
+/** @throws DevchainError `bad_argument` naming `field` */
+export function readDump(bytes: Buffer, field: string): NetworkDump {
+  try {
+    const boc = parseBoc(bytes, { bytesMax: DUMP_BYTES_MAX, rootsMax: ACCOUNTS_MAX });
+    const [header, ...accounts] = boc.roots;
+    const slice = new CellSlice(boc, header!);
+    if (slice.uint(32) !== MAGIC) throw badArgument(field, 'expected a dump of this release, got another bag of cells');
+    for (const account of accounts) {
+      if (readAccount(boc, account) === undefined) throw badArgument(field, 'expected accounts, got an empty one');
+      // Checks the hashes in Merkle cells.
+      boc.hash(account);
+    }
+    return { utime: slice.uint(32), boc, accounts };
+  } catch (cause) {
+    throw badArgument(field, 'expected a dump of dev_dump, of at most 64 MiB', cause);
+  }
+}
+
+const SYSTEM_IDS = [CONFIG_ID, ELECTOR_ID];
+
+function isSystem({ workchain, id }: { readonly workchain: number; readonly id: Buffer }): boolean {
+  return workchain === -1 && SYSTEM_IDS.some((system) => system.equals(id));
+}
+
+/**
+ * Changes that make the accounts of a network those of a dump. The elector and the sets of validators stay. An account keeps its last transaction, as its
+ * earlier ones are found through it.
+ */
+export function editsToDump(chain: Chain, top: ChainBlock, { boc, accounts }: NetworkDump): AccountEdit[] {
+  const edits: AccountEdit[] = [];
+  const wanted = new Set<string>();
+  for (const cell of accounts) {
+    const { address, ...account } = readAccount(boc, cell)!;
+    const place = { workchain: address.workchain, id: address.id };
+    wanted.add(keyOf(place));
+    if (isSystem(place)) {
+      if (place.id.equals(CONFIG_ID)) edits.push(...configEdit(boc, account));
+      continue;
+    }
+    edits.push({
+      ...place,
+      edit(states, found) {
+        const loaded = readAccount(states, states.import(boc, cell))!;
+        const old = found === undefined ? undefined : readAccount(states, found);
+        const { lastPaid, duePayment } = loaded.storage;
+        const { balance, state } = loaded;
+        return storeAccount(states, {
+          ...place,
+          lastPaid,
+          duePayment,
+          balance,
+          state,
+          lastTransactionLt: old?.lastTransactionLt ?? 0n,
+        });
+      },
+    });
+  }
+  const gone = [...listAccounts(chain, top).values()].filter((one) => !isSystem(one) && !wanted.has(keyOf(one)));
+  return [...edits, ...gone.map(({ workchain, id }) => ({ workchain, id, edit: () => undefined }))];
+}
+
+/** Parameters of the dump's configuration, without the sets of validators. */
+function configEdit(boc: Boc, { state }: Pick<NonNullable<ReturnType<typeof readAccount>>, 'state'>): AccountEdit[] {
+  if (state.kind !== 'active' || state.init.data === undefined) return [];
+  const root = new CellSlice(boc, state.init.data).ref();
+  const cells = new Map<number, number>();
+  walkHashmap(boc, root, 32, (key, value) => {
+    const parameter = keyUint(key, 32) | 0;
+    // The zerostate of a workchain is in parameter 12.
+    if (!isOfValidators(parameter) && parameter !== 12) cells.set(parameter, value.ref());
+  });
+  return [
+    editConfig((states) => new Map([...cells].map(([parameter, cell]) => [parameter, states.import(boc, cell)]))),
+  ];
+}
+
+function keyOf({ workchain, id }: { readonly workchain: number; readonly id: Buffer }): string {
+  return `${workchain}:${id.toString('latin1')}`;
+}
