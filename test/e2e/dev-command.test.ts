@@ -32,6 +32,12 @@ const balanceOf = async ({ url }: ServiceProcess): Promise<unknown> => {
   return ((await answer.json()) as { result: unknown }).result;
 };
 
+/** Status and error text of an answer of the API. */
+async function ask(path = '/api/v2/getMasterchainInfo'): Promise<readonly [number, string | undefined]> {
+  const answer = await fetch(`${service.url}${path}`);
+  return [answer.status, ((await answer.json()) as { error?: string }).error];
+}
+
 describe('npm start -- dev', () => {
   it('calls a method with values in order or by name, and prints the result', async () => {
     const command = [join(projectRoot, 'service/main.ts'), 'dev', 'status', '--internal-url', service.internalUrl];
@@ -74,10 +80,6 @@ describe('npm start -- dev', () => {
   });
 
   it('lets a client meet delays, failures and a rate limit, and ends them', async () => {
-    const ask = async (path = '/api/v2/getMasterchainInfo') => {
-      const answer = await fetch(`${service.url}${path}`);
-      return [answer.status, ((await answer.json()) as { error?: string }).error] as const;
-    };
     await dev('conditions', '--failurePercent', '100');
     expect(await ask()).toEqual([503, 'a failure that dev_conditions asks for']);
     expect((await ask('/api/v2/openapi.json'))[0]).toBe(200);
