@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { jettonBurnBody, jettonMinter, jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import { mintBody, nftCollection, nftItem, nftMintBody, nftTransferBody } from '#service/devchain/demo/tokens.ts';
+import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
@@ -90,7 +91,7 @@ describe('changes of accounts that no transaction explains', () => {
     network = await startPrivateNetwork();
     const faucet = createFaucet(network.faucet, { ...network, now: () => 0 });
     const methods = createDevMethods({ network, faucet });
-    call = async (method, fields = {}) => (await methods[method]!.run({ ...fields })) as Json;
+    call = async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as Json;
     index = await createStoreUnderTest(import.meta.filename);
     await migrate(index.store);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });

@@ -17,7 +17,7 @@ async function start(options: PrivateNetworkOptions = {}) {
   onTestFinished(() => network.close());
   const methods = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: () => 0 }) });
   const setBalance = (byte: number, balance: number): Promise<unknown> =>
-    methods['dev_setBalance']!.run({ address: addressAt(byte), balance: String(balance) });
+    methods.dev_setBalance({ address: addressAt(byte), balance: String(balance) });
   return { network, setBalance };
 }
 
