@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A new key: the text for its owner, seen here and nowhere else, and what the keyring keeps of it. */
+/** New key: the text for its owner, visible only here, and the hash for the keyring. */
 export type NewKey = {
   /** `ton_<id>_<secret>`. */
   readonly key: string;
@@ -10,33 +10,33 @@ export type NewKey = {
   readonly sha256: Buffer;
 };
 
-/** Digits of an id and a secret. */
+/** Alphabet of an id and a secret. */
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 71 bits: no two of a million keys share an id. */
+/** Digits of an id: 71 bits, so no two of a million keys share an id. */
 export const idLength = 12;
 
-/** 62^43 > 2^256: holds every value of 256 bits. */
+/** Digits of a secret. 62^43 > 2^256, so every value of 256 bits fits. */
 export const secretLength = 43;
 
 /**
- * A key of 256 random bits (operator reference 5.4).
+ * Makes a key of 256 random bits.
  *
  * @param randomBytes source of randomness, `crypto.randomBytes`
  */
 export function makeKey(randomBytes: (length: number) => Buffer): NewKey {
-  // The id needs no even spread, only rare collisions: 9 bytes are 72 bits for 12 digits.
+  // An id needs no even distribution, only rare collisions: 9 bytes are 72 bits for 12 digits.
   const id = base62(randomBytes(9), idLength);
   const key = `ton_${id}_${base62(randomBytes(32), secretLength)}`;
   return { key, id, sha256: keyHash(key) };
 }
 
-/** What is stored of a key. A plain hash is enough: the secret has 256 bits, there is nothing to guess. */
+/** Returns the stored hash of a key. A plain hash is enough, because a secret of 256 bits cannot be guessed. */
 export function keyHash(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Lowest `length` base-62 digits of a big-endian number, most significant first. */
+/** Returns the lowest `length` base-62 digits of a big-endian number, most significant first. */
 function base62(bytes: Buffer, length: number): string {
   let value = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';

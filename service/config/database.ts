@@ -3,25 +3,25 @@ import type { TonApi } from './manifest.gen.ts';
 
 /** The database of the index. */
 export type PostgresConfig = {
-  /** Of its URI; null where it is named on the command line alone. */
+  /** Secret with the URI; null when only the command line names it. */
   readonly secret: SecretKey | null;
-  /** Of a replica's, which answers are read from; null: the same database. */
+  /** Secret with the URI of a read replica; null: the same database. */
   readonly readOnlySecret: SecretKey | null;
-  /** That holds the tables. */
+  /** Schema of the tables. */
   readonly schema: string;
-  /** Connections of a process to each of the two. */
+  /** Connections of a process to each of the two databases. */
   readonly poolSize: number;
 };
 
-/** How blocks get into the database. */
+/** Settings of the indexer, which writes blocks to the database. */
 export type IndexerConfig = {
-  /** Processes that share the past. */
+  /** Processes that share the backfill. */
   readonly partitions: number;
   /** First masterchain block of the index. */
   readonly startSeqno: number;
 };
 
-/** The zerostate is no block. */
+/** First seqno by default, because the zero state is no block. */
 const firstSeqno = 1;
 
 /** Defaults of `postgres` in the CRD, for a database that no manifest describes. */
@@ -33,13 +33,13 @@ export function postgresOf({ postgres }: TonApi['spec']): PostgresConfig | null 
   return { secret: secretRef, readOnlySecret: readOnlySecretRef, schema, poolSize };
 }
 
-/** Null where nothing is indexed; `startSeqno` of the command line wins over the manifest's. */
+/** Returns null when nothing is indexed. `startSeqno` of the command line overrides the manifest's. */
 export function indexerOf(indexer: TonApi['spec']['indexer'], startSeqno: number | undefined): IndexerConfig | null {
   if (indexer === undefined) return null;
   return { partitions: indexer.partitions, startSeqno: startSeqno ?? indexer.startSeqno ?? firstSeqno };
 }
 
-/** The indexer of a database that no manifest describes. */
+/** Returns the indexer of a database that no manifest describes. */
 export function ownIndexer(startSeqno = firstSeqno): IndexerConfig {
   return { partitions: 1, startSeqno };
 }

@@ -11,7 +11,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
-/** Milliseconds of a duration as Kubernetes writes it (`10s`, `1m30s`, `1.5h`); undefined when the text is none. */
+/** Returns the milliseconds of a duration in Kubernetes' form (`10s`, `1m30s`, `1.5h`); undefined for other text. */
 export function durationMs(text: string): number | undefined {
   if (text === '0') return 0;
   if (!DURATION.test(text)) return undefined;

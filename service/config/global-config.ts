@@ -1,7 +1,7 @@
 import { shown, type ConfigProblem } from './errors.ts';
 import { readSlices, type LiteServerSlice } from './slices.ts';
 
-/** One lite server as configured. */
+/** Configured lite server. */
 export type LiteServerEntry = {
   /** Unique, for logs and metrics. */
   readonly name: string;
@@ -10,21 +10,21 @@ export type LiteServerEntry = {
   readonly port: number;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
-  /** `archive` keeps old states, `latest` recent ones only. */
+  /** `archive` servers have old states, `latest` servers only recent ones. */
   readonly role: 'latest' | 'archive';
-  /** Share of reads relative to the others, 1..100. */
+  /** Share of reads relative to other servers, 1..100. */
   readonly weight: number;
-  /** Queries in flight at most. */
+  /** Most queries in flight. */
   readonly maxInFlight: number;
-  /** Which plans may read from it: those that name its tier. */
+  /** Tier: only plans that name it may read from a private server. */
   readonly tier: 'shared' | 'private';
-  /** It gets no reads, and is watched all the same. */
+  /** If true, the server gets no reads, but is still monitored. */
   readonly cordoned: boolean;
-  /** The parts of the chain that it has; null: all. */
+  /** Parts of the chain that the server has; null: all. */
   readonly slices: readonly LiteServerSlice[] | null;
 };
 
-/** A masterchain block that is trusted without a proof; same shape as `BlockId`. */
+/** Masterchain block that is trusted without a proof; same shape as `BlockId`. */
 export type AnchorBlock = {
   readonly workchain: number;
   readonly shard: bigint;
@@ -33,15 +33,15 @@ export type AnchorBlock = {
   readonly fileHash: Buffer;
 };
 
-/** Where trust begins. */
+/** Blocks where trust begins. */
 export type Anchors = {
-  /** Seqno 0; tells networks apart: it must equal `init` of getMasterchainInfo. */
+  /** Zero state (seqno 0). It identifies the network: it must equal `init` of getMasterchainInfo. */
   readonly zeroState: AnchorBlock;
-  /** A key block or the zero state; the chain of proofs starts here. */
+  /** Key block or zero state at which the chain of proofs starts. */
   readonly initBlock: AnchorBlock;
 };
 
-/** What the service takes from the ecosystem's `global.config.json` (lite server sheet 4.3). */
+/** Part of the ecosystem's `global.config.json` that the service uses (service/liteserver/README.md#global-config). */
 export type GlobalConfig = {
   readonly liteServers: readonly LiteServerEntry[];
   /** Null when the file has no `validator.zero_state`. */
@@ -50,23 +50,23 @@ export type GlobalConfig = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Public files are below 100 kB. */
+/** Most bytes of the file; public files are below 100 kB. */
 export const globalConfigBytesMax = 4 * 1024 * 1024;
 
-/** Far above every public list; each entry costs a connection. */
+/** Most lite servers, far above every public list; each entry costs a connection. */
 const liteServersMax = 256;
 
 const MASTERCHAIN = -1;
 const FULL_SHARD = 0x8000000000000000n;
 
-/** As the custom resource has them for lite servers given there. */
+/** Defaults of the custom resource for lite servers given there. */
 const defaults = { role: 'latest', weight: 10, maxInFlight: 256, tier: 'shared', cordoned: false } as const;
 
 /**
- * Reads a `global.config.json`. Lite servers come from `liteservers`, which have everything, and from `liteservers_v2`, each with the slices of the
- * chain that it has; one whose slices are all of forms that are not known is left out.
+ * Reads a `global.config.json`. Lite servers of `liteservers` have the whole chain. Lite servers of `liteservers_v2` have the listed slices of it. A
+ * lite server is left out if all of its slices have unknown forms.
  *
- * @param problems everything wrong is added here, with its path in the file
+ * @param problems receives every problem, with its path in the file
  * @returns undefined when there were problems
  */
 export function readGlobalConfig(text: string, problems: ConfigProblem[]): GlobalConfig | undefined {
@@ -97,7 +97,7 @@ function parseJson(text: string, problems: ConfigProblem[]): Fields | undefined 
     if (isFields(document)) return document;
     problems.push({ path: '', expected: 'expected a JSON object' });
   } catch (error) {
-    // The parser's message quotes the text, which may come from a Secret: only the place is passed on.
+    // The parser's message quotes the text, which may come from a Secret, so only the position is used.
     const place = /position \d+/.exec((error as Error).message)?.[0];
     problems.push({ path: '', expected: place === undefined ? 'expected JSON' : `expected JSON, but not at ${place}` });
   }
@@ -145,20 +145,20 @@ function readServer(entry: Fields, path: string, report: Report): ServerAddress[
   return host !== undefined && portFits && publicKey !== undefined ? [{ host, port, publicKey }] : [];
 }
 
-/** `ls.example:443`, `[::1]:443`, or a bare name whose port stands elsewhere. */
+/** Splits `ls.example:443`, `[::1]:443`, or a bare host whose port is in another field. */
 function splitHost(text: string): { host: string; port: number | undefined } {
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return { host: text, port: undefined };
   return { host: match[1] ?? match[2] ?? text, port: match[3] === undefined ? undefined : Number(match[3]) };
 }
 
-/** IPv4 from a 32-bit integer, signed as the ecosystem writes it (unsigned is understood too). */
+/** Returns IPv4 from a 32-bit integer, signed as in the ecosystem's files (unsigned is accepted too). */
 function dottedQuad(ip: unknown): string | undefined {
   if (typeof ip !== 'number' || !Number.isInteger(ip) || ip < -(2 ** 31) || ip >= 2 ** 32 || ip === 0) return undefined;
   return [ip >>> 24, (ip >>> 16) & 255, (ip >>> 8) & 255, ip & 255].join('.');
 }
 
-/** The hard fork with the highest seqno replaces an init block below it. */
+/** Reads the anchors. The hard fork with the highest seqno replaces an init block below it. */
 function readAnchors(validator: Fields, report: Report): Anchors | null {
   const path = 'validator';
   const zeroState = isEmpty(validator['zero_state'])
@@ -202,20 +202,20 @@ function readBlock(value: unknown, path: string, report: Report): AnchorBlock | 
   return masterchainBlock(seqno, rootHash, fileHash);
 }
 
-/** The id of a masterchain block. */
+/** Returns the id of a masterchain block. */
 export function masterchainBlock(seqno: number, rootHash: Buffer, fileHash: Buffer): AnchorBlock {
   return { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno, rootHash, fileHash };
 }
 
 /**
- * The full shard is 2^63, written signed, unsigned, as text or as a number that JSON readers round. Doubles near 2^63 are 1024 apart, so what
- * rounds to it is it.
+ * Reports whether a value is the full shard, 2^63. It may be signed, unsigned, text, or a number rounded by a JSON reader. Doubles near 2^63 are 1024
+ * apart, so a number that rounds to 2^63 means the full shard.
  */
 function isFullShard(shard: unknown): boolean {
   return (typeof shard === 'number' || typeof shard === 'string') && Math.abs(Number(shard)) === 2 ** 63;
 }
 
-/** 32 bytes of base64, padded or not, in either alphabet; undefined for anything else. */
+/** Decodes 32 bytes of base64, padded or not, in either alphabet; undefined for any other value. */
 export function bytes32(text: unknown): Buffer | undefined {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   return Buffer.from(text, 'base64');

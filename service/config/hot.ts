@@ -4,11 +4,11 @@ import type { ServiceConfig } from '../config.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { readManifest } from './manifest.ts';
 
-/** What takes effect while the process runs. Everything else of the configuration needs a restart. */
+/** Part of the configuration that takes effect while the process runs. Every other field needs a restart. */
 export type HotConfig = Pick<ServiceConfig, 'plans' | 'anonymousPlan' | 'liteServers' | 'trustedProxies'> & {
   readonly onRedisFailure: ServiceConfig['rateLimits']['onRedisFailure'];
   readonly logLevel: ServiceConfig['observability']['logLevel'];
-  /** Null where nothing is traced. */
+  /** Null without tracing. */
   readonly sampleRatio: number | null;
 };
 
@@ -25,7 +25,7 @@ export function hotConfig(config: ServiceConfig): HotConfig {
   };
 }
 
-/** What needs a restart, by the name under which a change is told. */
+/** Part of the configuration that needs a restart, by the name reported for a change. */
 function coldConfig(config: ServiceConfig): Readonly<Record<string, unknown>> {
   const { plans: _plans, anonymousPlan: _anonymous, liteServers: _servers, trustedProxies: _proxies, ...rest } = config;
   const { rateLimits, observability, tokenMetadata, ...cold } = rest;
@@ -40,13 +40,13 @@ function coldConfig(config: ServiceConfig): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Names of the fields that differ and take effect with the next start only. */
+/** Returns the names of changed fields that take effect at the next start only. */
 export function changedCold(before: ServiceConfig, after: ServiceConfig): string[] {
   const [old, fresh] = [coldConfig(before), coldConfig(after)];
   return Object.keys(old).filter((name) => canonicalHash(old[name]) !== canonicalHash(fresh[name]));
 }
 
-/** True when no running process may take over `after`: it is of another network. */
+/** Reports whether `after` is of another network. A running process must not apply it. */
 export function isOtherNetwork(before: ServiceConfig, after: ServiceConfig): boolean {
   return identityOf(before) !== identityOf(after);
 }
@@ -56,8 +56,8 @@ function identityOf({ network, anchors }: ServiceConfig): string {
 }
 
 /**
- * Hash that a process run with this manifest reports as `ton_config_hash` and in `/status`: of the part of the text that takes effect without a
- * restart. A global config counts when it is a document of the same text.
+ * Returns the hash that a process reports as `ton_config_hash` and in `/status` when run with this manifest. The hash covers the fields that take
+ * effect without a restart. A global config counts if it is a document of the same text.
  *
  * @throws ConfigError as `configFromManifest`
  */
@@ -68,9 +68,10 @@ export function hotHashOfManifest(text: string): string {
 }
 
 /**
- * The same hash of a TonApi with its defaults filled in: the operator, which mounts the text, makes it of what the API server gave it.
+ * Returns the same hash of a TonApi with its defaults filled in. The operator mounts the text and computes the hash from the object of the API
+ * server.
  *
- * @param globalConfig text of the document that `liteServerConfigRef` stands for; undefined when it is not in the manifest's text
+ * @param globalConfig text of the document named by `liteServerConfigRef`; undefined when the manifest's text does not have it
  */
 export function hotHash({ spec }: Pick<TonApi, 'spec'>, globalConfig: string | undefined): string {
   const { plans, anonymousPlan, trustedProxies, liteServers, rateLimits, observability } = spec;
@@ -86,7 +87,7 @@ export function hotHash({ spec }: Pick<TonApi, 'spec'>, globalConfig: string | u
   });
 }
 
-/** SHA-256, in hex, over a value as canonical JSON: fields in order of their names, bytes as base64, big integers as text. */
+/** Returns the SHA-256, in hex, of a value as canonical JSON: fields sorted by name, bytes as base64, big integers as text. */
 export function canonicalHash(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(canonical(value)) ?? '')

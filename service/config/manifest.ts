@@ -7,18 +7,21 @@ import { validateManifest } from './schema.ts';
 
 const apiVersion = 'tonplane.dev/v1alpha1';
 
-/** An object in Kubernetes holds at most about 1.5 MB; a file may hold a manifest and the ConfigMaps it refers to. */
+/**
+ * Most bytes of a manifest file. An object in Kubernetes has at most about 1.5 MB. The file may also contain the ConfigMaps that the manifest refers
+ * to.
+ */
 export const manifestBytesMax = 2 * 1024 * 1024;
 
-/** Aliases let a small file stand for a huge one. */
+/** Most YAML aliases, because aliases let a small file expand to a huge one. */
 const aliasesMax = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A manifest that holds to the schema and the rules, defaults filled in, with the ConfigMaps and Secrets beside it in the file. */
+/** Manifest that matches the schema and the rules, with defaults filled in. Includes the ConfigMaps and Secrets of the same file. */
 export type Manifest = {
   readonly tonApi: TonApi;
-  /** Text of a key of a ConfigMap or Secret in the same file; undefined when it is not there. */
+  /** Returns the text of a key of a ConfigMap or Secret in the same file; undefined when the file does not have it. */
   readonly lookup: (reference: {
     readonly kind: 'ConfigMap' | 'Secret';
     readonly name: string;
@@ -27,7 +30,7 @@ export type Manifest = {
 };
 
 /**
- * Reads a TonApi from a YAML or JSON file, which may have further documents.
+ * Reads a TonApi from a YAML or JSON file, which may contain further documents.
  *
  * @throws ConfigError with all problems found
  */
@@ -59,14 +62,14 @@ function parseDocuments(text: string): Fields[] {
   let documents: unknown[];
   try {
     const parsed = parseAllDocuments(text);
-    // Without a document the parser answers an empty stream in place of a list.
+    // Without a document the parser returns an empty stream instead of a list.
     documents = (Array.isArray(parsed) ? parsed : []).map((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
       return document.toJS({ maxAliasCount: aliasesMax }) as unknown;
     });
   } catch (error) {
-    // The parser's message quotes the line at fault; the first line of it says what and where without.
+    // The parser's message quotes the faulty line. Its first line has the problem and position only.
     throw unreadable(`expected YAML or JSON: ${(error as Error).message.split('\n')[0]}`);
   }
   return documents.filter((document): document is Fields => typeof document === 'object' && document !== null);
@@ -88,12 +91,12 @@ function checkIdentity(document: Fields): ConfigProblem[] {
   ];
 }
 
-/** A DNS label, as Kubernetes has it: it becomes a part of keys in Redis. */
+/** Reports whether a value is a DNS label, as Kubernetes requires. The namespace becomes part of Redis keys. */
 function isNamespace(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(value);
 }
 
-/** Data as a ConfigMap (`data`, `binaryData`) or a Secret (`stringData`, `data` in base64) keeps it. */
+/** Returns a value of a ConfigMap (`data`, `binaryData`) or a Secret (`stringData`, `data` in base64). */
 function valueOf(holder: Fields, key: string): string | undefined {
   const [plain, encoded] = holder['kind'] === 'Secret' ? ['stringData', 'data'] : ['data', 'binaryData'];
   const text = fieldsOf(holder[plain])[key];

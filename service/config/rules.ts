@@ -5,19 +5,22 @@ import type { TonApi } from './manifest.gen.ts';
 type Spec = TonApi['spec'];
 type Item<L> = L extends readonly (infer T)[] ? T : never;
 
-/** A rule over several fields: what the API server checks as CEL, checked here for manifests that never meet one. */
+/** Rule over several fields. The API server checks it as CEL; this check is for manifests that no API server sees. */
 export type Rule = {
-  /** The object that the rule is of: `` for the manifest, `spec.plans[]` for each plan. */
+  /** Object that the rule applies to: `` for the manifest, `spec.plans[]` for each plan. */
   readonly scope: string;
-  /** The rule as the custom resource has it; a test holds both lists equal. */
+  /** Rule in the custom resource's CEL. A test compares both lists. */
   readonly cel: string;
-  /** Fields of the object it reads (`plans[].name`: that of each plan); where one of them has the wrong shape, the rule is not asked. Left out: fields of which only the presence counts. */
+  /**
+   * Fields of the object that the rule reads (`plans[].name`: that of each plan). If a field has the wrong shape, the rule is skipped. Fields of
+   * which only the presence counts are not listed.
+   */
   readonly reads: readonly string[];
-  /** The field at fault (`` for the object itself) and what was expected; undefined when the rule holds. */
+  /** Returns the faulty field (`` for the object itself) and the expected value; undefined when the rule holds. */
   readonly check: (self: never) => { readonly field: string; readonly expected: string } | undefined;
 };
 
-/** Longest name: names of children are derived from it, and label values end at 63. */
+/** Most characters of a name. Names of children are derived from it, and label values end at 63. */
 const nameLengthMax = 40;
 const requestTimeoutMinMs = 100;
 const requestTimeoutMaxMs = 300_000;
@@ -52,7 +55,7 @@ function caBundleRule(scope: string): Rule {
   );
 }
 
-/** Every rule of the TonApi that speaks of one state; those about a change (`oldSelf`) have nothing to compare with here. */
+/** Every rule of the TonApi about one state. Rules about a change (`oldSelf`) have no previous state to compare here. */
 export const rules: readonly Rule[] = [
   rule('', 'size(self.metadata.name) <= 40', ['metadata'], ({ metadata }: TonApi) => {
     const { length } = String(metadata?.['name']);
@@ -294,9 +297,9 @@ export const rules: readonly Rule[] = [
 ];
 
 /**
- * What the rules find wrong with a manifest whose defaults are filled in.
+ * Checks the rules on a manifest with defaults filled in.
  *
- * @param known problems of shape found before; a rule that reads a field among them is left out
+ * @param known shape problems found before; a rule that reads such a field is skipped
  */
 export function checkRules(manifest: unknown, known: readonly ConfigProblem[]): ConfigProblem[] {
   return rules.flatMap(({ scope, reads, check }) =>
@@ -310,7 +313,7 @@ export function checkRules(manifest: unknown, known: readonly ConfigProblem[]): 
 
 type Located = { readonly path: string; readonly value: unknown };
 
-/** The objects a scope names: none where the way to them is missing. */
+/** Returns the objects named by a scope; none if their parent is missing. */
 function objectsAt(manifest: unknown, scope: string): Located[] {
   let found: Located[] = [{ path: '', value: manifest }];
   for (const step of scope === '' ? [] : scope.split('.')) {
@@ -332,7 +335,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True when a problem at one place can change what is read at the other: the same place, one above it or one below it. `[]` is any element. */
+/** Reports whether a problem at one path affects what is read at the other: the same path, a parent or a child. `[]` is any element. */
 function touches(problemPath: string, readPath: string): boolean {
   const problem = stepsOf(problemPath);
   const read = stepsOf(readPath);

@@ -4,7 +4,7 @@ import { durationMs } from './duration.ts';
 import { shown, type ConfigProblem } from './errors.ts';
 import { tonApiSchema } from './manifest.gen.ts';
 
-/** A node of the schema, as far as problems are told from it. */
+/** Node of the schema, with the keywords that problems mention. */
 type SchemaNode = {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -20,7 +20,7 @@ type SchemaNode = {
   readonly uniqueBy?: string;
 };
 
-/** What the patterns of the schema stand for. */
+/** Descriptions of the patterns in the schema. */
 const patternWords: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9+/]{43}=$': 'base64 of 32 bytes (44 characters)',
   '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$': 'lower-case letters, digits and inner hyphens',
@@ -36,22 +36,22 @@ const formatWords: Readonly<Record<string, string>> = {
   uri: 'a URL',
 };
 
-/** One validator for all manifests: compiling it takes about as long as reading a hundred. */
+/** Validator shared by all manifests, because compiling it takes as long as about a hundred validations. */
 let compiled: ReturnType<Ajv['compile']> | undefined;
 
-/** `misshapen`: values that are not what the schema says, so that nothing can be read from them; `repeated`: well-formed, but there twice. */
+/** Problems of shape. `misshapen`: values that differ from the schema and cannot be read. `repeated`: well-formed values that appear twice. */
 export type SchemaProblems = {
   readonly misshapen: readonly ConfigProblem[];
   readonly repeated: readonly ConfigProblem[];
 };
 
-/** Checks a manifest against the schema of the custom resource and fills the defaults in, in place. */
+/** Checks a manifest against the schema of the custom resource and fills in the defaults, in place. */
 export function validateManifest(manifest: unknown): SchemaProblems {
   compiled ??= compileSchema();
   const errors = compiled(manifest) ? [] : (compiled.errors ?? []);
   const misshapen = errors.filter((error) => !isRepeated(error)).map(problemOf);
   return {
-    // One place may break several keywords (type and pattern, both branches of an anyOf): the first tells enough.
+    // A value may break several keywords (type and pattern, both branches of an anyOf). Only the first is reported.
     misshapen: [...new Map(misshapen.toReversed().map((problem) => [problem.path, problem])).values()].toReversed(),
     repeated: errors.filter(isRepeated).map(repeatOf),
   };
@@ -65,7 +65,7 @@ function compileSchema(): ReturnType<Ajv['compile']> {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: true, strictTypes: false });
   ajv.addFormat('duration', (text) => durationMs(text) !== undefined);
   ajv.addFormat('uri', (text) => URL.canParse(text));
-  // Every whole number of the schema has bounds that fit its format.
+  // Every whole number of the schema has bounds within its format.
   ajv.addFormat('int32', true);
   ajv.addFormat('int64', true);
   ajv.addKeyword({
@@ -106,7 +106,7 @@ function problemOf(error: ErrorObject): ConfigProblem {
   return { path, expected: `expected ${expectation(node)}, got ${shown(error.data)}` };
 }
 
-/** Names the second of two equal values, or of two objects with one name. */
+/** Returns a problem at the second of two equal values, or of two objects with one name. */
 function repeatOf({ instancePath, keyword, parentSchema, params, data }: ErrorObject): ConfigProblem {
   const path = pathOf(instancePath);
   const list = Array.isArray(data) ? (data as readonly unknown[]) : [];
@@ -120,7 +120,7 @@ function repeatOf({ instancePath, keyword, parentSchema, params, data }: ErrorOb
   return { path: `${path}[${index}].${field}`, expected: `expected one not there before, got ${shown(values[index])}` };
 }
 
-/** What a value at this node must be, in words. */
+/** Describes the expected value of a node in words. */
 function expectation(node: SchemaNode): string {
   if (node.enum) return `one of ${node.enum.join(', ')}`;
   switch (node.type) {

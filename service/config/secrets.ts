@@ -2,7 +2,7 @@ import type { SecretKey } from '../config.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { readManifest } from './manifest.ts';
 
-/** What a manifest's own file may hold besides the configuration, which has no secret in it. */
+/** Secrets that the manifest's file may contain besides the configuration, which has none. */
 export type ManifestSecrets = {
   readonly redisUrl: string | undefined;
   readonly redisCa: CaBundle | undefined;
@@ -13,18 +13,18 @@ export type ManifestSecrets = {
   readonly metadataCa: CaBundle | undefined;
 };
 
-/** What a `caBundle` of the manifest refers to. */
+/** Target of a `caBundle` of the manifest. */
 export type CaBundle = {
-  /** As `Secret name`. */
+  /** Name in the form `Secret name`. */
   readonly source: string;
-  /** Certificates in PEM; undefined where the manifest's file does not hold the source. */
+  /** Certificates in PEM; undefined when the manifest's file does not have the source. */
   readonly text: string | undefined;
 };
 
 type CaBundleField = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBundle']>;
 
 /**
- * The values of Secrets in the manifest's own file; undefined for each that is not there.
+ * Returns the values of Secrets in the manifest's own file; undefined for each missing Secret.
  *
  * @throws ConfigError as `configFromManifest`
  */

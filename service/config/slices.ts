@@ -1,9 +1,9 @@
 import { shown } from './errors.ts';
 
-/** Where a slice begins or ends in one shard. */
+/** Start or end of a slice in one shard. */
 export type SlicePlace = {
   readonly workchain: number;
-  /** As 64 unsigned bits: prefix, then a 1, then zeros. */
+  /** Shard as 64 unsigned bits: prefix, then a 1, then zeros. */
   readonly shard: bigint;
   readonly seqno: number;
   /** Unix seconds. */
@@ -11,32 +11,31 @@ export type SlicePlace = {
   readonly lt: bigint;
 };
 
-/** A part of the chain that a lite server has: some shards, from some block on, up to another one (lite server sheet 4.3). */
+/** Part of the chain that a lite server has: some shards, from a first block to a last block (service/liteserver/README.md#global-config). */
 export type LiteServerSlice = {
-  /** One for each shard that it has. */
+  /** Start of the slice, for each shard of the slice. */
   readonly from: readonly SlicePlace[];
-  /** Empty: it has the newest blocks too. */
+  /** End of the slice. Empty: the slice includes the newest blocks. */
   readonly to: readonly SlicePlace[];
 };
 
 type Fields = Readonly<Record<string, unknown>>;
 type Report = (path: string, expected: string) => void;
 
-/** Far above any network's number of shards. */
+/** Most shards of a slice, far above any network. */
 const placesMax = 1_024;
 
-/** Far above any use: the ecosystem's tools write one or two. */
+/** Most slices of a lite server. The ecosystem's tools write one or two. */
 const slicesMax = 64;
 
 const MASTERCHAIN = -1;
 const FULL_SHARD = 1n << 63n;
 
-/** Every lite server has the masterchain, whatever shards it names: that is what shards are found by. */
+/** Masterchain part of every slice. Every lite server has the masterchain, because it lists the shards. */
 const masterchain: SlicePlace = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 0, utime: 0, lt: 0n };
 
 /**
- * What `slices` of a lite server in `liteservers_v2` says: null for everything, an empty list when it is of forms that are not known.
- * What is wrong is reported.
+ * Reads `slices` of a lite server in `liteservers_v2`: null for the whole chain, an empty list when all forms are unknown. Problems go to `report`.
  */
 export function readSlices(value: unknown, path: string, report: Report): readonly LiteServerSlice[] | null {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;
@@ -103,8 +102,8 @@ function readShard(value: unknown, path: string, report: Report): SlicePlace | u
 }
 
 /**
- * A 64-bit number as JSON carries it: as text, or as a number that a reader has rounded. Shards of up to 52 bits of prefix survive the
- * rounding as they are; 2^63, which rounds to itself, is the full shard in either sign.
+ * Reads a 64-bit number from JSON: text, or a number rounded by a reader. Shards with a prefix of up to 52 bits survive the rounding. 2^63 rounds to
+ * itself and is the full shard with either sign.
  */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;

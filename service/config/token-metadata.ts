@@ -1,16 +1,16 @@
 import type { TonApi } from './manifest.gen.ts';
 
-/** How what tokens keep outside of the chain is fetched. */
+/** Settings for fetching token metadata that is stored outside of the chain. */
 export type TokenMetadataConfig = {
-  /** Base URL of an IPFS gateway, without a slash at the end; null: what is in IPFS is not fetched. */
+  /** Base URL of an IPFS gateway, without a trailing slash; null: metadata in IPFS is not fetched. */
   readonly ipfsGateway: string | null;
-  /** Fetches under way at once in a process. */
+  /** Most fetches in flight in a process. */
   readonly concurrency: number;
-  /** Of them, from one host. */
+  /** Most fetches in flight to one host. */
   readonly concurrencyPerHost: number;
 };
 
-/** Null where nothing is fetched. */
+/** Returns null when nothing is fetched. */
 export function tokenMetadataOf(wanted: TonApi['spec']['tokenMetadata']): TokenMetadataConfig | null {
   if (wanted === undefined) return null;
   const { ipfsGateway, concurrency, concurrencyPerHost } = wanted;

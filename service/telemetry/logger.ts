@@ -4,13 +4,13 @@ import { redact } from './redaction.ts';
 
 export type LoggerOptions = {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
-  /** Fields of every line, as the role or the network. */
+  /** Fields of every line, for example the role or the network. */
   readonly base?: Readonly<Record<string, string>>;
 };
 
 /**
- * JSON logs, one object a line: `level` as a word, `time` in RFC 3339, `msg`, and the fields given. Whatever looks like a key or a password is
- * taken out of every line, wherever it stands.
+ * Creates a logger of JSON lines, one object a line: `level` as a word, `time` in RFC 3339, `msg`, and the given fields. Text that looks like a key
+ * or a password is removed from every line, in any position.
  *
  * @param destination default standard output
  */
@@ -29,10 +29,10 @@ export function createLogger(options: LoggerOptions, destination?: DestinationSt
   return logger;
 }
 
-/** Loggers made of a logger: each has a level of its own. */
+/** Child loggers of a logger. Each has a level of its own. */
 const families = new WeakMap<Logger, Set<WeakRef<Logger>>>();
 
-/** Sets the level of a logger of `createLogger` and of all that were made of it. */
+/** Sets the level of a logger of `createLogger` and of all its child loggers. */
 export function setLogLevel(logger: Logger, level: LoggerOptions['level']): void {
   logger.level = level;
   const family = families.get(logger) ?? new Set();

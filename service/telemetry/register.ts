@@ -1,13 +1,16 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** What runs, as its labels say. */
+/** Identity of the running build, as labels. */
 export type BuildInfo = {
   readonly version: string;
   /** Git commit; `unknown` for a build without one. */
   readonly commit: string;
 };
 
-/** The process's metric register with what concerns the process alone: CPU, memory, garbage collection, event-loop lag (`nodejs_eventloop_lag_*`), build. */
+/**
+ * Creates the process's metric register, with metrics of the process only: CPU, memory, garbage collection, event-loop lag
+ * (`nodejs_eventloop_lag_*`), build.
+ */
 export function createRegister(build: BuildInfo): Registry {
   const register = new Registry();
   collectDefaultMetrics({ register });

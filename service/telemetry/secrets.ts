@@ -1,47 +1,50 @@
-/** Stands in the place of a secret. */
+/** Replacement of a secret. */
 export const censor = '[redacted]';
 
-/** Names of JSON fields that hold a credential and nothing else. `key` and `secret` name a resource as often: their secrets are found by value. */
+/** Names of JSON fields that always contain a credential. `key` and `secret` often name a resource, so their secrets are found by value. */
 export const credentialFields =
   '[a-z-]*api[-_]?key|secret_?key|private_?key|password|passwd|token|authorization|proxy-authorization|cookie|set-cookie';
 
-/** Forms of a secret in any text: what stands before the secret, then the secret. */
+/** Forms of a secret in any text: a prefix, then the secret. */
 const forms: readonly RegExp[] = [
-  // A key of ours, whole or in part; its id is public.
+  // An API key, whole or in part; its id is public.
   /(ton_[0-9a-z]{12}_)([0-9a-z]+)/gi,
   // A key in a query string, and in a header line.
   /([?&](?:api_?key|token)=)([^&"\\\s]+)/gi,
   /(\bx-api-key\s*[:=]\s*)([^"\\,;\s]+)/gi,
-  // A credential in JSON that is itself a text.
+  // A credential in JSON inside a text.
   new RegExp(String.raw`("(?:${credentialFields})"\s*:\s*")((?:[^"\\]|\\.)+)`, 'gi'),
-  // User and password in a URL, as of Redis and Postgres.
+  // User and password in a URL, for example of Redis or Postgres.
   /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)([^/@"\\\s]{1,256})(?=@)/gi,
   // A password in a connection string of libpq.
   /(\bpassword ?= ?)('[^'"]*'|[^\s'"&\\]+)/gi,
-  // The value of a header that authorizes.
+  // The value of an authorization header.
   /(\b(?:Bearer|Basic) )([\w.~+/-]{16,}=*)/gi,
-  // A JSON Web Token, as of a ServiceAccount.
+  // A JSON Web Token, for example of a ServiceAccount.
   /()(\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)/g,
   // A private key, whole or cut off.
   /()(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^"]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|(?="|$)))/g,
 ];
 
-/** Stands in every secret, in every escape, or in base64 as long as a key: a text without it is shown as it is, at the cost of one look. */
+/**
+ * Quick filter: every secret in every escape matches, or has base64 as long as a key. Text without a match is shown unchanged, at the cost of one
+ * search.
+ */
 const suspicious = /[=:%\\&]|ton_|eyJ|-----|bearer |basic |[A-Za-z0-9+/_-]{76}/i;
 
 /** Escapes of one character: of URLs, of JSON and of source code, of HTML. */
 const escapes =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|\\(["'\\/])|&(amp|quot);/gi;
 
-/** Escapes within escapes that are looked through; a text with more is secret as a whole. Each takes a pass over the text. */
+/** Most levels of escapes that are removed; text with more is secret as a whole. Each level takes a pass over the text. */
 const depthMax = 8;
 
-/** A text without some of its escapes, and where each of its characters begins in the source; the end of the source comes last. */
+/** Text with some escapes removed. `starts` maps each character to its position in the source; the end of the source comes last. */
 type View = { readonly text: string; readonly starts: readonly number[] };
 
 type Range = { readonly start: number; readonly end: number };
 
-/** A text without the secrets in it, however often and in which ways they are escaped. Everything else is left as it is. */
+/** Removes secrets from a text, however often and in whatever ways they are escaped. All other text stays. */
 export function redactText(source: string): string {
   if (!suspicious.test(source)) return source;
   const ranges: Range[] = [];
@@ -54,7 +57,7 @@ export function redactText(source: string): string {
   return cutOut(source, ranges);
 }
 
-/** Undefined when there is nothing to take off. */
+/** Returns undefined when nothing is escaped. */
 function unescape({ text, starts }: View): View | undefined {
   const found = [...text.matchAll(escapes)];
   if (found.length === 0) return undefined;
@@ -74,7 +77,7 @@ function unescape({ text, starts }: View): View | undefined {
   return { text: shown, starts: at };
 }
 
-/** The character of a match of `escapes`. */
+/** Returns the character of a match of `escapes`. */
 function characterOf(match: readonly (string | undefined)[]): string {
   const [, percent, unicode, braced, byte, htmlHex, htmlDecimal, literal, named] = match;
   const hex = percent ?? unicode ?? braced ?? byte ?? htmlHex;
@@ -96,16 +99,16 @@ function secretsIn({ text, starts }: View): Range[] {
   return [...found, ...encoded.map(({ index, 0: run }) => rangeOf(index, index + run.length))];
 }
 
-/** As long as a key of ours in base64 at least, of either alphabet. */
+/** Matches base64 of either alphabet, at least as long as an API key. */
 const base64Run = /[A-Za-z0-9+/_-]{76,}/g;
 const keyStart = /ton_[0-9A-Za-z]{12}_[0-9A-Za-z]{8}/;
 
-/** Whether a key of ours is in what the base64 stands for, which may begin at any of four characters. */
+/** Reports whether decoded base64 contains an API key. The base64 may begin at any of four characters. */
 function holdsKey(run: string): boolean {
   return [0, 1, 2, 3].some((from) => keyStart.test(Buffer.from(run.slice(from), 'base64').toString('latin1')));
 }
 
-/** Secrets of several views overlap: each character is cut out once. */
+/** Cuts out secrets. Secrets of several views overlap, and each character is cut out once. */
 function cutOut(source: string, ranges: readonly Range[]): string {
   let shown = '';
   let end = 0;

@@ -1,15 +1,15 @@
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 
-/** Whether a trace is worth keeping, asked when all of it that is made here has ended; the root is the last span. */
+/** Reports whether a finished trace is worth exporting; the root is the last span. Called when all spans made here have ended. */
 export type KeepTrace = (spans: readonly ReadableSpan[]) => boolean;
 
-/** Traces under way; past this the oldest are passed on unjudged. */
+/** Most traces in progress. Beyond the bound the oldest are exported undecided. */
 const tracesMax = 1000;
 
-/** Spans of one trace that are held back; more of them make it worth looking at. */
+/** Most buffered spans of one trace. A trace with more is exported. */
 const spansMax = 1000;
 
-/** Holds the spans of each trace back until its root ends, and passes them on or drops them all. */
+/** Buffers the spans of each trace until its root ends, then exports or drops them all. */
 export function createTail(next: SpanProcessor, keep: KeepTrace): SpanProcessor {
   const traces = new Map<string, ReadableSpan[]>();
 

@@ -7,14 +7,14 @@ type Line = {
   readonly [field: string]: unknown;
 };
 
-/** Fields that every line has, and that a person at the terminal knows. */
+/** Fields of every line, which a person at the terminal does not need. */
 const COMMON_FIELDS = ['level', 'time', 'role', 'msg', 'err'];
 
-/** Characters of a line: longer ones fill the terminal. */
+/** Most characters of a line; longer lines fill the terminal. */
 const CHARACTERS_MAX = 400;
 
 /**
- * A destination for `createLogger` that writes each line of JSON as one line for a person: `warn: text (field value)`.
+ * Creates a destination for `createLogger` that writes each JSON line as one line for a person: `warn: text (field value)`.
  * @param output standard error of a terminal
  */
 export function terminalLines(output: { write(text: string): unknown }): DestinationStream {

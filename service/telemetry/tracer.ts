@@ -13,12 +13,12 @@ export type TracingOptions = {
   readonly tracing: {
     /** Base URL of an OTLP/HTTP collector; traces go to `v1/traces` below it. */
     readonly endpoint: string;
-    /** Share of traces begun here that are kept, 0..1; a caller's own decision is followed. */
+    /** Share of traces begun here that are sampled, 0..1. A caller's own decision is followed. */
     readonly sampleRatio: number;
-    /** Certificates in PEM that the collector's must come from; undefined: the public authorities. */
+    /** Certificate authorities in PEM for the collector's certificate; undefined: the public authorities. */
     readonly ca?: string | undefined;
   } | null;
-  /** Asked of each trace when it has ended; default: every trace that was sampled is kept. */
+  /** Called for each finished trace. Every sampled trace is exported by default. */
   readonly keep?: KeepTrace;
   /** `service.name`, `service.version` and further attributes of every span's resource. */
   readonly resource: Readonly<Record<string, string>>;
@@ -26,35 +26,35 @@ export type TracingOptions = {
 
 export type Tracing = {
   readonly tracer: Tracer;
-  /** Share of traces begun here that are kept from now on, 0..1; nothing where there is no collector. */
+  /** Sets the share of traces begun here that are sampled, 0..1. Without a collector nothing happens. */
   setSampleRatio(ratio: number): void;
-  /** Certificates in PEM that the collector's must come from in further connections. */
+  /** Sets the certificate authorities for the collector's certificate, for new connections. */
   setAuthorities(ca: string | undefined): void;
-  /** Sends what is left; waits 1.5 s at most for a collector that does not answer. */
+  /** Sends the remaining spans. Waits 1.5 s at most for a collector that does not answer. */
   close(): Promise<void>;
 };
 
 /** Name of the instrumentation on every span. */
 const scope = 'tonplane';
 
-/** Spans that wait for export; more are dropped, as a slow collector must not cost memory. */
+/** Most spans that wait for export. More spans are dropped, because a slow collector must not cost memory. */
 const spansMax = 4096;
 
-/** Spans leave in batches at this pace. */
+/** Milliseconds between batches of spans. */
 const batchDelayMs = 1000;
 
-/** A collector that takes longer is as good as away. */
+/** Milliseconds until an export fails; a slower collector counts as unavailable. */
 const exportTimeoutMs = 5000;
 
-/** Shutdown does not wait longer for a collector: the whole process must be gone within 2 s. */
+/** Milliseconds that a shutdown waits for a collector. The whole process must end within 2 s. */
 const closeTimeoutMs = 1500;
 
-/** One line a minute says that the collector is away; each batch would be a flood. */
+/** Milliseconds between log lines about an unavailable collector. A line for each batch would be a flood. */
 const failureLogIntervalMs = 60_000;
 
 /**
- * The tracer, exporting by OTLP over HTTP when a collector is configured. The SDK keeps one tracer for the process: a second
- * call with a collector takes effect once the first was closed.
+ * Creates the tracer, which exports by OTLP over HTTP if a collector is configured. The SDK has one tracer for the process. A second call with a
+ * collector takes effect once the first is closed.
  */
 export async function createTracing(
   options: TracingOptions,
@@ -67,7 +67,7 @@ export async function createTracing(
       setAuthorities: () => {},
       close: async () => {},
     };
-  // Loaded only here: 0.4 s and some 20 MB that a process without a collector does not pay.
+  // Loading takes 0.4 s and some 20 MB, which a process without a collector does not pay.
   const [
     { NodeSDK },
     { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler },
@@ -104,7 +104,7 @@ export async function createTracing(
     resource: resourceFromAttributes({ ...options.resource }),
     sampler: new ParentBasedSampler({ root }),
     spanProcessors: [options.keep === undefined ? batches : createTail(batches, options.keep)],
-    // Given and empty: left out, the SDK would look for collectors of metrics and logs in the environment.
+    // The lists are given and empty. Without them the SDK would look for collectors of metrics and logs in the environment.
     metricReaders: [],
     logRecordProcessors: [],
   });
@@ -128,7 +128,7 @@ export async function createTracing(
 
 const keepAlive = { keepAlive: true } as const;
 
-/** An agent whose every new connection trusts the authorities of that moment. */
+/** Creates an agent whose new connections trust the current authorities. */
 function secureAgent(ca: () => string | undefined): HttpsAgent {
   const agent = new HttpsAgent(keepAlive);
   const connect = agent.createConnection.bind(agent);
@@ -136,7 +136,7 @@ function secureAgent(ca: () => string | undefined): HttpsAgent {
   return agent;
 }
 
-/** Passes spans on and logs failed exports, which the SDK keeps to itself. */
+/** Wraps an exporter and logs failed exports, which the SDK does not report. */
 function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -155,7 +155,7 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
   };
 }
 
-/** The reason for a certificate that is refused, naming the field; undefined for another failure. */
+/** Returns the reason if the certificate is refused, naming the field; undefined for another failure. */
 function untrustedCollector(error: Error): string | undefined {
   const untrusted = untrustedCertificate(error) ?? untrustedCertificate(error.cause);
   if (untrusted === undefined) return undefined;
@@ -164,7 +164,7 @@ function untrustedCollector(error: Error): string | undefined {
     : 'spec.observability.tracing.endpoint: expected a host that the certificate of the collector names';
 }
 
-/** Settles when the work does, well or not, or when the time is over. */
+/** Settles when the work settles, with or without success, or when the time is over. */
 async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Who pays for the thread time of a run. */
+/** Bill of a run: payer and caller of its thread time. */
 export type Bill = {
   /** Shares of thread time are equal among payers. */
   readonly payer: string;
@@ -6,7 +6,7 @@ export type Bill = {
   readonly caller: string;
 };
 
-/** Bounds of get-methods that a plan sets, and who pays for their thread time. */
+/** Bounds of get-methods set by a plan, and the payer of their thread time. */
 export type MethodTerms = {
   readonly payer: string;
   /** Gas of one get-method. */

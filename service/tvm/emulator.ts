@@ -2,20 +2,20 @@ import createModule from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import type { EmulatorModule } from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import { findStackRestore } from './wasm-exports.ts';
 
-/** The emulator's code, compiled, as it passes from the first thread to later ones. */
+/** Compiled code of the emulator, transferred from the first thread to later ones. */
 export type EmulatorProgram = { readonly module: WebAssembly.Module; readonly stackRestore: string };
 
 /**
- * The node's emulator library in this thread. Its functions take and return strings. They throw EmulatorFault, after which the
- * emulator is unusable: another one has to take its place.
+ * Emulator library of the node in this thread. Its functions take and return strings. They throw EmulatorFault; after that the emulator is unusable
+ * and must be replaced.
  */
 export type Emulator = {
-  /** Keeps a string in the emulator's memory until `release`. */
+  /** Copies a string into the emulator's memory, where it stays until `release`. */
   keep(text: string): number;
   release(pointer: number): void;
-  /** Runs a get-method; a config as kept. */
+  /** Runs a get-method with a config in the emulator's memory. */
   runGetMethod(params: string, stack: string, config: number): string;
-  /** Makes a transaction emulator from a kept config; verbosity 3 logs the gas that each instruction leaves. */
+  /** Creates a transaction emulator with a config in the emulator's memory. Verbosity 3 logs the gas left after each instruction. */
   createTransactions(config: number, verbosity: 0 | 3): number;
   destroyTransactions(transactions: number): void;
   runTransaction(
@@ -25,20 +25,20 @@ export type Emulator = {
     message: string,
     params: string,
   ): string;
-  /** Grows with what calls needed at most, and never shrinks. */
+  /** Returns the size of the emulator's memory. It grows with the largest call and never shrinks. */
   memoryBytes(): number;
 };
 
 /**
- * The emulator ended a call without an answer.
- * - `exception`: its C++ code threw and does not catch, as for cells that it cannot read or write
- * - `trap`: a fault of WebAssembly
+ * Error for a call that the emulator ended without an answer.
+ * - `exception`: its C++ code threw an exception that it does not catch, for example for unreadable cells.
+ * - `trap`: a fault of WebAssembly.
  */
 export class EmulatorFault extends Error {
   readonly kind: 'exception' | 'trap';
 
   constructor(cause: unknown) {
-    // An exception of C++ arrives as its address. The words stay in the emulator's memory.
+    // An exception of C++ arrives as its address. Its text stays in the emulator's memory.
     const kind = typeof cause === 'number' ? 'exception' : 'trap';
     super(kind === 'exception' ? 'the emulator threw an exception' : `the emulator trapped: ${String(cause)}`, {
       cause,
@@ -49,8 +49,8 @@ export class EmulatorFault extends Error {
 }
 
 /**
- * The emulator's build gives it a stack of 64 KiB, which a list of some 300 elements overruns while it is written out. It gets
- * one on its heap instead, enough for the deepest stack that a BoC can hold.
+ * Bytes of the emulator's stack. Its build has 64 KiB, which serializing a list of some 300 elements overruns. This stack is on the heap, large
+ * enough for the deepest stack in a BoC.
  */
 const STACK_BYTES = 8 * 1024 * 1024;
 const STACK_ALIGNMENT = 16;

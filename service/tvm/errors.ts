@@ -1,18 +1,18 @@
 import { TonplaneError } from '../error.ts';
 
 /**
- * Why the TVM gave no result. A contract that throws is no error: its exit code is the result.
- * - `tvm_bad_request`: the inputs are not what the emulator takes (a BoC that does not decode, an unusable config)
- * - `tvm_queue_full`: more calls wait than the bound
- * - `tvm_timeout`: the call ran longer than the wall limit; its thread was ended
- * - `tvm_crashed`: the emulator died under the call, or could not be started
- * - `tvm_aborted`: the caller went away
- * - `tvm_closed`: the service is shutting down
- * - `tvm_library_unavailable`: a library could not be fetched, is not what its hash says, or too many are needed
- * - `stack_too_deep`: the stack, or a list or tuple in it, is deeper than a BoC can hold (1,024 cells)
- * - `stack_too_big`: the stack has more entries than the bound
- * - `stack_invalid`: bytes that are no VmStack, or an entry that is no value of the VM
- * - `fees_unsupported`: the contract's actions are of a kind that fees are not estimated for
+ * Codes of TvmError: reasons for a call without a result. A contract that throws is no error: its exit code is the result.
+ * - `tvm_bad_request`: the emulator refuses the inputs (a BoC that does not decode, an unusable config).
+ * - `tvm_queue_full`: more calls wait than the bound.
+ * - `tvm_timeout`: the call ran longer than the wall limit; its thread was ended.
+ * - `tvm_crashed`: the emulator died under the call, or could not be started.
+ * - `tvm_aborted`: the caller went away.
+ * - `tvm_closed`: the service is shutting down.
+ * - `tvm_library_unavailable`: a library could not be fetched, does not match its hash, or too many are needed.
+ * - `stack_too_deep`: the stack, or a list or tuple in it, is deeper than a BoC can be (1,024 cells).
+ * - `stack_too_big`: the stack has more entries than the bound.
+ * - `stack_invalid`: bytes that are no VmStack, or an entry that is no value of the VM.
+ * - `fees_unsupported`: fees are not estimated for this kind of the contract's actions.
  */
 export type TvmErrorCode =
   | 'tvm_bad_request'
@@ -28,13 +28,13 @@ export type TvmErrorCode =
   | 'fees_unsupported';
 
 export type TvmErrorData = {
-  /** What happened, in words; holds nothing secret. */
+  /** Description of the failure, without secrets. */
   readonly detail: string;
-  /** The bound that was met, in the unit that the code is about: calls, milliseconds, libraries, cells, entries, actions. */
+  /** Exceeded bound, in the unit of the code: calls, milliseconds, libraries, cells, entries, actions. */
   readonly limit?: number;
 };
 
-/** Worth another try by the same caller: the next attempt meets another queue, thread or lite server. */
+/** Codes that are worth another try by the same caller. The next attempt meets another queue, thread or lite server. */
 const retryable: ReadonlySet<TvmErrorCode> = new Set(['tvm_queue_full', 'tvm_crashed', 'tvm_library_unavailable']);
 
 export class TvmError extends TonplaneError<TvmErrorCode, TvmErrorData> {

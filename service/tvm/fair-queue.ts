@@ -1,75 +1,78 @@
 import type { Bill } from './bill.ts';
 
 /**
- * A bounded queue of runs that shares the time of threads among payers: start-time fair queueing for several servers, SFQ(D) (Goyal, Vin,
- * Cheng 1996; Jin, Chase, Kaur 2004). A run cannot be interrupted and its cost is known only at its end, so two rules are added:
- * - A start charges the length that is expected, and the end settles the difference. A debt stays with the payer while the payer is idle.
+ * Bounded queue of runs that shares thread time among payers. The algorithm is start-time fair queueing for several servers, SFQ(D) (Goyal, Vin,
+ * Cheng 1996; Jin, Chase, Kaur 2004). A run cannot be interrupted and its cost is known only at its end. Two rules are added for that.
+ * - A start charges the expected length, and the end settles the difference. A debt stays with the payer while the payer is idle.
  * - Payers with long runs leave a thread free for short runs.
  */
 export type FairQueue<T> = {
-  /** Entries that wait. */
+  /** Number of waiting entries. */
   readonly length: number;
-  /** @returns the entry that has no room: this one, or one of the payer with the most entries; undefined while there is room */
+  /**
+   * Adds an entry.
+   * @returns the entry without room: this entry, or an entry of the payer with the most entries; undefined while there is room
+   */
   push(bill: Bill, entry: T): T | undefined;
   /**
-   * Starts the next run; undefined where none waits, or none may have a thread now. The answer can change with time alone.
-   * @param ready threads that have started, busy or idle; default all: a long run must not take the only one while others start
+   * Starts the next run. Returns undefined when no run waits, or no run may have a thread now. The result can change with time alone.
+   * @param ready threads that have started, busy or idle; default all. A long run must not take the only thread while others start.
    */
   start(ready?: number): Run<T> | undefined;
-  /** Takes an entry out that waits; false for an entry that does not. */
+  /** Removes a waiting entry; returns false for an entry that does not wait. */
   remove(bill: Bill, entry: T): boolean;
-  /** Takes all out that waits. */
+  /** Removes all waiting entries. */
   clear(): T[];
 };
 
-/** A run that has a thread. */
+/** Run with a thread. */
 export type Run<T> = {
   readonly entry: T;
-  /** Length of the payer's runs, in milliseconds. */
+  /** Expected length of the payer's runs, in milliseconds. */
   readonly expectedMs: number;
   /** Charges the run. Further calls do nothing. @param usedMs thread time that the run took */
   end(usedMs: number): void;
 };
 
 export type FairQueueOptions = {
-  /** Entries of all payers that wait. */
+  /** Most waiting entries of all payers. */
   readonly lengthMax: number;
-  /** Runs at a time; with 1 long runs hold up short ones. */
+  /** Number of runs at a time; with 1, long runs block short runs. */
   readonly threads: number;
 };
 
-/** Expected length of the first run of a payer: a large get-method, cold. */
+/** Expected length of a payer's first run: a large get-method, cold. */
 const NEWCOMER_MS = 10;
 
-/** Between short runs and long runs is a gap of this factor. */
+/** Least ratio between the lengths of long runs and short runs. */
 const LONG_RATIO = 2;
 
-/** Runs up to this length are never long: a caller hardly sees that it waits for one. */
+/** Runs up to this length are never long, because a caller hardly notices the wait. */
 const SHORT_MS = 5;
 
-/** Short payers find a thread free for so many times the threads that they use, and one more. */
+/** Free threads for short payers: this many times the threads that they use, and one more. */
 const HEADROOM = 2;
 
-/** Half-life of the memory of how long a payer's runs are. */
+/** Half-life of the measured length of a payer's runs. */
 const HALF_LIFE_MS = 10_000;
 
-/** Payers without a run for so long do not count as competitors. */
+/** Milliseconds after a payer's last run until it stops counting as a competitor. */
 const ACTIVE_MS = 60_000;
 
-/** Idle payers, and idle callers of one payer, whose debts are remembered: 100 bytes each, and each start looks at all payers. */
+/** Most idle payers, and most idle callers of a payer, whose debts stay. Each takes 100 bytes, and each start scans all payers. */
 const IDLE_MAX = 256;
 
-/** Whoever is served: a payer, or a caller of a payer. `tagMs` is the virtual start time of its next run. */
+/** Payer, or caller of a payer. `tagMs` is the virtual start time of its next run. */
 type Flow = { tagMs: number };
 
 type Caller<T> = Flow & { readonly entries: T[]; running: number };
 
 type Payer<T> = Flow & {
   readonly callers: Map<string, Caller<T>>;
-  /** Virtual time of the callers. */
+  /** Virtual time of the payer's callers. */
   virtualMs: number;
   waiting: number;
-  /** When the runs under way began. */
+  /** Start times of the runs in progress. */
   readonly starts: Set<{ readonly atMs: number }>;
   /** Thread time of ended runs and the sum of its squares, both halved each `HALF_LIFE_MS`. */
   usedMs: number;
@@ -79,7 +82,7 @@ type Payer<T> = Flow & {
 
 /** @param now milliseconds of a clock that never goes back */
 export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now: () => number): FairQueue<T> {
-  /** In the order of their last runs, the oldest first. */
+  /** Payers in the order of their last runs, the oldest first. */
   const payers = new Map<string, Payer<T>>();
   let virtualMs = 0;
   let length = 0;
@@ -109,7 +112,7 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
     return caller;
   }
 
-  /** Takes the newest entry of the longest line out, so that whoever floods the queue loses entries and nobody else does. */
+  /** Removes the newest entry of the longest line. A caller that floods the queue therefore loses its own entries only. */
   function dropLast(): T {
     const payer = longest(payers, ({ waiting }) => waiting);
     const caller = longest(payer.callers, ({ entries }) => entries.length);
@@ -118,12 +121,12 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
     return caller.entries.pop()!;
   }
 
-  /** The payer with the least virtual time of those that may have a thread; among equals that with the shortest runs. */
+  /** Returns the payer with the least virtual time among payers that may have a thread. Among equals it is the payer with the shortest runs. */
   function next(nowMs: number, ready: number): Payer<T> | undefined {
     const waiting = [...payers.values()].filter((payer) => payer.waiting > 0);
     if (waiting.length === 0) return undefined;
     const mayStart = longRule([...payers.values()], { threads, ready }, nowMs);
-    // Payers that their own long runs hold back must not save up time; the order among them stays.
+    // Payers blocked by their own long runs must not save up time. The order among them stays.
     const heldBack = waiting.filter((payer) => !mayStart(payer));
     const savedMs = virtualMs - Math.min(...heldBack.map(({ tagMs }) => tagMs));
     for (const payer of heldBack) payer.tagMs += Math.max(0, savedMs);
@@ -198,7 +201,8 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
 }
 
 /**
- * Length of the run that a newcomer meets: the mean, weighted by the time that a run takes. Runs under way count with the time so far.
+ * Returns the length of the run that a newcomer meets: the mean, weighted by the time that a run takes. Runs in progress count with their time so
+ * far.
  * @returns milliseconds
  */
 function lengthMs<T>({ usedMs, usedSquaredMs, starts }: Payer<T>, nowMs: number): number {
@@ -218,9 +222,9 @@ function remember<T>(payer: Payer<T>, ranMs: number, nowMs: number): void {
 }
 
 /**
- * Who may have a thread. Long payers have the longest runs, down to the first payer with runs at most half as long. Long payers leave
- * threads free for all others: `HEADROOM` times what those use, or what is beyond the share of the long payers, and one at least.
- * A payer that has not ended a run holds one thread.
+ * Returns the rule for threads of long payers. Long payers have the longest runs, down to the first payer with runs at most half as long. Long payers
+ * leave threads free for all others. The number is `HEADROOM` times the threads that others use, or all threads beyond the share of the long payers,
+ * and at least one. A payer that has not ended a run has one thread.
  */
 function longRule<T>(
   payers: Payer<T>[],
@@ -246,8 +250,8 @@ function longRule<T>(
 }
 
 /**
- * The shortest of the lengths that are far longer than all others; infinite where there is none. A payer that comes next is expected to
- * have runs of `NEWCOMER_MS`.
+ * Returns the shortest length that is far longer than all other lengths; infinite if none is. The next payer is expected to have runs of
+ * `NEWCOMER_MS`.
  */
 function shortestLong(lengths: readonly number[]): number {
   const falling = [...lengths, Math.min(NEWCOMER_MS, ...lengths)].toSorted((a, b) => b - a);
@@ -255,17 +259,17 @@ function shortestLong(lengths: readonly number[]): number {
   return Math.max(SHORT_MS, long ?? Infinity);
 }
 
-/** Threads that a payer used on the average of the last `HALF_LIFE_MS`. */
+/** Returns the average number of threads that a payer used in the last `HALF_LIFE_MS`. */
 function threadsUsed<T>({ usedMs, usedAtMs }: Payer<T>, nowMs: number): number {
   return ((usedMs * Math.LN2) / HALF_LIFE_MS) * halved(nowMs - usedAtMs);
 }
 
-/** What is left of 1 after so long. */
+/** Returns the part of 1 that remains after this time. */
 function halved(ms: number): number {
   return 0.5 ** (ms / HALF_LIFE_MS);
 }
 
-/** Drops the oldest idle ones beyond the bound. */
+/** Removes the oldest idle flows beyond the bound. */
 function forgetIdle<V>(flows: Map<string, V>, isIdle: (flow: V) => boolean): void {
   if (flows.size <= IDLE_MAX) return;
   for (const [name, flow] of flows) {

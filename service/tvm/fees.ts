@@ -32,25 +32,25 @@ export type FeesRequest = TvmWorld & {
   readonly ignoreSignature: boolean;
 };
 
-/** What sending an external message would cost its account, in nanotons. */
+/** Cost of sending an external message for its account, in nanotons. */
 export type SourceFees = {
-  /** For bringing the message in. */
+  /** Fee for importing the message. */
   readonly inForwardFee: bigint;
-  /** For being stored since the last payment. */
+  /** Fee for storage since the last payment. */
   readonly storageFee: bigint;
   /** 0 when the contract does not accept the message. */
   readonly gasFee: bigint;
-  /** For the messages that the contract sends. */
+  /** Fee for the messages that the contract sends. */
   readonly forwardFee: bigint;
 };
 
-/** Actions that the reference client's library reckons with. */
+/** Most actions that the reference client's library counts. */
 const ACTIONS_MAX = 20;
 
 /**
- * Estimates fees as the reference client's library does (`query.estimateFees`): the contract runs on its state with its whole
- * balance, whatever is due; what it sends is charged by size, whether it could pay or not.
- * Throws TvmError as `emulateTransaction` does, and `fees_unsupported` for more than 20 actions or one that sets code.
+ * Estimates fees like the reference client's library (`query.estimateFees`). The contract runs on its state with its whole balance, whatever is due.
+ * Its messages are charged by size, even if it cannot pay. Throws TvmError like `emulateTransaction`, and `fees_unsupported` for more than 20 actions
+ * or an action that sets code.
  */
 export async function estimateFees(tvm: Pick<Tvm, 'emulateTransaction'>, request: FeesRequest): Promise<SourceFees> {
   try {
@@ -94,10 +94,10 @@ type Source = {
 };
 
 /**
- * Gas used and actions of the run; undefined when the message is not accepted.
+ * Returns the gas used and the actions of the run; undefined when the message is not accepted.
  *
- * The library gives every contract the whole credit to decide in, where a block gives no more than the balance can pay. A poor
- * account's run is thus made with a rich one's balance, and cut where the gas that it can pay for ends.
+ * The library gives every contract the whole credit before it accepts; a block gives at most as much as the balance can pay. The run of a poor
+ * account therefore uses a rich balance, and is cut where its affordable gas ends.
  */
 async function runSource(
   tvm: Pick<Tvm, 'emulateTransaction'>,
@@ -108,7 +108,7 @@ async function runSource(
   const gasMax = gasBought(prices.gas, balance);
   const isPoor = gasMax < prices.gas.credit;
   const message = writeExternal(store, request.address, body, undefined);
-  // The emulator takes the import fee first: given on top, it leaves the contract with the balance it has.
+  // The emulator takes the import fee first. The fee is added to the balance, so that the contract sees the balance it has.
   const importFee = forwardFee(inPrices, usageBelow(store, message));
   const given = importFee + (isPoor ? gasFee(prices.gas, prices.gas.limit) : balance);
   const result = await tvm.emulateTransaction({
@@ -145,10 +145,10 @@ function importBoc(store: CellStore, bytes: Buffer): number {
   return store.import(boc, boc.roots[0]!);
 }
 
-/** What an external message brings: a body, and a state for an account that has none yet; bags of cells with one root. */
+/** Content of an external message: a body, and a state for an account without one. Each is a bag of cells with one root. */
 export type ExternalContent = Pick<FeesRequest, 'body' | 'initCode' | 'initData'>;
 
-/** An external message as the reference client's library writes it. Throws DecodeError when a part is no bag of cells. */
+/** Writes an external message like the reference client's library. Throws DecodeError when a part is no bag of cells. */
 export function writeExternalMessage(
   address: FeesRequest['address'],
   { body, initCode, initData }: ExternalContent,
@@ -170,8 +170,8 @@ function writeState(writer: BitWriter, { code, data }: SourceState): BitWriter {
 }
 
 /**
- * `message$_ info:CommonMsgInfo init:(Maybe (Either StateInit ^StateInit)) body:(Either X ^X)` with
- * `ext_in_msg_info$10 src:MsgAddressExt dest:MsgAddressInt import_fee:Grams`: the body inside if it fits, as its size matters.
+ * `message$_ info:CommonMsgInfo init:(Maybe (Either StateInit ^StateInit)) body:(Either X ^X)` with `ext_in_msg_info$10 src:MsgAddressExt
+ * dest:MsgAddressInt import_fee:Grams`. If the body fits, it is inside the message, because its size affects the fee.
  */
 function writeExternal(
   store: CellStore,
@@ -191,7 +191,7 @@ function writeExternal(
   return inside.finish(store);
 }
 
-/** The account as `ShardAccount`: active with this state and balance, nothing due for storage. */
+/** Writes the account as `ShardAccount`: active with this state and balance, without storage debt. */
 function writeSource(
   store: CellStore,
   { address, utime }: FeesRequest,
@@ -201,7 +201,7 @@ function writeSource(
 ): Buffer {
   const { cells, bits } = account?.storage ?? { cells: 0, bits: 0 };
   const lastLt = account?.lastTransactionLt ?? 0n;
-  // What `ShardAccount` names is the lt of the transaction itself, below that of its last message.
+  // `ShardAccount` contains the lt of the transaction itself, which is below that of its last message.
   const transactionLt = lastLt === 0n ? 0n : lastLt - 1n;
   const writer = writeAddress(new BitWriter().bit(true), address);
   writer.varUint(BigInt(cells), 7).varUint(BigInt(bits), 7).int(0, 3).int(utime, 32).bit(false);
@@ -233,7 +233,7 @@ function actionsFee(outList: Buffer, { messages }: Prices, isMasterchain: boolea
   return total;
 }
 
-/** Slices at each action, the last one first. */
+/** Returns slices at each action, the last action first. */
 function listActions(boc: Boc): CellSlice[] {
   const actions: CellSlice[] = [];
   let slice = new CellSlice(boc, boc.roots[0]!);
@@ -262,7 +262,7 @@ function readInfo(table: CellTable, cell: number): MessageInfo {
   }
 }
 
-/** Cells and bits below a cell from one of its references on, each hash counted once; the cell itself is not. */
+/** Counts cells and bits below a cell, from one of its references on. Each hash counts once; the cell itself is not counted. */
 function usageBelow(table: CellTable, root: number, firstRef = 0): CellUsage {
   const seen = new Set<string>();
   let bits = 0;

@@ -1,15 +1,15 @@
-/** How a run's gas went: what was left after each instruction, and which of them accepted the message. */
+/** Gas of a run: the gas left after each instruction, and the instruction that accepted the message. */
 export type GasTrace = {
-  /** Gas left; from `acceptedAt` on it is what is left of the whole limit, before of the credit. */
+  /** Gas left after each instruction. From `acceptedAt` on it is of the whole limit, before that of the credit. */
   readonly remaining: readonly number[];
-  /** Index of the first instruction that took more than the credit; undefined when none did. */
+  /** Index of the first instruction that took more than the credit; undefined when no instruction did. */
   readonly acceptedAt: number | undefined;
 };
 
 const EXECUTE = /^execute (ACCEPT|SETGASLIMIT)$/;
 const REMAINING = 'gas remaining: ';
 
-/** Reads the VM's log of verbosity 3: a line for each instruction, then one with the gas that it left. */
+/** Reads the VM's log of verbosity 3: a line for each instruction, then a line with the gas left. */
 export function readGasTrace(vmLog: string): GasTrace {
   const remaining: number[] = [];
   let acceptedAt: number | undefined;
@@ -24,9 +24,9 @@ export function readGasTrace(vmLog: string): GasTrace {
 }
 
 /**
- * Gas used when a run with ample gas, as traced, has only `gasMax` once it accepted its message: up to the instruction that
- * passes the bound. Undefined when none does.
- * @param gasLimit of the traced run once it accepted
+ * Returns the gas used if the traced run had only `gasMax` after it accepted its message. The run ends at the instruction that passes the bound.
+ * Undefined when no instruction does.
+ * @param gasLimit of the traced run after it accepted
  */
 export function gasAtExhaustion(
   { remaining, acceptedAt }: GasTrace,

@@ -1,7 +1,7 @@
 import type { EmulatorProgram } from './emulator.ts';
 import type { GasTrace } from './gas-trace.ts';
 
-/** A configuration as threads keep it: shared memory, so that a call carries no copy of it. */
+/** Configuration shared with threads, in shared memory, so that a call needs no copy. */
 export type JobConfig = {
   /** Hash of its root cell in hex. */
   readonly key: string;
@@ -9,32 +9,32 @@ export type JobConfig = {
   readonly boc: SharedArrayBuffer;
 };
 
-/** What a thread runs; strings are JSON or bags of cells in base64, as the emulator takes them. */
+/** Job of a thread. Strings are JSON or bags of cells in base64, as the emulator takes them. */
 export type Job = { readonly config: JobConfig; readonly params: string; readonly log: boolean } & (
   | {
       readonly kind: 'getMethods';
-      /** Of one account, which `params` has. */
+      /** Calls of one account, which is in `params`. */
       readonly calls: readonly { readonly methodId: number; readonly stack: string }[];
-      /** Of contracts that look, beside `params`: half of a run's time is reading them. Empty for none. */
+      /** Previous blocks for contracts that read them, next to `params` because parsing them takes half of a run's time. Empty for none. */
       readonly previousBlocks: string;
-      /** No further call is begun when those before have used so much: a job has one wall limit. */
+      /** Gas of earlier calls after which no further call starts, because a job has one wall limit. */
       readonly gasMax: number;
     }
   | {
       readonly kind: 'transaction';
       readonly shardAccount: string;
-      /** Empty for tick and tock. */
+      /** Inbound message; empty for tick and tock. */
       readonly message: string;
       /** Dictionary of libraries; empty for none. */
       readonly libraries: string;
-      /** Follow the gas of each instruction. */
+      /** True to record the gas of each instruction. */
       readonly gasTrace: boolean;
     }
 );
 
-/** What the emulator answered, as far as it is of use. */
+/** Answer of the emulator, as far as it is used. */
 export type JobOutput =
-  /** Of the calls in their order; the last ones may not have been begun. */
+  /** Results of the calls in order. The last calls may not have started. */
   | { readonly kind: 'getMethods'; readonly runs: readonly MethodOutput[] }
   | {
       readonly kind: 'transaction';
@@ -54,11 +54,11 @@ export type JobOutput =
     }
   | RefusedOutput;
 
-/** The emulator did not take the inputs, or could not write the result. */
+/** Output when the emulator refused the inputs, or could not write the result. */
 export type RefusedOutput = {
   readonly kind: 'refused';
   readonly error: string;
-  /** The emulator ended the call without an answer (`EmulatorFault`). */
+  /** Set when the emulator ended the call without an answer (`EmulatorFault`). */
   readonly fault?: 'exception' | 'trap';
 };
 
@@ -67,16 +67,16 @@ export type MethodOutput =
       readonly kind: 'ran';
       readonly exitCode: number;
       readonly gasUsed: bigint;
-      /** Bag of cells of the resulting `VmStack`. */
+      /** Resulting `VmStack` as a bag of cells. */
       readonly stack: Buffer;
-      /** Hash of a library that the run wanted and did not have. */
+      /** Hash of a library that the run needed and did not have. */
       readonly missingLibrary: string | undefined;
       readonly config: 'slim' | 'full';
       readonly log: string | undefined;
     }
   | RefusedOutput;
 
-/** Characters of a VM log that is handed out: the start, where the cause of most failures stands. */
+/** Most characters of a returned VM log. The start shows the cause of most failures. */
 export const LOG_CHARACTERS_MAX = 64 * 1024;
 
 export type ThreadData = { readonly program: EmulatorProgram | undefined };
@@ -85,5 +85,5 @@ export type ThreadMessage =
   | { readonly kind: 'ready'; readonly program: EmulatorProgram }
   /** `usedMs`: CPU time of the thread. */
   | { readonly kind: 'done'; readonly output: JobOutput; readonly memoryBytes: number; readonly usedMs: number }
-  /** A job could not be run; the thread is of no more use. */
+  /** Message after a job that could not be run. The thread is unusable. */
   | { readonly kind: 'dead'; readonly error: string };

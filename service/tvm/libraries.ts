@@ -7,30 +7,30 @@ import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import type { TvmMetrics } from './metrics.ts';
 
-/** Asks for the library with this 32-byte hash: the BoC of its cell, undefined when the masterchain has none. */
+/** Fetches the library with this 32-byte hash: the BoC of its cell, undefined when the masterchain has none. */
 export type FetchLibrary = (hash: Buffer) => Promise<Buffer | undefined>;
 
 /**
- * Libraries by hash. Content never changes, but a library is there only from the block that published it until one removes it:
- * what was there at one block is taken to be there in the blocks after it, for a while.
+ * Cache of libraries by hash. Content never changes, but a library exists only from the block that published it until a block that removes it. A
+ * library that exists at one block is assumed to exist in the next `TRUST_BLOCKS` blocks.
  */
 export type Libraries = {
-  /** Libraries among these hashes (hex) that are kept and there at this masterchain block. */
+  /** Returns the cached libraries among these hashes (hex) that exist at this masterchain block. */
   known(hashes: readonly string[], seqno: number): Map<string, Buffer>;
-  /** Throws TvmError `tvm_library_unavailable` when the answer is not what the hash says; else what `fetch` throws. */
+  /** Throws TvmError `tvm_library_unavailable` when the answer does not match the hash. Other errors come from `fetch`. */
   find(hash: string, seqno: number, fetch: FetchLibrary): Promise<Buffer | undefined>;
 };
 
-/** Libraries that one call may need: contracts use one or two. */
+/** Most libraries of one call; contracts use one or two. */
 export const LIBRARIES_MAX = 16;
 
-/** Masterchain blocks, of seconds each, after which a library is asked for again, as it may have been removed. */
+/** Masterchain blocks, of seconds each, after which a library is fetched again. It may have been removed. */
 const TRUST_BLOCKS = 1000;
 
-/** `firstSeqno` to `lastSeqno`: masterchain blocks between which it is known to be there. */
+/** `firstSeqno` to `lastSeqno`: masterchain blocks between which the library is known to exist. */
 type Kept = { readonly bytes: Buffer; firstSeqno: number; lastSeqno: number };
 
-/** @param bytesMax of all kept libraries; the one unused for longest goes first */
+/** @param bytesMax of all cached libraries; the library unused longest is evicted first */
 export function createLibraries(bytesMax: number, metrics: TvmMetrics): Libraries {
   const kept = new Map<string, Kept>();
   let bytes = 0;
@@ -97,7 +97,7 @@ function rootHash(library: Buffer): string | undefined {
   }
 }
 
-/** Hashes (hex) that the library cells of a bag refer to, the first `max`: `library#02 hash:bits256`. Throws DecodeError. */
+/** Returns the hashes (hex) that the library cells of a bag refer to, the first `max`: `library#02 hash:bits256`. Throws DecodeError. */
 export function listLibraryHashes(boc: Boc, max = LIBRARIES_MAX): string[] {
   const hashes: string[] = [];
   for (let cell = 0; cell < boc.size && hashes.length < max; cell++) {
@@ -108,7 +108,7 @@ export function listLibraryHashes(boc: Boc, max = LIBRARIES_MAX): string[] {
   return hashes;
 }
 
-/** The dictionary `Hashmap 256 ^Cell` in which the VM looks libraries up, as a bag of cells. There must be at least one. */
+/** Writes the dictionary `Hashmap 256 ^Cell` of libraries for the VM, as a bag of cells. It needs at least one library. */
 export function writeLibraries(libraries: ReadonlyMap<string, Buffer>): Buffer {
   const store = createCellStore();
   const entries = [...libraries].map(([hash, bytes]) => {
@@ -123,7 +123,7 @@ type Entry = { readonly key: Buffer; readonly cell: number };
 
 const KEY_BITS = 256;
 
-/** `hm_edge#_ label:(HmLabel ~l n) node:(HashmapNode m X)`, the label always as `hml_long$10 n:(#<= m) s:(n * Bit)`. */
+/** `hm_edge#_ label:(HmLabel ~l n) node:(HashmapNode m X)`. The label is always `hml_long$10 n:(#<= m) s:(n * Bit)`. */
 function writeEdge(store: CellStore, entries: readonly Entry[], start: number): number {
   const [first, last] = [entries[0]!, entries.at(-1)!];
   let end = start;

@@ -3,22 +3,22 @@ import { encodeStack } from './stack-writer.ts';
 import type { StackEntry } from './stack.ts';
 import type { MethodSubject, TvmWorld } from './tvm.ts';
 
-// What the emulator's functions take, besides configurations and bags of cells: JSON.
+// Inputs of the emulator's functions as JSON, besides configurations and bags of cells.
 
 /** BoC of an empty cell. */
 const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
 
 const EMPTY_STACK = encodeStack([]).toString('base64');
 
-/** Code and data as text, for as long as they are kept: the same are run again and again. */
+/** Code and data as base64, cached as long as their buffers live, because the same contracts run again and again. */
 const base64Texts = new WeakMap<Buffer, string>();
 
-/** Base64 of `VmStack`. Throws TvmError as `encodeStack`. */
+/** Returns base64 of `VmStack`. Throws TvmError like `encodeStack`. */
 export function writeStack(stack: readonly StackEntry[]): string {
   return stack.length === 0 ? EMPTY_STACK : encodeStack(stack).toString('base64');
 }
 
-/** Everything of a get-method but its id. Throws TvmError `tvm_bad_request`. */
+/** Returns the inputs of a get-method without its id. Throws TvmError `tvm_bad_request`. */
 export function getMethodParams(request: MethodSubject, code: Buffer, gasLimit: number): object {
   const { address } = request;
   if (address.id.length !== 32) throw badRequest('an account id has 32 bytes');
@@ -36,8 +36,8 @@ export function getMethodParams(request: MethodSubject, code: Buffer, gasLimit: 
 }
 
 /**
- * Extra currencies as the emulator reads them: ids unsigned, no amount of 0. It joins `id=amount` of each field without a space
- * between and then splits at spaces, so all stand in one field.
+ * Writes extra currencies in the emulator's form: unsigned ids, no amount of 0. The emulator joins `id=amount` of the fields without a space, then
+ * splits at spaces. All currencies are therefore in one field.
  */
 function writeCurrencies(
   currencies: NonNullable<MethodSubject['extraCurrencies']>,

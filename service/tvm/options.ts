@@ -1,18 +1,18 @@
 /** Settings of the TVM. */
 export type TvmOptions = {
-  /** Threads that run calls, see `workersFor`; with 1 long runs hold up short ones. */
+  /** Number of threads that run calls, see `workersFor`. With 1, long runs block short runs. */
   readonly workers?: number;
-  /** Calls that may wait: at 1 ms each, half a second of work. */
+  /** Most waiting calls: at 1 ms each, half a second of work. */
   readonly queueMax?: number;
-  /** Gas of a get-method that names no limit: what the reference client's library gives. */
+  /** Gas of a get-method without a limit of its own, as in the reference client's library. */
   readonly gasLimit?: number;
   /** Longest run of one call; a million gas takes up to half a second. */
   readonly wallTimeMs?: number;
-  /** A thread whose emulator's memory grew beyond this is replaced, as it never shrinks. */
+  /** Most bytes of an emulator's memory. A thread with more is replaced, because the memory never shrinks. */
   readonly memoryBytesMax?: number;
-  /** Fetched libraries kept. */
+  /** Most bytes of cached libraries. */
   readonly libraryBytesMax?: number;
-  /** The thread's module; another place when the service is bundled. */
+  /** Module of the thread. The URL differs when the service is bundled. */
   readonly workerUrl?: URL;
 };
 
@@ -25,12 +25,13 @@ export const TVM_DEFAULTS = {
   libraryBytesMax: 16 * 1024 * 1024,
 } as const satisfies TvmOptions;
 
-/** A thread of the TVM takes 25 to 55 MB as a rule; what the process has for it also bears the results that wait. */
+/** Bytes of the process for each thread. A thread usually takes 25 to 55 MB; the rest is for waiting results. */
 const BYTES_PER_WORKER = 128 * 1024 * 1024;
 
 /**
- * Threads for a machine: all cores but the one of the event loop, and at least two, so that short runs pass long ones.
- * @param memoryBytes what the process may use; a bound where a container sees many cores and has little memory
+ * Returns the number of threads for a machine: all cores except one for the event loop. Two threads are the minimum, so that short runs pass long
+ * runs.
+ * @param memoryBytes memory limit of the process; it bounds the threads if a container has many cores and little memory
  */
 export function workersFor(cores: number, memoryBytes: number): number {
   return Math.max(2, Math.min(cores - 1, Math.floor(memoryBytes / BYTES_PER_WORKER)));

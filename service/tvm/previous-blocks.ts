@@ -2,14 +2,14 @@ import type { BlockId } from '../decode/block-id.ts';
 import type { StackEntry } from './stack.ts';
 
 /**
- * Masterchain blocks that a contract can see (parameter 13 of c7), from the state of the block that the call is pinned to:
- * that block first.
+ * Masterchain blocks that a contract can see (parameter 13 of c7). They come from the state of the block that the call is pinned to, that block
+ * first.
  */
 export type PreviousBlocks = {
-  /** The newest, newest first; at most 16. */
+  /** Newest blocks, newest first; at most 16. */
   readonly last: readonly BlockId[];
   readonly lastKeyBlock: BlockId;
-  /** The newest whose seqno is a multiple of 100, newest first; at most 16. Present from global version 9 on. */
+  /** Newest blocks whose seqno is a multiple of 100, newest first; at most 16. Present from global version 9 on. */
   readonly lastHundreds?: readonly BlockId[];
 };
 

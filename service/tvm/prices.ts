@@ -4,11 +4,11 @@ import { walkHashmap } from '../decode/hashmap.ts';
 import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { TvmError } from './errors.ts';
 
-/** What the configuration charges in one of the two chains; gas and forward prices are in 1/65536 of a nanoton. */
+/** Prices of one of the two chains in the configuration. Gas and forward prices are in 1/65536 of a nanoton. */
 export type Prices = {
   readonly gas: GasPrices;
   readonly storage: readonly StoragePrice[];
-  /** Of messages that stay in the basechain, and of those with an end in the masterchain. */
+  /** Prices of messages that stay in the basechain, and of messages from or to the masterchain. */
   readonly messages: { readonly basechain: MessagePrices; readonly masterchain: MessagePrices };
 };
 
@@ -16,24 +16,23 @@ export type GasPrices = {
   readonly flatLimit: bigint;
   readonly flatPrice: bigint;
   readonly price: bigint;
-  /** Gas that one transaction can use. */
+  /** Most gas of one transaction. */
   readonly limit: bigint;
-  /** Gas that a contract has to decide whether it accepts an external message. */
+  /** Gas that a contract may use before it accepts an external message. */
   readonly credit: bigint;
 };
 
-/** From `sinceUtime` on, for each second: prices of a bit and of a cell. */
+/** Prices of a bit and of a cell for each second from `sinceUtime` on. */
 export type StoragePrice = { readonly sinceUtime: number; readonly bit: bigint; readonly cell: bigint };
 
 export type MessagePrices = { readonly lump: bigint; readonly bit: bigint; readonly cell: bigint };
 
-/** Size of something in cells: what fees are reckoned from. */
+/** Size in cells, from which fees are computed. */
 export type CellUsage = { readonly cells: number; readonly bits: number };
 
 /**
- * Parameters 18, 20 or 21, 24 and 25.
+ * Reads parameters 18, 20 or 21, 24 and 25. Throws TvmError `tvm_bad_request` when a parameter is not set, DecodeError when its type is wrong.
  * @param root the configuration's dictionary
- * Throws TvmError `tvm_bad_request` when one is not set, DecodeError when one is of another type.
  */
 export function readPrices(table: CellTable, root: number, masterchain: boolean): Prices {
   const open = (param: number): CellSlice => new CellSlice(table, needParam(table, root, param));
@@ -90,24 +89,24 @@ function readMessagePrices(slice: CellSlice): MessagePrices {
   return { lump: slice.uint64(), bit: slice.uint64(), cell: slice.uint64() };
 }
 
-/** Nanotons for using `gas`. */
+/** Returns the price of `gas` in nanotons. */
 export function gasFee({ flatLimit, flatPrice, price }: GasPrices, gas: bigint): bigint {
   return gas <= flatLimit ? flatPrice : flatPrice + ceilShift(price * (gas - flatLimit));
 }
 
-/** Gas that a balance of nanotons buys: none below the flat price, at most a transaction's limit. */
+/** Returns the gas that a balance of nanotons buys: 0 below the flat price, at most a transaction's limit. */
 export function gasBought({ flatLimit, flatPrice, price, limit }: GasPrices, balance: bigint): bigint {
   if (balance < flatPrice) return 0n;
   const bought = price === 0n ? limit : ((balance - flatPrice) << 16n) / price + flatLimit;
   return bought < limit ? bought : limit;
 }
 
-/** Nanotons for carrying a message whose cells but the root are of this size. */
+/** Returns the price in nanotons of carrying a message; the size excludes the root cell. */
 export function forwardFee({ lump, bit, cell }: MessagePrices, { cells, bits }: CellUsage): bigint {
   return lump + ceilShift(bit * BigInt(bits) + cell * BigInt(cells));
 }
 
-/** Nanotons for being stored from `lastPaid` (0: never charged) to `utime`, each stretch at its price. */
+/** Returns the price in nanotons of storage from `lastPaid` (0: never charged) to `utime`, each period at its price. */
 export function storageFee(
   prices: readonly StoragePrice[],
   { cells, bits }: CellUsage,

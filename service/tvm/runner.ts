@@ -6,23 +6,23 @@ import { LOG_CHARACTERS_MAX } from './job.ts';
 import type { Job, JobConfig, JobOutput, MethodOutput, RefusedOutput } from './job.ts';
 import { readsWorld, slimConfig } from './slim-config.ts';
 
-/** Runs jobs in one emulator, whose memory keeps the newest configurations. */
+/** Runs jobs in one emulator. The newest configurations stay in its memory. */
 export type Runner = {
-  /** Whether a run has left the emulator unusable. Then no further job may be run. */
+  /** True when a run has made the emulator unusable. Then no further job may be run. */
   readonly isBroken: boolean;
-  /** A run that the emulator ends without an answer is refused, and the calls of the job after it are not begun. */
+  /** Runs a job. A run that the emulator ends without an answer is refused, and later calls of the job are not started. */
   run(job: Job): JobOutput;
 };
 
 type MethodsJob = Job & { readonly kind: 'getMethods' };
 
-/** Configurations kept: that of the served head, of the one before a key block, and some of the past. */
+/** Most cached configurations: of the served head, of the head before a key block, and some of the past. */
 const CONFIGS_MAX = 4;
 
-/** A configuration in the emulator's memory. */
+/** Configuration in the emulator's memory. */
 type KeptConfig = { readonly full: number; readonly slim: number; transactions: number | undefined };
 
-/** What the emulator's functions answer, in JSON. */
+/** JSON answers of the emulator's functions. */
 type EmulatorAnswer = {
   readonly output?: {
     readonly success: boolean;
@@ -145,7 +145,7 @@ export function createRunner(emulator: Emulator): Runner {
   };
 }
 
-/** The parameters are a JSON object, the blocks base64. */
+/** Builds the parameters of a method. `params` is a JSON object, the blocks are base64. */
 function methodParams({ params }: Job, { methodId }: MethodsJob['calls'][number], previousBlocks: string): string {
   const blocks = previousBlocks === '' ? '' : `,"prev_blocks_info":"${previousBlocks}"`;
   return `${params.slice(0, -1)},"method_id":${methodId}${blocks}}`;

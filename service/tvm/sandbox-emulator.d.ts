@@ -1,4 +1,4 @@
-// The part of WebAssembly's interface in use, which Node's types leave to the browser's library.
+// Part of WebAssembly's interface in use. Node's types leave it to the browser's library.
 declare namespace WebAssembly {
   type Exports = Record<string, unknown>;
   type Imports = Record<string, Record<string, unknown>>;
@@ -15,7 +15,7 @@ declare namespace WebAssembly {
   function compile(wasm: Uint8Array): Promise<Module>;
 }
 
-// Two files of @ton/sandbox that carry no types of their own: the emulator's loader and its WebAssembly binary in base64.
+// Two files of @ton/sandbox without types: the emulator's loader, and its WebAssembly binary in base64.
 
 declare module '@ton/sandbox/dist/executor/emulator-emscripten.js' {
   /** The C functions of the node's emulator library; strings are pointers to bytes that end with 0. */
@@ -36,7 +36,7 @@ declare module '@ton/sandbox/dist/executor/emulator-emscripten.js' {
   };
 
   export type EmulatorOptions = {
-    /** Takes the loading over: calls `receive` with an instance of the module; returns an empty object as it is asynchronous. */
+    /** Replaces the loading: calls `receive` with an instance of the module. Returns an empty object, because loading is asynchronous. */
     instantiateWasm(
       imports: WebAssembly.Imports,
       receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,

@@ -3,7 +3,7 @@ import { createCellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 
-/** The last transaction of an account that has none yet. */
+/** Last transaction of an account without transactions. */
 export const NO_TRANSACTION: LastTransaction = { hash: Buffer.alloc(32), lt: 0n };
 
 export type LastTransaction = { readonly hash: Buffer; readonly lt: bigint };

@@ -4,14 +4,14 @@ import { createCellStore } from '../decode/cell-store.ts';
 import { lookupHashmap, uintKey } from '../decode/hashmap.ts';
 
 /**
- * The validator sets (previous, current and next, each with its temporary one): nine tenths of the configuration's bytes,
- * and the emulator reads all of it at every call of a get-method.
+ * Validator sets (previous, current and next, each with its temporary set). They are nine tenths of the configuration's bytes, and the emulator reads
+ * all of it at every get-method.
  */
 const VALIDATOR_SETS = [32, 33, 34, 35, 36, 37];
 
 /**
- * The configuration with an empty cell in place of each validator set: everything that the VM itself reads is there. A contract
- * that reads the configuration would see the difference; `readsWorld` tells whether one did.
+ * Returns the configuration with an empty cell in place of each validator set. The rest, which is all that the VM itself reads, stays. A contract
+ * that reads the configuration would see the difference; `readsWorld` reports whether it did.
  * @param config bag of cells of the dictionary (`Hashmap 32 ^Cell`)
  */
 export function slimConfig(config: Boc): Buffer {
@@ -33,8 +33,8 @@ export function slimConfig(config: Boc): Buffer {
 }
 
 /**
- * Instructions by which a contract gets hold of the configuration or of earlier blocks: parameters, the dictionary, or the tuple of
- * c7 that has them. The VM logs every instruction before it runs it.
+ * Instructions that give a contract the configuration or earlier blocks. They read parameters, the dictionary, or their tuple in c7. The VM logs
+ * every instruction before it runs it.
  */
 const WORLD_INSTRUCTIONS = [
   'execute CONFIG',
@@ -47,7 +47,7 @@ const WORLD_INSTRUCTIONS = [
   'execute PUSHCTRX',
 ];
 
-/** Whether a run may have seen which configuration and which earlier blocks it was given. */
+/** Reports whether a run may have read the configuration or the earlier blocks. */
 export function readsWorld(vmLog: string): boolean {
   return WORLD_INSTRUCTIONS.some((instruction) => vmLog.includes(instruction));
 }

@@ -6,18 +6,18 @@ import { TvmError } from './errors.ts';
 import { STACK_ENTRIES_MAX } from './stack.ts';
 import type { StackEntry, StackWindow } from './stack.ts';
 
-/** Bytes of a stack's BoC: a stack of cells as large as the largest account. */
+/** Most bytes of a stack's BoC: a stack of cells as large as the largest account. */
 const STACK_BYTES_MAX = 16 * 1024 * 1024;
 
 type Reading = { readonly table: CellTable; entries: number };
 
 /**
- * Reads a stack, bottom first; see `encodeStack` for the form. Cells stay in the table that the bytes are parsed to.
- * Throws TvmError `stack_invalid`, `stack_too_big`.
+ * Reads a stack, bottom first; `encodeStack` describes the form. Cells stay in the table of the parsed bytes. Throws TvmError `stack_invalid`,
+ * `stack_too_big`.
  */
 export function decodeStack(bytes: Uint8Array): StackEntry[] {
   try {
-    // A contract may take cells with pruned branches out of a Merkle proof.
+    // A contract may take cells with pruned branches from a Merkle proof.
     const boc = parseBoc(bytes, { rootsMax: 1, bytesMax: STACK_BYTES_MAX, rootLevelMax: 3 });
     return readStack({ table: boc, entries: 0 }, boc.roots[0]!);
   } catch (error) {
@@ -75,7 +75,7 @@ function readEntry(reading: Reading, slice: CellSlice): StackEntry {
   }
 }
 
-/** What follows the first byte of `vm_stk_int#0201_ value:int257` or `vm_stk_nan#02ff`. */
+/** Reads the rest of `vm_stk_int#0201_ value:int257` or `vm_stk_nan#02ff` after its first byte. */
 function readLongInt(slice: CellSlice): StackEntry {
   const tag = slice.uint(7);
   if (tag === 0) return { type: 'int', value: slice.intBig(257) };
@@ -93,7 +93,7 @@ function readWindow(table: CellTable, slice: CellSlice): StackWindow {
   return { table, cell, startBit, endBit, startRef, endRef };
 }
 
-/** A `VmCont` is the last thing in its cell: all that is left is its. */
+/** Takes the rest of a slice. A `VmCont` is always the last thing in its cell. */
 function takeRest(table: CellTable, slice: CellSlice): StackWindow {
   const { cell, position } = slice;
   const [endBit, endRef] = [table.bitLength(cell), table.refCount(cell)];
@@ -103,7 +103,7 @@ function takeRest(table: CellTable, slice: CellSlice): StackWindow {
   return { table, cell, startBit: position, endBit, startRef, endRef };
 }
 
-/** `vm_tuple_nil`, `vm_tuple_tcons head:(VmTupleRef n) tail:^VmStackValue`; a head of two and more is a cell of the same form. */
+/** `vm_tuple_nil`, `vm_tuple_tcons head:(VmTupleRef n) tail:^VmStackValue`; a head of two or more items is a cell of the same form. */
 function readTuple(reading: Reading, slice: CellSlice): StackEntry[] {
   const length = slice.uint(16);
   if (length > STACK_ENTRIES_MAX) throw tooBig();

@@ -8,7 +8,7 @@ import { TvmError } from './errors.ts';
 import { STACK_ENTRIES_MAX, copyWindow } from './stack.ts';
 import type { StackCell, StackEntry } from './stack.ts';
 
-/** A tuple's length is a number from 0 to 255 in the VM. */
+/** Most items of a tuple in the VM. */
 const TUPLE_ITEMS_MAX = 255;
 
 const INT_MAX = (1n << 256n) - 1n;
@@ -18,8 +18,8 @@ const SHORT_BITS = 64;
 type Writing = { readonly store: CellStore; entries: number };
 
 /**
- * Writes a stack, bottom first: `vm_stack#_ depth:(## 24) stack:(VmStackList depth)`, as the node does (CRC-32C, no index).
- * Throws TvmError `stack_too_deep`, `stack_too_big`, `stack_invalid`.
+ * Writes a stack, bottom first, like the node (CRC-32C, no index): `vm_stack#_ depth:(## 24) stack:(VmStackList depth)`. Throws TvmError
+ * `stack_too_deep`, `stack_too_big`, `stack_invalid`.
  */
 export function encodeStack(entries: readonly StackEntry[]): Buffer {
   if (entries.length > STACK_ENTRIES_MAX) throw tooBig();
@@ -38,7 +38,7 @@ export function encodeStack(entries: readonly StackEntry[]): Buffer {
   });
 }
 
-/** Writes one `VmStackValue` as a bag of cells of its own. Throws as `encodeStack`. */
+/** Writes one `VmStackValue` as a bag of cells of its own. Throws like `encodeStack`. */
 export function encodeStackEntry(entry: StackEntry): Buffer {
   return finish((writing) => writeEntryCell(writing, entry, 0));
 }
@@ -95,13 +95,13 @@ function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nest
   }
 }
 
-/** A bag of cells with a root of another level than 0 is none that the VM takes. */
+/** Imports a cell. The VM accepts only a bag of cells whose root has level 0. */
 function importCell({ store }: Writing, { table, cell }: StackCell): number {
   if (table.levelMask(cell) !== 0) throw invalid('a cell of the stack has pruned branches without their Merkle proof');
   return store.import(table, cell);
 }
 
-/** The VM loads the cell of a slice or builder as ordinary data. */
+/** Imports an ordinary cell. The VM loads the cell of a slice or builder as ordinary data. */
 function importOrdinary(writing: Writing, entry: StackCell): number {
   if (entry.table.kind(entry.cell) !== 'ordinary') throw invalid('a slice or builder of the stack is an exotic cell');
   return importCell(writing, entry);
@@ -116,11 +116,11 @@ function writeInt(writer: BitWriter, value: bigint): void {
 }
 
 /**
- * `vm_stk_tuple#07 len:(## 16) data:(VmTuple len)`: the last item in a reference, before it the earlier items: one as itself,
- * more as a cell of the same form.
+ * `vm_stk_tuple#07 len:(## 16) data:(VmTuple len)`. The last item is in a reference, after the earlier items. One earlier item is written as itself,
+ * several are a cell of the same form.
  */
 function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEntry[], nesting: number): void {
-  // An argument, an item of a tuple and an element of a list take a cell of depth each.
+  // An argument, an item of a tuple and an element of a list each take a cell of depth.
   if (nesting > DEPTH_MAX) throw tooDeep();
   if (items.length > TUPLE_ITEMS_MAX) {
     throw invalid('a tuple has at most 255 items', TUPLE_ITEMS_MAX);

@@ -3,10 +3,10 @@ import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 
-/** A cell as an entry of the stack carries it: its index in a table. */
+/** Cell as a stack entry: its index in a table. */
 export type StackCell = { readonly table: CellTable; readonly cell: number };
 
-/** A part of a cell: bits `[startBit, endBit)` and references `[startRef, endRef)`. */
+/** Part of a cell: bits `[startBit, endBit)` and references `[startRef, endRef)`. */
 export type StackWindow = StackCell & {
   readonly startBit: number;
   readonly endBit: number;
@@ -14,7 +14,7 @@ export type StackWindow = StackCell & {
   readonly endRef: number;
 };
 
-/** A value of the VM. A list is nested pairs (head, tail) that end with null, as the VM has no other. */
+/** Value of the VM. A list is nested pairs (head, tail) that end with null; the VM has no other lists. */
 export type StackEntry =
   | { readonly type: 'null' }
   | { readonly type: 'nan' }
@@ -22,15 +22,14 @@ export type StackEntry =
   | { readonly type: 'int'; readonly value: bigint }
   | ({ readonly type: 'cell' } & StackCell)
   | ({ readonly type: 'slice' } & StackWindow)
-  /** What was built so far, as a cell. */
+  /** Content of the builder so far, as a cell. */
   | ({ readonly type: 'builder' } & StackCell)
-  /** `VmCont`, not looked into. */
+  /** `VmCont`, not parsed. */
   | ({ readonly type: 'continuation' } & StackWindow)
   | { readonly type: 'tuple'; readonly items: readonly StackEntry[] };
 
 /**
- * Entries of one stack, those in tuples included: what the reference client's library takes. A BoC can spell far more, as
- * cells may be shared.
+ * Most entries of one stack, entries in tuples included, as in the reference client's library. A BoC can spell far more, because cells may be shared.
  */
 export const STACK_ENTRIES_MAX = 8000;
 
@@ -44,8 +43,8 @@ export function wholeCell(table: CellTable, cell: number): StackWindow {
 }
 
 /**
- * The ordinary cell that holds exactly what is left in a slice. A slice of an exotic cell has its bits and references, as the VM
- * has no slice of another kind.
+ * Returns the ordinary cell with exactly the rest of a slice. A slice of an exotic cell has its bits and references; the VM has no other kind of
+ * slice.
  */
 export function cellOfSlice(window: StackWindow): StackCell {
   const { table, cell } = window;

@@ -21,17 +21,17 @@ export type ThreadsDependencies = {
   readonly now: () => number;
 };
 
-/** How a job is run. */
+/** Terms of a run. */
 export type RunTerms = {
-  /** Who pays for it. */
+  /** Payer and caller. */
   readonly bill: Bill;
-  /** Longest run; the thread of a longer one is ended. */
+  /** Longest run in milliseconds. The thread of a longer run is ended. */
   readonly wallTimeMs: number;
-  /** Takes a job that waits out, and ends a job that runs. */
+  /** Removes a waiting job, and ends a running job. */
   readonly signal: AbortSignal | undefined;
 };
 
-/** Threads that run jobs, one at a time each, and can be ended under a job that does not end. */
+/** Threads that run one job at a time each. A thread can be ended under a job that does not end. */
 export type Threads = {
   readonly queueLength: number;
   /** Rejects with TvmError `tvm_queue_full`, `tvm_timeout`, `tvm_crashed`, `tvm_aborted`, `tvm_closed`. */
@@ -39,21 +39,21 @@ export type Threads = {
   close(): Promise<void>;
 };
 
-/** Native stack of a thread: the emulator recurses for each level of a stack that it writes out. */
+/** Megabytes of a thread's native stack. The emulator recurses for each level of a stack that it writes. */
 const STACK_MEGABYTES = 64;
-/** Heap of a thread beside the emulator's own memory: a log of some ten megabytes and its copies. */
+/** Megabytes of a thread's heap besides the emulator's memory: a log of some ten megabytes and its copies. */
 const HEAP_MEGABYTES = 256;
 
-/** Threads that died one after another before they were ready; then the emulator cannot be started here at all. */
+/** Consecutive threads that die before they are ready, after which the emulator counts as unable to start here. */
 const FAILED_STARTS_MAX = 3;
 
-/** Most runs end before; a longer one is ended when nobody waits for it. To end a thread costs as much as to start one. */
+/** Milliseconds that an abandoned run may go on; most runs end before. Ending a thread costs as much as starting one. */
 const UNWANTED_MS = 100;
 
-/** While a thread is free and no run may have it, the queue is asked again this often. */
+/** Milliseconds between queries of the queue while a thread is free and no run may have it. */
 const LOOK_MS = 10;
 
-/** Time of a core that the start of a thread takes, charged to the run that ended the thread before. */
+/** Core time of a thread's start, charged to the run that ended the previous thread. */
 const START_MS = 40;
 
 type Task = {
@@ -74,8 +74,8 @@ type Thread = {
 type StartReason = 'work' | 'timeout' | 'crashed' | 'aborted' | 'memory';
 
 /**
- * Makes the threads; the first starts at once, others when there is work for them. When a task has used half of its time, a spare
- * thread is started, so that ending the slow one costs the next task no wait.
+ * Creates the threads. The first starts at once, others when there is work for them. When a task has used half of its time, a spare thread starts.
+ * Ending the slow thread then costs the next task no wait.
  */
 export function createThreads(options: ThreadsOptions, { metrics, logger, now }: ThreadsDependencies): Threads {
   const { workers, queueMax } = options;
@@ -116,7 +116,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     dispatch();
   }
 
-  /** Frees the thread of its task, for whoever settles it, and charges the run. */
+  /** Frees the thread of its task and charges the run. The caller settles the task. */
   function release(thread: Thread, usedMs: number): Task | undefined {
     const { run } = thread;
     clearTimeout(thread.timer);
@@ -126,7 +126,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     return run?.entry;
   }
 
-  /** Ends a thread; its task rejects with the error. Another takes its place unless a spare is there already. */
+  /** Ends a thread and rejects its task with the error. Another thread replaces it unless a spare exists. */
   function end(thread: Thread, error: TvmError | undefined, reason: StartReason): void {
     threads.delete(thread);
     const task = release(thread, now() - thread.startedMs + START_MS);
@@ -136,7 +136,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     dispatch();
   }
 
-  /** A thread ended on its own. One that never became ready takes what waits with it only after several tries. */
+  /** Handles a thread that ended on its own. If it was never ready, waiting tasks fail only after several tries. */
   function lose(thread: Thread, detail: string, cause?: unknown): void {
     if (!threads.has(thread)) return;
     logger.error({ err: cause, ready: thread.ready }, 'a TVM thread ended');
@@ -157,13 +157,13 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
         lookAgain();
         break;
       }
-      // A thread that is soon ended is the youngest one, so that short runs keep the thread whose code is warm.
+      // A thread that will soon be ended is the youngest one. Short runs thus use the thread whose code is warm.
       give((run.expectedMs > UNWANTED_MS ? idle.pop() : idle.shift())!, run);
     }
     if (queue.length > 0 && threads.size < workers) start('work');
   }
 
-  /** A run that goes on turns out to be long, and then others may have the thread that is free. */
+  /** Asks the queue again. A run that goes on turns out to be long, and then other runs may have the free thread. */
   function lookAgain(): void {
     if (queue.length === 0 || closed) return;
     looking ??= setTimeout(() => {
@@ -191,7 +191,7 @@ export function createThreads(options: ThreadsOptions, { metrics, logger, now }:
     }, wallTimeMs / 2);
   }
 
-  /** Ends the run of a task that nobody waits for. */
+  /** Ends the run of an abandoned task. */
   function cut(task: Task): void {
     const thread = [...threads].find(({ run }) => run?.entry === task);
     if (thread === undefined) return;

@@ -19,42 +19,42 @@ import { encodeStackEntry } from './stack-writer.ts';
 import type { StackEntry } from './stack.ts';
 import { createThreads } from './threads.ts';
 
-/** A configuration: root hash of its dictionary (32 bytes), and the dictionary `Hashmap 32 ^Cell` as a bag of cells. */
+/** Configuration: root hash of its dictionary (32 bytes), and the dictionary `Hashmap 32 ^Cell` as a bag of cells. */
 export type TvmConfig = { readonly hash: Buffer; readonly boc: Buffer };
 
-/** What every call is run with: the world of the block that it is pinned to. */
+/** Environment of a call: the values of the block that it is pinned to. */
 export type TvmWorld = {
   readonly config: TvmConfig;
-  /** Without them the contract sees null there. */
+  /** Previous blocks. If absent, the contract sees null. */
   readonly previousBlocks?: PreviousBlocks;
   /** Unix seconds: `gen_utime` of the block whose state the account is in. */
   readonly utime: number;
   /** 32 bytes. */
   readonly randSeed: Buffer;
-  /** Asked for libraries that the call needs; without it there are none. */
+  /** Fetches libraries that the call needs. If absent, there are no libraries. */
   readonly fetchLibrary?: FetchLibrary;
-  /** Who calls; thread time of a payer is shared among its callers. */
+  /** Id of the caller. Thread time of a payer is shared among its callers. */
   readonly caller?: string;
-  /** Who pays for thread time; default: the caller. Calls without either share a payer. */
+  /** Id of the payer of thread time; default: the caller. Calls without payer and caller share a payer. */
   readonly payer?: string;
   /** Longest run of one call, in milliseconds; default `TvmOptions.wallTimeMs`. */
   readonly wallMs?: number;
   /** Rejects the call with `tvm_aborted`, and ends its run unless that is nearly over. */
   readonly signal?: AbortSignal;
-  /** Hand out the VM's log, cut to 64 Ki characters. */
+  /** True to return the VM's log, cut to 64 Ki characters. */
   readonly log?: boolean;
 };
 
-/** An account's state as get-methods run on it. */
+/** State of an account for get-methods. */
 export type MethodSubject = TvmWorld & {
-  /** Code and data as bags of cells; null for an account without. */
+  /** Code and data as bags of cells; null for an account without code. */
   readonly code: Buffer | null;
   readonly data: Buffer | null;
   readonly address: { readonly workchain: number; readonly id: Buffer };
   /** Nanotons. */
   readonly balance: bigint;
   readonly extraCurrencies?: readonly { readonly id: number; readonly amount: bigint }[];
-  /** Of each call. */
+  /** Most gas of each call. */
   readonly gasLimit?: number;
 };
 
@@ -69,17 +69,17 @@ export type GetMethodRequest = MethodSubject & MethodArguments;
 
 export type GetMethodsRequest = MethodSubject & {
   readonly calls: readonly MethodArguments[];
-  /** No further call is begun when those before have used so much. */
+  /** Gas of earlier calls after which no further call starts. */
   readonly gasTotal: number;
 };
 
 export type GetMethodResult = {
-  /** 0 and 1 are success; -14 out of gas; -13 when the account has no code; else what the contract threw. */
+  /** 0 and 1 are success, -14 out of gas, -13 an account without code. Other codes come from the contract. */
   readonly exitCode: number;
   readonly gasUsed: bigint;
-  /** The last entry is on top. */
+  /** Resulting stack, the last entry on top. */
   readonly stack: readonly StackEntry[];
-  /** Libraries that were looked for and are not in the masterchain; the run failed on the last of them. */
+  /** Libraries that were requested and are not in the masterchain. The run failed on the last one. */
   readonly missingLibraries: readonly Buffer[];
   readonly log?: string;
 };
@@ -87,13 +87,13 @@ export type GetMethodResult = {
 export type EmulationRequest = TvmWorld & {
   /** `ShardAccount` as a bag of cells. */
   readonly shardAccount: Buffer;
-  /** An inbound message as a bag of cells, or what runs a special account at the start or end of a masterchain block. */
+  /** Inbound message as a bag of cells, or the tick or tock of a special account in a masterchain block. */
   readonly message: Buffer | 'tick' | 'tock';
-  /** Start lt of the block that the transaction is in, or of the transaction itself: it must be above the account's last. */
+  /** Start lt of the transaction's block, or lt of the transaction itself. It must be above the account's last lt. */
   readonly lt: bigint;
   /** Every signature counts as good. */
   readonly ignoreSignature?: boolean;
-  /** Follow the gas of each instruction. */
+  /** True to record the gas of each instruction. */
   readonly gasTrace?: boolean;
 };
 
@@ -107,21 +107,21 @@ export type EmulationResult =
       readonly gasTrace?: GasTrace;
       readonly log?: string;
     }
-  /** There is no transaction: an external message was not accepted, or cannot be paid for. */
+  /** Result without a transaction: the external message was not accepted, or cannot be paid for. */
   | { readonly kind: 'rejected'; readonly error: string; readonly exitCode?: number; readonly log?: string };
 
 /** Runs contracts in the node's own VM, off the event loop. */
 export type Tvm = {
-  /** Throws TvmError, and what `fetchLibrary` throws. */
+  /** Throws TvmError, and errors of `fetchLibrary`. */
   runGetMethod(request: GetMethodRequest): Promise<GetMethodResult>;
   /**
-   * Several get-methods of one account, in one visit of a thread unless they use much gas. In the order of the calls: results, and why
-   * there is none of a single call; calls that were not begun are missing. Throws as `runGetMethod` for what is wrong with all of them.
+   * Runs several get-methods of one account, in one visit of a thread unless they use much gas. Returns results in the order of the calls, or an
+   * error for a single call. Calls that did not start are missing. Throws like `runGetMethod` if shared inputs are wrong.
    */
   runGetMethods(request: GetMethodsRequest): Promise<readonly (GetMethodResult | TvmError)[]>;
-  /** Throws TvmError, and what `fetchLibrary` throws. */
+  /** Throws TvmError, and errors of `fetchLibrary`. */
   emulateTransaction(request: EmulationRequest): Promise<EmulationResult>;
-  /** Ends the threads; calls that run or wait reject with `tvm_closed`. */
+  /** Ends the threads. Running and waiting calls reject with `tvm_closed`. */
   close(): Promise<void>;
 };
 
@@ -132,25 +132,25 @@ export type TvmDependencies = {
   readonly now: () => number;
 };
 
-/** The emulator's word for a stack that it cannot write out. It throws for a stack that is one cell too deep. */
+/** The emulator's text for a stack that it cannot write. It throws for a stack that is one cell too deep. */
 const STACK_REFUSAL = "Couldn't serialize stack";
 
-/** Entries of a result that the emulator writes out, entries of tuples included. */
+/** Most entries of a result that the emulator can write, entries of tuples included. */
 const RESULT_ENTRIES_MAX = 3500;
 
-/** Exit code of a call of an account that has no code (lite server sheet and `vm::run_vm_code` with null code). */
+/** Exit code of a call of an account without code (service/liteserver/README.md#functions and `vm::run_vm_code` with null code). */
 const NO_CODE = -13;
 
-/** Configurations shared with the threads: one for each key block that calls are pinned to at a time. */
+/** Most configurations shared with the threads: one for each key block that current calls are pinned to. */
 const CONFIGS_MAX = 8;
 
-/** Gas of the calls of one visit, but for the last: with a last one of a million they take half of the wall limit at most. */
+/** Gas of the calls of one visit, except the last. With a last call of a million gas they take at most half of the wall limit. */
 const VISIT_GAS = 500_000;
 
-/** Stands for the newest block in calls that name none. */
+/** Seqno that means the newest block, for calls without a block. */
 const SEQNO_MAX = 0xffff_ffff;
 
-/** Makes a TVM; its first thread starts at once. */
+/** Creates a TVM; its first thread starts at once. */
 export function createTvm(options: TvmOptions, { register, logger, now }: TvmDependencies): Tvm {
   const settings = { ...TVM_DEFAULTS, workerUrl: new URL('worker.ts', import.meta.url), ...options };
   const metrics = createTvmMetrics(register, () => threads.queueLength);
@@ -186,7 +186,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     return { ...call, ...seedParams(world), ...blocks };
   }
 
-  /** Runs with the libraries that are known to be wanted, and again with each that turns out to be. */
+  /** Runs with the libraries that are known to be needed, and again with each further library that the run needs. */
   async function runWithLibraries(
     world: TvmWorld,
     mentioned: readonly string[],
@@ -284,7 +284,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
       request,
       mentioned,
       (libs) => ({ ...shared, ...texts, libraries: libs }),
-      // The emulator does not say which library a transaction lacked: any that is mentioned may be it.
+      // The emulator does not report which library a transaction lacked, so every mentioned library is tried.
       (ran, found) =>
         'libraryFailed' in ran && ran.libraryFailed
           ? [...mentioned, ...[...found.values()].flatMap(listMentioned)]
@@ -355,7 +355,7 @@ function missingOf(run: MethodOutput): string[] {
   return run.kind === 'ran' && run.missingLibrary !== undefined ? [run.missingLibrary.toLowerCase()] : [];
 }
 
-/** Of code, for as long as it is kept: the same is run again and again. */
+/** Libraries mentioned by code, cached as long as its buffer lives, because the same code runs again and again. */
 const mentionedLibraries = new WeakMap<Buffer, readonly string[]>();
 
 function listMentionedOnce(boc: Buffer): readonly string[] {
@@ -366,7 +366,7 @@ function listMentionedOnce(boc: Buffer): readonly string[] {
   return hashes;
 }
 
-/** Hashes of libraries in a bag of cells; none in an empty buffer. */
+/** Returns the hashes of libraries in a bag of cells; none for an empty buffer. */
 function listMentioned(boc: Buffer): string[] {
   if (boc.length === 0) return [];
   try {
@@ -382,7 +382,7 @@ function refused(output: JobOutput): TvmError {
   return output.fault === 'trap' ? new TvmError('tvm_crashed', { detail: output.error }) : badRequest(output.error);
 }
 
-/** Arguments are checked before a run: what a get-method's run throws at is its result. */
+/** Converts a refusal to an error. Arguments are checked before a run; errors inside the run are its result. */
 function refusedRun(run: RefusedOutput): TvmError {
   return run.fault === 'exception' || run.error === STACK_REFUSAL ? resultTooDeep() : refused(run);
 }
@@ -392,7 +392,7 @@ function resultTooDeep(): TvmError {
   return new TvmError('stack_too_deep', { detail, limit: DEPTH_MAX });
 }
 
-/** Bytes come from a thread as a plain array. */
+/** Converts bytes, which come from a thread as a plain array. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,30 +1,30 @@
 import type { Job } from './job.ts';
 
 /**
- * Repeats the first get-method of a thread while nothing else is to be done: the emulator's code runs several times faster once the
- * engine has seen what is hot in it, and callers should not be those who wait for that.
+ * Repeats the first get-method of a thread while the thread is idle. The emulator's code runs several times faster once the engine has compiled its
+ * hot parts. Callers must not wait for that.
  */
 export type WarmUp = {
-  /** Told of each job that was run. @param tookMs how long it took */
+  /** Called after each job. @param tookMs duration of the job */
   ran(job: Job, tookMs: number): void;
 };
 
 export type WarmUpDependencies = {
-  /** Runs a job and throws its result away. */
+  /** Runs a job and discards its result. */
   readonly run: (job: Job) => void;
-  /** Runs `work` when what came in meanwhile is done. */
+  /** Runs `work` after the messages that have arrived are handled. */
   readonly later: (work: () => void) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 };
 
-/** After so many runs the engine has compiled what is hot: about a quarter of a second. */
+/** Runs after which the engine has compiled the hot code: about a quarter of a second. */
 const RUNS = 200;
 
-/** A first run that takes longer is no usual one, and not repeated; cold code takes some 40 ms. */
+/** Milliseconds above which a first run is unusual, and not repeated. Cold code takes some 40 ms. */
 const FIRST_MS_MAX = 100;
 
-/** A repetition that takes longer is the last: a job that comes meanwhile waits for it. */
+/** Milliseconds above which a repetition is the last. A job that arrives during a repetition waits for it. */
 const RUN_MS_MAX = 10;
 
 export function createWarmUp({ run, later, now }: WarmUpDependencies): WarmUp {

@@ -1,6 +1,6 @@
 /**
- * The name under which a compiled module exports the function that sets its stack pointer: one parameter, body
- * `local.get 0; global.set 0`. Names are shortened by the emulator's build, so that the body is what tells it.
+ * Returns the export name of the function that sets a compiled module's stack pointer. It has one parameter and the body `local.get 0; global.set 0`.
+ * The emulator's build shortens names, so the body identifies the function.
  * @param wasm a WebAssembly module in its binary format, version 1
  * @returns undefined when the module has no such export
  */
@@ -55,7 +55,7 @@ function readEach<T>(section: Uint8Array | undefined, read: (reader: Reader) => 
   return Array.from({ length: readNumber(reader) }, () => read(reader));
 }
 
-/** Imports of functions (kind 0) stand before the module's own in the numbering. */
+/** Counts imported functions (kind 0), which precede the module's own functions in the numbering. */
 function countImportedFunctions(section: Uint8Array | undefined): number {
   return readEach(section, (reader) => {
     readVector(reader);
@@ -66,7 +66,7 @@ function countImportedFunctions(section: Uint8Array | undefined): number {
   }).filter((kind) => kind === 0).length;
 }
 
-/** A function's type index; a table's element type and limits; a memory's limits; a global's type and mutability; a tag's. */
+/** Skips a function's type index; a table's element type and limits; a memory's limits; a global's type and mutability; or a tag's type. */
 function skipImportType(reader: Reader, kind: number): void {
   if (kind === 0) readNumber(reader);
   else if (kind === 3) reader.at += 2;

@@ -7,7 +7,7 @@ import type { Job, JobOutput, ThreadData, ThreadMessage } from './job.ts';
 import { createRunner } from './runner.ts';
 import { createWarmUp } from './warm-up.ts';
 
-// A thread that runs one job at a time in its own emulator. The first thread compiles the emulator for all.
+// Thread that runs one job at a time in its own emulator. The first thread compiles the emulator for all.
 
 function post(message: ThreadMessage): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
@@ -17,13 +17,13 @@ function post(message: ThreadMessage): void {
 /** Niceness of the thread above the process: the event loop gets a core first where cores are few. */
 const NICENESS = 10;
 
-/** Linux has a niceness for each thread: `/proc/thread-self` is `PID/task/TID`. */
+/** Lowers the priority. Linux has a niceness for each thread: `/proc/thread-self` is `PID/task/TID`. */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS));
   } catch {
-    // Another system, or a sandbox that forbids it: threads are equal there.
+    // On another system, or in a sandbox that forbids it, threads have equal priority.
   }
 }
 
@@ -46,7 +46,7 @@ function run(job: Job): JobOutput | undefined {
   }
 }
 
-/** A new emulator in place of a broken one. The caller whose job broke it pays for the time. */
+/** Replaces a broken emulator. The caller whose job broke it pays for the time. */
 async function replace(): Promise<void> {
   emulator = await createEmulator(program);
   runner = createRunner(emulator);
@@ -62,10 +62,10 @@ async function answer(job: Job): Promise<void> {
   if (output === undefined) return;
   const { isBroken } = runner;
   if (isBroken) await replace();
-  // Time in which a busy machine gave the thread no core is no fault of the caller.
+  // Time in which a busy machine gave the thread no core is not charged to the caller.
   const { user, system } = process.threadCpuUsage(before);
   post({ kind: 'done', output, memoryBytes: emulator.memoryBytes(), usedMs: (user + system) / 1000 });
-  // Later threads share the code that the first one made the engine compile.
+  // Later threads share the code that the engine compiled for the first thread.
   if (given === undefined && !isBroken) warmUp.ran(job, ranMs);
 }
 

@@ -17,12 +17,12 @@ const postgres = { secretRef: { name: 'database' }, readOnlySecretRef: { name: '
 const indexed = (changes: object = {}): string =>
   manifestOf((spec) => Object.assign(spec, { surfaces: ['v2', 'v3'], postgres, indexer: {}, ...changes }));
 
-/** A Secret as a further document. */
+/** Returns a Secret as a further document. */
 const secret = (name: string, field: string, data: object): string =>
   `---\n${JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, [field]: data })}\n`;
 
 describe('the index in a manifest', () => {
-  it('has a schema, a pool and a first block by default, and no secret', () => {
+  it('the index has a schema, a pool and a first block by default, and no secret', () => {
     expect(configFromManifest(indexed())).toMatchObject({
       postgres: {
         secret: { name: 'database', key: 'uri' },
@@ -39,16 +39,16 @@ describe('the index in a manifest', () => {
     [{ startSeqno: 1000 }, undefined, 1000],
     [{ startSeqno: 1000 }, 2000, 2000],
     [{}, 2000, 2000],
-  ])('begins where %o and the command line (%s) say', (indexer, startSeqno, expected) => {
+  ])('the index begins at the block of %o and of the command line (%s)', (indexer, startSeqno, expected) => {
     expect(configFromManifest(indexed({ indexer }), { startSeqno }).indexer?.startSeqno).toBe(expected);
   });
 
-  it('may be written elsewhere, or not be at all', () => {
+  it('another process may write the index, or there is no index', () => {
     expect(configFromManifest(indexed({ indexer: undefined }))).toMatchObject({ indexer: null });
     expect(configFromManifest(manifestOf(() => {}))).toMatchObject({ postgres: null, indexer: null });
   });
 
-  it('is cold: a change is told by its name and leaves the hash of what is hot', () => {
+  it('the index is cold: a change is reported by its name and does not change the hot hash', () => {
     const [before, after] = [
       indexed(),
       indexed({ postgres: { ...postgres, poolSize: 20 }, indexer: { startSeqno: 5 } }),
@@ -57,7 +57,7 @@ describe('the index in a manifest', () => {
     expect(hotHashOfManifest(after)).toBe(hotHashOfManifest(before));
   });
 
-  it('takes its URLs from Secrets in the same file', () => {
+  it('the index takes its URLs from Secrets in the same file', () => {
     const [url, replica] = ['postgres://user:password@main/ton', 'postgres://user:password@replica/ton'];
     const stored = secret('database', 'data', { uri: Buffer.from(`${url}\n`).toString('base64') });
     const given = secret('replica', 'stringData', { url: replica });
@@ -70,7 +70,7 @@ describe('the index in a manifest', () => {
 });
 
 describe('the index without a manifest', () => {
-  it('is there when a database is named', () => {
+  it('the index exists without a manifest when a database is named', () => {
     expect(configFromGlobalConfig(globalConfig, 'mainnet', { database: true, startSeqno: 9 })).toMatchObject({
       surfaces: ['v2', 'v3'],
       postgres: { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10 },

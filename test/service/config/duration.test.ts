@@ -12,11 +12,11 @@ describe('a duration', () => {
     ['100µs', 0.1],
     ['1h0m0.5s', 3_600_500],
     ['0', 0],
-  ])('of %s is %d ms', (text, expected) => {
+  ])('the duration %s is %d ms', (text, expected) => {
     expect(durationMs(text)).toBeCloseTo(expected, 9);
   });
 
-  it.each(['', '10', 's', '10 s', '-1s', '1d', '1s1', '.5s', '1e3s', 'PT10S'])('is not %j', (text) => {
+  it.each(['', '10', 's', '10 s', '-1s', '1d', '1s1', '.5s', '1e3s', 'PT10S'])('%j is no duration', (text) => {
     expect(durationMs(text)).toBeUndefined();
   });
 });

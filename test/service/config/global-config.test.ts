@@ -17,7 +17,7 @@ function blockOf(seqno: number, rootHash = key): Fields {
   return { workchain: -1, shard: -9223372036854775808, seqno, root_hash: rootHash, file_hash: key };
 }
 
-/** A `global.config.json` of one lite server; `change` may do anything to it. */
+/** Returns a `global.config.json` of one lite server; `change` may edit it in any way. */
 function globalConfigOf(change: (config: Fields, validator: Fields) => void = () => {}): string {
   const validator: Fields = { zero_state: blockOf(0), init_block: blockOf(100), hardforks: [] };
   const config: Fields = {
@@ -81,12 +81,15 @@ const slicesOf = (...lists: unknown[]) => {
 };
 
 describe('a global config', () => {
-  it.each(fixtureFiles(/global\.config\.json$/))('as recorded in %s gives lite servers and anchors', (file) => {
-    const config = configFromGlobalConfig(readFileSync(file, 'utf8'), 'custom');
-    expect(config.liteServers.length).toBeGreaterThan(0);
-    expect(config.anchors?.zeroState).toMatchObject({ workchain: -1, shard: 0x8000000000000000n, seqno: 0 });
-    expect(config.trust).toBe('verified');
-  });
+  it.each(fixtureFiles(/global\.config\.json$/))(
+    'the global config recorded in %s gives lite servers and anchors',
+    (file) => {
+      const config = configFromGlobalConfig(readFileSync(file, 'utf8'), 'custom');
+      expect(config.liteServers.length).toBeGreaterThan(0);
+      expect(config.anchors?.zeroState).toMatchObject({ workchain: -1, shard: 0x8000000000000000n, seqno: 0 });
+      expect(config.trust).toBe('verified');
+    },
+  );
 
   it.each([
     [2_130_706_433, '127.0.0.1'],
@@ -94,7 +97,7 @@ describe('a global config', () => {
     [-2_147_483_648, '128.0.0.0'],
     [84_478_511, '5.9.10.47'],
     [4_294_967_295, '255.255.255.255'],
-  ])('spells the address %d as %s', (ip, host) => {
+  ])('the address %d is spelled %s', (ip, host) => {
     expect(serversOf([{ ip, port: 1, id }])).toEqual([`${host} 1`]);
   });
 
@@ -102,12 +105,12 @@ describe('a global config', () => {
     ['ls.example:443', 0, 'ls.example 443'],
     ['ls.example', 4443, 'ls.example 4443'],
     ['[2001:db8::1]:443', 0, '2001:db8::1 443'],
-  ])('prefers the host name %s', (hostname, port, expected) => {
+  ])('the host name %s is preferred to the address', (hostname, port, expected) => {
     expect(serversOf([{ ip: 1, port, hostname, id }], 'liteservers_v2')).toEqual([expected]);
   });
 
   describe('with liteservers_v2', () => {
-    it('gives each lite server the slices that it has; null where it has everything', () => {
+    it('each lite server has its slices, or null if it has the whole chain', () => {
       const range = timed([place(masterchain, 10), place(half, 20)], [place(masterchain, 30)]);
       expect(
         slicesOf(undefined, [], [simpleSlice([])], [range, simpleSlice([])], [simpleSlice([half])], [range]),
@@ -132,7 +135,7 @@ describe('a global config', () => {
       ]);
     });
 
-    it('leaves out one of whose slices none is of a known form', () => {
+    it('a lite server is left out if none of its slices has a known form', () => {
       expect(
         slicesOf([{ '@type': 'liteserver.descV2.sliceOther' }], [timed([], [])], [timed([], []), simpleSlice([half])]),
       ).toEqual([[3, [expect.objectContaining({ to: [] })]]]);
@@ -147,11 +150,11 @@ describe('a global config', () => {
         'liteservers_v2[0].slices[0].shards_to[0].seqno: expected a whole number, got "x"',
         [timed([], [{ ...place(half, 1), seqno: 'x' }])],
       ],
-    ])('is refused with %s', (problem, slices) => {
+    ])('a global config is refused with %s', (problem, slices) => {
       expect(messageOf(() => slicesOf(slices))).toContain(problem);
     });
 
-    it('needs one that has the newest blocks', () => {
+    it('at least one lite server must have the newest blocks', () => {
       const past = [timed([place(masterchain, 1)], [place(masterchain, 2)])];
       const text = globalConfigOf((config) => {
         delete config['liteservers'];
@@ -170,7 +173,7 @@ describe('a global config', () => {
     ['signed text', '"-9223372036854775808"'],
     ['unsigned text', '"9223372036854775808"'],
     ['hexadecimal text', '"0x8000000000000000"'],
-  ])('reads the full shard from %s', (_form, shard) => {
+  ])('the full shard is read from %s', (_form, shard) => {
     const text = globalConfigOf().replaceAll('-9223372036854776000', shard);
     expect(text).toContain(`"shard":${shard}`);
     expect(configFromGlobalConfig(text, 'mainnet').anchors?.initBlock.shard).toBe(0x8000000000000000n);
@@ -186,7 +189,7 @@ describe('a global config', () => {
     ['no hard fork below it', (validator: Fields) => void (validator['hardforks'] = [blockOf(99)]), 100],
     ['the zero state without one', (validator: Fields) => delete validator['init_block'], 0],
     ['the zero state for an empty one', (validator: Fields) => void (validator['init_block'] = {}), 0],
-  ])('anchors trust at %s', (_what, change, seqno) => {
+  ])('trust is anchored at %s', (_what, change, seqno) => {
     const text = globalConfigOf((_config, validator) => void change(validator));
     expect(configFromGlobalConfig(text, 'mainnet').anchors?.initBlock.seqno).toBe(seqno);
   });
@@ -234,7 +237,7 @@ describe('a global config', () => {
     ],
     ['validator.hardforks: expected an array', (_config, validator) => void (validator['hardforks'] = {})],
     ['validator.hardforks[0]: expected a block id', (_config, validator) => void (validator['hardforks'] = [null])],
-  ])('is refused: %s', (line, change) => {
+  ])('a global config is refused: %s', (line, change) => {
     expect(messageOf(() => configFromGlobalConfig(globalConfigOf(change), 'mainnet')).split('\n')).toContain(line);
   });
 
@@ -243,11 +246,11 @@ describe('a global config', () => {
     ['{"a": 1,, }', 'expected JSON, but not at position 8'],
     ['[]', 'expected a JSON object'],
     [`"${'x'.repeat(4 * 1024 * 1024)}"`, 'expected at most 4194304 bytes'],
-  ])('is refused when it is %.20s', (text, message) => {
+  ])('a global config is refused when it is %.20s', (text, message) => {
     expect(messageOf(() => configFromGlobalConfig(text, 'mainnet'))).toBe(message);
   });
 
-  it('gives 1 request a second without a key and no limit with one', () => {
+  it('the default plans give 1 request a second without a key and no limit with one', () => {
     const { plans, anonymousPlan } = configFromGlobalConfig(globalConfigOf(), 'mainnet');
     expect(plans.map(({ name, requestsPerSecond }) => [name, requestsPerSecond])).toEqual([
       ['anonymous', 1],
@@ -284,23 +287,23 @@ describe('a manifest that refers to a global config', () => {
         'kind: Secret\n    name: net',
       ),
     ],
-  ])('finds it in %s of the same file', (_what, text) => {
+  ])('the global config is found in %s of the same file', (_what, text) => {
     const config = configFromManifest(text);
     expect(config.liteServers).toMatchObject([{ name: 'ls-0', host: '5.9.10.47', port: 19_949 }]);
     expect(config.anchors?.initBlock.seqno).toBe(100);
   });
 
-  it('finds it in the file given for it', () => {
+  it('the global config is found in the file given for it', () => {
     expect(configFromManifest(referring, { globalConfig: globalConfigOf() }).anchors?.initBlock.seqno).toBe(100);
   });
 
-  it('lets its own anchors win', () => {
+  it("the manifest's own anchors override those of the global config", () => {
     const text = referring.replace('spec:', `spec:\n  zeroState: {rootHash: ${otherHash}, fileHash: ${key}}`);
     const { anchors } = configFromManifest(text, { globalConfig: globalConfigOf() });
     expect(anchors?.initBlock.rootHash).toEqual(Buffer.alloc(32, 9));
   });
 
-  it('takes only the anchors where it names its lite servers itself', () => {
+  it('a manifest with its own lite servers takes only the anchors of the global config', () => {
     const text = manifestOf((spec) => delete spec['zeroState']);
     const config = configFromManifest(text, { globalConfig: globalConfigOf() });
     expect(config.liteServers.map(({ name }) => name)).toEqual(['a']);
@@ -339,7 +342,7 @@ describe('a manifest that refers to a global config', () => {
       }),
       'spec.zeroState: expected rootHash and fileHash, or a validator.zero_state in the referenced global config, got nothing',
     ],
-  ])('is refused when %s', (_what, text, message) => {
+  ])('a manifest is refused when %s', (_what, text, message) => {
     expect(messageOf(() => configFromManifest(text))).toBe(message);
   });
 });

@@ -20,7 +20,7 @@ describe('the hot part of a configuration', () => {
       'the rule for a Redis that is away',
       (spec) => void (spec['rateLimits'] = { redis: { secretRef: { name: 'redis' } }, onRedisFailure: 'Closed' }),
     ],
-  ])('has another hash by %s, and nothing needs a restart', (_what, change) => {
+  ])('a change of %s changes the hot hash, and no field needs a restart', (_what, change) => {
     const after = manifestOf(change);
     expect(hotHashOfManifest(after)).not.toBe(hotHashOfManifest(before));
     expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([]);
@@ -31,20 +31,20 @@ describe('the hot part of a configuration', () => {
     ['surfaces', (spec) => void (spec['surfaces'] = ['jsonrpc'])],
     ['rateLimits.redis', (spec) => void (spec['rateLimits'] = { redis: { embedded: true } })],
     ['name', (_spec, document) => void (document['metadata'] = { name: 'other' })],
-  ])('leaves %s to the next start', (name, change) => {
+  ])('a change of %s takes effect at the next start', (name, change) => {
     const after = manifestOf(change);
     expect(hotHashOfManifest(after)).toBe(hotHashOfManifest(before));
     expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([name]);
   });
 
-  it('has one hash for one manifest, however it is written and whatever defaults it leaves out', () => {
+  it('the hot hash of a manifest does not depend on its form or on omitted defaults', () => {
     const document = parse(before) as { spec: Record<string, unknown> };
     const reversed = Object.fromEntries(Object.entries(document.spec).toReversed());
     const spelled = { ...document, spec: { ...reversed, trust: 'verified', trustedProxies: 0 } };
     expect(hotHashOfManifest(JSON.stringify(spelled))).toBe(hotHashOfManifest(before));
   });
 
-  it('is of another network when the network or its zero state is another', () => {
+  it('a configuration is of another network if the network or its zero state differs', () => {
     const config = configFromManifest(before);
     const other = manifestOf((spec) => {
       spec['zeroState'] = { rootHash: Buffer.alloc(32, 8).toString('base64'), fileHash: key };

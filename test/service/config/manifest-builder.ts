@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 /** 32 bytes in base64. */
 export const key = Buffer.alloc(32, 7).toString('base64');
 
-/** The spec of a TonApi with what must be given and nothing more. */
+/** Returns the spec of a TonApi with the required fields only. */
 export function specOf(): Fields {
   return {
     network: 'testnet',
@@ -23,7 +23,7 @@ export function specOf(): Fields {
   };
 }
 
-/** A TonApi of that spec; `change` may break it in any way. */
+/** Returns a TonApi with that spec; `change` may break it in any way. */
 export function manifestOf(change: (spec: Fields, document: Fields) => void = () => {}): string {
   const spec = specOf();
   const document: Fields = { apiVersion: 'tonplane.dev/v1alpha1', kind: 'TonApi', metadata: { name: 'test' }, spec };
@@ -31,12 +31,12 @@ export function manifestOf(change: (spec: Fields, document: Fields) => void = ()
   return stringify(document);
 }
 
-/** The first plan, lite server or whatever stands in a list of the spec. */
+/** Returns the first plan, lite server or other element of a list in the spec. */
 export function firstOf(spec: Fields, list: keyof TonApi['spec']): Fields {
   return (spec[list] as Fields[])[0] ?? {};
 }
 
-/** What is wrong with a manifest. */
+/** Returns the problems of a manifest. */
 export function problemsOf(text: string): readonly ConfigProblem[] {
   try {
     configFromManifest(text);
@@ -47,7 +47,7 @@ export function problemsOf(text: string): readonly ConfigProblem[] {
   return [];
 }
 
-/** `path: expected` of every problem. */
+/** Returns `path: expected` of every problem. */
 export function problemLines(text: string): string[] {
   return problemsOf(text).map(({ path, expected }) => `${path}: ${expected}`);
 }

@@ -6,7 +6,7 @@ import { configFromManifest, canonicalHash } from '#service/config.ts';
 
 import { firstOf, key, manifestOf, problemLines, problemsOf } from './manifest-builder.ts';
 
-/** `path: expected` of every problem. */
+/** Returns `path: expected` of every problem. */
 function linesOf(change: Parameters<typeof manifestOf>[0]): string[] {
   return problemLines(manifestOf(change));
 }
@@ -53,7 +53,7 @@ describe('a manifest is taken', () => {
         document['metadata'] = { name: 'test', labels: { a: 'b' }, resourceVersion: '1' };
       },
     ],
-  ])('%s', (_what, change) => {
+  ])('the manifest is accepted %s', (_what, change) => {
     expect(linesOf(change)).toEqual([]);
   });
 });
@@ -238,11 +238,11 @@ describe('a manifest is refused', () => {
         document['apiVersion'] = circle;
       },
     ],
-  ])('%s', (line, change) => {
+  ])('the manifest is refused: %s', (line, change) => {
     expect(linesOf(change)).toEqual([line]);
   });
 
-  it('with every problem at once, those of shape and those of rules', () => {
+  it('the manifest is refused with every problem at once, of shape and of rules', () => {
     const lines = linesOf((spec) => {
       spec['network'] = 'x';
       spec['bogus'] = 1;
@@ -273,14 +273,14 @@ describe('a manifest is refused', () => {
     ['too much', `# ${'x'.repeat(2 * 1024 * 1024)}`, 'expected at most 2097152 bytes'],
     ['depth without end', '['.repeat(20_000), 'expected YAML or JSON: '],
     ['aliases that multiply', billionAliases(), 'expected YAML or JSON: '],
-  ])('when the file is %s', (_what, text, expected) => {
+  ])('the manifest is refused when the file is %s', (_what, text, expected) => {
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1);
     expect(problems[0]?.path).toBe('');
     expect(problems[0]?.expected).toContain(expected);
   });
 
-  it('by a ConfigError and by nothing else, wherever a value of it is replaced', () => {
+  it('the manifest is refused only by ConfigError, whichever value is replaced', () => {
     const document = parse(
       manifestOf((spec) =>
         Object.assign(spec, { postgres, indexer: {}, exposure: { kind: 'Ingress', hosts: ['a.b'] } }),
@@ -303,7 +303,7 @@ describe('a manifest is refused', () => {
 });
 
 describe('the configuration of a manifest', () => {
-  it('has every value in the form the service works with', () => {
+  it('every value has the form that the service works with', () => {
     const config = configFromManifest(
       manifestOf((spec) => {
         Object.assign(firstOf(spec, 'plans'), {
@@ -412,14 +412,14 @@ describe('the configuration of a manifest', () => {
   });
 
   it.each([[undefined], [{}], [{ v2: {} }]])(
-    'names block ids as clients do unless told otherwise, with api %j',
+    'block ids have the names that clients use, unless configured otherwise, with api %j',
     (api) => {
       const config = configFromManifest(manifestOf((spec) => void (api !== undefined && (spec['api'] = api))));
       expect(config.api).toEqual({ v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false } });
     },
   );
 
-  it('is the same byte for byte for the same manifest, as YAML or as JSON, and another for another', () => {
+  it('one manifest gives one configuration byte for byte, as YAML or JSON, and another manifest gives another', () => {
     const text = manifestOf();
     const hash = canonicalHash(configFromManifest(text));
     expect(canonicalHash(configFromManifest(text))).toBe(hash);
@@ -427,7 +427,7 @@ describe('the configuration of a manifest', () => {
     expect(canonicalHash(configFromManifest(manifestOf((spec) => void (spec['trustedProxies'] = 1))))).not.toBe(hash);
   });
 
-  it('is frozen all the way down', () => {
+  it('the configuration is frozen at every depth', () => {
     const config = configFromManifest(manifestOf());
     const parts = [
       config,
@@ -442,7 +442,7 @@ describe('the configuration of a manifest', () => {
     expect(parts.every((part) => Object.isFrozen(part))).toBe(true);
   });
 
-  it('takes the environment’s collector, log level and nothing else from outside where the manifest is silent', () => {
+  it('if the manifest is silent, only the collector and the log level come from the environment', () => {
     const config = configFromManifest(manifestOf(), { tracingEndpoint: 'http://127.0.0.1:4318', logLevel: 'debug' });
     expect(config.observability).toEqual({
       logLevel: 'debug',

@@ -13,12 +13,12 @@ describe('the scope of a TonApi in Redis', () => {
     ['has its namespace and its name', { name: 'main', namespace: 'team-a' }, 'team-a/main'],
     ['is its name where the manifest has no namespace', { name: 'main' }, 'main'],
     ['is its name where the namespace is null', { name: 'main', namespace: null }, 'main'],
-  ])('%s', (_what, metadata, scope) => {
+  ])('the scope of a TonApi %s', (_what, metadata, scope) => {
     expect(scopeOf(configFromManifest(withMetadata(metadata)))).toBe(scope);
   });
 
   it.each<[unknown]>([[''], ['a/b'], ['a}b'], ['Team'], [5], [{}], ['a'.repeat(64)]])(
-    'takes no namespace %j, which Kubernetes would refuse',
+    'the namespace %j is refused, as by Kubernetes',
     (namespace) => {
       expect(problemLines(withMetadata({ name: 'main', namespace }))).toMatchObject([
         expect.stringContaining('metadata.namespace: expected the name of a namespace'),

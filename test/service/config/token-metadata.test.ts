@@ -12,11 +12,11 @@ const fetching = (tokenMetadata: object): string =>
 const gatewayOf = (ipfsGateway: string) => configFromManifest(fetching({ ipfsGateway })).tokenMetadata?.ipfsGateway;
 
 describe('token metadata in a manifest', () => {
-  it('is off unless it is asked for', () => {
+  it('token metadata is not fetched unless configured', () => {
     expect(configFromManifest(manifestOf((spec) => Object.assign(spec, { postgres }))).tokenMetadata).toBeNull();
   });
 
-  it('is fetched without IPFS and within bounds by default', () => {
+  it('token metadata is fetched without IPFS and within bounds by default', () => {
     expect(configFromManifest(fetching({})).tokenMetadata).toEqual({
       ipfsGateway: null,
       concurrency: 16,
@@ -24,7 +24,7 @@ describe('token metadata in a manifest', () => {
     });
   });
 
-  it('takes a gateway with or without a slash at the end', () => {
+  it('the gateway may have a trailing slash', () => {
     expect(['https://ipfs.io', 'https://ipfs.io/', 'http://gateway.example:8080/base//'].map(gatewayOf)).toEqual([
       'https://ipfs.io',
       'https://ipfs.io',
@@ -32,7 +32,7 @@ describe('token metadata in a manifest', () => {
     ]);
   });
 
-  it('is cold: whether it is fetched, and how, take effect with the next start', () => {
+  it('token metadata is cold: changes take effect at the next start', () => {
     const off = configFromManifest(manifestOf((spec) => Object.assign(spec, { postgres })));
     const [on, faster] = [fetching({}), fetching({ concurrency: 32 })];
     expect(changedCold(off, configFromManifest(on))).toContain('tokenMetadata');
@@ -47,7 +47,7 @@ describe('token metadata in a manifest', () => {
     'ipfs.io',
     'https://',
     'https://ipfs.io:99999',
-  ])('is refused with the gateway %s', (ipfsGateway) => {
+  ])('a gateway %s is refused', (ipfsGateway) => {
     expect(problemLines(fetching({ ipfsGateway }))).toEqual([
       `spec.tokenMetadata.ipfsGateway: expected an http or https URL without credentials, query or fragment, got "${ipfsGateway}"`,
     ]);
@@ -64,11 +64,11 @@ describe('token metadata in a manifest', () => {
       { imageProxy: 'x' },
       'spec.tokenMetadata.imageProxy: expected no such field, only ipfsGateway, caBundle, replicas, concurrency, concurrencyPerHost, resources',
     ],
-  ])('is refused with %j', (fields, problem) => {
+  ])('token metadata is refused with %j', (fields, problem) => {
     expect(problemLines(fetching(fields))).toEqual([problem]);
   });
 
-  it('is refused without a database', () => {
+  it('token metadata is refused without a database', () => {
     expect(problemLines(manifestOf((spec) => void (spec['tokenMetadata'] = {})))).toEqual([
       'spec.postgres: expected a secretRef, since tokenMetadata is set, got nothing',
     ]);

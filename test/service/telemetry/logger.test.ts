@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeKey } from '#service/limits/keys.ts';
 import { createLogger, setLogLevel } from '#service/telemetry/logger.ts';
 
-/** What a logger wrote: text, and each line as an object. */
+/** Creates a logger and captures its output: text, and each line as an object. */
 function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
   let text = '';
   const logger = createLogger({ level, base: { role: 'api' } }, { write: (line: string) => void (text += line) });
@@ -21,7 +21,7 @@ function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
 }
 
 describe('the logger', () => {
-  it('writes from another level on when told to, and so do those that were made of it', () => {
+  it('a logger and its child loggers write from the new level on after a change', () => {
     const { logger, lines } = capture('error');
     const child = logger.child({ liteServer: 'a' });
     child.info('too early');
@@ -31,7 +31,7 @@ describe('the logger', () => {
     expect(lines().map(({ msg }) => msg)).toEqual(['of the logger', 'of its child']);
   });
 
-  it('writes one JSON object a line with level, time, message and fields', () => {
+  it('a logger writes one JSON object a line with level, time, message and fields', () => {
     const { logger, lines } = capture();
     logger.info({ seqno: 7 }, 'head moved');
     logger.debug('not written');
@@ -53,7 +53,7 @@ describe('the logger', () => {
     ['a token of a ServiceAccount', { err: 'bad eyJhbGciOiJSUzI1NiJ9.eyJoaWRkZW4tdmFsdWUi.hidden-value' }],
     ['a private key', { pem: '-----BEGIN EC PRIVATE KEY-----\nhidden-value\n-----END EC PRIVATE KEY-----\n' }],
     ['a private key that was cut off', { pem: '-----BEGIN PRIVATE KEY-----\nhidden-value' }],
-  ])('takes a secret out of %s', (_where, fields) => {
+  ])('a logger removes a secret from %s', (_where, fields) => {
     const { logger, text, lines } = capture();
     logger.info(fields, 'request');
     expect(text()).not.toContain('hidden-value');
@@ -61,7 +61,7 @@ describe('the logger', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it('takes an API key out of any text, also of messages and errors, and leaves its id', () => {
+  it('a logger removes an API key from any text, also of messages and errors, and leaves its id', () => {
     const { logger, text, lines } = capture();
     const { key, id } = makeKey(randomBytes);
     const secret = key.slice(`ton_${id}_`.length);
@@ -78,20 +78,20 @@ describe('the logger', () => {
     ['secret', 'default/redis'],
     ['secretName', 'redis'],
     ['note', 'the basic authorization of a bearer bond'],
-  ])('shows a resource in the field %s: %s', (field, value) => {
+  ])('a logger shows a resource in the field %s: %s', (field, value) => {
     const { logger, lines } = capture();
     logger.warn({ controller: 'tonapi', [field]: value }, 'failed');
     expect(lines()[0]).toMatchObject({ [field]: value, msg: 'failed' });
   });
 
-  it('takes an API key out of a field that names a resource', () => {
+  it('a logger removes an API key from a field that names a resource', () => {
     const { logger, text } = capture();
     const { key } = makeKey(randomBytes);
     logger.info({ key, secret: key }, 'failed');
     expect(text()).not.toContain(key);
   });
 
-  it('leaves what is no secret', () => {
+  it('a logger leaves text that is no secret', () => {
     const { logger, lines } = capture();
     logger.info({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 }, 'plain');
     expect(lines()[0]).toMatchObject({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 });

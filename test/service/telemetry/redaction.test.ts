@@ -10,7 +10,7 @@ import { redactText } from '#service/telemetry/secrets.ts';
 const { key, id } = makeKey(randomBytes);
 const secret = key.slice(`ton_${id}_`.length);
 
-/** One line of the log, as text and as an object. */
+/** Returns one line of the log, as text and as an object. */
 function logged(fields: object, message = 'request'): { text: string; line: Record<string, unknown> } {
   let text = '';
   createLogger({ level: 'info' }, { write: (line: string) => void (text += line) }).info(fields, message);
@@ -51,7 +51,7 @@ const escapes: readonly (readonly [string, (text: string) => string])[] = [
 ];
 
 describe('an API key in a log', () => {
-  it.each(escapes)('is removed though it is escaped: %s', (_name, escape) => {
+  it.each(escapes)('an API key is removed even if it is escaped: %s', (_name, escape) => {
     const escaped = escape(key);
     const { text, line } = logged(
       { url: `/api/v2/x?a=${escaped}&b=1`, list: [escaped], err: new Error(escaped) },
@@ -63,7 +63,7 @@ describe('an API key in a log', () => {
     expect(line['msg']).toMatch(/^got .*\[redacted\].* here$/);
   });
 
-  it('is removed in any mix of escapes, and what is around it stays', () => {
+  it('an API key is removed in any mix of escapes, and the text around it stays', () => {
     const ways = escapes.slice(0, 11).map(([, escape]) => escape);
     const way = fc.constantFrom(...ways);
     fc.assert(
@@ -79,13 +79,13 @@ describe('an API key in a log', () => {
     );
   });
 
-  it('is removed where only a part of it is shown', () => {
+  it('an API key is removed even if only a part of it is shown', () => {
     expect(redactText(`Unexpected token in ton_${id}_${secret.slice(0, 9)}`)).toBe(
       `Unexpected token in ton_${id}_[redacted]`,
     );
   });
 
-  it('is removed from a JSON-RPC call within a text, whatever its form', () => {
+  it('an API key is removed from a JSON-RPC call within a text, whatever its form', () => {
     const call = JSON.stringify({
       jsonrpc: '2.0',
       params: { api_key: 'hidden-value', nested: JSON.stringify({ token: 'hidden-value' }) },
@@ -95,20 +95,20 @@ describe('an API key in a log', () => {
     expect(String(line['body'])).toContain('"jsonrpc":"2.0"');
   });
 
-  it('is removed from a header line within a text', () => {
+  it('an API key is removed from a header line within a text', () => {
     expect(logged({}, 'got X-API-Key: hidden-value\r\nHost: x').line['msg']).toBe(
       'got X-API-Key: [redacted]\r\nHost: x',
     );
     expect(logged({}, 'got x-api-key%3A%20hidden-value').text).not.toContain('hidden-value');
   });
 
-  it('is removed from a text with more levels of escapes than are looked through, with the text', () => {
+  it('a text with more levels of escapes than the bound is removed whole', () => {
     let escaped = key;
     for (let level = 0; level < 40; level++) escaped = escaped.replaceAll('%', '%25').replace(/^t/, '%74');
     expect(redactText(`x ${escaped}`)).toBe('[redacted]');
   });
 
-  it('leaves escapes of what is no secret as they are', () => {
+  it('escapes of text that is no secret stay as they are', () => {
     for (const text of [
       '/api/v2/x?address=0%3Aab%2Bc&b=%25',
       String.raw`a \u0041 "b" \\ c`,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRegister } from '#service/telemetry/register.ts';
 
 describe('the register', () => {
-  it('has what concerns the process, the event loop and the build', async () => {
+  it('a register has metrics of the process, the event loop and the build', async () => {
     const text = await createRegister({ version: '1.2.3', commit: 'abc' }).metrics();
     expect(text).toContain(`ton_build_info{version="1.2.3",commit="abc",node="${process.versions.node}"} 1`);
     for (const name of [
@@ -16,7 +16,7 @@ describe('the register', () => {
     }
   });
 
-  it('defines no other metric of ours', async () => {
+  it('a register defines no other metric of the service', async () => {
     const metrics = await createRegister({ version: '1', commit: 'unknown' }).getMetricsAsJSON();
     expect(metrics.map(({ name }) => name).filter((name) => !/^(process|nodejs)_/.test(name))).toEqual([
       'ton_build_info',

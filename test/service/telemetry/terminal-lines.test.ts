@@ -11,19 +11,19 @@ function linesOf(work: (logger: ReturnType<typeof createLogger>) => void): strin
 }
 
 describe('logs for a terminal', () => {
-  it('have one line for each entry: level, text, the reason, and plain fields', () => {
+  it('a log entry is one line on a terminal: level, text, the reason, and plain fields', () => {
     const refused = new Error('External message was not accepted\nexitcode=33, steps=12');
     expect(linesOf((logger) => logger.warn({ err: refused, status: 500, operation: 'sendBoc' }, 'request'))).toEqual([
       'warn: request: External message was not accepted exitcode=33, steps=12 (status 500, operation sendBoc)\n',
     ]);
   });
 
-  it('hold no control character and no more than 400 characters of a line', () => {
+  it('a line on a terminal has no control character and at most 400 characters', () => {
     const [line] = linesOf((logger) => logger.error(`\u001B[2J${'a'.repeat(1000)}`));
     expect([line?.includes('\u001B'), line?.length]).toEqual([false, 404]);
   });
 
-  it('keep a key out, as the lines of JSON do', () => {
+  it('a line on a terminal has no key, like a line of JSON', () => {
     const key = `ton_${'a'.repeat(12)}_${'b'.repeat(43)}`;
     expect(linesOf((logger) => logger.warn({ 'x-api-key': key }, 'request')).join('')).not.toContain(key);
   });

@@ -25,7 +25,7 @@ afterAll(() => {
   collector.close();
 });
 
-/** Sends one span to the collector, and reports what is logged. */
+/** Sends one span to the collector, and returns the log. */
 async function trace(ca: string | undefined, next?: string): Promise<string> {
   let log = '';
   const logger = pino({}, { write: (line: string) => void (log += line) });
@@ -37,13 +37,13 @@ async function trace(ca: string | undefined, next?: string): Promise<string> {
   return log;
 }
 
-it('a collector whose certificate is of a private authority gets traces with that authority', async () => {
+it('a collector with a certificate of a private authority gets traces if that authority is given', async () => {
   exports = 0;
   expect(await trace(authority.certificate)).toBe('');
   expect(exports).toBe(1);
 });
 
-it('a collector gets traces with an authority that came while the process runs', async () => {
+it('a collector gets traces with an authority that is added while the process runs', async () => {
   exports = 0;
   expect(await trace(stranger.certificate, authority.certificate)).toBe('');
   expect(exports).toBe(1);

@@ -22,7 +22,7 @@ describe('the tracer', () => {
   beforeEach(async () => {
     received = [];
     answers = true;
-    // Of this test alone: what one before has given up sending may be told of late.
+    // Logger of this test alone, because a tracer of an earlier test may still log a failed export.
     const own: string[] = [];
     lines = own;
     logger = createLogger({ level: 'info' }, { write: (line: string) => void own.push(line) });
@@ -56,7 +56,7 @@ describe('the tracer', () => {
     );
 
   it.each(['', '/', '/base/'])(
-    'sends spans, child under parent, to v1/traces below an endpoint ending in "%s"',
+    'the tracer sends spans, child under parent, to v1/traces below an endpoint ending in "%s"',
     async (suffix) => {
       const tracing = await start(1, `${endpoint()}${suffix}`);
       const parent = tracing.tracer.startSpan('request');
@@ -70,7 +70,7 @@ describe('the tracer', () => {
     },
   );
 
-  it('keeps the share of traces asked for, each whole or not at all', async () => {
+  it('the tracer samples the configured share of traces, each whole or not at all', async () => {
     const tracing = await start(0.25);
     for (let index = 0; index < 800; index++) {
       const parent = tracing.tracer.startSpan('request');
@@ -84,7 +84,7 @@ describe('the tracer', () => {
     expect(spans()).toHaveLength(2 * requests.length);
   });
 
-  it('keeps another share from the moment it is told', async () => {
+  it('the tracer samples another share from the moment of the change', async () => {
     const tracing = await start(0);
     tracing.tracer.startSpan('before').end();
     tracing.setSampleRatio(1);
@@ -93,7 +93,7 @@ describe('the tracer', () => {
     expect(spans().map(({ name }) => name)).toEqual(['after']);
   });
 
-  it('stops within 2 s when the collector takes requests and never answers', async () => {
+  it('the tracer stops within 2 s when the collector accepts requests and never answers', async () => {
     answers = false;
     const tracing = await start(1);
     tracing.tracer.startSpan('request').end();
@@ -103,7 +103,7 @@ describe('the tracer', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('says once that the collector is away', async () => {
+  it('the tracer logs once that the collector is unavailable', async () => {
     const address = endpoint();
     collector.close();
     await once(collector, 'close');
@@ -115,7 +115,7 @@ describe('the tracer', () => {
       .toEqual([expect.stringContaining('traces could not be exported')]);
   });
 
-  it('without an endpoint costs next to nothing and sends nothing', async () => {
+  it('the tracer without an endpoint costs next to nothing and sends nothing', async () => {
     const tracing = await createTracing({ tracing: null, resource: {} }, { logger });
     const span = tracing.tracer.startSpan('request');
     expect(span.isRecording()).toBe(false);

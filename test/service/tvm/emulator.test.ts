@@ -12,7 +12,7 @@ import { startTvm } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
 
 describe('the emulator', () => {
-  it('has a stack of its own, set by the one export that does so', async () => {
+  it('the emulator has a stack of its own, set by the only export that sets one', async () => {
     const require = createRequire(import.meta.url);
     const file = require('@ton/sandbox/dist/executor/emulator-emscripten.wasm.js') as {
       EmulatorEmscriptenWasm: string;
@@ -23,7 +23,7 @@ describe('the emulator', () => {
     expect(emulator.memoryBytes()).toBeGreaterThan(8 * 1024 * 1024);
   });
 
-  it('is not started from a module without such an export', () => {
+  it('a module without such an export does not start', () => {
     // The smallest module there is: magic and version.
     expect(findStackRestore(Buffer.from('0061736d01000000', 'hex'))).toBeUndefined();
     // One function without parameters, `nop`, exported as "f": types, functions, exports, code.
@@ -32,7 +32,7 @@ describe('the emulator', () => {
     expect(findStackRestore(Buffer.from(module, 'hex'))).toBeUndefined();
   });
 
-  it('runs in a thread whose module is bundled and minified', async () => {
+  it('the emulator runs in a thread whose module is bundled and minified', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tvm-'));
     const outfile = join(folder, 'worker.mjs');
     const banner = [
@@ -73,7 +73,7 @@ describe('a trace of gas', () => {
     'gas remaining: 999925',
   ].join('\n');
 
-  it('says what each instruction left, and which accepted the message', () => {
+  it('a trace of gas reports the gas left after each instruction, and the instruction that accepted the message', () => {
     expect(readGasTrace(log)).toEqual({ remaining: [9974, 999_948, 999_930, 999_925], acceptedAt: 1 });
     expect(readGasTrace('execute NOP\ngas remaining: 5')).toEqual({ remaining: [5], acceptedAt: undefined });
   });
@@ -84,11 +84,11 @@ describe('a trace of gas', () => {
     [69n, 70n],
     [70n, 75n],
     [75n, undefined],
-  ])('with %i gas to pay for ends at %s', (gasMax, used) => {
+  ])('a run with %i affordable gas ends at %s', (gasMax, used) => {
     expect(gasAtExhaustion(readGasTrace(log), 1_000_000n, gasMax)).toBe(used);
   });
 
-  it('of a run that accepted nothing does not end', () => {
+  it('the trace of a run that accepted nothing has no end', () => {
     expect(gasAtExhaustion({ remaining: [1, 0], acceptedAt: undefined }, 10n, 0n)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ const by = (payer: string, caller = payer) => ({ payer, caller });
 const still = (): number => 0;
 
 describe('the queue of runs', () => {
-  it('serves a payer that used less thread time before one that used more', () => {
+  it('a payer that used less thread time is served before a payer that used more', () => {
     const queue = createFairQueue<string>({ lengthMax: 10, threads: 2 }, still);
     queue.push(by('a'), 'a1');
     queue.push(by('b'), 'b1');
@@ -22,7 +22,7 @@ describe('the queue of runs', () => {
     expect(served).toEqual(['b2', 'b3', 'a2']);
   });
 
-  it('remembers the debt of a payer that was idle', () => {
+  it('the debt of an idle payer stays', () => {
     let nowMs = 0;
     const queue = createFairQueue<string>({ lengthMax: 10, threads: 2 }, () => nowMs);
     queue.push(by('a'), 'a1');
@@ -32,7 +32,7 @@ describe('the queue of runs', () => {
     expect(queue.start()!.entry).toBe('b1');
   });
 
-  it('serves the callers of one payer by their thread time, each in its own order', () => {
+  it('the callers of one payer are served by their thread time, each in its own order', () => {
     const queue = createFairQueue<string>({ lengthMax: 10, threads: 2 }, still);
     for (const entry of ['x1', 'x2', 'y1', 'y2']) queue.push(by('anonymous', entry[0]), entry);
     const served: string[] = [];
@@ -43,13 +43,13 @@ describe('the queue of runs', () => {
     expect(served).toEqual(['x1', 'y1', 'y2', 'x2']);
   });
 
-  it('gives a payer one thread until its first run has ended', () => {
+  it('a payer has one thread until its first run has ended', () => {
     const queue = createFairQueue<string>({ lengthMax: 10, threads: 4 }, still);
     for (const entry of ['a1', 'a2', 'b1']) queue.push(by(entry[0]!), entry);
     expect([queue.start()?.entry, queue.start()?.entry, queue.start()?.entry]).toEqual(['a1', 'b1', undefined]);
   });
 
-  it('gives a long run no thread while it is the only one that has started', () => {
+  it('a long run gets no thread while only one thread has started', () => {
     const queue = createFairQueue<string>({ lengthMax: 10, threads: 2 }, still);
     queue.push(by('long'), 'l1');
     queue.start(1)!.end(2000);
@@ -59,7 +59,7 @@ describe('the queue of runs', () => {
     expect(queue.start(2)?.entry).toBe('l2');
   });
 
-  it('takes the room of a new entry from the longest line', () => {
+  it('a new entry takes the room of an entry of the longest line', () => {
     const queue = createFairQueue<string>({ lengthMax: 4, threads: 2 }, still);
     for (const entry of ['a1', 'a2', 'a3', 'a4']) expect(queue.push(by('a'), entry)).toBeUndefined();
     expect(queue.push(by('a'), 'a5')).toBe('a5');
@@ -68,7 +68,7 @@ describe('the queue of runs', () => {
     expect(queue.length).toBe(4);
   });
 
-  it('forgets idle payers and callers beyond its bound and goes on', () => {
+  it('idle payers and callers beyond the bound are evicted, and the queue goes on', () => {
     const queue = createFairQueue<number>({ lengthMax: 4, threads: 2 }, still);
     for (let number = 0; number < 1500; number++) {
       queue.push({ payer: number % 2 === 0 ? 'anonymous' : `key ${number}`, caller: `caller ${number}` }, number);
@@ -79,7 +79,7 @@ describe('the queue of runs', () => {
     expect(queue.length).toBe(0);
   });
 
-  it('loses and doubles nothing, and never holds more than its bound', () => {
+  it('the queue loses and doubles no entry, and never exceeds its bound', () => {
     const act = fc.record({
       kind: fc.constantFrom('push', 'start', 'end', 'remove'),
       payer: fc.constantFrom('a', 'b', 'c'),
@@ -126,7 +126,7 @@ describe('the queue of runs', () => {
 });
 
 describe('thread time', () => {
-  it('reaches each payer that always has runs, however long those are: its share of all threads but the free one', () => {
+  it('each payer with constant runs gets its share of all threads except the free one, however long its runs are', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 20, max: 2000 }), { minLength: 2, maxLength: 4 }),
@@ -146,7 +146,7 @@ describe('thread time', () => {
   });
 
   it.each([1, 10, 100])(
-    'leaves the median of an honest key at twice of alone at most beside %i anonymous addresses that loop',
+    'an honest key waits at most twice as long in the median as alone, next to %i anonymous addresses that loop',
     (addresses) => {
       const scene = fc.record({
         threads: fc.integer({ min: 2, max: 8 }),

@@ -8,7 +8,7 @@ import { smallConfig } from './small-world.ts';
 const ID = Buffer.alloc(32, 7);
 const UTIME = 1_800_000_000;
 
-/** An active account with this code, as `Account`. */
+/** Returns an active account with this code, as `Account`. */
 function accountOf(code: Cell, balance: bigint): Buffer {
   const cell = beginCell().store(
     storeShardAccount({
@@ -60,7 +60,7 @@ function estimate(code: Cell, rest: Partial<FeesRequest> = {}): ReturnType<typeo
 /** `ACCEPT`. */
 const ACCEPT = 'f800';
 
-/** An internal message to an account, in a workchain, with a body of two cells. */
+/** Returns an internal message to an account in a workchain, with a body of two cells. */
 function messageTo(workchain: number): Cell {
   const body = beginCell().storeUint(1, 32).storeRef(beginCell().storeUint(2, 64).endCell());
   return beginCell()
@@ -77,7 +77,7 @@ function messageTo(workchain: number): Cell {
 const SEND = '8870fb00';
 
 describe('fees', () => {
-  it('of a message that is accepted are those of its size, the storage and the gas', async () => {
+  it('the fees of an accepted message are its size, the storage and the gas', async () => {
     // ACCEPT takes 26 gas, the return 5: below the flat limit. The body is inside the message, which has no other cell.
     expect(await estimate(hex(ACCEPT))).toEqual({
       inForwardFee: 400_000n,
@@ -87,12 +87,12 @@ describe('fees', () => {
     });
   });
 
-  it('of a message that is not accepted have no gas', async () => {
+  it('a message that is not accepted has no gas fee', async () => {
     expect(await estimate(hex(''))).toMatchObject({ gasFee: 0n, forwardFee: 0n });
     expect(await estimate(hex('f22a'))).toMatchObject({ gasFee: 0n, forwardFee: 0n });
   });
 
-  it('of a contract that throws after it accepted have gas and nothing to forward', async () => {
+  it('a contract that throws after it accepted has a gas fee and no forward fee', async () => {
     expect(await estimate(hex(`${ACCEPT}${SEND}f22a`, messageTo(0)))).toMatchObject({
       forwardFee: 0n,
       gasFee: 265_600n,
@@ -102,25 +102,25 @@ describe('fees', () => {
   it.each([
     ['the basechain', 0, 400_000n + (400n * 96n + 40_000n * 2n)],
     ['the masterchain', -1, 10_000_000n + (400n * 96n + 40_000n * 2n)],
-  ])('of a message to %s count the cells below it', async (_, workchain, fee) => {
+  ])('the fee of a message to %s counts the cells below the message', async (_, workchain, fee) => {
     expect(await estimate(hex(`${ACCEPT}${SEND}`, messageTo(workchain)))).toMatchObject({ forwardFee: fee });
   });
 
-  it('count every message sent', async () => {
+  it('the fees count every message sent', async () => {
     const code = hex(`${ACCEPT}${SEND}${SEND}`, messageTo(0), messageTo(0));
     expect(await estimate(code)).toMatchObject({ forwardFee: 2n * (400_000n + 400n * 96n + 40_000n * 2n) });
   });
 
-  it('of a poor account are cut where its gas ends', async () => {
+  it('the fees of a poor account are cut where its gas ends', async () => {
     const code = hex(`${ACCEPT}${SEND}`, messageTo(0));
     const poor = await estimate(code, { account: accountOf(code, 0n) });
-    // ACCEPT alone passes the gas that nothing buys.
+    // ACCEPT alone exceeds the gas that a balance of 0 buys.
     expect(poor).toMatchObject({ gasFee: 40_000n, forwardFee: 0n });
     const enough = await estimate(code, { account: accountOf(code, 1_000_000n) });
     expect(enough).toMatchObject({ forwardFee: 400_000n + 400n * 96n + 40_000n * 2n });
   });
 
-  it('of an account that is to be deployed have its state in the message', async () => {
+  it('the fees of an account to deploy include its state in the message', async () => {
     const initCode = hex(ACCEPT);
     const fees = await estimate(initCode, { account: null, initCode: initCode.toBoc(), initData: new Cell().toBoc() });
     expect(fees).toEqual({
@@ -131,7 +131,7 @@ describe('fees', () => {
     });
   });
 
-  it('of an account without code are those of the message', async () => {
+  it('the fees of an account without code are those of the message', async () => {
     expect(await estimate(hex(ACCEPT), { account: null })).toEqual({
       inForwardFee: 400_000n,
       storageFee: 0n,
@@ -140,12 +140,12 @@ describe('fees', () => {
     });
   });
 
-  it('of a body that does not fit into the message count its cell', async () => {
+  it('the fees of a body that does not fit into the message count its cell', async () => {
     const body = beginCell().storeUint(1, 1000).endCell().toBoc();
     expect(await estimate(hex(ACCEPT), { body })).toMatchObject({ inForwardFee: 400_000n + 40_000n + 400_000n });
   });
 
-  it('depend on the signature unless it is ignored', async () => {
+  it('the fees depend on the signature unless it is ignored', async () => {
     // PUSHINT 0 (hash); PUSHREFSLICE (64 zero bytes); PUSHINT 1 (key); CHKSIGNU; THROWIFNOT 35; ACCEPT
     const signature = beginCell().storeBuffer(Buffer.alloc(64)).endCell();
     const code = hex(`708971f910f2a3${ACCEPT}`, signature);
@@ -160,11 +160,11 @@ describe('fees', () => {
     ['a message that cannot be read', hex(`${ACCEPT}c8c970fb00`)],
     // PUSHREF; SETCODE
     ['an action that sets code', hex(`${ACCEPT}88fb04`, new Cell())],
-  ])('are not estimated for %s', async (_, code) => {
+  ])('fees are not estimated for %s', async (_, code) => {
     await expect(estimate(code)).rejects.toMatchObject({ code: 'fees_unsupported' });
   });
 
-  it('are not estimated for a body that is no BoC', async () => {
+  it('fees are not estimated for a body that is no BoC', async () => {
     await expect(estimate(hex(ACCEPT), { body: Buffer.from('00ff', 'hex') })).rejects.toMatchObject({
       code: 'tvm_bad_request',
     });

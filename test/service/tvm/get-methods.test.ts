@@ -7,7 +7,7 @@ import { callOf } from './small-world.ts';
 const { tvm, register } = startTvm();
 afterAll(() => tvm.close());
 
-/** Get-methods of one account. The code gets the id of a method on top. */
+/** Returns calls of get-methods of one account. The code finds the id of a method on top of the stack. */
 function callsOf(
   codeHex: string,
   methodIds: readonly number[],
@@ -18,7 +18,7 @@ function callsOf(
 }
 
 describe('get-methods of one account', () => {
-  it('end as each of them alone, in the order of the calls', async () => {
+  it('several get-methods end like each of them alone, in the order of the calls', async () => {
     // INC; DUP; 11 THROWIFNOT: -1 is no method.
     const code = 'a420f28b';
     const calls = [
@@ -32,7 +32,7 @@ describe('get-methods of one account', () => {
     expect(together).toMatchObject([{ exitCode: 0 }, { exitCode: 11 }, { exitCode: 0 }]);
   });
 
-  it('of an account without code are exit code -13 each', async () => {
+  it('each get-method of an account without code has exit code -13', async () => {
     const results = await tvm.runGetMethods({ ...callsOf('', [1, 2]), code: null });
     expect(results).toMatchObject([
       { exitCode: -13, gasUsed: 0n, stack: [{ value: 1n }] },
@@ -40,24 +40,24 @@ describe('get-methods of one account', () => {
     ]);
   });
 
-  it('may be none', async () => {
+  it('a request may have no calls', async () => {
     expect(await tvm.runGetMethods(callsOf('30', []))).toEqual([]);
   });
 
-  it('are all run when the first use up the gas of a visit', async () => {
+  it('all calls run when the first ones use up the gas of a visit', async () => {
     // PUSHCONT { NOP } AGAIN: runs until its gas is used up.
     const results = await tvm.runGetMethods(callsOf('9100ea', [1, 2, 3], { gasLimit: 600_000 }));
     expect(results).toMatchObject([{ exitCode: -14 }, { exitCode: -14 }, { exitCode: -14 }]);
   });
 
-  it('are not begun when those before have used what all may use', async () => {
+  it('calls do not start when earlier calls have used the gas of all', async () => {
     const results = await tvm.runGetMethods(callsOf('9100ea', [1, 2, 3], { gasLimit: 60_000, gasTotal: 100_000 }));
     expect(results).toMatchObject([{ exitCode: -14 }, { exitCode: -14 }]);
     expect(results).toHaveLength(2);
   });
 
-  it('are spared by one whose result cannot be written', async () => {
-    // 0 EQINT; PUSHCONT { PUSHNULL; 2000 PUSHINT; PUSHCONT { PUSHINT 1; SWAP; 2 TUPLE }; REPEAT } ; IF: id 0 gives a list that is too deep.
+  it('a call whose result cannot be written does not affect the other calls', async () => {
+    // 0 EQINT; PUSHCONT { PUSHNULL; 2000 PUSHINT; PUSHCONT { PUSHINT 1; SWAP; 2 TUPLE }; REPEAT }; IF. Id 0 gives a list that is too deep.
     const code = 'c0009a6d8107d09471016f02e4de';
     const [list, other] = await tvm.runGetMethods(callsOf(code, [0, 1]));
     expect(list).toBeInstanceOf(TvmError);
@@ -65,13 +65,13 @@ describe('get-methods of one account', () => {
     expect(other).toMatchObject({ exitCode: 0 });
   });
 
-  it('reject together when what they share is wrong', async () => {
+  it('all calls reject when a shared input is wrong', async () => {
     await expect(tvm.runGetMethods(callsOf('30', [1, 2], { randSeed: Buffer.alloc(31) }))).rejects.toMatchObject({
       code: 'tvm_bad_request',
     });
   });
 
-  it('are counted as one call of their own kind', async () => {
+  it('several get-methods are counted as one call of their own kind', async () => {
     const before = await countOfVisits();
     await tvm.runGetMethods(callsOf('30', [1, 2, 3]));
     expect(await countOfVisits()).toBe(before + 1);

@@ -16,7 +16,7 @@ const SEED = 20261127;
 const { tvm, register } = startTvm({ workers: 2 });
 afterAll(() => tvm.close());
 
-/** Instructions that may be run. `REPEATED` stands for `PUSHINT times; PUSHCONT { body }; REPEAT`. */
+/** Instructions of random code. `REPEATED` stands for `PUSHINT times; PUSHCONT { body }; REPEAT`. */
 const DROP = '30';
 const NULL = '6d';
 /** `PUSHINT 1; SWAP; 2 TUPLE`. */
@@ -26,7 +26,7 @@ const EMPTY_CELL = 'c8c9';
 /** `NEWC; STREF; ENDC`. */
 const PUT_BELOW = 'c8ccc9';
 const CTOS = 'd0';
-/** `XCTOS; DROP`: the slice of any cell. */
+/** `XCTOS; DROP`: opens the slice of any cell. */
 const OPEN = 'd73930';
 const repeated = (times: number, body: string): string =>
   `81${times.toString(16).padStart(4, '0')}${(0x90 + body.length / 2).toString(16)}${body}e4`;
@@ -41,7 +41,7 @@ function cellEntry(cell: Cell): StackEntry & { readonly type: 'cell' } {
   return { type: 'cell', table, cell: table.roots[0]! };
 }
 
-/** Reasons for which threads were started. */
+/** Returns the reasons for which threads were started. */
 async function startReasons(): Promise<(string | number)[]> {
   const { values } = await register.getSingleMetric('ton_tvm_thread_starts_total')!.get();
   return values.flatMap(({ labels }) => ('reason' in labels ? [labels['reason'] as string] : []));
@@ -61,20 +61,20 @@ describe('a result that the VM cannot write out', () => {
     ['a cell of depth 1,024', DROP + EMPTY_CELL + repeated(1024, PUT_BELOW)],
     ['a slice of depth 1,024', DROP + EMPTY_CELL + repeated(1024, PUT_BELOW) + CTOS],
     ['a cell of depth 1,022 in two tuples', DROP + EMPTY_CELL + repeated(1022, PUT_BELOW) + WRAP + WRAP],
-  ])('such as %s names its bound and leaves the thread alone', async (_name, code) => {
+  ])('a result such as %s is refused with its bound, and the thread survives', async (_name, code) => {
     await expect(tvm.runGetMethod(callOf(code))).rejects.toMatchObject(tooDeep);
     expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
     expect(await startReasons()).not.toContain('crashed');
   });
 
-  it('spares the other methods of the account', async () => {
+  it('a result that cannot be written does not affect other methods of the account', async () => {
     const { methodId: _id, stack: _stack, ...subject } = callOf(DROP);
     const calls = [1, 1024, 1].map((count) => ({ methodId: 1, stack: nulls(count) }));
     const results = await tvm.runGetMethods({ ...callOf(''), ...subject, code: callOf('').code, calls, gasTotal: 1e6 });
     expect(results).toMatchObject([{ exitCode: 0 }, tooDeep, { exitCode: 0 }]);
   });
 
-  it('is at its bound written out', async () => {
+  it('a result at the bound is written', async () => {
     expect((await tvm.runGetMethod(callOf(DROP, { stack: nulls(1024) }))).stack).toHaveLength(1024);
     const { stack } = await tvm.runGetMethod(callOf(DROP + NULL + repeated(1024, PREPEND)));
     expect(stack).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('a result that the VM cannot write out', () => {
 
 describe('an exotic cell', () => {
   it.each(Object.entries(exoticCells))(
-    'of kind %s is an argument as a cell, not as a slice or builder',
+    'an exotic cell of kind %s is accepted as a cell argument, not as a slice or builder',
     async (_, cell) => {
       const { stack } = await tvm.runGetMethod(callOf(DROP, { stack: [cellEntry(cell)] }));
       expect(stack).toMatchObject([{ type: 'cell' }]);
@@ -97,14 +97,14 @@ describe('an exotic cell', () => {
   );
 
   it.each(Object.entries(exoticCells))(
-    'of kind %s that a contract opens is in the result as a slice',
+    'an exotic cell of kind %s that a contract opens is a slice in the result',
     async (_, cell) => {
       const { stack } = await tvm.runGetMethod(callOf(DROP + OPEN, { stack: [cellEntry(cell)] }));
       expect(stack).toMatchObject([{ type: 'slice' }]);
     },
   );
 
-  it('that is the body of a message from outside is refused by the emulator, not by a crash', async () => {
+  it('an exotic cell as body of an external message is refused by the emulator, not by a crash', async () => {
     for (const cell of Object.values(exoticCells)) {
       await expect(estimateFees(tvm, feesOf({ body: cell }))).rejects.toMatchObject({ code: 'tvm_bad_request' });
     }
@@ -112,7 +112,7 @@ describe('an exotic cell', () => {
   });
 });
 
-/** A message that deploys and runs code which accepts it. */
+/** Estimates fees of a message that deploys and runs code which accepts it. */
 function feesOf(parts: { readonly body?: Cell; readonly code?: Cell; readonly data?: Cell }) {
   const accept = beginCell().storeUint(0xf800, 16).endCell();
   return {
@@ -125,7 +125,7 @@ function feesOf(parts: { readonly body?: Cell; readonly code?: Cell; readonly da
   };
 }
 
-/** The code of the error that the run ends in; undefined when it has a result. */
+/** Returns the code of the run's error; undefined when it has a result. */
 async function codeOf(run: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await run();
@@ -138,7 +138,7 @@ async function codeOf(run: () => Promise<unknown>): Promise<string | undefined> 
 describe('random inputs of callers', () => {
   const chains = [0, 300, 900, 1000, 1019, 1022, 1023, 1024].map(chainOfCells);
   const known = [...Object.values(exoticCells), ...chains];
-  /** Each node has up to four references to the nodes before it, which it shares with the nodes after it. */
+  /** Each node has up to four references to earlier nodes, which it shares with later nodes. */
   const trees = fc
     .array(fc.array(fc.nat({ max: 6 }), { maxLength: 4 }), { minLength: 1, maxLength: 30 })
     .map((plans): Cell => {
@@ -170,7 +170,7 @@ describe('random inputs of callers', () => {
     })
     .map((parts) => parts.join(''));
 
-  it('never end a thread as arguments of get-methods, and end as typed errors', async () => {
+  it('random arguments of get-methods never end a thread, and end as typed errors', async () => {
     const allowed = expect.toBeOneOf([undefined, 'stack_too_deep', 'stack_too_big', 'stack_invalid']);
     await fc.assert(
       fc.asyncProperty(codes, stacks, async (code, stack) => {
@@ -181,7 +181,7 @@ describe('random inputs of callers', () => {
     expect(await startReasons()).not.toContain('crashed');
   });
 
-  it('never end a thread as parts of a message from outside', async () => {
+  it('random parts of an external message never end a thread', async () => {
     const allowed = expect.toBeOneOf([undefined, 'tvm_bad_request', 'fees_unsupported']);
     await fc.assert(
       fc.asyncProperty(roots, roots, roots, async (body, code, data) => {

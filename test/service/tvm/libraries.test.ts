@@ -8,14 +8,14 @@ import type { PreviousBlocks } from '#service/tvm/previous-blocks.ts';
 import { startTvm, writeCell } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
 
-/** A library that pushes a number, and the cell that refers to it. */
+/** Returns a library that pushes a number, and the cell that refers to it. */
 function libraryOf(number: number): { readonly content: Buffer; readonly hash: string; readonly reference: Buffer } {
   const content = beginCell().storeUint(0x80, 8).storeInt(number, 8).endCell();
   const reference = beginCell().storeUint(2, 8).storeBuffer(content.hash()).endCell({ exotic: true });
   return { content: content.toBoc(), hash: content.hash().toString('hex'), reference: reference.toBoc() };
 }
 
-/** A source of libraries that remembers what it was asked for. */
+/** Creates a source of libraries that records its requests. */
 function sourceOf(libraries: readonly { readonly content: Buffer; readonly hash: string }[]) {
   const asked: string[] = [];
   const fetchLibrary = async (hash: Buffer): Promise<Buffer | undefined> => {
@@ -34,7 +34,7 @@ describe('a contract whose code is a library', () => {
   const { tvm } = startTvm();
   afterAll(() => tvm.close());
 
-  it('runs with it, fetched once for many calls', async () => {
+  it('a contract runs with its library, which is fetched once for many calls', async () => {
     const library = libraryOf(41);
     const { asked, fetchLibrary } = sourceOf([library]);
     for (let call = 0; call < 3; call++) {
@@ -44,7 +44,7 @@ describe('a contract whose code is a library', () => {
     expect(asked).toEqual([library.hash]);
   });
 
-  it('ends with exit code 9 and names the library when there is none', async () => {
+  it('a contract without its library ends with exit code 9 and names the library', async () => {
     const library = libraryOf(42);
     const { asked, fetchLibrary } = sourceOf([]);
     const result = await tvm.runGetMethod(callOf('', { code: library.reference, fetchLibrary }));
@@ -53,7 +53,7 @@ describe('a contract whose code is a library', () => {
     expect(await tvm.runGetMethod(callOf('', { code: library.reference }))).toMatchObject({ exitCode: 9 });
   });
 
-  it('does not have it before the block that it is known from', async () => {
+  it('a contract does not have its library before the block that published it', async () => {
     const library = libraryOf(43);
     const later = sourceOf([library]);
     const call = { code: library.reference, fetchLibrary: later.fetchLibrary };
@@ -68,14 +68,14 @@ describe('a contract whose code is a library', () => {
     expect((await tvm.runGetMethod(callOf('', { ...before, previousBlocks: blocksAt(1101) }))).exitCode).toBe(9);
   });
 
-  it('is refused when the answer is another cell', async () => {
+  it('a call is refused when the answer is another cell', async () => {
     const library = libraryOf(44);
     const fetchLibrary = async (): Promise<Buffer> => libraryOf(45).content;
     const call = tvm.runGetMethod(callOf('', { code: library.reference, fetchLibrary }));
     await expect(call).rejects.toMatchObject({ code: 'tvm_library_unavailable' });
   });
 
-  it('fails as the fetch does', async () => {
+  it('a call fails like the fetch of its library', async () => {
     const failure = new Error('no lite server');
     const fetchLibrary = async (): Promise<Buffer> => {
       throw failure;
@@ -83,9 +83,9 @@ describe('a contract whose code is a library', () => {
     await expect(tvm.runGetMethod(callOf('', { code: libraryOf(46).reference, fetchLibrary }))).rejects.toBe(failure);
   });
 
-  it('is refused when it needs more than the bound', async () => {
+  it('a call that needs more libraries than the bound is refused', async () => {
     const libraries = Array.from({ length: 20 }, (_, index) => libraryOf(50 + index));
-    // Each library cell is loaded in turn: CTOS on its reference, taken from the code's own cell by PUSHREF.
+    // Each library cell is loaded in turn. PUSHREF takes its reference from the code's own cell, and CTOS loads it.
     let code = new Cell();
     for (const { reference } of libraries.toReversed()) {
       const builder = beginCell().storeBuffer(Buffer.from('88d030', 'hex')).storeRef(Cell.fromBoc(reference)[0]!);
@@ -100,7 +100,7 @@ describe('a contract whose code is a library', () => {
 });
 
 describe('libraries', () => {
-  it('are kept within the bound, the unused longest dropped first', async () => {
+  it('libraries are cached within the bound, and the library unused longest is evicted first', async () => {
     const all = [1, 2, 3].map(libraryOf);
     const { asked, fetchLibrary } = sourceOf(all);
     const { content } = all[0]!;
@@ -112,7 +112,7 @@ describe('libraries', () => {
     expect(asked).toEqual([all[0], all[1], all[2], all[1]].map((one) => one!.hash));
   });
 
-  it('are written as a dictionary that @ton/core reads', () => {
+  it('libraries are written as a dictionary that @ton/core reads', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.uint8Array({ minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 12 }),
@@ -133,7 +133,7 @@ describe('libraries', () => {
     );
   });
 
-  it('of one cell are written too', () => {
+  it('libraries of one cell are written too', () => {
     expect(Cell.fromBoc(writeLibraries(new Map([[libraryOf(1).hash, libraryOf(1).content]])))).toHaveLength(1);
     expect(() => writeLibraries(new Map([['00'.repeat(32), writeCell(Buffer.alloc(0))]]))).not.toThrow();
   });

@@ -8,7 +8,7 @@ const basechain = readPrices(boc, boc.roots[0]!, false);
 const masterchain = readPrices(boc, boc.roots[0]!, true);
 
 describe('prices', () => {
-  it('are read from the configuration', () => {
+  it('prices are read from the configuration', () => {
     expect(basechain.gas).toEqual({
       flatLimit: 100n,
       flatPrice: 40_000n,
@@ -27,7 +27,7 @@ describe('prices', () => {
     [100n, 40_000n],
     [101n, 40_400n],
     [1000n, 400_000n],
-  ])('make %i gas cost %i', (gas, fee) => expect(gasFee(basechain.gas, gas)).toBe(fee));
+  ])('%i gas costs %i', (gas, fee) => expect(gasFee(basechain.gas, gas)).toBe(fee));
 
   it.each([
     [0n, 0n],
@@ -35,9 +35,9 @@ describe('prices', () => {
     [40_000n, 100n],
     [40_400n, 101n],
     [10n ** 12n, 1_000_000n],
-  ])('let %i nanotons buy %i gas', (balance, gas) => expect(gasBought(basechain.gas, balance)).toBe(gas));
+  ])('%i nanotons buy %i gas', (balance, gas) => expect(gasBought(basechain.gas, balance)).toBe(gas));
 
-  it('round a message up to a whole nanoton', () => {
+  it('the fee of a message is rounded up to a whole nanoton', () => {
     expect(forwardFee({ lump: 10n, bit: 1n, cell: 0n }, { cells: 0, bits: 0 })).toBe(10n);
     expect(forwardFee({ lump: 10n, bit: 1n, cell: 0n }, { cells: 0, bits: 1 })).toBe(11n);
     expect(forwardFee({ lump: 10n, bit: 0n, cell: 65_536n }, { cells: 3, bits: 7 })).toBe(13n);
@@ -51,7 +51,7 @@ describe('prices', () => {
     ['over both prices', 90, 110, 10n + 20n],
     ['from before the first price', 1, 20, 15n],
     ['since the second price', 150, 151, 2n],
-  ])('charge storage %s', (_, lastPaid, utime, fee) => {
+  ])('storage is charged for each second at its price: %s', (_, lastPaid, utime, fee) => {
     const prices = [
       { sinceUtime: 5, bit: 65_536n, cell: 0n },
       { sinceUtime: 100, bit: 131_072n, cell: 0n },

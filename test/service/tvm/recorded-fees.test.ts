@@ -22,8 +22,8 @@ import {
 } from './recorded-world.ts';
 import { walletLater } from './wallet-seqno.ts';
 
-// The reference client's library estimated these fees on the newest state that it knew. The recording does not say which: it
-// must be one of the chain's, at a time while it was the newest, or that of a wallet a few messages after the chain's end.
+// The reference client's library estimated these fees on the newest state that it knew. The recording does not name the state. It must be a state of
+// the chain at a time while it was the newest, or a wallet's state a few messages after the chain's end.
 
 type FeesRecord = {
   note: string;
@@ -41,10 +41,10 @@ type FeesRecord = {
   };
 };
 
-/** How long after its last block a recording's estimates may have been made. */
+/** Seconds after its last block in which a recording's estimates may have been made. */
 const AFTER_END_S = 3600;
 
-/** How many messages a wallet may have sent in that time. */
+/** Most messages of a wallet in that time. */
 const AFTER_END_MESSAGES = 5;
 
 const { tvm } = startTvm();
@@ -58,24 +58,27 @@ for (const folder of recordingDirs()) {
   describe.skipIf(none)(`the fees that the library estimated on ${folder.split('/').at(-1)}`, async () => {
     const chain = await rebuildChain(folder);
 
-    it.each(records)('$note, ignore_chksig $request.ignore_chksig', async ({ request, response }) => {
-      const { in_fwd_fee, storage_fee, gas_fee, fwd_fee } = response.source_fees;
-      const found: SourceFees[] = [];
-      for await (const candidate of candidatesOf(chain, request, BigInt(storage_fee))) {
-        found.unshift(await estimateFees(tvm, candidate));
-        if (found[0]!.gasFee === BigInt(gas_fee)) break;
-      }
-      expect(found[0]).toEqual({
-        inForwardFee: BigInt(in_fwd_fee),
-        storageFee: BigInt(storage_fee),
-        gasFee: BigInt(gas_fee),
-        forwardFee: BigInt(fwd_fee),
-      });
-    });
+    it.each(records)(
+      "the estimate equals the library's: $note, ignore_chksig $request.ignore_chksig",
+      async ({ request, response }) => {
+        const { in_fwd_fee, storage_fee, gas_fee, fwd_fee } = response.source_fees;
+        const found: SourceFees[] = [];
+        for await (const candidate of candidatesOf(chain, request, BigInt(storage_fee))) {
+          found.unshift(await estimateFees(tvm, candidate));
+          if (found[0]!.gasFee === BigInt(gas_fee)) break;
+        }
+        expect(found[0]).toEqual({
+          inForwardFee: BigInt(in_fwd_fee),
+          storageFee: BigInt(storage_fee),
+          gasFee: BigInt(gas_fee),
+          forwardFee: BigInt(fwd_fee),
+        });
+      },
+    );
   });
 }
 
-/** The account's states, newest first, each at the first time at which its storage cost what was recorded. */
+/** Yields the account's states, newest first, each at the first time at which its storage cost the recorded fee. */
 async function* candidatesOf(
   chain: Chain,
   request: FeesRecord['request'],
@@ -126,7 +129,7 @@ async function* candidatesOf(
   }
 }
 
-/** The first masterchain block that knows a block of the workchain. */
+/** Returns the first masterchain block that refers to a block of the workchain. */
 function firstSeqno(chain: Chain, workchain: number): number {
   return Math.max(1, ...[0n, 1n << 63n].map((prefix) => chain.along(workchain, prefix)[0]!.masterchainSeqno));
 }

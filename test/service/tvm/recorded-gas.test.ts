@@ -16,7 +16,7 @@ import {
 import type { TypedEntry } from './typed-stack.ts';
 import { readTyped, writeTyped } from './typed-stack.ts';
 
-// The reference client's library ran these get-methods itself, on states that it had proved: its gas is the oracle of ours.
+// The reference client's library ran these get-methods on states that it had proved. Its gas is the oracle of this TVM's.
 
 type RunRecord = {
   note: string;
@@ -41,7 +41,7 @@ for (const folder of recordingDirs()) {
   describe.skipIf(none)(`the get-methods that the library ran on ${folder.split('/').at(-1)}`, async () => {
     const chain = await rebuildChain(folder);
 
-    it.each(records)('$note: gas, exit code and stack are equal', async ({ request, response }) => {
+    it.each(records)("$note: gas, exit code and stack are equal to the library's", async ({ request, response }) => {
       const { seqno } = request.block;
       const [workchain, id] = request.account.split(':');
       const address = { workchain: Number(workchain), id: Buffer.from(id!, 'hex') };

@@ -25,7 +25,7 @@ import {
   writeCell,
 } from './recorded-world.ts';
 
-// Every get-method that the recorded node ran is run here, on the rebuilt state.
+// Runs every get-method that the recorded node ran, on the rebuilt state.
 
 type QueryRecord = {
   query_name: string;
@@ -38,10 +38,10 @@ type QueryRecord = {
 const { tvm } = startTvm();
 afterAll(() => tvm.close());
 
-/** Gas that a lite server gives (lite server sheet 5.1). */
+/** Gas limit of a lite server (service/liteserver/README.md#functions). */
 const LITE_SERVER_GAS = 300_000;
 
-/** What a lite server answers for an account without code, where the VM says -13. */
+/** Exit code of a lite server for an account without code; the VM has -13. */
 const LITE_SERVER_NO_CODE = -256;
 
 for (const folder of recordingDirs()) {
@@ -90,25 +90,25 @@ for (const folder of recordingDirs()) {
         .map((bytes) => ({ note, bytes: bytes! })),
     );
 
-    it.each(stacks)('of $note are read and written back as they were', ({ bytes }) => {
+    it.each(stacks)('the stack of $note is read and written back unchanged', ({ bytes }) => {
       expect(hashOf(encodeStack(decodeStack(bytes)))).toBe(hashOf(bytes));
     });
   });
 }
 
 /**
- * Parameters of c7 in which runs differ: lts of the block and the transaction (4, 5), which the reference client's library leaves
- * at 0 too, the random seed (6), and the code (10), as it is the test's own.
+ * Parameters of c7 in which runs differ. The lts of the block and the transaction (4, 5) are 0 in the reference client's library too. The random seed
+ * (6) and the code (10) are the test's own.
  */
 const OUR_OWN = new Set([4, 5, 6, 10]);
 
-/** The parameters of c7, each as the hex of its own bag of cells. */
+/** Returns the parameters of c7, each as the hex of its own bag of cells. */
 function parametersOf(c7: StackEntry): string[] {
   const parameters = c7.type === 'tuple' ? c7.items[0] : undefined;
   return parameters?.type === 'tuple' ? parameters.items.map((one) => encodeStackEntry(one).toString('hex')) : [];
 }
 
-/** A stack whose only entry is the value in this bag of cells. */
+/** Returns a stack whose only entry is the value in this bag of cells. */
 function stackOf(value: Buffer): Buffer {
   const boc = parseBoc(value);
   const store = createCellStore();

@@ -16,9 +16,9 @@ import type { EmulationRequest } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { configAfter, librariesAfter, previousBlocksOf, rebuildChain, startTvm } from './recorded-world.ts';
 
-// Transactions of recorded blocks are executed again: from the state before the block they must become the same, hash by hash.
+// Executes transactions of recorded blocks again. From the state before the block they must become the same, hash by hash.
 
-/** Transactions executed for each recording: a sample over its whole length. */
+/** Number of executed transactions for each recording: a sample over its whole length. */
 const SAMPLE = 400;
 
 const { tvm } = startTvm();
@@ -31,13 +31,13 @@ for (const folder of recordingDirs()) {
     const step = Math.max(1, Math.floor(countOf(all) / SAMPLE));
     const sample = all.filter((_, index) => index % step === 0);
 
-    it('are enough, and of more than one kind', () => {
+    it('the sample has enough transactions, and of more than one kind', () => {
       const kinds = new Set(sample.flatMap(({ transactions }) => transactions.map(({ descr }) => descr.kind)));
       expect([...kinds].toSorted()).toEqual(['ordinary', 'tickTock']);
       expect(countOf(sample)).toBeGreaterThanOrEqual(Math.min(200, countOf(all)));
     });
 
-    it('have the same hashes when they are executed again', async () => {
+    it('the transactions have the same hashes when they are executed again', async () => {
       const wrong: string[] = [];
       for (const { block, transactions } of sample) wrong.push(...(await executeAgain(chain, block, transactions)));
       expect(wrong).toEqual([]);
@@ -47,7 +47,7 @@ for (const folder of recordingDirs()) {
 
 type Work = { readonly block: ChainBlock; readonly transactions: Transaction[] };
 
-/** Blocks with transactions, those of the masterchain thinned: they have mostly ticks and tocks. */
+/** Returns blocks with transactions. Blocks of the masterchain are thinned, because they have mostly ticks and tocks. */
 function busyBlocks(chain: Chain): Work[] {
   const ends = [0n, 1n << 63n].flatMap((prefix) => chain.along(0, prefix));
   const basechain = [...new Map(ends.map((block) => [block.id.rootHash.toString('hex'), block])).values()];
@@ -65,7 +65,7 @@ function countOf(works: readonly Work[]): number {
   return works.reduce((sum, { transactions }) => sum + transactions.length, 0);
 }
 
-/** Executes a block's transactions in the order of each account; returns the names of those that became something else. */
+/** Executes a block's transactions in the order of each account. Returns the names of transactions with another hash. */
 async function executeAgain(chain: Chain, block: ChainBlock, transactions: readonly Transaction[]): Promise<string[]> {
   const boc = chain.parse(block);
   const reference = masterchainBlockBefore(chain, block);
@@ -100,7 +100,7 @@ function messageOf(boc: ReturnType<Chain['parse']>, { inMessage, descr }: Transa
   return descr.kind === 'tickTock' && descr.isTock ? 'tock' : 'tick';
 }
 
-/** The masterchain block whose state a block was made on. */
+/** Returns the masterchain block whose state a block was made on. */
 function masterchainBlockBefore(chain: Chain, block: ChainBlock): ChainBlock {
   const { header, id } = block;
   const seqno =

@@ -21,7 +21,7 @@ import type { PreviousBlocks } from '#service/tvm/previous-blocks.ts';
 import type { Tvm, TvmConfig } from '#service/tvm/tvm.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 
-/** A TVM for a test, and the register that its metrics are in. */
+/** Creates a TVM for a test, and the register of its metrics. */
 export function startTvm(options: TvmOptions = {}): { readonly tvm: Tvm; readonly register: Registry } {
   const register = new Registry();
   const logger = pino({ level: 'silent' });
@@ -33,7 +33,7 @@ export async function rebuildChain(folder: string): Promise<Chain> {
   return buildChain(await readTape(folder, slices), slices);
 }
 
-/** The lines of a recording's file, each parsed; none when it has no such file. */
+/** Returns the parsed lines of a recording's file; none when the file is missing. */
 export async function readRecords<T>(file: string): Promise<T[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text
@@ -42,14 +42,14 @@ export async function readRecords<T>(file: string): Promise<T[]> {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** The configuration in force after a masterchain block. */
+/** Returns the configuration in force after a masterchain block. */
 export function configAfter(chain: Chain, block: ChainBlock): TvmConfig {
   const { states } = chain;
   const { root } = readMasterchainStateExtra(states, readShardState(states, block.state).custom!).config;
   return { hash: states.hash(root), boc: writeBoc(states, [root]) };
 }
 
-/** What `get_prev_blocks_info` of the node gives for a masterchain block's state. */
+/** Returns the previous blocks that `get_prev_blocks_info` of the node gives for a masterchain block's state. */
 export function previousBlocksOf(chain: Chain, seqno: number): PreviousBlocks {
   const zero = chain.zeroStates.find(({ id }) => id.workchain === MASTERCHAIN)!.id;
   const idOf = (at: number): BlockId => (at === 0 ? zero : chain.masterchain(at)!.id);
@@ -62,7 +62,7 @@ export function previousBlocksOf(chain: Chain, seqno: number): PreviousBlocks {
   };
 }
 
-/** An account as it stands after a masterchain block, and the block of its shard that has the state. */
+/** Returns an account after a masterchain block, and the block of its shard with the state. */
 export function accountAt(
   chain: Chain,
   seqno: number,
@@ -74,12 +74,12 @@ export function accountAt(
   return { block, cell: found?.account, account: found && readAccount(states, found.account) };
 }
 
-/** A bag of cells of one cell of the states, null for none. */
+/** Returns a bag of cells of one cell of the states; null for none. */
 export function bocOf(chain: Chain, cell: number | undefined): Buffer | null {
   return cell === undefined ? null : writeBoc(chain.states, [cell]);
 }
 
-/** Public libraries in the state of a masterchain block; counts how often it is asked. */
+/** Returns the public libraries in the state of a masterchain block; `asked` counts the fetches. */
 export function librariesAfter(chain: Chain, block: ChainBlock): FetchLibrary & { asked: number } {
   const { states } = chain;
   const { libraries } = readShardStateDetails(states, readShardState(states, block.state).details);
@@ -93,7 +93,7 @@ export function librariesAfter(chain: Chain, block: ChainBlock): FetchLibrary & 
   return fetch;
 }
 
-/** A cell of these bytes as a bag of cells: code, written by hand. */
+/** Returns a cell of these bytes as a bag of cells, for code written by hand. */
 export function writeCell(data: Buffer): Buffer {
   const store = createCellStore();
   return writeBoc(store, [store.add({ data, bitLength: data.length * 8, refs: [] })]);

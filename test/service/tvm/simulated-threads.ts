@@ -2,20 +2,20 @@ import type { Bill } from '#service/tvm/bill.ts';
 import { createFairQueue } from '#service/tvm/fair-queue.ts';
 import { createDraw } from '#test/support/draw.ts';
 
-/** A number from 0 up to 1. */
+/** Returns a random number from 0 up to 1. */
 type Draw = () => number;
 
-/** Sends the next run as soon as one ends, after a pause. */
+/** Load that sends the next run as soon as one ends, after a pause. */
 type Closed = {
   readonly bill: Bill;
   readonly costMs: number;
   readonly concurrency: number;
   readonly pauseMs?: number;
-  /** Costs are drawn from `costMs` less and plus this part. */
+  /** Part of `costMs` by which costs vary, less and more. */
   readonly spread?: number;
 };
 
-/** Sends a run each second, whether those before have ended or not. */
+/** Load that sends a run each second, whether earlier runs have ended or not. */
 type Open = { readonly bill: Bill; readonly costMs: number; readonly offsetMs: number };
 
 type Scene = {
@@ -33,10 +33,10 @@ type Job = {
   readonly done: (() => void) | undefined;
 };
 
-/** A caller waits so long for its turn. */
+/** Milliseconds that a caller waits. */
 const DEADLINE_MS = 10_000;
 
-/** As the service asks the queue again. */
+/** Milliseconds between queries of the queue, as in the service. */
 const LOOK_MS = 10;
 
 /** The queue's bound in the service. */
@@ -102,7 +102,7 @@ export function simulate({ threads, seconds, closed = [], open = [], draw = () =
   return { waitsMs, usedMs };
 }
 
-/** Median wait of an honest key beside anonymous addresses that loop at one request a second each. */
+/** Returns the median wait of an honest key next to anonymous addresses that loop at one request a second each. */
 export function medianBeside(scene: {
   readonly threads: number;
   readonly honestMs: number;
@@ -134,12 +134,12 @@ export function medianBeside(scene: {
   return waits[Math.floor(waits.length / 2)]!;
 }
 
-/** Events in the order of their times, those of one time in the order of their coming. */
+/** Creates a list of events in the order of their times. Events of one time stay in the order of insertion. */
 function createEvents() {
   let nowMs = 0;
   const events: { readonly atMs: number; readonly act: () => void }[] = [];
 
-  /** Index of the first event that is later. */
+  /** Returns the index of the first later event. */
   function placeOf(atMs: number): number {
     let [low, high] = [0, events.length];
     while (low < high) {

@@ -3,7 +3,7 @@ import { Dictionary, beginCell } from '@ton/core';
 import type { GetMethodRequest, TvmWorld } from '#service/tvm/tvm.ts';
 import { writeCell } from './recorded-world.ts';
 
-/** `workchain#a6`: active since ever, splits never, basic format. */
+/** `workchain#a6`: always active, never splits, basic format. */
 const basechain = beginCell()
   .storeUint(0xa6, 8)
   .storeUint(0, 32 + 8 + 8 + 8)
@@ -28,7 +28,7 @@ function forwardPrices(lump: number): Cell {
     .endCell();
 }
 
-/** A configuration of version 13 with prices and a validator set of the given size, enough for the VM. */
+/** Returns a configuration of version 13 with prices and a validator set of the given size, enough for the VM. */
 export function smallConfig(validatorCells = 1): TvmWorld['config'] {
   const config = Dictionary.empty(Dictionary.Keys.Int(32), Dictionary.Values.Cell());
   const version = beginCell().storeUint(0xc4, 8).storeUint(13, 32).storeUint(494, 64).endCell();
@@ -70,7 +70,7 @@ export function smallConfig(validatorCells = 1): TvmWorld['config'] {
 
 const config = smallConfig();
 
-/** A call of code written by hand, in hex. */
+/** Returns a call of code written by hand, in hex. */
 export function callOf(codeHex: string, rest: Partial<GetMethodRequest> = {}): GetMethodRequest {
   return {
     code: writeCell(Buffer.from(codeHex, 'hex')),
@@ -88,5 +88,5 @@ export function callOf(codeHex: string, rest: Partial<GetMethodRequest> = {}): G
 
 /** Code that never ends: `PUSHCONT { NOP } AGAIN`. */
 export const ENDLESS = '9100ea';
-/** Gas that lets it run far beyond any wall limit. */
+/** Gas that lets the code run far beyond any wall limit. */
 export const ENDLESS_GAS = 1_000_000_000;

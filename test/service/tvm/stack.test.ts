@@ -33,7 +33,7 @@ const windows = fc
     return { table, cell, startBit: ends[0]!, endBit: ends[1]!, startRef: refs[0]!, endRef: refs[1]! };
   });
 
-/** What stands behind `vm_stk_cont`: any bits and references. */
+/** Any bits and references, which may follow `vm_stk_cont`. */
 const continuations = cells.map(({ table, cell }) => ({
   table,
   cell,
@@ -62,7 +62,7 @@ const { entry: entries } = fc.letrec<{ entry: StackEntry }>((tie) => ({
   ),
 }));
 
-/** An entry as plain values that compare: cells by hash, windows by what is in them. */
+/** Converts an entry to plain comparable values: cells by hash, windows by content. */
 function plain(entry: StackEntry): unknown {
   switch (entry.type) {
     case 'tuple':
@@ -82,7 +82,7 @@ function plain(entry: StackEntry): unknown {
 }
 
 describe('a stack', () => {
-  it('is read as it was written', () => {
+  it('a stack is read as it was written', () => {
     fc.assert(
       fc.property(fc.array(entries, { maxLength: 12 }), (stack) => {
         expect(decodeStack(encodeStack(stack)).map(plain)).toEqual(stack.map(plain));
@@ -91,7 +91,7 @@ describe('a stack', () => {
     );
   });
 
-  it('is written as @ton/core writes it, where it can', () => {
+  it('a stack is written as @ton/core writes it, if it can', () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt({ min: INT_MIN, max: INT_MAX }), { maxLength: 8 }),
@@ -121,7 +121,7 @@ describe('a stack', () => {
     );
   });
 
-  it('has a slice that is part of a cell cut out of it', () => {
+  it('a slice of a part of a cell is cut out of the cell', () => {
     const cell = beginCell().storeUint(0b1011_0011, 8).storeRef(beginCell().storeUint(5, 4).endCell()).endCell();
     const cut = cellOfSlice({ ...cellFrom(cell), startBit: 2, endBit: 7, startRef: 1, endRef: 1 });
     expect(cut.table.hash(cut.cell)).toEqual(beginCell().storeUint(0b11001, 5).endCell().hash());
@@ -130,7 +130,7 @@ describe('a stack', () => {
   it.each([
     ['a list of 1,000 elements', 1000],
     ['a list of one', 1],
-  ])('may be %s', (_, length) => {
+  ])('a stack may be %s', (_, length) => {
     const list = listOf(length);
     expect(decodeStack(encodeStack([list])).map(plain)).toEqual([plain(list)]);
   });
@@ -151,7 +151,7 @@ describe('a stack', () => {
     ['with a tuple of 256', [wide(1, 256)], 'stack_invalid'],
     ['with a number above 257 bits', [{ type: 'int', value: INT_MAX + 1n }], 'stack_invalid'],
     ['with a number below 257 bits', [{ type: 'int', value: INT_MIN - 1n }], 'stack_invalid'],
-  ] satisfies [string, StackEntry[], string][])('%s is refused', (_, stack, code) => {
+  ] satisfies [string, StackEntry[], string][])('a stack %s is refused', (_, stack, code) => {
     expect(() => encodeStack(stack)).toThrow(expect.objectContaining({ code }));
   });
 
@@ -169,11 +169,11 @@ describe('a stack', () => {
     ['fewer entries than it says', beginCell().storeUint(2, 24).storeRef(Cell.EMPTY).storeUint(0, 8).endCell().toBoc()],
     ['a slice outside its cell', badSlice(9, 8)],
     ['a slice longer than its cell', badSlice(0, 9)],
-  ])('of %s is refused', (_, bytes) => {
+  ])('a stack read from %s is refused', (_, bytes) => {
     expect(() => decodeStack(bytes)).toThrow(expect.objectContaining({ code: 'stack_invalid' }));
   });
 
-  it('that spells more than the bound by shared cells is refused', () => {
+  it('a stack that spells more entries than the bound by shared cells is refused', () => {
     let tuple = beginCell().storeUint(7, 8).storeUint(0, 16).endCell();
     for (let level = 0; level < 40; level++) {
       tuple = beginCell().storeUint(7, 8).storeUint(2, 16).storeRef(tuple).storeRef(tuple).endCell();
@@ -189,7 +189,7 @@ function listOf(length: number): StackEntry {
   return list;
 }
 
-/** A tuple of `tuples` tuples of `items` nulls. */
+/** Returns a tuple of `tuples` tuples of `items` nulls. */
 function wide(tuples: number, items: number): StackEntry {
   const inner: StackEntry = {
     type: 'tuple',

@@ -19,7 +19,7 @@ function start(options: Parameters<typeof startTvm>[0] = {}): ReturnType<typeof 
   return one;
 }
 
-/** `PUSHNULL`, then as often as wanted `PUSHINT 1; SWAP; 2 TUPLE`: a list. */
+/** `PUSHNULL`, then `PUSHINT 1; SWAP; 2 TUPLE` `length` times: a list. */
 function listCode(length: number): string {
   return `6d81${length.toString(16).padStart(4, '0')}9471016f02e4`;
 }
@@ -38,7 +38,7 @@ describe('a get-method', () => {
   const { tvm, register } = startTvm();
   afterAll(() => tvm.close());
 
-  it('gives its stack, its exit code and its gas', async () => {
+  it('a get-method returns its stack, its exit code and its gas', async () => {
     // DROP, PUSHINT 1, PUSHINT 2: 18 gas each; 5 for the implicit return.
     expect(await tvm.runGetMethod(callOf('307172'))).toEqual({
       exitCode: 0,
@@ -51,7 +51,7 @@ describe('a get-method', () => {
     });
   });
 
-  it('brings no more memory from its thread than its answer and a small page', async () => {
+  it('a result takes no more memory from its thread than its answer and a small page', async () => {
     tuneBufferPool();
     // NEWC, ENDC: a cell.
     const { stack } = await tvm.runGetMethod(callOf('30c8c9'));
@@ -60,13 +60,13 @@ describe('a get-method', () => {
     expect(cell.table.bytes.buffer.byteLength).toBeLessThan(2048);
   });
 
-  it('gets its arguments below its id', async () => {
+  it('a get-method finds its arguments below its id', async () => {
     const stack: StackEntry[] = [{ type: 'int', value: 7n }, { type: 'null' }];
     const { stack: result } = await tvm.runGetMethod(callOf('', { stack, methodId: 85143 }));
     expect(result).toEqual([...stack, { type: 'int', value: 85143n }]);
   });
 
-  it('of an account without code is exit code -13 with no gas, over the arguments and the id', async () => {
+  it('a get-method of an account without code has exit code -13 and no gas, over the arguments and the id', async () => {
     const result = await tvm.runGetMethod(callOf('', { code: null, stack: [{ type: 'nan' }], methodId: -1 }));
     expect(result).toEqual({
       exitCode: -13,
@@ -76,19 +76,22 @@ describe('a get-method', () => {
     });
   });
 
-  it.each([10, 1000, 1_000_000])('that uses more than %i gas ends with -14 and what it used', async (gasLimit) => {
-    const { exitCode, gasUsed, stack } = await tvm.runGetMethod(callOf(ENDLESS, { gasLimit }));
-    expect(exitCode).toBe(-14);
-    expect(gasUsed).toBeGreaterThan(BigInt(gasLimit));
-    expect(stack).toEqual([{ type: 'int', value: gasUsed }]);
-  });
+  it.each([10, 1000, 1_000_000])(
+    'a get-method that uses more than %i gas ends with -14 and the gas it used',
+    async (gasLimit) => {
+      const { exitCode, gasUsed, stack } = await tvm.runGetMethod(callOf(ENDLESS, { gasLimit }));
+      expect(exitCode).toBe(-14);
+      expect(gasUsed).toBeGreaterThan(BigInt(gasLimit));
+      expect(stack).toEqual([{ type: 'int', value: gasUsed }]);
+    },
+  );
 
-  it('that throws gives what it threw', async () => {
+  it('a get-method that throws returns the code it threw', async () => {
     // THROW 42
     expect(await tvm.runGetMethod(callOf('f22a'))).toMatchObject({ exitCode: 42, stack: [{ type: 'int', value: 0n }] });
   });
 
-  it('may give a list of a thousand elements, as a mainnet election has', async () => {
+  it('a get-method may return a list of a thousand elements, like a mainnet election', async () => {
     const { stack } = await tvm.runGetMethod(callOf(listCode(1000)));
     let [, list] = stack;
     let length = 0;
@@ -96,7 +99,7 @@ describe('a get-method', () => {
     expect([length, list]).toEqual([1000, { type: 'null' }]);
   });
 
-  it('that gives a deeper list than a BoC can hold is refused, and the next one runs', async () => {
+  it('a list deeper than a BoC can be is refused, and the next call runs', async () => {
     await expect(tvm.runGetMethod(callOf(listCode(1500)))).rejects.toMatchObject({ code: 'stack_too_deep' });
     expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
   });
@@ -106,20 +109,20 @@ describe('a get-method', () => {
     ['data that are no BoC', { data: Buffer.from('00ff', 'hex') }],
     ['a seed of another length', { randSeed: Buffer.alloc(31) }],
     ['an account id of another length', { address: { workchain: 0, id: Buffer.alloc(31) } }],
-  ])('with %s is refused', async (_, rest) => {
+  ])('a get-method with %s is refused', async (_, rest) => {
     await expect(tvm.runGetMethod(callOf('71', rest))).rejects.toMatchObject({ code: 'tvm_bad_request' });
   });
 
-  it('hands out its log when asked, and only then', async () => {
+  it('the log of a run is returned only when requested', async () => {
     expect((await tvm.runGetMethod(callOf('71', { log: true }))).log).toContain('execute PUSHINT 1');
     expect(await tvm.runGetMethod(callOf('71'))).not.toHaveProperty('log');
   });
 
-  it('hands out no more than 64 Ki characters of a log', async () => {
+  it('a returned log has at most 64 Ki characters', async () => {
     expect((await tvm.runGetMethod(callOf(ENDLESS, { log: true }))).log).toHaveLength(64 * 1024);
   });
 
-  it('is counted by its result', async () => {
+  it('a get-method is counted by its result', async () => {
     const before = await countOf(register, 'ton_tvm_calls_total', { kind: 'getMethod', result: 'exit' });
     await tvm.runGetMethod(callOf('f22a'));
     expect(await countOf(register, 'ton_tvm_calls_total', { kind: 'getMethod', result: 'exit' })).toBe(before + 1);
@@ -131,7 +134,7 @@ describe('the configuration that a contract sees', () => {
   const { tvm, register } = startTvm();
   afterAll(() => tvm.close());
 
-  /** Ways to parameter 34 or the whole, each leaving a cell on top. */
+  /** Ways to read parameter 34 or the whole configuration, each leaving a cell on top. */
   const readers = {
     'CONFIGOPTPARAM 34': '8022f833',
     'CONFIGPARAM 34': '8022f83230',
@@ -143,20 +146,20 @@ describe('the configuration that a contract sees', () => {
     'GETGLOBVAR 0': '70f8406f19',
   };
 
-  it.each(Object.entries(readers))('by %s is the whole', async (_, code) => {
+  it.each(Object.entries(readers))('a contract reads the whole configuration by %s', async (_, code) => {
     const { stack } = await tvm.runGetMethod(callOf(`30${code}`, { config }));
     const cell = stack.find((entry) => entry.type === 'cell');
     expect(cell?.type === 'cell' && cell.table.size).toBeGreaterThan(299);
   });
 
-  it('is read in full only for contracts that look', async () => {
+  it('the full configuration is read only for contracts that read it', async () => {
     const before = await countOf(register, 'ton_tvm_configs_total', { config: 'full' });
     await tvm.runGetMethod(callOf('71', { config }));
     expect(await countOf(register, 'ton_tvm_configs_total', { config: 'full' })).toBe(before);
     expect(before).toBe(Object.keys(readers).length);
   });
 
-  it('may change from call to call, beyond what threads keep', async () => {
+  it('the configuration may change from call to call, beyond the number that threads cache', async () => {
     const configs = Array.from({ length: 10 }, (_, index) => smallConfig(index + 2));
     for (const one of [...configs, ...configs]) {
       const { stack } = await tvm.runGetMethod(callOf(`30${readers.CONFIGROOT}`, { config: one }));
@@ -190,12 +193,12 @@ describe('the earlier blocks that a contract sees', () => {
     'GETGLOBVAR 0': '70f8406f1d6f106f106f12',
   };
 
-  it.each(Object.entries(readers))('by %s are there', async (_, code) => {
+  it.each(Object.entries(readers))('a contract reads the earlier blocks by %s', async (_, code) => {
     const { stack } = await tvm.runGetMethod(callOf(code, { previousBlocks }));
     expect(stack.at(-1)).toEqual({ type: 'int', value: 77n });
   });
 
-  it('are read only for contracts that look', async () => {
+  it('the earlier blocks are read only for contracts that read them', async () => {
     const before = await countOf(register, 'ton_tvm_configs_total', { config: 'full' });
     await tvm.runGetMethod(callOf('71', { previousBlocks }));
     expect(await countOf(register, 'ton_tvm_configs_total', { config: 'full' })).toBe(before);
@@ -204,7 +207,7 @@ describe('the earlier blocks that a contract sees', () => {
 });
 
 describe('a runaway contract', () => {
-  it('costs its own call, whose thread is ended, while calls of others go on', async () => {
+  it('a runaway contract costs its own call, whose thread is ended, and calls of others go on', async () => {
     const { tvm, register } = start({ workers: 2, wallTimeMs: 400 });
     const runaway = tvm
       .runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, caller: 'bad' }))
@@ -218,7 +221,7 @@ describe('a runaway contract', () => {
     expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'timeout' })).toBe(1);
   });
 
-  it('that holds the only thread delays the next call by no more than its wall limit', async () => {
+  it('a runaway contract on the only thread delays the next call by at most its wall limit', async () => {
     const { tvm } = start({ workers: 1, wallTimeMs: 300 });
     const results = await Promise.allSettled([
       tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS })),
@@ -227,7 +230,7 @@ describe('a runaway contract', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  it('ends with the deadline of its caller, and the next call has the thread', async () => {
+  it('a runaway contract ends with the deadline of its caller, and the next call has the thread', async () => {
     const { tvm, register } = start({ workers: 1, wallTimeMs: 600_000 });
     await tvm.runGetMethod(callOf('71'));
     const abort = new AbortController();
@@ -238,13 +241,13 @@ describe('a runaway contract', () => {
     expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'aborted' })).toBe(1);
   });
 
-  it('ends at the wall limit of its own call', async () => {
+  it('a runaway contract ends at the wall limit of its own call', async () => {
     const { tvm } = start({ workers: 1, wallTimeMs: 600_000 });
     const call = tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, wallMs: 100 }));
     await expect(call).rejects.toMatchObject({ code: 'tvm_timeout', data: { limit: 100 } });
   });
 
-  it('of many callers with one payer leaves the last thread to others', async () => {
+  it('runaway contracts of many callers with one payer leave the last thread to others', async () => {
     const { tvm } = start({ workers: 2, wallTimeMs: 600_000 });
     await tvm.runGetMethod(callOf('71', { caller: 'good' }));
     const slow = Array.from({ length: 20 }, (_, at) =>
@@ -259,7 +262,7 @@ describe('a runaway contract', () => {
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['tvm_closed']));
   });
 
-  it('of one caller leaves the last thread to others', async () => {
+  it('runaway contracts of one caller leave the last thread to others', async () => {
     const { tvm } = start({ workers: 2, wallTimeMs: 1500 });
     await Promise.all([tvm.runGetMethod(callOf('71')), tvm.runGetMethod(callOf('71', { caller: 'x' }))]);
     const bad = { gasLimit: ENDLESS_GAS, caller: 'bad' };
@@ -279,7 +282,7 @@ describe('a runaway contract', () => {
 });
 
 describe('the TVM', () => {
-  it('refuses calls beyond its queue', async () => {
+  it('calls beyond the queue are refused', async () => {
     const { tvm } = start({ workers: 1, queueMax: 3, wallTimeMs: 300 });
     const calls = Array.from({ length: 10 }, () =>
       tvm.runGetMethod(callOf('71')).then(
@@ -292,7 +295,7 @@ describe('the TVM', () => {
     expect(results.slice(4)).toEqual(Array.from({ length: 6 }, () => 'tvm_queue_full'));
   });
 
-  it('drops a call whose caller went away', async () => {
+  it('a waiting call whose caller went away is removed', async () => {
     const { tvm } = start({ workers: 1, wallTimeMs: 300 });
     const abort = new AbortController();
     const call = tvm.runGetMethod(callOf('71', { signal: abort.signal }));
@@ -303,7 +306,7 @@ describe('the TVM', () => {
     });
   });
 
-  it('rejects what waits and what comes when it is closed', async () => {
+  it('closing rejects waiting calls and later calls', async () => {
     const { tvm } = start({ workers: 1 });
     const calls = [tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS })), tvm.runGetMethod(callOf('71'))];
     const settled = Promise.allSettled(calls);
@@ -312,7 +315,7 @@ describe('the TVM', () => {
     for (const one of await settled) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'tvm_closed' } });
   });
 
-  it('replaces a thread whose memory grew beyond the bound', async () => {
+  it('a thread whose memory exceeds the bound is replaced', async () => {
     const { tvm, register } = start({ workers: 1, memoryBytesMax: 1 });
     for (let call = 0; call < 3; call++) expect((await tvm.runGetMethod(callOf('71'))).exitCode).toBe(0);
     expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'memory' })).toBe(3);
@@ -322,7 +325,7 @@ describe('the TVM', () => {
     ['traps', "parentPort.postMessage({ kind: 'dead', error: 'trap' })"],
     ['exits', 'process.exit(1)'],
     ['throws', "throw new Error('broken')"],
-  ])('loses only the call under which a thread %s', async (_, act) => {
+  ])('only the call under which a thread %s is lost', async (_, act) => {
     const module = [
       "import { parentPort } from 'node:worker_threads';",
       "parentPort.postMessage({ kind: 'ready', program: {} });",
@@ -338,13 +341,13 @@ describe('the TVM', () => {
     expect(await countOf(register, 'ton_tvm_thread_starts_total', { reason: 'crashed' })).toBe(4);
   });
 
-  it('says so when its threads cannot start', async () => {
+  it('a TVM whose threads cannot start reports it', async () => {
     const { tvm } = start({ workers: 1, workerUrl: new URL('data:text/javascript,throw new Error("broken")') });
     await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
   });
 });
 
-/** Niceness of each thread of this process: field 19 of its `stat`, whose second field, a name in brackets, may have spaces. */
+/** Returns the niceness of each thread of this process: field 19 of its `stat`. The second field, a name in brackets, may have spaces. */
 function nicenesses(): number[] {
   return readdirSync('/proc/self/task').map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');

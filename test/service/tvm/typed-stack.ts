@@ -3,7 +3,7 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import type { StackCell, StackEntry } from '#service/tvm/stack.ts';
 import { cellOfSlice, sliceEntry } from '#service/tvm/stack.ts';
 
-/** An entry as recordings of the reference client's library have it. */
+/** Entry in the form recorded from the reference client's library. */
 export type TypedEntry =
   | { '@type': 'tvm.stackEntryNumber'; number: { '@type': 'tvm.numberDecimal'; number: string } }
   | { '@type': 'tvm.stackEntryCell'; cell: { '@type': 'tvm.cell'; bytes: string } }
@@ -32,7 +32,7 @@ export function readTyped(entry: TypedEntry): StackEntry {
   }
 }
 
-/** Writes an entry as recorded: pairs that end with null are a list. */
+/** Writes an entry in the recorded form: pairs that end with null are a list. */
 export function writeTyped(entry: StackEntry): TypedEntry {
   const elements = listElements(entry);
   if (elements !== undefined) {

@@ -6,8 +6,8 @@ import type { Chain } from '#service/devchain/chain.ts';
 import { BitWriter } from '#service/decode/bit-writer.ts';
 
 /**
- * A wallet's account as it is some messages later, as a bag of cells: its data start with the seqno, in version 5 behind one bit.
- * Undefined when the account is no such wallet.
+ * Returns a wallet's account some messages later, as a bag of cells. Its data start with the seqno, in version 5 behind one bit. Undefined when the
+ * account is no such wallet.
  */
 export function walletLater(
   { states }: Chain,

@@ -8,7 +8,7 @@ const getMethod: Job = { kind: 'getMethods', config, params: '', log: false, cal
 const other: Job = { ...getMethod, params: 'other' };
 const transaction = { ...getMethod, kind: 'transaction' } as unknown as Job;
 
-/** A thread with nothing else to do, whose runs take so long. */
+/** Starts an idle thread with runs of the given lengths. */
 function startIdle(runMs: (run: number) => number) {
   const waiting: (() => void)[] = [];
   const runs: Job[] = [];
@@ -30,7 +30,7 @@ function startIdle(runMs: (run: number) => number) {
 }
 
 describe('the first get-method of a thread', () => {
-  it('is repeated 200 times, one run at a turn', () => {
+  it('the first get-method is repeated 200 times, one run a turn', () => {
     const { warmUp, runs, turn } = startIdle(() => 1);
     warmUp.ran(getMethod, 40);
     expect(runs).toEqual([]);
@@ -40,7 +40,7 @@ describe('the first get-method of a thread', () => {
     expect(runs).toHaveLength(200);
   });
 
-  it('is the only one that is repeated', () => {
+  it('only the first get-method is repeated', () => {
     const { warmUp, runs, turn } = startIdle(() => 1);
     warmUp.ran(transaction, 1);
     warmUp.ran(getMethod, 1);
@@ -49,7 +49,7 @@ describe('the first get-method of a thread', () => {
     expect(new Set(runs)).toEqual(new Set([getMethod]));
   });
 
-  it('is not repeated when it takes long', () => {
+  it('a long first get-method is not repeated', () => {
     const { warmUp, runs, turn } = startIdle(() => 1);
     warmUp.ran(other, 101);
     expect(turn()).toBe(false);
@@ -58,7 +58,7 @@ describe('the first get-method of a thread', () => {
     expect(runs[0]).toBe(getMethod);
   });
 
-  it('is not repeated any more once a repetition takes long', () => {
+  it('repetition ends once a repetition takes long', () => {
     const { warmUp, runs, turn } = startIdle((run) => (run === 5 ? 11 : 1));
     warmUp.ran(getMethod, 1);
     while (turn());
