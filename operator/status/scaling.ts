@@ -5,7 +5,9 @@ import { conditionOf, type Finding } from './conditions.ts';
 import type { Observed } from './observed.ts';
 
 const type = 'ScalingActive';
-const pendingReason = 'AutoscalerPending';
+
+/** Reason of Ready while an autoscaler is waited for. */
+export const pendingReason = 'AutoscalerPending';
 
 /** Metrics of new pods take a minute or two, and a Prometheus that restarts is away for as long. */
 const GRACE_MS = 300_000;
@@ -39,7 +41,7 @@ export function scalingForReady(
     const isNew = before === undefined || before.status !== finding.status;
     if (finding.status === 'True' || (!isNew && scalingGraceMs(previous, nowMs) === undefined)) return [finding];
     if (before !== undefined && conditionOf(previous, 'Ready')?.status === 'True') return [];
-    return [{ ...finding, status: 'Unknown', reason: pendingReason }];
+    return [{ ...finding, reason: pendingReason }];
   });
 }
 

@@ -15,7 +15,7 @@ import {
   rolling,
 } from './findings.ts';
 import type { Observed, Refusal } from './observed.ts';
-import { scaling, scalingForReady } from './scaling.ts';
+import { pendingReason, scaling, scalingForReady } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
 /**
@@ -153,6 +153,7 @@ function standing(ready: Finding, failing: Finding | undefined, observed: Observ
 /** Something that was as it is wanted is so no more. */
 function isBroken(failing: Finding | undefined, { rollout: { phase } }: Observed): boolean {
   if (failing?.status !== 'False' || phase === 'rolling' || phase === 'canary') return false;
+  if (failing.reason === pendingReason) return false;
   return runningTypes.has(failing.type) || (failing.type === 'IndexerLive' && failing.reason === 'Stalled');
 }
 

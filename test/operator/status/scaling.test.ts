@@ -4,7 +4,9 @@ import { autoscalingProblem, buildAutoscaler } from '#operator/desired/autoscale
 import type { Condition, KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
 import type { Observed } from '#operator/status/observed.ts';
+import { conditionOf } from '#operator/status/conditions.ts';
 import { scaling, scalingForReady, scalingGraceMs } from '#operator/status/scaling.ts';
+import { summarize } from '#operator/status/summarize.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 type Autoscaling = NonNullable<TonApi['spec']['autoscaling']>;
@@ -93,6 +95,24 @@ describe('an autoscaler without metrics', () => {
     expect(forReady(lost, 5)).toEqual(['FailedGetPodsMetric']);
   });
 
+  it('makes a new TonApi wait, then not Ready, and takes five minutes to do so again after it scaled', () => {
+    let tonApi = sample('smallest', { autoscaling: hpa });
+    const readyAt = (minutes: number, scales: boolean): string => {
+      const scalingActive = { type: 'ScalingActive', status: scales ? 'True' : 'False', reason: 'FailedGetPodsMetric' };
+      const status = summarize(tonApi, servingWith([scalingActive]), at(minutes));
+      tonApi = { ...tonApi, status };
+      const [ready, reconciling] = ['Ready', 'Reconciling'].map((type) => conditionOf(status.conditions, type));
+      return `${ready?.status}/${ready?.reason} ${reconciling?.reason ?? 'at rest'}`;
+    };
+    expect(readyAt(0, false)).toBe('False/AutoscalerPending AutoscalerPending');
+    expect(readyAt(4, false)).toBe('False/AutoscalerPending AutoscalerPending');
+    expect(readyAt(5, false)).toBe('False/FailedGetPodsMetric at rest');
+    expect(readyAt(6, true)).toBe('True/Serving at rest');
+    expect(readyAt(60, false)).toBe('True/Serving at rest');
+    expect(readyAt(64, false)).toBe('True/Serving at rest');
+    expect(readyAt(65, false)).toBe('False/FailedGetPodsMetric at rest');
+  });
+
   it('is waited for by a Ready TonApi whose autoscaler is new', () => {
     expect(forReady([condition('Ready', 'True')], 0)).toEqual(['AutoscalerPending']);
   });
@@ -115,6 +135,42 @@ describe('an autoscaler without metrics', () => {
     expect(scalingGraceMs([], noonMs)).toBeUndefined();
   });
 });
+
+/** Pods that serve, and an autoscaler with these conditions. */
+function servingWith(conditions: readonly object[]): Observed {
+  const api = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'testnet-api' },
+    spec: { replicas: 1 },
+    status: { replicas: 1, readyReplicas: 1, updatedReplicas: 1 },
+  };
+  const pod = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  return {
+    live: [
+      api,
+      {
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'x' },
+        status: { conditions },
+      },
+    ],
+    pods: [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', uid: 'a' }, ...pod }],
+    metadataPods: [],
+    says: new Map([['a', { version: '0.1.0', configHash: 'h', liteServers: { usable: 1, total: 1 } }]]),
+    problems: [],
+    refusals: [],
+    unserved: [],
+    hotHash: 'h',
+    readyMin: 1,
+    migration: { state: 'notNeeded' },
+    indexer: undefined,
+    keys: 0,
+    rollout: { hash: 'h', phase: 'settled' },
+    fights: [],
+  };
+}
 
 describe('KEDA without what it needs', () => {
   it.each<[string, Autoscaling, boolean, string | undefined, string | undefined]>([
