@@ -1,16 +1,16 @@
 import { createBoundedCache } from '../live/bounded-cache.ts';
 
-/** Methods that code of an unknown shape turned out not to have. */
+/** Cache of methods that code of an unknown shape does not have. */
 export type AbsentMethods = {
   /** @param codeHash base64 */
   of(codeHash: string): ReadonlySet<number>;
   learn(codeHash: string, methodIds: readonly number[]): void;
 };
 
-/** Some thousand codes: there are a few hundred that many accounts have, most of them libraries. */
+/** Most bytes of the cache: some thousand codes. A few hundred codes are common, most of them libraries. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Of one code: its hash and some twenty numbers. */
+/** Bytes of an entry: a hash and some twenty numbers. */
 const ENTRY_BYTES = 1024;
 
 const NONE: ReadonlySet<number> = new Set();

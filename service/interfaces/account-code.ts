@@ -3,7 +3,7 @@ import { methodIds } from '../decode/method-ids.ts';
 import type { AccountId } from '../live/accounts.ts';
 import type { ChangedAccount, DetectionWorld } from './detector.ts';
 
-/** An account's code as detection wants it, read from the world. Rejects as `ContractWorld.readAccount` does. */
+/** Reads an account's code from the world in the form that detection needs. Rejects like `ContractWorld.readAccount`. */
 export async function readChangedAccount(
   world: Pick<DetectionWorld, 'readAccount'>,
   account: AccountId,

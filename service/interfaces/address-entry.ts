@@ -6,7 +6,7 @@ import { sliceEntry } from '../live/vm-values.ts';
 import type { StackEntry } from '../live/vm-values.ts';
 import { account, stackShape } from './stack-shape.ts';
 
-/** An account as a contract is asked about it: `addr_std` alone in a slice. */
+/** Returns an account as an argument of a get-method: `addr_std` alone in a slice. */
 export function addressEntry(address: AccountId): StackEntry {
   const table = createCellStore({ cellsMax: 1 });
   const writer = new BitWriter();
@@ -16,7 +16,7 @@ export function addressEntry(address: AccountId): StackEntry {
 
 const naming = stackShape({ named: account });
 
-/** Whether a result names this account: workchain and id alone count. */
+/** Reports whether a result names this account. Only workchain and id count. */
 export function isNamed(result: readonly StackEntry[] | undefined, { workchain, id }: AccountId): boolean {
   const named = naming(result)?.named;
   return named !== undefined && named.workchain === workchain && named.id.equals(id);

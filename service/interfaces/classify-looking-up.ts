@@ -5,20 +5,20 @@ import { createPacer, type Pacer } from '../contract/paced.ts';
 import type { AccountFacts } from './facts.ts';
 import { interfacesOf } from './known-facts.ts';
 
-/** Facts of accounts, raw with upper-case hex; those that nothing is known of may be left out. */
+/** Returns facts of accounts, raw with upper-case hex. Accounts without facts may be missing. */
 export type LookUpFacts = (accounts: readonly string[]) => Promise<ReadonlyMap<string, AccountFacts>>;
 
-/** Of accounts that have no transaction in the trace: a payload may name as many as its sender likes. */
+/** Most accounts without a transaction in the trace. A payload may name any number of accounts. */
 const MENTIONED_MAX = 32;
 
-/** What is found of one account names the next: a pool its lock wallet, and that its token. No rule goes further than three. */
+/** Most rounds of lookups. Facts of an account name the next one: a pool its lock wallet, and the wallet its token. No rule needs more than three. */
 const ROUNDS_MAX = 4;
 
 /**
- * Classifies a trace and finds out by that which accounts it has to know beside those with a transaction, until it asks for no more
- * (indexing sheet 9.8). Each account is looked up once. Rejects as `lookUp` does.
+ * Classifies a trace and looks up further accounts that the rules ask for, until they ask for no more
+ * (service/actions/README.md#facts-about-accounts). Each account is looked up once. Rejects like `lookUp`.
  *
- * @param pacer is asked between the steps: a large trace must not hold up others
+ * @param pacer called between the steps, because a large trace must not block other work
  */
 export async function classifyLookingUp(
   trace: EventTrace,

@@ -6,16 +6,16 @@ import type { InterfacesMetrics } from './metrics.ts';
 import { rawOf } from './spelling.ts';
 import { visit } from './visits.ts';
 
-/** What other contracts said about accounts. */
+/** Cache of other contracts' answers about accounts. */
 export type Consultations = {
-  /** Undefined when the contract that is asked has no code. Rejects as `ContractWorld.runMethods` does. */
+  /** Returns undefined when the consulted contract has no code. Rejects like `ContractWorld.runMethods`. */
   consult<T>(world: DetectionWorld, subject: AccountId, consultation: Consultation<T>): Promise<T | undefined>;
 };
 
-/** Answers kept: those about some hundred thousand wallets, or of ten thousand items with their contents. */
+/** Most bytes of cached answers: about some hundred thousand wallets, or ten thousand items with contents. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** An answer without its value: two addresses in hex, a hash and what was asked. */
+/** Bytes of an answer without its value: two addresses in hex, a hash and the query. */
 const ENTRY_BYTES = 512;
 
 type Kept = { readonly state: Buffer; readonly about: string; readonly value: unknown };

@@ -8,7 +8,7 @@ import type { Family } from './family.ts';
 import { rawOrNull } from './spelling.ts';
 import { int, slice, stackShape } from './stack-shape.ts';
 
-/** The one that deploys pools. */
+/** Contract that deploys pools. */
 const FACTORY: AccountId = {
   workchain: 0,
   id: Buffer.from('5f0564fb5f604783db57031ce1cf668a88d4d4d6da6de4db222b4b920d6fd800', 'hex'),
@@ -24,7 +24,7 @@ const pair = stackShape({ first: slice, second: slice });
 const numbers = stackShape({ first: int, second: int });
 const kind = stackShape({ isStable: int });
 
-/** A pool of DeDust v2. Anybody can deploy its code: the factory has to agree. */
+/** Pool of DeDust v2. Anyone can deploy its code, so the factory has to confirm it. */
 export const dedustPools: Family = {
   kind: 'dedust_pool',
   codeHashes: new Set(CODE_HASHES.map((hash) => Buffer.from(hash, 'hex').toString('base64'))),
@@ -50,7 +50,7 @@ export const dedustPools: Family = {
   },
 };
 
-/** `native$0000`, `jetton$0001 workchain:int8 address:uint256`; null for TON, undefined for what is neither. */
+/** `native$0000`, `jetton$0001 workchain:int8 address:uint256`; null for TON, undefined for any other value. */
 function readAsset(window: StackWindow): AccountId | null | undefined {
   try {
     const rest = openContractCell(cellOfSlice(window));

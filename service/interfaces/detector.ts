@@ -28,7 +28,7 @@ import { createInterfacesMetrics } from './metrics.ts';
 import { visit } from './visits.ts';
 import { createZones, type ZonesOptions } from './zones.ts';
 
-/** An account whose state changed, as far as blocks tell. */
+/** Account whose state changed, with the data that blocks have. */
 export type ChangedAccount = {
   readonly account: AccountId;
   /** 32 bytes; null for an account without code. */
@@ -37,7 +37,7 @@ export type ChangedAccount = {
   readonly methods: readonly number[] | null;
 };
 
-/** What an account is, confirmed by whoever has to: a contract may be several things. Rows as of the block of the world. */
+/** Result of detection, confirmed by the responsible contracts. A contract may be of several kinds. Rows are as of the block of the world. */
 export type Detected = {
   readonly jettonMaster?: JettonMasterRow;
   readonly jettonWallet?: JettonWalletRow;
@@ -48,20 +48,20 @@ export type Detected = {
   readonly multisig?: MultisigRow;
   readonly multisigOrder?: MultisigOrderRow;
   readonly vestingContract?: VestingContractRow;
-  /** What classification reads; empty for an account that means nothing to it. */
+  /** Facts for classification; empty for an account without meaning to it. */
   readonly facts: AccountFacts;
-  /** Of the account's last transaction as of the block; 0 for an account that is not there. */
+  /** Lt of the account's last transaction as of the block; 0 for a missing account. */
   readonly lastTransLt: bigint;
 };
 
-/** The part of a world that detection needs: of the chain, or of states that are only foreseen. */
+/** Part of a world that detection needs, of the chain or of simulated states. */
 export type DetectionWorld = Pick<ContractWorld, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
 
-/** Finds out what accounts are by running their get-methods (indexing sheet 5). */
+/** Detects the kinds of accounts by running their get-methods (service/interfaces/README.md#kinds-of-contracts). */
 export type Detector = {
   /**
-   * Undefined for an account that can be nothing of this by its code: then nothing was read.
-   * Rejects as `ContractWorld.runMethod` does, for a failure that says nothing of the account.
+   * Detects an account. Returns undefined without reading it if its code fits no kind. Rejects like `ContractWorld.runMethod` for a failure unrelated
+   * to the account.
    */
   detect(world: DetectionWorld, changed: ChangedAccount): Promise<Detected | undefined>;
 };
@@ -70,20 +70,20 @@ export type DetectorOptions = ZonesOptions;
 
 export type DetectorDependencies = { readonly register: Registry };
 
-/** What of code decides what its account may be. */
+/** Properties of code that decide which kinds are possible. */
 type Code = { readonly codeHash: Uint8Array; readonly methods: readonly number[] | null };
 
-/** A kind that code may be of, and the methods to ask. */
+/** Kind that code may be of, and the methods to run. */
 type Candidate = { readonly family: Family; readonly asks: readonly string[] };
 
-/** Makes a detector; it remembers what stays true from block to block. */
+/** Creates a detector. It caches facts that stay true from block to block. */
 export function createDetector(options: DetectorOptions, { register }: DetectorDependencies): Detector {
   const metrics = createInterfacesMetrics(register);
   const consultations = createConsultations(metrics);
   const absent = createAbsentMethods();
   const zoneOf = createZones(options);
 
-  /** Every kind that has all it needs in the code, as far as the code tells. */
+  /** Returns every kind whose methods the code has, as far as its shape is known. */
   function candidatesOf({ codeHash, methods }: Code): Candidate[] {
     const hash = Buffer.from(codeHash).toString('base64');
     if (isWalletCode(hash)) return [];
@@ -104,7 +104,7 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     const table = parseBoc(code);
     const [root] = table.roots;
     const codeHash = table.hash(root!);
-    // The world may be of a later block than the change, and the code another by then.
+    // The world may be of a later block than the change, and the code may have changed since.
     const methods = codeHash.equals(changed.codeHash) ? changed.methods : methodIds(table, root!);
     const candidates = candidatesOf({ codeHash, methods });
     const answers = await ask(world, changed.account, { candidates, codeHash, isKnown: methods !== null });
@@ -123,7 +123,7 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     return { ...all, facts: all.facts ?? {}, lastTransLt };
   }
 
-  /** All methods of all candidates in one visit. */
+  /** Runs all methods of all candidates in one visit. */
   async function ask(
     world: DetectionWorld,
     account: AccountId,

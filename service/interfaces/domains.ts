@@ -12,11 +12,11 @@ import type { DnsEntryRow } from '../store/meaning-tables.ts';
 import type { Answers } from './family.ts';
 import { anyCell, int, slice, stackShape } from './stack-shape.ts';
 
-/** The zone whose items have their whole names, where those of others have a label. */
+/** Zone whose items return their whole names. Items of other zones return a label. */
 export const TELEGRAM_ZONE = 't.me';
 
 export type Domain = {
-  /** In full, as `foo.ton`. */
+  /** Full name, e.g. `foo.ton`. */
   readonly name: string;
   /** Undefined for an item that does not resolve its own name. */
   readonly records: DomainRecords | undefined;
@@ -24,7 +24,7 @@ export type Domain = {
 
 export type DomainRecords = Pick<DnsEntryRow, 'next_resolver' | 'wallet' | 'site_adnl' | 'storage_bag_id'>;
 
-/** The zero byte that a domain is asked to resolve. */
+/** Bits of the zero byte that a domain is asked to resolve. */
 const OWN_NAME_BITS = 8n;
 
 const text = stackShape({ bytes: slice });
@@ -33,7 +33,7 @@ const resolved = stackShape({ bits: int, records: anyCell });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** An item of a zone's collection as a domain; undefined when it has no readable name (indexing sheet 6). */
+/** Reads an item of a zone's collection as a domain; undefined when it has no readable name (service/interfaces/README.md#names). */
 export function readDomain(zone: string, answers: Answers): Domain | undefined {
   const name =
     zone === TELEGRAM_ZONE
@@ -46,12 +46,12 @@ function withZone(label: string | undefined, zone: string): string | undefined {
   return label === undefined || label.includes('\0') ? undefined : `${label}.${zone}`;
 }
 
-/** Labels, each ended by a zero byte, the last one first. */
+/** Reads labels, each ended by a zero byte, the last label first. */
 function readLabels(labels: string | undefined): string | undefined {
   return labels?.split('\0').slice(0, -1).toReversed().join('.');
 }
 
-/** A slice of whole bytes, as text. */
+/** Reads a slice of whole bytes as text. */
 function textOf(stack: readonly StackEntry[] | undefined): string | undefined {
   const found = text(stack)?.bytes;
   if (found === undefined || (found.endBit - found.startBit) % 8 !== 0) return undefined;
@@ -65,7 +65,9 @@ function textOf(stack: readonly StackEntry[] | undefined): string | undefined {
 
 const NO_RECORDS: DomainRecords = { next_resolver: null, wallet: null, site_adnl: null, storage_bag_id: null };
 
-/** Of a result that is exactly how much was resolved, which is all of it, and a dictionary; null stands for an empty one. */
+/**
+ * Reads the records of a result. The result must be the resolved length, which is all of it, and a dictionary. Null stands for an empty dictionary.
+ */
 function readRecords(stack: readonly StackEntry[] | undefined): DomainRecords | undefined {
   const answer = stack?.length === 2 ? resolved(stack) : undefined;
   if (answer?.bits !== OWN_NAME_BITS) return undefined;

@@ -7,7 +7,7 @@ import type {
   NftSaleInfo,
 } from '../actions/interfaces.ts';
 
-/** What classification knows of one account: of several kinds at most. */
+/** Facts of one account for classification. An account may be of several kinds. */
 export type AccountFacts = {
   readonly jettonWallet?: JettonWalletInfo;
   readonly nftItem?: NftItemInfo;
@@ -16,6 +16,6 @@ export type AccountFacts = {
   readonly dedustPool?: DedustPoolInfo;
   readonly multisigOrder?: MultisigOrderInfo;
   readonly isNominatorPool?: true;
-  /** BoC of the data cell, of contracts whose data the rules look into (indexing sheet 9.8: jVault wallets and pools). */
+  /** Data cell as BoC, for contracts whose data the rules read: jVault wallets and pools (service/actions/README.md#facts-about-accounts). */
   readonly data?: Uint8Array;
 };

@@ -9,7 +9,7 @@ import { auctionsV4, salesAndAuctions, salesV4 } from './sales.ts';
 import { telemintItems } from './telemint.ts';
 import { vestings } from './vestings.ts';
 
-/** Everything that is told (indexing sheet 5). Of a contract that is several things of which it has one row, the first counts. */
+/** All detected kinds (service/interfaces/README.md#kinds-of-contracts). If a contract is of several kinds with one row, the first counts. */
 export const families: readonly Family[] = [
   jettonMasters,
   jettonWallets,

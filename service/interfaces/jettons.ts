@@ -39,7 +39,7 @@ export const jettonMasters: Family = {
   },
 };
 
-/** TEP-74; `is_claimed` of TEP-177. Anybody can deploy a contract that says it is a wallet: its master has to agree. */
+/** TEP-74; `is_claimed` of TEP-177. Anyone can deploy a contract that claims to be a wallet, so its master has to confirm it. */
 export const jettonWallets: Family = {
   kind: 'jetton_wallet',
   needs: ['get_wallet_data'],

@@ -2,16 +2,16 @@ import type { StackEntry } from '../live/vm-values.ts';
 import type { Family } from './family.ts';
 import { account } from './stack-shape.ts';
 
-/** Bytes of data that are kept of one contract: of a pool, the larger one, some 4 KB with its dictionaries. */
+/** Most bytes of stored data of one contract. A pool, the larger kind, has some 4 KB with its dictionaries. */
 const DATA_BYTES_MAX = 16 * 1024;
 
-/** What both kinds of contracts show of themselves, in every version: they have some fifteen values, two accounts among them at least. */
+/** Least number of values of both kinds of contracts in every version. They have some fifteen, with at least two accounts. */
 const VALUES_MIN = 10;
 const ACCOUNTS_MIN = 2;
 
 /**
- * Stake wallets and pools of jVault, whose data classification looks into: both show it by one method, which others have too. It cannot
- * tell them apart for certain, and need not: data are looked into only where a trace has jVault's messages (indexing sheet 9.8).
+ * Stake wallets and pools of jVault, whose data classification reads. Both have the same method, which other contracts have too. The method cannot
+ * distinguish them for certain, and need not: data are read only if a trace has jVault's messages (service/actions/README.md#facts-about-accounts).
  */
 export const jvaultContracts: Family = {
   kind: 'jvault',

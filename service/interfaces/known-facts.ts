@@ -1,7 +1,7 @@
 import type { Interfaces } from '../actions/interfaces.ts';
 import type { AccountFacts } from './facts.ts';
 
-/** What classification may ask, answered from facts by account, raw with upper-case hex. */
+/** Answers the queries of classification from facts by account, raw with upper-case hex. */
 export function interfacesOf(factsOf: (account: string) => AccountFacts | undefined): Interfaces {
   return {
     jettonWallet: (account) => factsOf(account)?.jettonWallet,

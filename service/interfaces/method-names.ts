@@ -2,15 +2,15 @@ import { methodIdOf } from '../live/method-id.ts';
 import { OWN_NAME } from '../live/nfts.ts';
 import type { StackEntry } from '../live/vm-values.ts';
 
-/** A get-method, and what it is asked with. */
+/** Get-method with its arguments. */
 export type Ask = { readonly method: string; readonly stack?: readonly StackEntry[] };
 
-/** Arguments of the methods that every contract of a kind is asked in the same words. */
+/** Arguments of methods that every contract of a kind gets unchanged. */
 const ARGUMENTS: Readonly<Record<string, readonly StackEntry[]>> = { dnsresolve: OWN_NAME };
 
 const ids = new Map<string, number>();
 
-/** The compilers' number of a method. @param method one of the few names that this stage asks */
+/** Returns the compilers' number of a method. @param method a method that this stage runs */
 export function idOf(method: string): number {
   const known = ids.get(method);
   if (known !== undefined) return known;

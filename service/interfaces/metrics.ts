@@ -3,11 +3,11 @@ import { Counter, type Registry } from 'prom-client';
 import type { NotFound } from './family.ts';
 
 export type InterfacesMetrics = {
-  /** An account, by what came of it. */
+  /** Counts accounts by result. */
   readonly accounts: Counter<'result'>;
-  /** A kind of contract that an account may have been. */
+  /** Counts kinds that an account may have been. */
   readonly detections: Counter<'kind' | 'outcome'>;
-  /** A visit of the emulator. */
+  /** Counts visits of the emulator. */
   readonly visits: Counter<'purpose'>;
   readonly consultations: Counter<'source'>;
 };

@@ -45,7 +45,7 @@ export const multisigs: Family = {
   },
 };
 
-/** An order of a multisig v2. Anybody can deploy a contract that says it is one: its multisig has to agree. */
+/** Order of a multisig v2. Anyone can deploy a contract that claims to be an order, so its multisig has to confirm it. */
 export const multisigOrders: Family = {
   kind: 'multisig_order',
   needs: ['get_order_data'],
@@ -82,7 +82,7 @@ export const multisigOrders: Family = {
 
 const KEY_BITS = 8;
 
-/** `Hashmap 8 MsgAddress`, in the order of its keys; null is an empty one. Undefined when a value is no account. */
+/** Reads `Hashmap 8 MsgAddress`, in the order of its keys; null is an empty dictionary. Undefined when a value is no account. */
 function readMembers(root: StackCell | null): AccountId[] | undefined {
   if (root === null) return [];
   const members: (AccountId | undefined)[] = [];

@@ -28,7 +28,7 @@ export const nftCollections: Family = {
   },
 };
 
-/** TEP-62, and TEP-81 for those that are domains. Anybody can deploy a contract that says it is an item: its collection has to agree. */
+/** TEP-62, and TEP-81 for items that are domains. Anyone can deploy a contract that claims to be an item, so its collection has to confirm it. */
 export const nftItems: Family = {
   kind: 'nft_item',
   needs: ['get_nft_data'],
@@ -69,7 +69,7 @@ export const nftItems: Family = {
   },
 };
 
-/** The collection puts the content together from what the item has of its own; undefined for an item that it does not know. */
+/** Reads an item's content from its collection, which combines it with the item's own part. Undefined if the collection does not know the item. */
 async function readFromCollection(
   { account }: Subject,
   { collection, index, content }: ItemData,

@@ -1,6 +1,6 @@
 import type { Family } from './family.ts';
 
-/** The pool of ton-blockchain/nominator-pool, known by its code. */
+/** Pool of ton-blockchain/nominator-pool, detected by its code. */
 export const nominatorPools: Family = {
   kind: 'nominator_pool',
   codeHashes: new Set(['mj7BS8CY9rRAZMMFIiyuooAPF92oXuaoGYpwle3hDc8=']),

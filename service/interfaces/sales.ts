@@ -4,7 +4,7 @@ import type { Family, Found, Subject } from './family.ts';
 import { keyOrNull, rawOf, rawOrNull } from './spelling.ts';
 import { account, accountOrNone, cellOrNull, flag, int, int32, int53, stackShape } from './stack-shape.ts';
 
-/** `FIX` and its version, `AUC`: what a contract of `get_sale_data` says first. */
+/** Magic numbers at the start of `get_sale_data`: `FIX` with its version, and `AUC`. */
 const SALE_MAGIC = 0x46495850n;
 const AUCTION_MAGIC = 0x415543n;
 
@@ -23,7 +23,7 @@ const saleFields = {
 
 const saleV3 = stackShape({ magic: int, ...saleFields });
 
-/** Fees are hundred-thousandths here; the last entry has prices in jettons. */
+/** Shape of version 4. Fees are hundred-thousandths here; the last entry has prices in jettons. */
 const saleV4 = stackShape({ ...saleFields, soldAt: int, soldQueryId: int, jettonPrices: cellOrNull });
 
 const auctionFields = {
@@ -65,7 +65,7 @@ type Values<T extends (...args: never[]) => unknown> = NonNullable<ReturnType<T>
 type Sale = Omit<Values<typeof saleV3>, 'magic'>;
 type Auction = Omit<Values<typeof auctionV3>, 'magic'>;
 
-/** Getgems up to version 3: sales and auctions by one method. */
+/** Getgems up to version 3: sales and auctions with one method. */
 export const salesAndAuctions: Family = {
   kind: 'nft_sale',
   needs: ['get_sale_data'],

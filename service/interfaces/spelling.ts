@@ -2,9 +2,9 @@ import { formatRawAddress } from '../decode/address.ts';
 import type { AccountId } from '../live/accounts.ts';
 import { accountKey } from '../store/account-key.ts';
 
-// Accounts as rows and facts hold them.
+// Forms of accounts in rows and facts.
 
-/** Raw, upper case. */
+/** Returns an address raw, in upper case. */
 export function rawOf(account: AccountId): string {
   return formatRawAddress(account, 'upper');
 }

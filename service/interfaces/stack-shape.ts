@@ -2,16 +2,17 @@ import type { AccountId } from '../live/accounts.ts';
 import { asAddress } from '../live/token-contract.ts';
 import type { StackCell, StackEntry } from '../live/vm-values.ts';
 
-/** The value of an entry; undefined when it is of another type or kind. */
+/** Reads the value of an entry; undefined when its type or kind is wrong. */
 export type EntryReader<T> = (entry: StackEntry) => T | undefined;
 
 type Values<R> = { readonly [K in keyof R]: R[K] extends EntryReader<infer T> ? T : never };
 
-/** Reads a result, or what there is none of, into named values; undefined when it does not fit. */
+/** Reads a result into named values; undefined when it is missing or does not fit. */
 export type StackReader<T> = (stack: readonly StackEntry[] | undefined) => T | undefined;
 
 /**
- * Reads the entries of a get-method's result, the bottom first; more may stand above, as contracts grow (indexing sheet 5).
+ * Creates a reader of the entries of a get-method's result, bottom first. More entries may follow on top, because contracts grow
+ * (service/interfaces/README.md#kinds-of-contracts).
  * @param readers in the order of the entries
  */
 export function stackShape<const R extends Readonly<Record<string, EntryReader<unknown>>>>(
@@ -28,7 +29,7 @@ export function stackShape<const R extends Readonly<Record<string, EntryReader<u
 
 export const int: EntryReader<bigint> = (entry) => (entry.type === 'int' ? entry.value : undefined);
 
-/** Any number but 0 is true. */
+/** Boolean: any number but 0 is true. */
 export const flag: EntryReader<boolean> = (entry) => (entry.type === 'int' ? entry.value !== 0n : undefined);
 
 function between(least: bigint, most: bigint): EntryReader<bigint> {
@@ -45,7 +46,7 @@ function numberWithin(read: EntryReader<bigint>): EntryReader<number> {
 /** From 0 to 2^63 - 1. */
 export const uint63 = between(0n, (1n << 63n) - 1n);
 
-/** Signed. */
+/** Signed 32 bits. */
 export const int32 = numberWithin(between(-(1n << 31n), (1n << 31n) - 1n));
 
 /** A number that JSON holds exactly. */
@@ -74,5 +75,5 @@ export const cell: EntryReader<StackCell> = (entry) => (entry.type === 'cell' ? 
 
 export const cellOrNull: EntryReader<StackCell | null> = (entry) => (entry.type === 'null' ? null : cell(entry));
 
-/** Anything: a cell, or null for what is none. */
+/** Cell, or null for an entry of another type. */
 export const anyCell: EntryReader<StackCell | null> = (entry) => (entry.type === 'cell' ? entry : null);

@@ -24,7 +24,7 @@ const royalty = stackShape({ numerator: int53, denominator: int53, destination: 
 /** Without an auction `get_telemint_auction_state` throws. */
 const NO_AUCTION = { bidder: null, bid: 0n, bidAt: 0, minBid: 0n, endTime: 0 };
 
-/** An item of Fragment: a name or a number, that is its own auction. */
+/** Item of Fragment: a name or a number, with its own auction. */
 export const telemintItems: Family = {
   kind: 'telemint',
   needs: ['get_telemint_token_name', 'get_telemint_auction_config', 'royalty_params'],
@@ -58,10 +58,10 @@ export const telemintItems: Family = {
   },
 };
 
-/** Bytes of a name: it fits a message's cell. */
+/** Most bytes of a name, which fits a message's cell. */
 const NAME_BYTES_MAX = 8 * 1024;
 
-/** Whole bytes over a chain of cells, without zeros: a text of Postgres has none. */
+/** Reads whole bytes over a chain of cells, without zeros, because Postgres cannot store zeros in text. */
 function readText(window: StackWindow): string | undefined {
   try {
     const bytes = readSnake(openContractCell(cellOfSlice(window)), { bytesMax: NAME_BYTES_MAX });

@@ -13,17 +13,17 @@ const vestingData = stackShape({
   totalAmount: int,
   sender: account,
   owner: account,
-  /** Null for one without accounts. */
+  /** Whitelist; null without accounts. */
   whitelist: cellOrNull,
 });
 
-/** Workchain and id. */
+/** Bits of a key: workchain and id. */
 const KEY_BITS = 8 + 256;
 
-/** Accounts of one whitelist; each takes gas of whoever adds it. */
+/** Most accounts of one whitelist; adding each costs gas. */
 const WHITELIST_MAX = 4096;
 
-/** The vesting wallet of ton-blockchain/vesting-contract. */
+/** Vesting wallet of ton-blockchain/vesting-contract. */
 export const vestings: Family = {
   kind: 'vesting',
   codeHashes: new Set(['tItTGr7DtxRjgpH3137W3J9qJynvyiBHcTc3TUrotZA=']),
@@ -49,7 +49,7 @@ export const vestings: Family = {
   },
 };
 
-/** The accounts that are the keys of a dictionary, ascending. */
+/** Reads the accounts that are the keys of a dictionary, ascending. */
 function readWhitelist(root: StackCell): Buffer[] | undefined {
   const found: Buffer[] = [];
   try {

@@ -4,31 +4,29 @@ import type { DetectionWorld } from './detector.ts';
 import type { Answers } from './family.ts';
 import { idOf, type Ask } from './method-names.ts';
 
-/** What methods of one contract said. */
+/** Results of methods of one contract. */
 export type Visit = {
   readonly answers: Answers;
   /** Ids of methods that the code does not have. */
   readonly absent: readonly number[];
 };
 
-/** Of one method: what the node gives a get-method that nobody pays for. */
+/** Most gas of one method, as the node gives a get-method without payment. */
 const GAS_LIMIT = 1_000_000;
 
-/**
- * Of all methods of a visit. A contract that counts uses a hundredth of it; one that means to keep the emulator busy is not heard to the end.
- */
+/** Most gas of all methods of a visit. A relevant contract uses a hundredth of it. A contract that tries to block the emulator is cut off. */
 const GAS_TOTAL = 1_000_000;
 
-/** A result has the entries of its kind and some more: with too many it costs memory and means nothing. */
+/** Most entries of a result. A relevant result has a few; with too many it costs memory and means nothing. */
 const ENTRIES_MAX = 256;
 
-/** What a compiler's code throws for a number that is no method's. */
+/** Exit code of compilers' code for an unknown method number. */
 const NO_METHOD = 11;
 
-/** Gas until code found that out: it looks into its dictionary, which a library may hold. */
+/** Most gas until code finds that a method is missing. The code reads its dictionary, which may be in a library. */
 const NO_METHOD_GAS_MAX = 2_000n;
 
-/** Runs methods of one account in one visit of the emulator. Rejects as `ContractWorld.runMethods` does. */
+/** Runs methods of one account in one visit of the emulator. Rejects like `ContractWorld.runMethods`. */
 export async function visit(world: DetectionWorld, account: AccountId, asks: readonly Ask[]): Promise<Visit> {
   const calls = asks.map(({ method, stack = [] }) => ({ methodId: idOf(method), stack }));
   const { runs } = await world.runMethods({ account, calls, gasLimit: GAS_LIMIT, gasTotal: GAS_TOTAL });
@@ -44,7 +42,10 @@ export async function visit(world: DetectionWorld, account: AccountId, asks: rea
   return { answers: (method) => found.get(method), absent };
 }
 
-/** Compilers' code that has no such method throws 11 at once, with the method's number; a method of its own may throw 11 as well. */
+/**
+ * Reports whether the code has no such method. Compilers' code then throws 11 at once, with the method's number on the stack. An existing method may
+ * throw 11 as well.
+ */
 function isAbsent(run: { exitCode: number; gasUsed: bigint; stack: readonly StackEntry[] }, methodId: number): boolean {
   const top = run.stack.at(-1);
   const isSaid = top?.type === 'int' && top.value === BigInt(methodId);

@@ -5,7 +5,7 @@ import type { DetectionWorld } from './detector.ts';
 import { TELEGRAM_ZONE } from './domains.ts';
 import { rawOf } from './spelling.ts';
 
-/** Whose items are names, by network (indexing sheet 5). */
+/** Collections whose items are names, by network (service/interfaces/README.md#names). */
 const COLLECTIONS = {
   mainnet: {
     '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF': 'ton',
@@ -14,17 +14,17 @@ const COLLECTIONS = {
   testnet: { '0:E33ED33A42EB2032059F97D90C706F8400BB256D32139CA707F1564AD699C7DD': 'ton' },
 } as const;
 
-/** What a network of one's own has its root of names delegate. */
+/** Zones that a private network's root of names delegates. */
 const OWN_ZONES = ['ton', TELEGRAM_ZONE];
 
 export type ZonesOptions = {
-  /** Of a network of one's own the collections are those that its root of names delegates to, configuration parameter 4. */
+  /** Network. In a custom network the collections are those that its root of names (configuration parameter 4) delegates to. */
   readonly network: 'mainnet' | 'testnet' | 'custom';
-  /** Further collections, each with the zone that its items' names are in: `ton` for `foo.ton`. */
+  /** Further collections, each with the zone of its items' names, e.g. `ton` for `foo.ton`. */
   readonly domainCollections?: readonly { readonly collection: AccountId; readonly zone: string }[];
 };
 
-/** The zone whose names the items of a collection are. */
+/** Returns the zone of the names of a collection's items. */
 export type Zones = (world: DetectionWorld, collection: AccountId) => Promise<string | undefined>;
 
 export function createZones({ network, domainCollections = [] }: ZonesOptions): Zones {
@@ -45,7 +45,7 @@ export function createZones({ network, domainCollections = [] }: ZonesOptions): 
   };
 }
 
-/** The contract that the root of names sends to for a zone. */
+/** Returns the contract to which the root of names delegates a zone. */
 async function readDelegate(world: DetectionWorld, root: AccountId, zone: string): Promise<AccountId | undefined> {
   try {
     const { entries } = await askResolver(world, root, `${zone}.`);

@@ -15,19 +15,19 @@ import type { TaskInHand } from './hands.ts';
 import type { AttemptResult, MetadataMetrics } from './metrics.ts';
 import { mergeWords, planFetch } from './words.ts';
 
-/** What is to be done for a task, as far as it can be told without asking anybody. */
+/** Plan of a task, as far as it is known without a request. */
 export type FetchPlan = {
-  /** That will be asked first; null for none. */
+  /** Host of the first request; null for none. */
   readonly host: string | null;
   readonly step: { readonly uri: string } | 'enough' | 'nothing' | 'dropped' | 'given_up' | MetadataError;
 };
 
-/** Does tasks, one attempt each. */
+/** Executes tasks, one attempt each. */
 export type Attempt = {
   plan(task: MetadataTask): FetchPlan;
-  /** Never rejects. */
+  /** Executes one task. Never rejects. */
   run(one: TaskInHand): Promise<void>;
-  /** Since the start. */
+  /** Counts since the start. */
   counts(): { readonly fetched: number; readonly failed: number };
 };
 
@@ -37,17 +37,17 @@ export type AttemptDependencies = {
   readonly logger: Logger;
   readonly metrics: MetadataMetrics;
   readonly clock: () => number;
-  /** Ends what is under way; those tasks are given back. */
+  /** Ends tasks in progress; they are requeued. */
   readonly signal: AbortSignal;
 };
 
-/** One, and five more (indexing sheet 7). */
+/** Most attempts of a task: one, and five more (service/metadata/README.md#token-metadata). */
 export const attemptsMax = 6;
 const backoffSeconds = 5;
 const backoffSecondsMax = 300;
 
 const weekSeconds = 7 * 24 * 3600;
-/** A host that is back is found again within a day of somebody's asking for the token. */
+/** Seconds until a failed token is due again. A host that recovers is found within a day of a request for the token. */
 const daySeconds = 24 * 3600;
 
 export function createAttempt(dependencies: AttemptDependencies): Attempt {
@@ -70,7 +70,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     if (step instanceof MetadataError) throw step;
     const { type, content } = task;
     const outside = step === 'enough' ? null : await fetchTimed(step.uri);
-    // A page of 10 MiB takes some 10 ms to parse and as long to clean: between them others have their turn.
+    // Parsing a page of 10 MiB takes some 10 ms, and cleaning it as long. Other work runs between the two.
     if (outside !== null) await turn();
     const words = mergeWords(type, content ?? {}, outside);
     return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: weekSeconds }];
@@ -95,7 +95,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     return [isOurs ? error.code : 'internal', outcome];
   }
 
-  /** Undefined when it is not to be ended but given back. */
+  /** Returns undefined when the task must be requeued instead of ended. */
   async function tryOnce(one: TaskInHand): Promise<[AttemptResult, MetadataOutcome] | undefined> {
     try {
       return await outcomeOf(one);
@@ -107,7 +107,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   return {
     plan(task) {
       if (task.content === null) return { host: null, step: 'dropped' };
-      // As often it was begun and never ended: whatever it is, it has cost enough.
+      // The task was begun as often and never ended. It has cost enough, whatever it is.
       if (task.attempts > attemptsMax) return { host: null, step: 'given_up' };
       const step = planFetch(task.type, task.content);
       if (typeof step === 'string') return { host: null, step };
@@ -124,7 +124,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
         if (ended === undefined) await releaseMetadataTasks(store, [one.task]);
         else await end(one.task, ...ended);
       } catch (error) {
-        // Nothing was written: the task falls due again by itself.
+        // Nothing was written, so the task falls due again by itself.
         metrics.ended('internal');
         logger.warn({ err: error }, 'metadata of a token could not be written');
       }
@@ -133,7 +133,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   };
 }
 
-/** After so many attempts. */
+/** Returns the pause after this number of attempts. */
 function pauseSeconds(attempts: number): number {
   return Math.min(backoffSecondsMax, backoffSeconds * 2 ** (attempts - 1));
 }

@@ -1,23 +1,23 @@
 import { MetadataError } from './errors.ts';
 
-/** Any object that JSON holds. */
+/** Object in JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Levels of lists and objects. Attributes of an item are at the third. */
+/** Most levels of lists and objects. Attributes of an item are at the third. */
 const depthMax = 32;
 
-/** Values in all: a page of 10 MiB may hold five million, of which each takes far more room than its text. */
+/** Most values in all. A page of 10 MiB may have five million values, each far larger in memory than its text. */
 const valuesMax = 20_000;
 
 const [quote, backslash, openObject, closeObject, openList, closeList, comma] = [...Buffer.from('"\\{}[],')];
 
-/** Looks at JSON as it arrives, so that what would take too much to parse is never parsed. */
+/** Checks JSON as it arrives, so that JSON too large for the parser is never parsed. */
 export type JsonGuard = {
   /** @throws MetadataError `too_complex` */
   see(chunk: Uint8Array): void;
 };
 
-/** Counts what structure there may be; text that is no JSON at all is left to the parser. */
+/** Creates a guard that counts possible structure. Text that is no JSON at all is left to the parser. */
 export function createJsonGuard(): JsonGuard {
   let depth = 0;
   let values = 0;
@@ -45,7 +45,7 @@ export function createJsonGuard(): JsonGuard {
 }
 
 /**
- * An object from bytes that a guard has let pass.
+ * Parses an object from bytes that a guard accepted.
  *
  * @throws MetadataError `not_json`
  */
@@ -56,7 +56,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's message quotes the page.
+    // The parser's message quotes the page, so it is not used.
     throw new MetadataError('not_json', 'not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

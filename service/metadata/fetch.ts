@@ -9,33 +9,33 @@ import { ask, type Answer, type AskOptions } from './one-request.ts';
 import type { ResolveHost } from './resolve.ts';
 
 export type FetcherOptions = {
-  /** Base URL, without a slash at the end; null: nothing is fetched from IPFS. */
+  /** Base URL, without a trailing slash; null: nothing is fetched from IPFS. */
   readonly ipfsGateway: string | null;
-  /** Requests under way at once, in all and to one host. */
+  /** Most requests in flight, in all and to one host. */
   readonly concurrency: number;
   readonly concurrencyPerHost: number;
-  /** Certificates in PEM that the gateway's may come from, besides the public ones; read for each request. */
+  /** Returns certificate authorities in PEM for the gateway, besides the public ones. Read for each request. */
   readonly gatewayAuthorities?: () => string | undefined;
-  /** Default: the web's. */
+  /** Allowed ports; default: the web's. */
   readonly ports?: ReadonlySet<number>;
-  /** Of one fetch with its redirects, from the moment it has a place; default 30 s. */
+  /** Milliseconds for one fetch with its redirects, from the moment it has a slot; default 30 s. */
   readonly timeoutMs?: number;
 } & AskOptions;
 
 export type FetcherDependencies = {
   readonly resolve: ResolveHost;
-  /** Why an address may not be asked; undefined when it may. */
+  /** Returns the reason why an address must not be requested; undefined when it is allowed. */
   readonly refused: (address: string) => string | undefined;
 };
 
-/** Fetches what tokens keep outside of the chain. */
+/** Fetches token metadata outside of the chain. */
 export type Fetcher = {
-  /** The host that a URI leads to first. @throws MetadataError `uri_unusable` */
+  /** Returns the first host of a URI. @throws MetadataError `uri_unusable` */
   hostOf(uri: string): string;
   /**
-   * The JSON object that is at a URI.
+   * Fetches the JSON object at a URI.
    *
-   * @param signal ends it with its own reason
+   * @param signal ends the fetch; its reason is the error
    * @throws MetadataError
    */
   fetch(uri: string, signal: AbortSignal): Promise<JsonObject>;
@@ -45,13 +45,16 @@ const redirectsMax = 3;
 const timeoutDefaultMs = 30_000;
 const bytesMax = 10 * 1_048_576;
 
-/** Bodies beyond this size are read by so many at once, so that a pod's memory holds whatever pages say; nearly all are far smaller. The rest of them waits unread. */
+/**
+ * Bytes up to which a body is small; nearly all are far smaller. Larger bodies need a slot of the large gate, so that a pod's memory is bounded
+ * whatever pages contain. Others wait unread.
+ */
 const smallBytes = 512 * 1024;
 const largeAtOnce = 2;
 
 /**
- * Every request goes to an address that was looked up once and checked, by its number: neither a redirect nor a name that means another address a moment
- * later leads elsewhere. One address of a host that is not public is enough to refuse the host.
+ * Creates a fetcher. Every request goes by number to an address that was looked up once and checked. Neither a redirect nor a name that changes its
+ * address a moment later leads elsewhere. If any address of a host is not public, the host is refused.
  */
 export function createFetcher(options: FetcherOptions, { resolve, refused }: FetcherDependencies): Fetcher {
   const { ipfsGateway, ports = webPorts, timeoutMs = timeoutDefaultMs } = options;
@@ -82,13 +85,13 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
     }
   }
 
-  /** Only the gateway is trusted by its own authorities: hosts of tokens are strangers. */
+  /** Returns the TLS options. Only the gateway is trusted by its own authorities, because hosts of tokens are strangers. */
   function asking({ host }: Location): AskOptions {
     const own = host === gateway ? options.gatewayAuthorities?.() : undefined;
     return own === undefined ? options : { ...options, certificateAuthority: [...rootCertificates, own] };
   }
 
-  /** One request, and what it leads to: an object, or a further location. */
+  /** Sends one request and returns its result: an object, or a further location. */
   async function follow(location: Location, signal: AbortSignal): Promise<JsonObject | Location> {
     const answer = await ask(location, await addressesOf(location.host, signal), asking(location), signal);
     try {
@@ -106,7 +109,7 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
       const time = createDeadline(timeoutMs, signal);
       try {
         for (let redirects = 0; redirects <= redirectsMax; redirects++) {
-          // Both places of a request are taken for it alone, always in this order: nobody waits for one who waits for him.
+          // Both slots of a request are taken for it alone, always in this order, so requests cannot deadlock.
           const leaveHost = await hosts.enter(location.host, time.signal);
           try {
             const leave = await all.enter(time.signal);
@@ -134,7 +137,7 @@ function isLocation(next: JsonObject | Location): next is Location {
   return next['url'] instanceof URL;
 }
 
-/** Reads a body as long as it is what it should be. */
+/** Reads a body as long as it is valid. */
 async function readObject({ body }: Answer, large: Gate, signal: AbortSignal): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
   const guard = createJsonGuard();
@@ -154,7 +157,7 @@ async function readObject({ body }: Answer, large: Gate, signal: AbortSignal): P
   }
 }
 
-/** A signal that ends with another, or when the time from its start is up. */
+/** Creates a signal that aborts with another signal, or when the time from its start is up. */
 function createDeadline(timeoutMs: number, outer: AbortSignal) {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,8 @@
-/** Lets so many in at once; who waits is let in in the order in which they came. */
+/** Semaphore. Waiting callers enter in the order in which they came. */
 export type Gate = {
-  /** Resolves with what gives the place back. Rejects with the signal's reason when that comes first. */
+  /** Resolves with a function that frees the slot. Rejects with the signal's reason if the signal aborts first. */
   enter(signal: AbortSignal): Promise<() => void>;
-  /** Nobody is in, and nobody waits. */
+  /** Reports that no slot is taken and no caller waits. */
   isEmpty(): boolean;
 };
 
@@ -16,7 +16,7 @@ export function createGate(placesMax: number): Gate {
     else next();
   };
 
-  /** A place that is given back twice is given back once. */
+  /** Takes a slot. Freeing it twice frees it once. */
   const place = (): (() => void) => {
     let isLeft = false;
     return () => {
@@ -50,7 +50,7 @@ export function createGate(placesMax: number): Gate {
   };
 }
 
-/** A gate for each name. Names that nobody uses are forgotten. */
+/** Semaphore for each name. Unused names are removed. */
 export type Gates = { enter(name: string, signal: AbortSignal): Promise<() => void> };
 
 export function createGates(placesMax: number): Gates {

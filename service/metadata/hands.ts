@@ -1,27 +1,27 @@
 import type { MetadataTask } from '../store/metadata-tasks.ts';
 import type { FetchPlan } from './attempt.ts';
 
-/** A task that this process has, and what is to be done for it. */
+/** Task claimed by this process, with its plan. */
 export type TaskInHand = { readonly task: MetadataTask; readonly plan: FetchPlan };
 
-/** The tasks that a process has taken: more than are under way, so that no place is ever empty, and never too many of one host. */
+/** Tasks claimed by a process. They are more than the tasks in progress, so that no slot stays empty, and never too many of one host. */
 export type Hands = {
-  /** Undefined when its host has enough: it goes back. */
+  /** Adds a task. Returns undefined when its host has enough tasks; the task is then requeued. */
   take(one: TaskInHand): TaskInHand | undefined;
   letGo(one: TaskInHand): void;
   count(): number;
-  /** How many may be taken; 0 until it is worth a look into the queue. */
+  /** Returns how many tasks may be claimed; 0 until a query of the queue is worthwhile. */
   room(): number;
-  /** Hosts of which no more is wanted. */
+  /** Returns hosts that have enough tasks. */
   busyHosts(): string[];
 };
 
-/** Tasks for each place: one under way, the next ones known. Within the time of a claim they all have had their turn, even when each takes its longest. */
+/** Tasks for each slot: one in progress, and the next ones. All of them get their turn within the time of a claim, even if each takes its longest. */
 const tasksPerPlace = 4;
 
 export function createHands(options: { readonly concurrency: number; readonly concurrencyPerHost: number }): Hands {
   const tasksMax = options.concurrency * tasksPerPlace;
-  /** A host that is slow leaves half of the places to others. */
+  /** Most tasks of a host. A slow host leaves half of the slots to others. */
   const tasksPerHostMax = Math.min(options.concurrencyPerHost * tasksPerPlace, Math.ceil(tasksMax / 2));
   const held = new Set<TaskInHand>();
   const byHost = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createHands(options: { readonly concurrency: number; readonly co
     },
     count: () => held.size,
     room: () => (held.size * 2 > tasksMax ? 0 : tasksMax - held.size),
-    // From half on: so that a look into the queue is worth it again when they are wanted.
+    // A host counts as busy from half on, so that a query of the queue is worthwhile when it has room again.
     busyHosts: () => [...byHost].filter(([, count]) => count * 2 >= tasksPerHostMax).map(([host]) => host),
   };
 }

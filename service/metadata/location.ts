@@ -1,36 +1,36 @@
 import { MetadataError } from './errors.ts';
 
-/** Where something is asked for: checked in form, not yet in address. */
+/** Location of a request: checked in form, not yet in address. */
 export type Location = {
   readonly url: URL;
-  /** Without brackets. */
+  /** Host without brackets. */
   readonly host: string;
   readonly port: number;
 };
 
 export type LocationOptions = {
-  /** Base URL, without a slash at the end; null: what is in IPFS is nowhere. */
+  /** Base URL, without a trailing slash; null: content in IPFS is unavailable. */
   readonly ipfsGateway: string | null;
-  /** Ports that may be asked besides the gateway's. */
+  /** Allowed ports besides the gateway's. */
   readonly ports: ReadonlySet<number>;
 };
 
 /**
- * The web's own. Whoever writes a token chooses the host that is asked: any other port is some other service, which a page must not make us speak to;
- * pages of tokens on other ports are hardly any.
+ * Ports of the web. The author of a token chooses the host, and any other port is another service. A page must not make this service speak to it.
+ * Hardly any metadata is on other ports.
  */
 export const webPorts: ReadonlySet<number> = new Set([80, 443]);
 
-/** Longer ones carry the thing itself, which is no address. */
+/** Most characters of a URI. Longer ones contain the content itself, which is no address. */
 const uriCharsMax = 2048;
 
-/** A multihash in base58, base32, base36 or base16. */
+/** Multihash in base58, base32, base36 or base16. */
 const CID = /^[A-Za-z0-9]{10,128}$/;
 
 /**
- * Where a URI of a token, or of a redirect, leads.
+ * Resolves a URI of a token, or of a redirect, to a location.
  *
- * @param base of a redirect, whose `Location` may be relative to it
+ * @param base URL of the redirect, whose `Location` may be relative
  * @throws MetadataError `uri_unusable`
  */
 export function locate(uri: string, { ipfsGateway, ports }: LocationOptions, base?: URL): Location {
@@ -48,7 +48,7 @@ export function locate(uri: string, { ipfsGateway, ports }: LocationOptions, bas
   return location;
 }
 
-/** `ipfs://CID/PATH`, also with `ipfs/` before the CID. The query and the fragment stay here: content has neither. */
+/** Maps `ipfs://CID/PATH`, also with `ipfs/` before the CID. The query and the fragment are dropped, because content has neither. */
 function inGateway(uri: string, gateway: string | null): Location {
   if (gateway === null) throw unusable('in IPFS, and no gateway is configured');
   const text = uri.replace(/^ipfs:/i, '').replace(/[?#].*$/s, '');
@@ -60,7 +60,7 @@ function inGateway(uri: string, gateway: string | null): Location {
   return locationOf(new URL([`${gateway}/ipfs/${cid}`, ...normalized(path), ...(isFolder ? [''] : [])].join('/')));
 }
 
-/** A path without dot segments, which stays below its root at a gateway that decodes it however often. */
+/** Returns a path without dot segments. It stays below its root however often a gateway decodes it. */
 function normalized(segments: readonly string[]): readonly string[] {
   const path: string[] = [];
   for (const segment of segments) {
@@ -72,13 +72,13 @@ function normalized(segments: readonly string[]): readonly string[] {
     }
     // oxlint-disable-next-line no-control-regex -- what must not be in a name
     if (/[/\\\u0000-\u001f\u007f]/.test(name)) throw unusable('a separator or a control character in a name');
-    // A URL loses spaces at its end.
+    // A URL loses spaces at its end, so they are escaped.
     path.push(segment.replaceAll(' ', '%20'));
   }
   return path;
 }
 
-/** ASCII escapes resolved until none is left. Each turn shortens the text, whose length is bounded. */
+/** Resolves ASCII escapes until none is left. Each turn shortens the text, whose length is bounded. */
 function decoded(segment: string): string {
   let text = segment;
   for (;;) {

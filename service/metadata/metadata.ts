@@ -17,10 +17,10 @@ import { createHands, type TaskInHand } from './hands.ts';
 import { createMetadataMetrics } from './metrics.ts';
 
 export type MetadataOptions = {
-  /** Requests under way at once, in all and to one host: as the fetcher has them. */
+  /** Most requests in flight, in all and to one host, as in the fetcher. */
   readonly concurrency: number;
   readonly concurrencyPerHost: number;
-  /** Between looks into a queue that had nothing due; default 1 s. */
+  /** Milliseconds between queries of a queue without due tasks; default 1 s. */
   readonly idleMs?: number;
 };
 
@@ -29,45 +29,45 @@ export type MetadataDependencies = {
   readonly fetcher: Fetcher;
   readonly logger: Logger;
   readonly register: Registry;
-  /** Milliseconds, ascending. */
+  /** Milliseconds of a clock that never goes back. */
   readonly clock: () => number;
-  /** A number below 2^63 that no other claim has. */
+  /** Returns a number below 2^63 that no other claim has. */
   readonly newClaim: () => bigint;
 };
 
 export type MetadataStatus = {
-  /** Tokens that this process has taken from the queue. */
+  /** Tokens that this process has claimed from the queue. */
   readonly held: number;
-  /** Of all processes; undefined until it was read. */
+  /** Backlog of all processes; undefined until it was read. */
   readonly backlog: MetadataBacklog | undefined;
   /** Since the start of the process. */
   readonly fetched: number;
   readonly failed: number;
-  /** Why the queue cannot be read at the moment. */
+  /** Reason why the queue cannot be read now. */
   readonly trouble: string | undefined;
-  /** One line for a person. */
+  /** Status as one line for a person. */
   readonly text: string;
 };
 
-/** Works on the queue of tokens until it is closed. */
+/** Worker that serves the queue of tokens until it is closed. */
 export type Metadata = {
   status(): MetadataStatus;
-  /** What is under way is given back to the queue. */
+  /** Stops the worker and requeues tasks in progress. */
   close(): Promise<void>;
 };
 
 const idleDefaultMs = 1000;
 
-/** Between looks at how much there is to do, which only people and metrics want to know. */
+/** Milliseconds between counts of the backlog, which only people and metrics read. */
 const backlogMs = 10_000;
 
-/** Enough to tell "much"; counting goes on no longer than some milliseconds. */
+/** Largest counted backlog. A larger one is "much", and counting it would take more than some milliseconds. */
 const tasksCountedMax = 100_000;
 
-/** A Postgres that is away is asked again after as long. */
+/** Milliseconds until an unavailable Postgres is queried again. */
 const troubleMs = 5000;
 
-/** Fetches what the queue asks for and writes it down. Any number of processes may share a queue: each task is one's at a time. */
+/** Fetches the tokens of the queue and stores the results. Any number of processes may share a queue; each task is claimed by one at a time. */
 export function createMetadata(options: MetadataOptions, dependencies: MetadataDependencies): Metadata {
   const { store, fetcher, logger, register, clock, newClaim } = dependencies;
   const { idleMs = idleDefaultMs } = options;
@@ -87,7 +87,7 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
     woken.abort();
   }
 
-  /** @returns whether there may be more at once */
+  /** @returns whether more tasks may be due at once */
   async function fill(): Promise<boolean> {
     const tasksMax = hands.room();
     if (tasksMax === 0) return false;
@@ -127,7 +127,7 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
 
   async function follow(): Promise<void> {
     while (!closing.signal.aborted) {
-      // Whoever ends while the queue is looked into hastens the next look too.
+      // A task that ends during the query also makes the next query earlier.
       woken = new AbortController();
       if (await look()) continue;
       const isCalm = trouble === undefined;

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { MetadataBacklog } from '../store/metadata-tasks.ts';
 import type { MetadataErrorCode } from './errors.ts';
 
-/** How an attempt at a task ended. `enough`: the chain says all there is; `lost`: another process had taken it over. */
+/** Result of an attempt. `enough`: the chain has all data; `lost`: another process took the task over. */
 export type AttemptResult = 'fetched' | 'enough' | 'nothing' | MetadataErrorCode | 'lost' | 'internal';
 
 export type MetadataReadings = {
@@ -16,11 +16,11 @@ export type MetadataReadings = {
 export type MetadataMetrics = {
   readonly ended: (result: AttemptResult) => void;
   readonly givenUp: () => void;
-  /** A fetch, good or bad. */
+  /** Records the duration of a fetch, successful or not. */
   readonly took: (seconds: number) => void;
 };
 
-/** From an answer of a host nearby to the time in which a fetch must be done. */
+/** Buckets in seconds: from an answer of a nearby host to the limit of a fetch. */
 const fetchBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
 
 export function createMetadataMetrics(register: Registry, { backlog, held }: MetadataReadings): MetadataMetrics {

@@ -8,31 +8,31 @@ import { MetadataError } from './errors.ts';
 import type { Location } from './location.ts';
 
 export type AskOptions = {
-  /** Who asks, as hosts see it. */
+  /** User agent that hosts see. */
   readonly userAgent: string;
-  /** PEM of whom certificates are believed; default: whom the system believes. */
+  /** PEM of trusted certificate authorities; default: those of the system. */
   readonly certificateAuthority?: string | readonly string[] | undefined;
 };
 
-/** What a host has answered. */
+/** Answer of a host. */
 export type Answer = {
-  /** `Location` of a redirect; then there is no body of use. */
+  /** `Location` of a redirect, which has no useful body. */
   readonly redirect: string | undefined;
-  /** Decompressed. Breaks off with a MetadataError. */
+  /** Decompressed body. Ends early with a MetadataError. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the connection. To be called in any case. */
+  /** Ends the connection. The caller must call it in any case. */
   destroy(): void;
 };
 
-/** Of a host with many addresses so many are tried; the next one when one is silent for so long. */
+/** Most addresses tried of a host; the next one is tried when one is silent for `connectTimeoutMs`. */
 const addressesMax = 4;
 const connectTimeoutMs = 5000;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Sends one GET to the first of some addresses that takes the connection; `location.host` is only told to it. Nothing goes along that knows us: no cookie,
- * no credential, no referrer, and no proxy of the environment is asked.
+ * Sends one GET to the first address that accepts the connection; `location.host` is only a header. The request has no cookie, credential or referrer
+ * that identifies this service. It uses no proxy of the environment.
  *
  * @param addresses checked ones
  * @throws MetadataError `unreachable`, `bad_status`, `not_json`; the signal's reason
@@ -45,7 +45,7 @@ export async function ask(
 ): Promise<Answer> {
   const socket = await connectToAny(location, addresses, options, signal);
   const destroy = (): void => void socket.destroy();
-  // For as long as the socket lives: whatever is under way fails then.
+  // The listener stays as long as the socket, so that everything in progress fails.
   signal.addEventListener('abort', destroy, { once: true });
   socket.once('close', () => signal.removeEventListener('abort', destroy));
   try {
@@ -77,7 +77,7 @@ async function connectToAny(
   throw failure(location.host, last, signal);
 }
 
-/** The certificate must be that of the host, whatever address it is at. */
+/** Starts TLS. The certificate must be that of the host, whatever its address. */
 function secured(socket: Socket, host: string, options: AskOptions, signal: AbortSignal): Promise<Socket> {
   const name = host.replace(/\.$/, '');
   const secure = connectTls({
@@ -91,12 +91,12 @@ function secured(socket: Socket, host: string, options: AskOptions, signal: Abor
   return connected(secure, 'secureConnect', signal);
 }
 
-/** Resolves with the socket when it is ready for use; else it is destroyed. */
+/** Resolves with the socket when it is ready; otherwise the socket is destroyed. */
 function connected(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       settle();
-      // What else it has to say nobody hears.
+      // Later errors of the socket have no reader.
       socket.on('error', () => {});
       socket.destroy();
       reject(error);
@@ -134,7 +134,7 @@ function send({ url }: Location, socket: Socket, { userAgent }: AskOptions): Pro
       },
     });
     sent.once('response', resolve);
-    // Also of what comes after the response.
+    // The listener also covers errors after the response.
     sent.on('error', reject);
     sent.once('close', () => reject(new Error('closed')));
     sent.end();
@@ -165,7 +165,7 @@ const decompressors: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** Some hosts compress whatever is asked for. What comes out is bounded by whoever reads it: it is made piece by piece. */
+/** Decompresses a body; some hosts compress whatever the request says. The output comes in pieces, and its reader bounds it. */
 function decompressed(host: string, response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return response;
@@ -173,11 +173,11 @@ function decompressed(host: string, response: IncomingMessage): Readable {
     throw new MetadataError('not_json', `${host} answers in an unknown encoding`, { host });
   }
   const decompress = decompressors[encoding]?.() ?? new Transform();
-  // The error is the reader's too.
+  // The reader gets the error too.
   return pipeline(response, decompress, () => {});
 }
 
-/** A failure of sockets as ours; the signal's reason where that was the cause. */
+/** Converts a failure of sockets to a MetadataError, or to the signal's reason if that was the cause. */
 function failure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof MetadataError) return error;

@@ -2,27 +2,27 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-// A CommonJS module, of which Node finds no names.
+// This package is a CommonJS module, whose named exports Node does not find.
 const { IPv4, IPv6, parse } = ipaddr;
 
-/** Of clouds that give their machines' secrets at a public address: Azure's wire server. The others' are link-local, unique-local or shared. */
+/** Metadata services of clouds at a public address: Azure's wire server. Those of other clouds are link-local, unique-local or shared. */
 const metadataServices: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Addresses that have been given to hosts of the internet (RFC 4291, section 2.4): all other IPv6 is special or not yet anybody's. */
+/** Addresses allocated to hosts of the internet (RFC 4291, section 2.4). All other IPv6 is special or not yet allocated. */
 const globalUnicast = IPv6.parseCIDR('2000::/3');
 
-/** RFC 6052, section 2.1: a NAT64 puts the IPv4 address into the last 32 bits. Networks without IPv4 reach all of it so. */
+/** Prefix of NAT64, which puts the IPv4 address into the last 32 bits (RFC 6052, section 2.1). Networks without IPv4 reach all of it that way. */
 const nat64 = IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Why an address is not one of a public host, from IANA's registries of special-purpose addresses: private, loopback, link-local, shared, multicast,
- * documentation, forms that carry another address, and the like. Undefined for a public one.
+ * Returns the reason why an address is not of a public host, by IANA's registries of special-purpose addresses. Examples: private, loopback,
+ * link-local, shared, multicast, documentation, addresses that embed another address. Undefined for a public address.
  */
 export function refusedAddress(address: string): string | undefined {
   if (isIP(address) === 0) return 'no address';
   const parsed = parse(address);
   if (parsed instanceof IPv4) return refusedIPv4(parsed);
-  // A zone names a link of this machine.
+  // A zone is a link of this machine.
   if (parsed.zoneId !== undefined) return 'zone';
   if (parsed.match(nat64)) {
     const inside = refusedIPv4(new IPv4(parsed.toByteArray().slice(12)));

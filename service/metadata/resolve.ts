@@ -3,13 +3,13 @@ import { promises as dns } from 'node:dns';
 /** All addresses of a host. Rejects when none is known. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Of one try at one name server. */
+/** Milliseconds of one try at one name server. */
 const timeoutMs = 3000;
 const tries = 2;
 
 /**
- * Asks name servers by DNS alone: neither the hosts file nor search domains, by which a name could mean a service of the cluster. Each question has a
- * resolver of its own, so that the end of one cancels no other.
+ * Resolves by DNS alone. The hosts file and search domains are not used, because there a name could mean a service of the cluster. Each query has a
+ * resolver of its own, so that cancelling it cancels no other.
  *
  * @param servers addresses with ports; default: the system's
  */

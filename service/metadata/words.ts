@@ -1,24 +1,27 @@
 import { outsideOf, sayEnough, wordsOf, type TokenType, type TokenWords } from '../store/token-content.ts';
 import type { JsonObject } from './bounded-json.ts';
 
-/** Names and symbols in lists, and texts beside them: cut there. */
+/** Most characters of names and symbols, in lists too; longer text is cut. */
 const nameCharsMax = 1024;
 const descriptionCharsMax = 16_384;
 
-/** A link, or a small picture itself (`data:`). Longer ones are left out: a part of a link leads nowhere. */
+/** Most characters of an image: a link, or a small picture (`data:`). Longer ones are dropped, because a part of a link leads nowhere. */
 const imageCharsMax = 65_536;
 
-/** All that is `extra`, as JSON: answers hold up to a thousand of them. Fields that do not fit are left out, the chain's last. */
+/**
+ * Most characters of `extra` as JSON; an answer may have a thousand of them. Fields that do not fit are dropped; fields of the chain are the last to
+ * be dropped.
+ */
 const extraCharsMax = 65_536;
 
-/** Longer ones name nothing that anybody reads. */
+/** Most characters of a key; nothing reads longer ones. */
 const keyCharsMax = 256;
 
 /**
- * What a token says of itself: what is outside first, keys on the chain win (indexing sheet 7). Texts of strangers come out bounded, and such that
- * Postgres and readers of JSON can hold them.
+ * Merges the metadata of a token (service/metadata/README.md#token-metadata). Metadata outside of the chain comes first, and keys on the chain
+ * override it. Texts of strangers are bounded, and valid for Postgres and readers of JSON.
  *
- * @param outside null where there is nothing of use outside
+ * @param outside null when there is nothing useful outside
  */
 export function mergeWords(type: TokenType, onChain: JsonObject, outside: JsonObject | null): TokenWords {
   const known = cleanObject(onChain);
@@ -33,14 +36,14 @@ export function mergeWords(type: TokenType, onChain: JsonObject, outside: JsonOb
   };
 }
 
-/** What is to be fetched for a token, or whether what the chain says is enough without (indexing sheet 7). */
+/** Returns what to fetch for a token, or whether the chain's data are enough (service/metadata/README.md#token-metadata). */
 export function planFetch(type: TokenType, content: JsonObject): { readonly uri: string } | 'enough' | 'nothing' {
   const uri = outsideOf(content);
   if (uri !== undefined) return { uri };
   return sayEnough(type, wordsOf(content)) ? 'enough' : 'nothing';
 }
 
-/** TEP-64 has the decimals of a jetton as text, and clients rely on it; pages often have a number. */
+/** Converts decimals of a jetton to text. TEP-64 has them as text and clients rely on it; pages often have a number. */
 function withTextDecimals(type: TokenType, words: JsonObject): JsonObject {
   const { decimals } = words;
   if (type !== 'jetton_masters' || typeof decimals !== 'number' || !Number.isSafeInteger(decimals)) return words;
@@ -48,11 +51,11 @@ function withTextDecimals(type: TokenType, words: JsonObject): JsonObject {
 }
 
 function cut(text: string | null, charsMax: number): string | null {
-  // A pair of surrogates may have been cut in two.
+  // The cut may split a pair of surrogates.
   return text === null || text.length <= charsMax ? text : text.slice(0, charsMax).toWellFormed();
 }
 
-/** The fields that fit, those of `first` before others, in their own order. */
+/** Returns the fields that fit, `first` before others, in their own order. */
 function fitting(fields: JsonObject, first: ReadonlySet<string>): JsonObject {
   let chars = 0;
   const kept = new Set<string>();
@@ -72,21 +75,21 @@ function lengthOf(value: unknown): number {
 }
 
 function cleanObject(fields: JsonObject): JsonObject {
-  // As an own field it is harmless here, but not to whoever copies fields by assignment.
+  // `__proto__` is harmless here as an own field, but not for a reader that copies fields by assignment.
   const entries = Object.entries(fields).filter(([name]) => name !== '__proto__' && name.length <= keyCharsMax);
   return Object.fromEntries(entries.map(([name, value]) => [cleanText(name), clean(value)]));
 }
 
-/** The depth of values has been bounded before. */
+/** Cleans a value. The guard has bounded its depth. */
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
-  // Such as 1e400.
+  // Numbers such as 1e400 are not finite.
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (Array.isArray(value)) return value.map(clean);
   return typeof value === 'object' && value !== null ? cleanObject(value as JsonObject) : value;
 }
 
-/** Postgres holds neither NUL nor halves of surrogate pairs. */
+/** Removes NUL and halves of surrogate pairs, which Postgres cannot store. */
 function cleanText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }

@@ -17,7 +17,7 @@ const DNS_ROOT = 4;
 
 type Visits = 'together' | 'one by one';
 
-/** A recorded chain after a masterchain block: accounts at once, and their get-methods in the emulator. */
+/** World of a recorded chain after a masterchain block: accounts at once, and their get-methods in the emulator. */
 export function chainWorld(
   chain: Chain,
   tvm: Tvm,

@@ -8,7 +8,7 @@ import { buyer, contract, item, items, owner } from '#test/support/nft-traces.ts
 
 const seller = { marketplace: null, nftOwner: owner, codeHash: null };
 
-/** An auction, and the item that it sells, which has no transaction in a bid's trace. */
+/** Auction, and the item that it sells, which has no transaction in a bid's trace. */
 const known: Readonly<Record<string, AccountFacts>> = {
   [contract]: { nftAuction: { ...seller, nft: item, lastBid: 1n } },
   [item]: { nftItem: { index: 7n, collection: items, owner, content: null, codeHash: null } },
@@ -16,7 +16,7 @@ const known: Readonly<Record<string, AccountFacts>> = {
 
 const bid = (to: string): Step => ({ to, body: beginCell().endCell(), value: 100n });
 
-/** What is known of accounts, and the accounts that were looked up: one list a time. */
+/** Creates a source of facts. It records the accounts of each lookup. */
 function book(facts: Readonly<Record<string, AccountFacts>>) {
   const asked: (readonly string[])[] = [];
   return {
@@ -29,7 +29,7 @@ function book(facts: Readonly<Record<string, AccountFacts>>) {
 }
 
 describe('classification that looks accounts up', () => {
-  it('asks for those of the trace, then for those that what it found names, each once', async () => {
+  it('classification looks up the accounts of the trace, then accounts that their facts name, each once', async () => {
     const { asked, lookUp } = book(known);
     const { state, actions } = await classifyLookingUp(eventTrace(buyer, [bid(contract), bid(contract)]), lookUp);
     expect(asked).toEqual([[buyer, contract], [item]]);
@@ -40,7 +40,7 @@ describe('classification that looks accounts up', () => {
     ]);
   });
 
-  it('makes do with what is known when it has asked for enough', async () => {
+  it('classification stops at its bound of lookups and uses the facts it has', async () => {
     const auctions = Array.from({ length: 40 }, (_, index) => accountOf(1000 + index));
     const { asked, lookUp } = book(
       Object.fromEntries(
@@ -55,7 +55,7 @@ describe('classification that looks accounts up', () => {
     expect(actions.filter(({ type }) => type === 'auction_bid')).toHaveLength(40);
   });
 
-  it('asks no more when nothing more is wanted', async () => {
+  it('classification looks up no more when no further account is needed', async () => {
     const [fromWallet, toWallet] = [accountOf(20), accountOf(21)];
     const jetton = accountOf(22);
     const transfer = jettonTransfer({
@@ -73,7 +73,7 @@ describe('classification that looks accounts up', () => {
     expect(actions).toMatchObject([{ type: 'jetton_transfer', asset: jetton, amount: 5n }]);
   });
 
-  it('fails as looking up does', async () => {
+  it('classification fails like the lookup', async () => {
     const away = new Error('nobody answers');
     await expect(classifyLookingUp(eventTrace(buyer, [bid(contract)]), () => Promise.reject(away))).rejects.toBe(away);
   });

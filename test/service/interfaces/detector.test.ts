@@ -37,7 +37,7 @@ function start(): { detector: ReturnType<typeof createDetector>; register: Regis
   return { detector: createDetector({ network: 'mainnet' }, { register }), register };
 }
 
-/** What `self` is beside these other contracts. */
+/** Detects `self` among these other contracts. */
 async function detect(contract: Contract, others: Record<string, Contract> = {}): Promise<Detected | undefined> {
   const world = scriptedWorld({ [at(self)]: contract, ...others });
   return start().detector.detect(world, changed(self, contract));
@@ -48,7 +48,7 @@ function rowsOf(detected: Detected | undefined): string[] {
 }
 
 describe('an account', () => {
-  it('whose code has no method that counts is not even read', async () => {
+  it('an account whose code has no relevant method is not read', async () => {
     const contract = { methods: { seqno: [int(1)] } };
     const world = scriptedWorld({ [at(self)]: contract });
     const { detector, register } = start();
@@ -58,17 +58,17 @@ describe('an account', () => {
     expect(await metric(register, 'ton_interfaces_accounts_total', { result: 'impossible' })).toBe(2);
   });
 
-  it('that has no code any more is nothing', async () => {
+  it('an account that has lost its code is nothing', async () => {
     const contract = { methods: { get_jetton_data: 9 }, code: null };
     expect(await detect(contract)).toEqual({ facts: {}, lastTransLt: 1n });
   });
 
-  it('that has no data is nothing, whatever its code says', async () => {
+  it('an account without data is nothing, whatever its code says', async () => {
     const contract = { methods: { get_collection_data: [int(0), content, addressOf(null)] }, data: null };
     expect(await detect(contract)).toEqual({ facts: {}, lastTransLt: 1n });
   });
 
-  it('may be several things', async () => {
+  it('an account may be of several kinds', async () => {
     const contract = {
       methods: {
         get_jetton_data: [int(5), int(0), addressOf(null), content, code],
@@ -78,7 +78,7 @@ describe('an account', () => {
     expect(rowsOf(await detect(contract))).toEqual(['nftCollection', 'jettonMaster']);
   });
 
-  it('is asked everything in one visit', async () => {
+  it('an account runs all methods in one visit', async () => {
     const contract = { methods: { get_wallet_data: 9, get_nft_data: 9, is_claimed: 9, get_order_data: 9, seqno: 9 } };
     const world = scriptedWorld({ [at(self)]: contract });
     await start().detector.detect(world, changed(self, contract));
@@ -87,16 +87,16 @@ describe('an account', () => {
     expect(world.asked[0]!.methods).toEqual(wanted);
   });
 
-  it('whose method has an unreadable result is not that', async () => {
+  it('an account with an unreadable result is not of that kind', async () => {
     expect(await detect({ methods: { get_jetton_data: 'unreadable' } })).toEqual({ facts: {}, lastTransLt: 1n });
   });
 
-  it('whose method gives a heap of entries is not that', async () => {
+  it('an account whose method returns very many entries is not of that kind', async () => {
     const stack = [int(7), content, addressOf(owner), ...Array.from({ length: 300 }, () => int(0))];
     expect(rowsOf(await detect({ methods: { get_collection_data: stack } }))).toEqual([]);
   });
 
-  it('of which nothing can be known for now rejects with why', async () => {
+  it('an account that cannot be read for now rejects with the reason', async () => {
     const contract = { methods: { get_jetton_data: 9 } };
     const failure = new Error('no lite server is usable');
     const world = { ...scriptedWorld({ [at(self)]: contract }), runMethods: () => Promise.reject(failure) };
@@ -105,7 +105,7 @@ describe('an account', () => {
     expect(await metric(register, 'ton_interfaces_accounts_total', { result: 'failed' })).toBe(1);
   });
 
-  it('is judged by its code as the world has it', async () => {
+  it('an account is judged by its code in the world', async () => {
     const contract = { methods: { get_collection_data: [int(7), content, addressOf(owner)] } };
     const world = scriptedWorld({ [at(self)]: contract });
     const before = { account: self, codeHash: Buffer.alloc(32), methods: [methodIdOf('get_wallet_data')] };
@@ -117,7 +117,7 @@ describe('an account', () => {
 describe('code whose methods are not known', () => {
   const contract: Contract = { methods: { get_jetton_data: [int(5), int(0), addressOf(null), content, code] } };
 
-  it('is asked everything once, and then what it has', async () => {
+  it('code of an unknown shape runs every method once, and then the methods it has', async () => {
     const world = scriptedWorld({ [at(self)]: contract, [at(other)]: contract });
     const { detector } = start();
     for (const account of [self, other]) {
@@ -127,7 +127,7 @@ describe('code whose methods are not known', () => {
     expect(world.asked[1]!.methods).toEqual([methodIdOf('get_jetton_data')]);
   });
 
-  it('that has none of them costs nothing from the second account on', async () => {
+  it('code without any of the methods costs nothing from the second account on', async () => {
     const none: Contract = { methods: {} };
     const world = scriptedWorld({ [at(self)]: none, [at(other)]: none });
     const { detector } = start();
@@ -136,7 +136,7 @@ describe('code whose methods are not known', () => {
     expect([world.asked.length, world.read.length]).toEqual([1, 1]);
   });
 
-  it.each([9, 11, 32])('is asked again for a method of its own that threw %i', async (exitCode) => {
+  it.each([9, 11, 32])('code runs a method again that threw %i of its own', async (exitCode) => {
     const broken: Contract = { methods: { get_jetton_data: exitCode } };
     const world = scriptedWorld({ [at(self)]: broken, [at(other)]: contract });
     const { detector } = start();
@@ -144,7 +144,7 @@ describe('code whose methods are not known', () => {
     expect(rowsOf(await detector.detect(world, changed(other, contract, null)))).toEqual(['jettonMaster']);
   });
 
-  it('of a known wallet is not asked', async () => {
+  it('code of a known wallet runs no method', async () => {
     const world = scriptedWorld({});
     const codeHash = Buffer.from('hNr6RJ+Ypph3ibojI1gHK8D3bcRSQAKl0JGLmnXS1Zk=', 'base64');
     expect(await start().detector.detect(world, { account: self, codeHash, methods: null })).toBeUndefined();
@@ -156,7 +156,7 @@ describe('a jetton master', () => {
   const stack = [int(1_000), int(-1), addressOf(owner), content, code];
   const contract = { methods: { get_jetton_data: stack } };
 
-  it('has a row of what it says', async () => {
+  it('a jetton master has a row with its values', async () => {
     const { jettonMaster, facts } = (await detect({ ...contract, transaction: 9 }))!;
     expect(jettonMaster).toMatchObject({
       address: accountKey(self),
@@ -170,7 +170,7 @@ describe('a jetton master', () => {
     expect(facts).toEqual({});
   });
 
-  it('may have nobody as admin, no more to mint and entries above', async () => {
+  it('a jetton master may have no admin, no more to mint, and entries on top', async () => {
     const poor = [...replaced(replaced(stack, 1, int(0)), 2, addressOf(null)), int(5), nothing];
     const { jettonMaster } = (await detect({ methods: { get_jetton_data: poor } }))!;
     expect(jettonMaster).toMatchObject({ mintable: false, admin: null });
@@ -186,7 +186,7 @@ describe('a jetton master', () => {
     ['no code', replaced(stack, 4, nothing)],
     ['four entries', stack.slice(0, 4)],
     ['an exit code', 9],
-  ])('is none with %s', async (_name, said) => {
+  ])('an account is no jetton master with %s', async (_name, said) => {
     expect(rowsOf(await detect({ methods: { get_jetton_data: said } }))).toEqual([]);
   });
 });
@@ -198,7 +198,7 @@ describe('a jetton wallet', () => {
     [at(master)]: { methods: { get_wallet_address: said } },
   });
 
-  it('is one when its master says that the wallet of its owner is this account', async () => {
+  it('a jetton wallet is detected when its master names it as the wallet of its owner', async () => {
     const asked: (readonly StackEntry[])[] = [];
     const asking: Contract = {
       methods: {
@@ -226,11 +226,11 @@ describe('a jetton wallet', () => {
     ['its address in a cell', [cellEntry(beginCell().storeUint(0, 8).endCell())]],
     ['nothing', [] as StackEntry[]],
     ['that it fails', 9],
-  ])('is none when its master says %s', async (_name, said) => {
+  ])('an account is no jetton wallet when its master says %s', async (_name, said) => {
     expect(rowsOf(await detect(wallet, masterSaying(said)))).toEqual([]);
   });
 
-  it('is none without a master', async () => {
+  it('an account is no jetton wallet without a master', async () => {
     expect(rowsOf(await detect(wallet))).toEqual([]);
   });
 
@@ -239,7 +239,7 @@ describe('a jetton wallet', () => {
     ['no master', replaced(stack, 2, addressOf(null))],
     ['a balance that is no number', replaced(stack, 0, { type: 'nan' })],
     ['no code', replaced(stack, 3, nothing)],
-  ])('is none with %s, and its master is not asked', async (_name, said) => {
+  ])('an account is no jetton wallet with %s, and its master is not consulted', async (_name, said) => {
     const contract = { methods: { get_wallet_data: said } };
     const world = scriptedWorld({ [at(self)]: contract, ...masterSaying([addressOf(self)]) });
     expect(rowsOf(await start().detector.detect(world, changed(self, contract)))).toEqual([]);
@@ -251,13 +251,13 @@ describe('a jetton wallet', () => {
     [[int(0)], false],
     [[nothing], null],
     [7, null],
-  ] as const)('whose is_claimed gives %o is claimed: %s', async (said, expected) => {
+  ] as const)('a jetton wallet whose is_claimed returns %o is claimed: %s', async (said, expected) => {
     const mintless: Contract = { methods: { ...wallet.methods, is_claimed: said } };
     const { jettonWallet } = (await detect(mintless, masterSaying([addressOf(self)])))!;
     expect(jettonWallet!.mintless_is_claimed).toBe(expected);
   });
 
-  it('is confirmed anew when its master has a further transaction, or it another owner', async () => {
+  it('a jetton wallet is confirmed again when its master has a further transaction, or it has another owner', async () => {
     const { detector, register } = start();
     const look = async (said: StackEntry[], transaction: number, data = stack): Promise<string[]> => {
       const contract = { methods: { get_wallet_data: data } };
@@ -288,7 +288,7 @@ describe('an NFT item', () => {
     },
   };
 
-  it('has its content from its collection, which must know it', async () => {
+  it('an NFT item has its content from its collection, which must know it', async () => {
     const world = scriptedWorld({ [at(self)]: item, [at(master)]: collection });
     const { nftItem, facts } = (await start().detector.detect(world, changed(self, item)))!;
     expect(nftItem).toMatchObject({
@@ -314,15 +314,15 @@ describe('an NFT item', () => {
     ['knows nobody', { get_nft_content: collection.methods['get_nft_content']! }],
     ['has no content for it', { ...collection.methods, get_nft_content: 9 }],
     ['has unreadable content', { ...collection.methods, get_nft_content: [cellEntry(emptyCell)] }],
-  ])('is none when its collection %s', async (_name, methods) => {
+  ])('an account is no NFT item when its collection %s', async (_name, methods) => {
     expect(rowsOf(await detect(item, { [at(master)]: { methods } }))).toEqual([]);
   });
 
-  it('is none without the collection that it names', async () => {
+  it('an account is no NFT item without the collection that it names', async () => {
     expect(rowsOf(await detect(item))).toEqual([]);
   });
 
-  it('without a collection has its own content, which must be one', async () => {
+  it('an NFT item without a collection has its own content, which must be valid', async () => {
     const alone = replaced(stack, 2, addressOf(null));
     const { nftItem } = (await detect({ methods: { get_nft_data: replaced(alone, 3, addressOf(null)) } }))!;
     expect(nftItem).toMatchObject({ collection: null, owner: null, content: { uri: '7.json' } });
@@ -330,12 +330,12 @@ describe('an NFT item', () => {
     expect(rowsOf(await detect(empty))).toEqual([]);
   });
 
-  it('that is not set up, so that it has neither owner nor content, is none yet', async () => {
+  it('an item before its initialisation, without owner and content, is no NFT item yet', async () => {
     const young = replaced(replaced(stack, 3, nothing), 4, nothing);
     expect(rowsOf(await detect({ methods: { get_nft_data: young } }, { [at(master)]: collection }))).toEqual([]);
   });
 
-  it('is confirmed from memory until its own content or its collection changes', async () => {
+  it('an NFT item is confirmed from the cache until its own content or its collection changes', async () => {
     const { detector, register } = start();
     const look = async (own: string, transaction: number): Promise<unknown> => {
       const contract = { methods: { get_nft_data: replaced(stack, 4, cellEntry(contentOf(own))) } };
@@ -365,7 +365,7 @@ describe('a multisig', () => {
   const numbers = Dictionary.empty(Dictionary.Keys.Uint(8), Dictionary.Values.Uint(8)).set(1, 1);
   const stack = [int(2), int(2), members([owner, other, master]), nothing];
 
-  it('has its signers and proposers in the order of their numbers', async () => {
+  it('a multisig has its signers and proposers in the order of their numbers', async () => {
     const { multisig } = (await detect({ methods: { get_multisig_data: stack } }))!;
     expect(multisig).toMatchObject({
       next_order_seqno: 2n,
@@ -380,11 +380,11 @@ describe('a multisig', () => {
     ['signers that are no accounts', replaced(stack, 2, cellEntry(beginCell().storeDictDirect(numbers).endCell()))],
     ['a threshold beyond 32 bits', replaced(stack, 1, int(2n ** 40n))],
     ['three entries', stack.slice(0, 3)],
-  ])('is none with %s', async (_name, said) => {
+  ])('an account is no multisig with %s', async (_name, said) => {
     expect(rowsOf(await detect({ methods: { get_multisig_data: said } }))).toEqual([]);
   });
 
-  it('has the orders that it confirms', async () => {
+  it('a multisig has the orders that it confirms', async () => {
     const order = [
       addressOf(master),
       int(4),

@@ -33,7 +33,7 @@ const bytes = (value: string): StackEntry => sliceOf(beginCell().storeBuffer(Buf
 
 const keyOf = (category: string): bigint => BigInt(`0x${createHash('sha256').update(category).digest('hex')}`);
 
-/** Records by the names of their categories. */
+/** Returns records by the names of their categories. */
 function records(values: Record<string, Cell>): StackEntry {
   const dictionary = Dictionary.empty(Dictionary.Keys.BigUint(256), Dictionary.Values.Cell());
   for (const [category, value] of Object.entries(values)) dictionary.set(keyOf(category), value);
@@ -46,7 +46,7 @@ const addressRecord = (tag: number, account: AccountId): Cell =>
 const walletRecord = (account: AccountId): Cell => addressRecord(0x9fd3, account);
 const resolverRecord = (account: AccountId): Cell => addressRecord(0xba93, account);
 
-/** An item of a collection that knows it, with these methods besides. */
+/** Detects an item of a collection that knows it, with these further methods. */
 async function detect(
   collection: AccountId,
   methods: Contract['methods'],
@@ -71,7 +71,7 @@ async function detect(
 const resolving = (found: StackEntry, bits = 8): StackEntry[] => [int(bits), found];
 
 describe('an item of the collection of .ton domains', () => {
-  it('is a domain with its records', async () => {
+  it('an item of the collection of .ton domains is a domain with its records', async () => {
     const adnl = beginCell().storeUint(0xad01, 16).storeUint(0xabc, 256).storeUint(0, 8).endCell();
     const bag = beginCell().storeUint(0x7473, 16).storeUint(0xdef, 256).endCell();
     const found = records({
@@ -103,7 +103,7 @@ describe('an item of the collection of .ton domains', () => {
     ['nothing', nothing],
     ['records of other kinds', records({ wallet: resolverRecord(wallet!), site: walletRecord(wallet!) })],
     ['records of no known form', records({ wallet: beginCell().storeUint(7, 8).endCell() })],
-  ])('that resolves to %s is an entry without records', async (_name, found) => {
+  ])('an item that resolves to %s is an entry without records', async (_name, found) => {
     const { dnsEntry } = await detect(tonMainnet, { get_domain: [bytes('foo')], dnsresolve: resolving(found) });
     expect(dnsEntry).toMatchObject({ wallet: null, next_resolver: null, site_adnl: null, storage_bag_id: null });
   });
@@ -113,7 +113,7 @@ describe('an item of the collection of .ton domains', () => {
     ['resolves no bits', resolving(nothing, 0)],
     ['has a third value', [...resolving(nothing), nothing]],
     ['has records that are no dictionary', resolving(cellEntry(beginCell().storeUint(0b1111, 4).endCell()))],
-  ])('whose resolver %s has its name and no entry', async (_name, dnsresolve) => {
+  ])('an item whose resolver %s has its name and no entry', async (_name, dnsresolve) => {
     const { nftItem, dnsEntry } = await detect(tonMainnet, { get_domain: [bytes('foo')], dnsresolve });
     expect([nftItem!.content['domain'], dnsEntry]).toEqual(['foo.ton', undefined]);
   });
@@ -124,13 +124,13 @@ describe('an item of the collection of .ton domains', () => {
     ['is of no whole bytes', [sliceOf(beginCell().storeUint(1, 9).endCell())]],
     ['is no UTF-8', [sliceOf(beginCell().storeUint(0xff, 8).endCell())]],
     ['has a zero byte', [bytes('a\0b')]],
-  ])('whose name %s is an item like any other', async (_name, said) => {
+  ])('an item whose name %s is an ordinary item', async (_name, said) => {
     const { nftItem, dnsEntry } = await detect(tonMainnet, { get_domain: said, dnsresolve: resolving(nothing) });
     expect([nftItem!.content, dnsEntry]).toEqual([{ uri: 'whole' }, undefined]);
   });
 });
 
-/** A root of names that sends to these contracts: as the one for the rest of a name, or among the records of the whole. */
+/** Returns a root of names that delegates to these contracts, either for the rest of a name or among the records of the whole. */
 function rootOf(delegates: Record<string, AccountId>, isWhole: boolean): Contract['methods'][string] {
   return ([name]) => {
     const asked = name?.type === 'slice' ? Buffer.from(name.table.bytes).toString('latin1') : '';
@@ -161,7 +161,7 @@ describe('the collections of domains', () => {
       { network: 'custom', domainCollections: [{ collection: ownCollection!, zone: 'dev' }] },
       'foo.dev',
     ],
-  ])('%s', async (_name, collection, methods, options, expected) => {
+  ])('the zone of a collection is found or not: %s', async (_name, collection, methods, options, expected) => {
     const { nftItem, dnsEntry } = await detect(collection, methods, options);
     expect([nftItem!.content['domain'], dnsEntry?.domain]).toEqual([expected, expected]);
   });
@@ -173,7 +173,7 @@ describe('the collections of domains', () => {
     ['ton to another collection', ownCollection!, domain, { ton: tonMainnet }, false, undefined],
     ['nothing', ownCollection!, domain, {}, false, undefined],
   ])(
-    'of a network of its own: its root delegates %s',
+    'a custom network has the collections that its root delegates to: %s',
     async (_name, collection, methods, delegates, isWhole, expected) => {
       const options: DetectorOptions = { network: 'custom' };
       const { nftItem } = await detect(collection, methods, options, rootOf(delegates, isWhole));
@@ -181,7 +181,7 @@ describe('the collections of domains', () => {
     },
   );
 
-  it.each([9, []])('of a network of its own whose root says %o are none', async (said) => {
+  it.each([9, []])('a custom network whose root returns %o has no collections', async (said) => {
     const { nftItem, dnsEntry } = await detect(ownCollection!, domain, { network: 'custom' }, said);
     expect([nftItem!.content, dnsEntry]).toEqual([{ uri: 'whole' }, undefined]);
   });

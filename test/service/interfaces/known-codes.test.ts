@@ -16,7 +16,7 @@ const self = accountNumber(1);
 const [sender, owner] = [accountNumber(2), accountNumber(3)];
 const state = { last_trans_lt: 5n, code_hash: Buffer.alloc(32, 6), data_hash: Buffer.alloc(32, 7) };
 
-/** What another contract was asked. */
+/** Query to another contract. */
 type Asked = Pick<Consultation<unknown>, 'by' | 'asks'>;
 
 const answersOf =
@@ -24,7 +24,7 @@ const answersOf =
   (method) =>
     methods[method];
 
-/** What a family makes of an account, with others' contracts that say this. */
+/** Detects an account with one family, and with these answers of other contracts. */
 async function detect(
   family: Family,
   methods: Record<string, readonly StackEntry[]>,
@@ -56,7 +56,7 @@ describe('a pool of DeDust', () => {
   };
   const factory = parseAddress('EQBfBWT7X2BHg9tXAxzhz2aKiNTU1tpt5NsiK0uSDW_YAJ67')!;
 
-  it('has the two assets for which its factory names it', async () => {
+  it('a pool of DeDust has the two assets for which its factory names it', async () => {
     const asked: Asked[] = [];
     const found = await detect(dedustPools, methods, {
       consult: (one) => {
@@ -73,11 +73,11 @@ describe('a pool of DeDust', () => {
   it.each([
     ['names another', answersOf({ get_pool_address: [addressOf(owner)] })],
     ['says nothing', answersOf({})],
-  ])('is none when the factory %s', async (_name, said) => {
+  ])('an account is no pool of DeDust when the factory %s', async (_name, said) => {
     expect(await detect(dedustPools, methods, { consult: () => said })).toBe('unconfirmed');
   });
 
-  it('is none on a network without the factory', async () => {
+  it('an account is no pool of DeDust on a network without the factory', async () => {
     expect(await detect(dedustPools, methods)).toBe('unconfirmed');
   });
 
@@ -87,7 +87,7 @@ describe('a pool of DeDust', () => {
     ['no kind', { is_stable: [nothing] }],
     ['no reserves', { get_reserves: [int(1)] }],
     ['no fee', { get_trade_fee: [] }],
-  ])('is none with %s', async (_name, wrong) => {
+  ])('an account is no pool of DeDust with %s', async (_name, wrong) => {
     const others = { consult: () => answersOf({ get_pool_address: [addressOf(self)] }) };
     expect(await detect(dedustPools, { ...methods, ...wrong }, others)).toBe('malformed');
   });
@@ -109,7 +109,7 @@ describe('a vesting contract', () => {
     cellEntry(whitelist([owner, accountNumber(9, -1)])),
   ];
 
-  it('has its terms and its whitelist, ascending', async () => {
+  it('a vesting contract has its terms and its whitelist, ascending', async () => {
     expect(await detect(vestings, { get_vesting_data: stack })).toEqual({
       vestingContract: {
         address: accountKey(self),
@@ -126,7 +126,7 @@ describe('a vesting contract', () => {
     });
   });
 
-  it('may have nobody in its whitelist', async () => {
+  it('a vesting contract may have an empty whitelist', async () => {
     const found = await detect(vestings, { get_vesting_data: replaced(stack, 7, nothing) });
     expect(found).toMatchObject({ vestingContract: { whitelist: [] } });
   });
@@ -136,13 +136,13 @@ describe('a vesting contract', () => {
     ['no owner', replaced(stack, 6, addressOf(null))],
     ['a whitelist that is no dictionary', replaced(stack, 7, cellEntry(beginCell().storeUint(0b1111, 4).endCell()))],
     ['a whitelist that is no cell', replaced(stack, 7, int(0))],
-  ])('is none with %s', async (_name, said) => {
+  ])('an account is no vesting contract with %s', async (_name, said) => {
     expect(await detect(vestings, { get_vesting_data: said })).toBe('malformed');
   });
 });
 
 describe('contracts known by their code alone', () => {
-  it('are nominator pools without a question', async () => {
+  it('nominator pools are detected without running a method', async () => {
     expect(nominatorPools.needs).toEqual([]);
     expect(await detect(nominatorPools, {})).toEqual({ facts: { isNominatorPool: true } });
   });
@@ -151,7 +151,7 @@ describe('contracts known by their code alone', () => {
 describe('a contract of jVault', () => {
   const storage = [addressOf(sender), addressOf(owner), ...Array.from({ length: 12 }, () => int(0))];
 
-  it('has its data among the facts', async () => {
+  it('a contract of jVault has its data among the facts', async () => {
     const data = beginCell().storeUint(7, 8).endCell().toBoc();
     expect(await detect(jvaultContracts, { get_storage_data: storage }, { data })).toEqual({ facts: { data } });
   });
@@ -160,7 +160,7 @@ describe('a contract of jVault', () => {
     ['few values', storage.slice(0, 5), 10],
     ['one account', storage.slice(1), 10],
     ['more data than is kept', storage, 17 * 1024],
-  ])('is none with %s', async (_name, said, length) => {
+  ])('an account is no contract of jVault with %s', async (_name, said, length) => {
     const found = await detect(jvaultContracts, { get_storage_data: said }, { data: Buffer.alloc(length) });
     expect(found).toBe('malformed');
   });

@@ -53,7 +53,7 @@ describe('a sale of getgems', () => {
     ['of version 4', { get_fix_price_data_v4: saleV4 }],
     ['of version 4 with prices in jettons', { get_fix_price_data_v4: [...saleV4.slice(0, -1), cellEntry(emptyCell)] }],
     ['with entries above', { get_sale_data: [...saleV3, int(0), int(0)] }],
-  ])('%s has its terms', async (_name, methods) => {
+  ])('a sale of getgems %s has its terms', async (_name, methods) => {
     const { nftSale, facts } = await detect(methods);
     expect(nftSale).toMatchObject({
       ...row,
@@ -70,7 +70,7 @@ describe('a sale of getgems', () => {
     expect(facts).toEqual({ nftSale: { ...parties, fullPrice: 5_000n } });
   });
 
-  it('may have no owner yet', async () => {
+  it('a sale of getgems may have no owner yet', async () => {
     const { nftSale, facts } = await detect({ get_sale_data: replaced(saleV3, 5, addressOf(null)) });
     expect(nftSale!.nft_owner).toBeNull();
     expect(facts.nftSale!.nftOwner).toBeNull();
@@ -83,7 +83,7 @@ describe('a sale of getgems', () => {
     ['ten entries', { get_sale_data: saleV3.slice(0, 10) }],
     ['a time beyond 32 bits', { get_sale_data: replaced(saleV3, 2, int(2n ** 40n)) }],
     ['prices of version 4 that are no cell', { get_fix_price_data_v4: replaced(saleV4, 12, int(1)) }],
-  ])('is none with %s', async (_name, methods) => {
+  ])('an account is no sale of getgems with %s', async (_name, methods) => {
     expect(await detect(methods)).toEqual({ facts: {}, lastTransLt: 1n });
   });
 });
@@ -127,13 +127,13 @@ describe('an auction of getgems', () => {
     ['up to version 3', { get_sale_data: auctionV3 }],
     ['of version 4', { get_auction_data_v4: auctionV4 }],
     ['of both forms', { get_sale_data: 9, get_auction_data_v4: auctionV4 }],
-  ])('%s has its terms', async (_name, methods) => {
+  ])('an auction of getgems %s has its terms', async (_name, methods) => {
     const { nftSale, facts } = await detect(methods);
     expect(nftSale).toMatchObject({ ...row, type: 'getgems_auction', details });
     expect(facts).toEqual({ nftAuction: { ...parties, lastBid: 7_000n } });
   });
 
-  it('without a bid has no last member', async () => {
+  it('an auction of getgems without a bid has no last member', async () => {
     const { nftSale } = await detect({ get_sale_data: replaced(auctionV3, 7, addressOf(null)) });
     const { last_member: _, ...others } = details;
     expect(nftSale!.details).toEqual(others);
@@ -144,7 +144,7 @@ describe('an auction of getgems', () => {
     ['nineteen entries', { get_sale_data: auctionV3.slice(0, 19) }],
     ['twenty-five entries of version 4', { get_auction_data_v4: auctionV4.slice(0, 25) }],
     ['a time that JSON cannot hold', { get_sale_data: replaced(auctionV3, 2, int(2n ** 60n)) }],
-  ])('is none with %s', async (_name, methods) => {
+  ])('an account is no auction of getgems with %s', async (_name, methods) => {
     expect(await detect(methods)).toEqual({ facts: {}, lastTransLt: 1n });
   });
 });
@@ -177,13 +177,13 @@ describe('an item of Fragment', () => {
     royalty_destination: raw(royalty),
   };
 
-  it('has its auction', async () => {
+  it('an item of Fragment has its auction', async () => {
     const { nftSale, facts } = await detect(methods);
     expect(nftSale).toMatchObject({ type: 'telemint', nft: null, nft_owner: null, marketplace: null, details });
     expect(facts).toEqual({});
   });
 
-  it('without an auction has none, nor a beneficiary', async () => {
+  it('an item of Fragment without an auction has no auction and no beneficiary', async () => {
     const empty = sliceOf(emptyCell);
     const { nftSale } = await detect({
       ...methods,
@@ -196,7 +196,7 @@ describe('an item of Fragment', () => {
     expect(nftSale!.details).toEqual({ ...others, ...none, ...noConfig });
   });
 
-  it('has a name without zero bytes, over as many cells as it takes', async () => {
+  it('an item of Fragment has a name without zero bytes, over any number of cells', async () => {
     const { nftSale } = await detect({ ...methods, get_telemint_token_name: [text(`a\0${'b'.repeat(200)}`)] });
     expect(nftSale!.details['token_name']).toBe(`a${'b'.repeat(200)}`);
   });
@@ -205,7 +205,7 @@ describe('an item of Fragment', () => {
     ['a name of no whole bytes', { get_telemint_token_name: [sliceOf(beginCell().storeUint(1, 3).endCell())] }],
     ['no configuration', { get_telemint_auction_config: 9 }],
     ['no royalty', { royalty_params: [int(5), int(100), addressOf(null)] }],
-  ])('is none with %s', async (_name, wrong) => {
+  ])('an account is no item of Fragment with %s', async (_name, wrong) => {
     expect(await detect({ ...methods, ...wrong })).toEqual({ facts: {}, lastTransLt: 1n });
   });
 });

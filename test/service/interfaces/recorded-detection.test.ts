@@ -24,7 +24,7 @@ const recorded = JSON.parse(readFileSync(join(recordingDir!, 'accounts.json'), '
 >;
 const labels = Object.keys(recorded);
 
-/** What the recording's accounts are, by their labels. */
+/** Kinds of the recording's accounts, by their labels. */
 const kinds: readonly (readonly [label: RegExp, rows: readonly (keyof Detected)[]])[] = [
   [/^(jetton|stable)_minter$/, ['jettonMaster']],
   [/^(jetton|stable)_wallet_/, ['jettonWallet']],
@@ -73,7 +73,7 @@ function rowsOf(detected: Detected | undefined): string[] {
 }
 
 describe('the accounts of a recorded network', () => {
-  it('are what their labels say at its end', async () => {
+  it("the recorded accounts are of the kinds of their labels at the recording's end", async () => {
     const world = await open(last);
     for (const label of labels) {
       const [, rows] = kinds.find(([pattern]) => pattern.test(label))!;
@@ -82,7 +82,7 @@ describe('the accounts of a recorded network', () => {
   }, 60_000);
 
   it.each([0.9, 0.6, 0.42, 0.31, 0.17, 0.05])(
-    'are the tokens that v2 shows at %f of it, or none',
+    'the recorded accounts are the tokens that v2 shows at %f of the recording, or none',
     async (part) => {
       const seqno = Math.max(1, Math.floor(last * part));
       const world = await open(seqno);
@@ -98,7 +98,7 @@ describe('the accounts of a recorded network', () => {
     120_000,
   );
 
-  it('cost one visit each with what confirms them, and none when their code can be nothing', async () => {
+  it('a recorded account costs one visit with its confirmation, and none if its code fits no kind', async () => {
     const register = new Registry();
     const own = createDetector({ network: 'custom' }, { register });
     const world = await open(last);
@@ -118,7 +118,7 @@ describe('the accounts of a recorded network', () => {
     expect(impossible).toEqual(expect.arrayContaining(wallets));
   }, 60_000);
 
-  it('that are wallets are confirmed from memory while their master stays as it is', async () => {
+  it('recorded wallets are confirmed from the cache while their master stays unchanged', async () => {
     const register = new Registry();
     const own = createDetector({ network: 'custom' }, { register });
     const wallets = labels.filter((label) => /^(jetton|stable)_wallet_/.test(label));
@@ -130,7 +130,7 @@ describe('the accounts of a recorded network', () => {
     expect(await metric(register, 'ton_interfaces_consultations_total', { source: 'memory' })).toBe(2 * wallets.length);
   }, 60_000);
 
-  it('whose code is a library are asked only what it has from the second on', async () => {
+  it('recorded accounts whose code is a library run only the methods it has from the second on', async () => {
     const own = createDetector({ network: 'custom' }, { register: new Registry() });
     const world = await open(last);
     const asked: number[] = [];
@@ -149,7 +149,7 @@ describe('the accounts of a recorded network', () => {
   }, 60_000);
 });
 
-/** The part of a row that v2 shows too. */
+/** Returns the part of a row that v2 shows too. */
 function tokenOf(detected: Detected | undefined): unknown {
   const { jettonMaster, jettonWallet, nftCollection, nftItem } = detected ?? {};
   if (jettonMaster !== undefined) return { supply: jettonMaster.total_supply, admin: jettonMaster.admin };
@@ -188,7 +188,7 @@ function comparable(token: Token): unknown {
 describe('a contract that is a copy of another', () => {
   const forger: AccountId = { workchain: 0, id: Buffer.alloc(32, 0xfe) };
 
-  /** The world with an account's state at an address that it does not belong to. */
+  /** Returns a world with an account's state at an address that it does not belong to. */
   async function worldWithCopy(label: string): Promise<DetectionWorld> {
     const world = await open(last);
     const state = await world.readShardAccount(accountOf(label));
@@ -196,7 +196,7 @@ describe('a contract that is a copy of another', () => {
   }
 
   it.each(['jetton_wallet_w3', 'stable_wallet_w7', 'nft_0', 'dns_item', 'ms_order_0'])(
-    'is not what %s is: who has to confirm it does not',
+    'a copy of %s is not of its kind, because the responsible contract does not confirm it',
     async (label) => {
       const world = await worldWithCopy(label);
       expect(rowsOf(await detect(world, label))).not.toEqual([]);
@@ -207,7 +207,7 @@ describe('a contract that is a copy of another', () => {
   );
 
   it.each(['jetton_minter', 'nft_collection', 'multisig', 'vesting'])(
-    'is another of the kind of %s: nobody has to confirm it',
+    'a copy of %s is of its kind, because no contract has to confirm it',
     async (label) => {
       const world = await worldWithCopy(label);
       const detected = await detector.detect(world, await readChangedAccount(world, forger));

@@ -12,7 +12,7 @@ import { accountKey, accountOfKey } from '#service/store/account-key.ts';
 import { rebuildChain, startTvm } from '#test/service/tvm/recorded-world.ts';
 import { chainWorld } from './chain-world.ts';
 
-// The project's own recording, whose events its README lists.
+// The project's own recording; its README lists its events.
 const folder = join(import.meta.dirname, '../../vectors/realnet');
 const recorded = JSON.parse(readFileSync(join(folder, 'accounts.json'), 'utf8')) as Record<string, { address: string }>;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => tvm.close());
 
-/** What an account was after a masterchain block, keys of accounts as their labels. */
+/** Detects an account after a masterchain block, with keys of accounts as their labels. */
 async function at(seqno: number, label: string): Promise<Detected | undefined> {
   const world = chainWorld(chain, tvm, { seqno });
   return detector.detect(world, await readChangedAccount(world, parseAddress(recorded[label]!.address)!));
@@ -33,7 +33,7 @@ async function at(seqno: number, label: string): Promise<Detected | undefined> {
 
 const keyOf = (label: string): Buffer => accountKey(parseAddress(recorded[label]!.address)!);
 
-/** The label of an account in a row; null for none. */
+/** Returns the label of an account in a row; null for none. */
 function nameOf(key: Uint8Array | null): string | null {
   return key && (Object.keys(recorded).find((label) => keyOf(label).equals(key)) ?? 'another');
 }
@@ -133,7 +133,7 @@ describe('over the recorded chain', () => {
     expect(vesting?.owner).toEqual(length === undefined ? undefined : keyOf('w11'));
   });
 
-  it('rows name accounts that read back as what they were', async () => {
+  it('accounts in rows read back unchanged', async () => {
     const wallet = (await at(1000, 'jetton_wallet_w3'))!.jettonWallet!;
     expect(formatRawAddress(accountOfKey(wallet.owner))).toBe(recorded['w3']!.address);
     expect(formatRawAddress(accountOfKey(wallet.jetton))).toBe(recorded['jetton_minter']!.address);

@@ -8,27 +8,27 @@ import type { AccountId } from '#service/live/accounts.ts';
 import { methodIdOf } from '#service/live/method-id.ts';
 import { sliceEntry, type StackEntry } from '#service/live/vm-values.ts';
 
-/** What a get-method says to its arguments: a result, an exit code, or `unreadable`. */
+/** Answer of a get-method to its arguments: a result, an exit code, or `unreadable`. */
 export type Said = readonly StackEntry[] | number | 'unreadable';
 type Method = Said | ((stack: readonly StackEntry[]) => Said);
 
-/** A contract by its get-methods. */
+/** Contract defined by its get-methods. */
 export type Contract = {
   readonly methods: Readonly<Record<string, Method>>;
-  /** Code and data, of which only the hashes count here. */
+  /** Code and data. Only their hashes count here. */
   readonly code?: Cell | null;
   readonly data?: Cell | null;
-  /** What tells its state from another of its states. */
+  /** Number of its last transaction, which identifies its state. */
   readonly transaction?: number;
 };
 
-/** A detection's world in which contracts say what they are told to, and which notes what they are asked. */
+/** World of detection with scripted contracts. It records the methods that are run. */
 export type ScriptedWorld = DetectionWorld & {
   readonly asked: { readonly account: AccountId; readonly methods: readonly number[] }[];
   readonly read: AccountId[];
 };
 
-/** The gas that code takes to find out that it has no method. */
+/** Gas until code finds that it has no such method. */
 const NO_METHOD_GAS = 200n;
 
 /** @param contracts by raw address, lower case */
@@ -73,7 +73,7 @@ export function scriptedWorld(contracts: Readonly<Record<string, Contract>>, dns
   };
 }
 
-/** The contract as blocks tell of it: with the methods that it has, or of code whose methods are not known. */
+/** Returns the contract as a changed account of a block, with its methods or with code of an unknown shape. */
 export function changed(account: AccountId, contract: Contract, methods?: null): ChangedAccount {
   const ids = Object.keys(contract.methods).map(methodIdOf);
   const code = contract.code ?? DEFAULT_CELL;
@@ -87,7 +87,7 @@ function boc(cell: Cell | null | undefined, contract: Contract | undefined): Buf
   return (cell ?? DEFAULT_CELL).toBoc();
 }
 
-/** An account that nothing else is said of. */
+/** Returns an account without further properties. */
 export function accountNumber(byte: number, workchain = 0): AccountId {
   return { workchain, id: Buffer.alloc(32, byte) };
 }
@@ -102,7 +102,7 @@ export function cellEntry(from: Cell): StackEntry & { type: 'cell' } {
 
 export const sliceOf = (from: Cell): StackEntry => sliceEntry(cellEntry(from));
 
-/** An address in a slice; `addr_none` for null. */
+/** Returns an address in a slice; `addr_none` for null. */
 export function addressOf(account: AccountId | null): StackEntry {
   return sliceOf(
     beginCell()
@@ -114,12 +114,12 @@ export function addressOf(account: AccountId | null): StackEntry {
 /** An external address in a slice. */
 export const externalAddress = sliceOf(beginCell().storeUint(1, 2).storeUint(8, 9).storeUint(7, 8).endCell());
 
-/** Content that is outside. */
+/** Returns content that is outside of the chain. */
 export const contentOf = (uri: string): Cell => beginCell().storeUint(1, 8).storeStringTail(uri).endCell();
 
 export const emptyCell = Cell.EMPTY;
 
-/** The same stack with another entry in one place. */
+/** Returns the same stack with another entry at one position. */
 export function replaced(stack: readonly StackEntry[], index: number, entry: StackEntry): StackEntry[] {
   return stack.map((one, place) => (place === index ? entry : one));
 }

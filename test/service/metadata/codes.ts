@@ -1,6 +1,6 @@
 import { MetadataError, type MetadataErrorCode } from '#service/metadata/errors.ts';
 
-/** The code that work fails with; what is no error of ours is thrown on, and success is told as such. */
+/** Returns the error code that work fails with, or `no error`. Other errors are thrown on. */
 export async function codeOf(work: () => unknown): Promise<MetadataErrorCode | 'no error'> {
   try {
     await work();

@@ -41,7 +41,7 @@ async function fetchFrom(host: TokenHost, path = '/', options: Partial<FetcherOp
 }
 
 describe('what a token keeps outside of the chain', () => {
-  it('is fetched from the address that was checked, by the name of its host, without a word about us', async () => {
+  it('a page is fetched from the checked address, by the name of its host, and the request does not identify this service', async () => {
     const host = await hostThat(saying(token));
     expect(await fetchFrom(host, '/a/1.json?x=1')).toEqual({ name: 'Token', decimals: '9' });
     const [seen] = host.seen;
@@ -55,7 +55,7 @@ describe('what a token keeps outside of the chain', () => {
     ]);
   });
 
-  it('is fetched by TLS under the name of its host, whatever the address', async () => {
+  it('a page is fetched by TLS under the name of its host, whatever the address', async () => {
     const authority = createAuthority('Test');
     const certificate = authority.issue({ commonName: 'tokens', hosts: ['tokens.example'] });
     const host = await hostThat(saying(token), certificate);
@@ -69,7 +69,7 @@ describe('what a token keeps outside of the chain', () => {
     expect(host.seen).toHaveLength(1);
   });
 
-  it('is fetched from a gateway of a private authority, which no other host may use', async () => {
+  it('a page is fetched from a gateway of a private authority, which no other host may use', async () => {
     const authority = createAuthority('Test');
     const certificate = authority.issue({ commonName: 'gateway', hosts: ['tokens.example', 'other.example'] });
     const host = await hostThat(saying(token), certificate);
@@ -88,17 +88,17 @@ describe('what a token keeps outside of the chain', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['identity', (text) => Buffer.from(text)],
-  ])('may be compressed as %s', async (encoding, compress) => {
+  ])('a page may be compressed as %s', async (encoding, compress) => {
     const host = await hostThat(saying(compress(token), { 'content-encoding': encoding }));
     expect(await fetchFrom(host)).toMatchObject({ name: 'Token' });
   });
 
-  it('may begin with a byte order mark and be called plain text', async () => {
+  it('a page may begin with a byte order mark and be of type plain text', async () => {
     const host = await hostThat(saying(`\uFEFF${token}`, { 'content-type': 'text/plain' }));
     expect(await fetchFrom(host)).toMatchObject({ name: 'Token' });
   });
 
-  it('is found behind three redirects, and not behind four', async () => {
+  it('a page is found behind three redirects, and not behind four', async () => {
     const host = await hostThat(({ url = '' }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end(token);
@@ -109,13 +109,13 @@ describe('what a token keeps outside of the chain', () => {
     expect(host.seen.map(({ path }) => path)).toEqual(['/3', '/2', '/1', '/0', '/4', '/3', '/2', '/1']);
   });
 
-  it('is not looked for in a redirect that leads to itself', async () => {
+  it('a redirect to itself is not followed', async () => {
     const host = await hostThat(saying('', { location: '/' }, 302));
     expect(await codeOf(() => fetchFrom(host))).toBe('too_many_redirects');
     expect(host.seen).toHaveLength(4);
   });
 
-  it('in IPFS is asked of the gateway, whatever port that has', async () => {
+  it('content in IPFS is requested from the gateway, whatever its port', async () => {
     const host = await hostThat(saying(token));
     const cid = `Qm${'a'.repeat(44)}`;
     const options = { ipfsGateway: `http://tokens.example:${host.port}/base`, ports: new Set([80, 443]) };
@@ -124,7 +124,7 @@ describe('what a token keeps outside of the chain', () => {
   });
 });
 
-describe('an address inside is never asked', () => {
+describe('private addresses', () => {
   it.each([
     ['its number', privateAddress],
     ['another spelling of it', '0x7f.0.2'],
@@ -134,9 +134,9 @@ describe('an address inside is never asked', () => {
     ['a name for it', 'inside.example'],
     ['a name for it and for one outside', 'mixed.example'],
     ['a name for a metadata service', 'metadata.example'],
-  ])('for a token that has %s, nor for a redirect to it', async (_, inside) => {
+  ])('a private address is not requested for a token that has %s, nor for a redirect to it', async (_, inside) => {
     const host = await hostThat(({ headers }, response) => {
-      // Whoever comes in by another name than the first would get what he wants.
+      // A request under another name than the first would reach the private page.
       const isOutside = headers.host?.startsWith('tokens.example') === true;
       if (isOutside) response.writeHead(302, { location: `http://${inside}:${host.port}/secret` }).end();
       else response.end(token);
@@ -148,7 +148,7 @@ describe('an address inside is never asked', () => {
     expect(host.connections).toEqual([publicAddress]);
   });
 
-  it('for a gateway at it', async () => {
+  it('a private gateway is not requested', async () => {
     const host = await hostThat(saying(token));
     const fetcher = fetcherTo(host, { ipfsGateway: `http://inside.example:${host.port}` });
     expect(await codeOf(() => fetcher.fetch(`ipfs://Qm${'a'.repeat(44)}`, never))).toBe('address_refused');
@@ -161,13 +161,13 @@ describe('an address inside is never asked', () => {
     'http://user:secret@tokens.example/',
     'http://tokens.example:22/',
     'javascript:1',
-  ])('nor is a redirect followed to %s', async (location) => {
+  ])('a redirect to %s is not followed', async (location) => {
     const host = await hostThat(saying('', { location }, 302));
     expect(await codeOf(() => fetchFrom(host))).toBe('uri_unusable');
     expect(host.seen).toHaveLength(1);
   });
 
-  it('when DNS names another one a moment later: the first answer is checked and is the one that counts', async () => {
+  it('the first address from DNS is checked and used, even if DNS names another one a moment later', async () => {
     let questions = 0;
     const names = await startNameServer(() => (questions++ === 0 ? [publicAddress] : [privateAddress]));
     open.push(names);
@@ -180,7 +180,7 @@ describe('an address inside is never asked', () => {
     expect(host.connections).toEqual([publicAddress]);
   });
 
-  it('when a redirect leads back to the same name, which now is another address', async () => {
+  it('a redirect back to the same name, which now has another address, is not followed to a private address', async () => {
     let questions = 0;
     const names = await startNameServer(() => (questions++ === 0 ? [publicAddress] : [privateAddress]));
     open.push(names);
@@ -192,14 +192,14 @@ describe('an address inside is never asked', () => {
 });
 
 describe('names', () => {
-  it('are asked of DNS alone, not of the hosts file', async () => {
+  it('names are resolved by DNS alone, not by the hosts file', async () => {
     const names = await startNameServer(() => ['192.0.2.1', '192.0.2.2']);
     open.push(names);
     const resolve = resolveByDns({ servers: [names.at] });
     expect(await resolve('localhost', never)).toEqual(['192.0.2.1', '192.0.2.2']);
   });
 
-  it('that nobody knows are told so', async () => {
+  it('an unknown name is reported as unknown', async () => {
     const names = await startNameServer(() => []);
     open.push(names);
     const host = await hostThat(saying(token));
@@ -207,7 +207,7 @@ describe('names', () => {
     expect(await codeOf(() => fetcher.fetch(`http://unknown.example:${host.port}/`, never))).toBe('host_unknown');
   });
 
-  it('that no server answers for cost no more than the time of a fetch', async () => {
+  it('a name that no server answers for costs at most the time of a fetch', async () => {
     const names = await startNameServer(() => 'silent');
     open.push(names);
     const fetcher = fetcherTo({ port: 80 }, { timeoutMs: 200 }, resolveByDns({ servers: [names.at] }));
@@ -242,12 +242,12 @@ describe('a page is given up', () => {
     ],
     ['has headers without end', 'unreachable', saying(token, { 'x-long': 'a'.repeat(100_000) })],
     ['closes the connection', 'unreachable', ({ socket }) => void socket.destroy()],
-  ])('that %s', async (_, code, answer) => {
+  ])('a page is given up that %s', async (_, code, answer) => {
     const host = await hostThat(answer);
     expect(await codeOf(() => fetchFrom(host))).toBe(code);
   });
 
-  it('whose body goes on after the bound, without reading on', async () => {
+  it('a page whose body exceeds the bound is given up without reading on', async () => {
     let sent = 0;
     const host = await hostThat((_, response) => {
       response.writeHead(200);
@@ -296,7 +296,7 @@ describe('a page is given up', () => {
         }
       },
     ],
-  ])('that %s, after the time of a fetch, and its connection with it', async (_, answer) => {
+  ])('a page is given up that %s, after the time of a fetch, and its connection with it', async (_, answer) => {
     const ended: Promise<unknown>[] = [];
     const host = await hostThat((request, response) => {
       ended.push(new Promise((resolve) => void request.socket.once('close', resolve)));
@@ -307,7 +307,7 @@ describe('a page is given up', () => {
     await Promise.all(ended);
   });
 
-  it('that is reached by redirects of which each takes its time', async () => {
+  it('a page behind slow redirects is given up', async () => {
     const host = await hostThat(async (_, response) => {
       await sleep(150);
       response.writeHead(302, { location: '/' }).end();
@@ -315,7 +315,7 @@ describe('a page is given up', () => {
     expect(await codeOf(() => fetchFrom(host, '/', { timeoutMs: 300 }))).toBe('too_slow');
   });
 
-  it('when whoever wants it wants it no more', async () => {
+  it('a page is given up when its caller aborts', async () => {
     const host = await hostThat(() => {});
     const stop = new AbortController();
     const fetching = fetcherTo(host).fetch(`http://tokens.example:${host.port}/`, stop.signal);
@@ -326,7 +326,7 @@ describe('a page is given up', () => {
 });
 
 describe('requests under way', () => {
-  it('are so many to one host, and so many in all', async () => {
+  it('requests in flight are bounded, in all and to one host', async () => {
     const waiting: (() => void)[] = [];
     const host = await hostThat((_, response) => void waiting.push(() => void response.end(token)));
     const fetcher = fetcherTo(host, { concurrency: 3, concurrencyPerHost: 2 });
@@ -336,7 +336,7 @@ describe('requests under way', () => {
     const namesSeen = () =>
       host.seen.map(({ host: name }) => name?.split('.')[0] ?? '').toSorted((a, b) => a.localeCompare(b));
     await expect.poll(namesSeen).toEqual(['other', 'tokens', 'tokens']);
-    // Time in which one too many would have come.
+    // Time in which one request too many would arrive.
     await sleep(50);
     expect(namesSeen()).toHaveLength(3);
     while (waiting.length > 0) {
@@ -347,7 +347,7 @@ describe('requests under way', () => {
     expect(await Promise.all(fetches)).toHaveLength(5);
   });
 
-  it('that wait for a place are not late yet, and one that gives up leaves the queue', async () => {
+  it('requests that wait for a slot are not late yet, and an aborted request leaves the queue', async () => {
     const host = await hostThat(async (_, response) => {
       await sleep(400);
       response.end(token);
@@ -364,7 +364,7 @@ describe('requests under way', () => {
     expect(await Promise.all(all)).toHaveLength(3);
   });
 
-  it('with large bodies are done two at a time, whoever else has small ones', async () => {
+  it('large bodies are read two at a time, next to any number of small ones', async () => {
     const host = await hostThat(({ url }, response) => {
       response.write('{"name":"Token","a":"');
       if (url === '/large') response.write('a'.repeat(mebibyte));

@@ -42,11 +42,11 @@ describe('a URI of a token', () => {
     [`ipfs://${cid}/a/`, `${gateway}/ipfs/${cid}/a/`, 'gateway.example', 8443],
     [`ipfs://${cid}/1.json?x=/../../y#z`, `${gateway}/ipfs/${cid}/1.json`, 'gateway.example', 8443],
     [`ipfs://${cid}/..1/1..json/100%/%FF`, `${gateway}/ipfs/${cid}/..1/1..json/100%/%FF`, 'gateway.example', 8443],
-  ])('%s is asked for as %s', (uri, url, host, port) => {
+  ])('the URI %s is requested as %s', (uri, url, host, port) => {
     expect(where(uri)).toEqual({ url, host, port });
   });
 
-  it('of a redirect may be relative', () => {
+  it('the URI of a redirect may be relative', () => {
     expect(where('../2.json', null, 'https://a.example/tokens/1.json').url).toBe('https://a.example/2.json');
     expect(where('//b.example/x', null, 'https://a.example/').url).toBe('https://b.example/x');
   });
@@ -82,15 +82,15 @@ describe('a URI of a token', () => {
     ['a line in the middle', `ipfs://${cid}/.\n./.\t./admin`],
     ['dots before the content id', `ipfs://ipfs/../${cid}`],
     ['too much', `https://a.example/${'a'.repeat(2048)}`],
-  ])('is refused for %s', async (_, uri) => {
+  ])('a URI is refused for %s', async (_, uri) => {
     expect(await codeOf(() => where(uri))).toBe('uri_unusable');
   });
 
-  it('in IPFS is refused without a gateway', async () => {
+  it('a URI in IPFS is refused without a gateway', async () => {
     expect(await codeOf(() => where(`ipfs://${cid}`, null))).toBe('uri_unusable');
   });
 
-  it('in IPFS stays below its content, whatever its path is made of', () => {
+  it('a URI in IPFS stays below its content, whatever its path contains', () => {
     const part = constantFrom(
       '/',
       '\\',

@@ -41,14 +41,14 @@ const patience = { timeout: 10_000, interval: 20 };
 const uriAt = ({ port }: TokenHost, path = '/', name = 'tokens'): string => `http://${name}.example:${port}${path}`;
 const idle = { port: 80 };
 
-/** A page that names the path it is at. */
+/** Serves a page that names its path. */
 const naming: Parameters<typeof startTokenHost>[0] = ({ url }, response) =>
   void response.end(JSON.stringify({ name: url, symbol: 'PAGE' }));
 const broken: Parameters<typeof startTokenHost>[0] = (_, response) => void response.writeHead(503).end();
 const silent: Parameters<typeof startTokenHost>[0] = () => {};
 
 describe('a task in the queue', () => {
-  it('becomes a row for a week: the page, over which the chain wins', async () => {
+  it('a task becomes a row for a week: the page, overridden by the chain', async () => {
     const host = await hostThat(naming);
     await queue.addMasters([{ uri: uriAt(host, '/a'), symbol: 'CHAIN' }]);
     const started = worker(host);
@@ -62,7 +62,7 @@ describe('a task in the queue', () => {
     expect(await started.register.metrics()).toMatch(/ton_metadata_attempts_total\{result="fetched"\} 1/);
   });
 
-  it('asks nobody when the chain says enough', async () => {
+  it("a task sends no request when the chain's data are enough", async () => {
     await queue.addItem({ domain: 'a.ton' });
     worker(idle);
     await expect.poll(() => queue.tasks(), patience).toEqual([]);
@@ -77,28 +77,28 @@ describe('a task in the queue', () => {
     ['says too little and names no page', { name: 'A' }],
     ['names a page of a scheme that is not fetched', { uri: 'ipfs://QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG' }],
     ['names a port that is not asked', { uri: 'http://tokens.example:22/' }],
-  ])('of a token that %s is not tried twice', async (_, content) => {
+  ])('a task of a token that %s is not tried twice', async (_, content) => {
     await queue.addMasters([content]);
     worker(idle);
     await expect.poll(() => queue.tasks(), patience).toEqual([]);
     expect(await queue.rowOf(tokenKey(0))).toMatchObject({ valid: false, name: null, extra: {} });
   });
 
-  it('of what is no token goes without a row', async () => {
+  it('a task of a contract that is no token ends without a row', async () => {
     await queue.enqueue(tokenKey(5));
     worker(idle);
     await expect.poll(() => queue.tasks(), patience).toEqual([]);
     expect(await queue.rows()).toEqual([]);
   });
 
-  it('is told as invalid after a failure, and tried five times more, each time later', async () => {
+  it('a failed task is reported as invalid, and tried five times more, each time later', async () => {
     const host = await hostThat(broken);
     await queue.addMasters([{ uri: uriAt(host) }]);
     const { register } = worker(host);
     for (const pauseSeconds of [5, 10, 20, 40, 80]) {
       await expect.poll(async () => (await queue.tasks())[0]?.due_in ?? 0, patience).toBeGreaterThan(pauseSeconds - 3);
       const [task] = await queue.tasks();
-      // While it is under way it is due after the time of a claim.
+      // While the task is in progress it is due after the time of a claim.
       await expect.poll(async () => (await queue.tasks())[0]?.due_in, patience).toBeLessThanOrEqual(pauseSeconds);
       expect(task?.attempts).toBe(Math.log2(pauseSeconds / 5) + 1);
       expect(await queue.rowOf(tokenKey(0))).toMatchObject({ valid: false });
@@ -113,7 +113,7 @@ describe('a task in the queue', () => {
     expect(text).toMatch(/ton_metadata_given_up_total 1/);
   });
 
-  it('that fails leaves the last good words, and gives up asking for a day', async () => {
+  it('a failed task leaves the last good metadata, and is not due for a day', async () => {
     const host = await hostThat(broken);
     await queue.putRow({ name: 'Good', extra: { a: 1 } });
     await queue.addMasters([{ uri: uriAt(host) }]);
@@ -130,7 +130,7 @@ describe('a task in the queue', () => {
     expect(row?.expires_at).toBeGreaterThan(Date.now() / 1000 + daySeconds - 1000);
   });
 
-  it('of words that were good, or were not, replaces them', async () => {
+  it('a task replaces metadata, whether it was good or not', async () => {
     const host = await hostThat(naming);
     await queue.putRow({ name: 'Old', description: 'Old', extra: { old: 1 } });
     await queue.putRow({ address: tokenKey(1), valid: false });
@@ -143,7 +143,7 @@ describe('a task in the queue', () => {
     ]);
   });
 
-  it('holds whatever a page says, with all its bytes', async () => {
+  it('a row stores any page, with all its bytes', async () => {
     const host = await hostThat(
       (_, response) => void response.end(String.raw`{"name":"a\u0000\ud800b","x":{"__proto__":1,"\u0000":1e999}}`),
     );
@@ -155,7 +155,7 @@ describe('a task in the queue', () => {
 });
 
 describe('several workers', () => {
-  it('share the queue: each page is asked for once', async () => {
+  it('several workers share the queue: each page is requested once', async () => {
     const host = await hostThat(naming);
     await queue.addMasters(Array.from({ length: 300 }, (_, at) => ({ uri: uriAt(host, `/${at}`) })));
     const workers = [worker(host), worker(host)];
@@ -167,7 +167,7 @@ describe('several workers', () => {
     await expect.poll(() => workers.reduce((sum, one) => sum + one.status().fetched, 0), patience).toBe(300);
   });
 
-  it('take over what one had in hand that was killed, when its time is up', async () => {
+  it('a worker takes over the tasks of a killed worker when their claim expires', async () => {
     const host = await hostThat(({ url }, response) => {
       if (host.seen.length > 1) response.end(JSON.stringify({ name: url }));
     });
@@ -185,7 +185,7 @@ describe('several workers', () => {
     expect(await queue.rowOf(tokenKey(0))).toMatchObject({ valid: true, name: '/a' });
   });
 
-  it('write nothing for a task that another has taken over', async () => {
+  it('a worker writes nothing for a task that another worker has taken over', async () => {
     await queue.addMasters([{ uri: 'https://a.example/' }]);
     const [late] = await claimMetadataTasks(queue.store, { tasksMax: 1, claim: 1n, busyHosts: [] });
     await queue.pass(301);
@@ -207,7 +207,7 @@ describe('several workers', () => {
     expect(await queue.rows()).toMatchObject([{ name: 'Late' }]);
   });
 
-  it('give up a task that was begun six times and never ended, without a further request', async () => {
+  it('a worker gives up a task that was begun six times and never ended, without a further request', async () => {
     const host = await hostThat(naming);
     await queue.addMasters([{ uri: uriAt(host) }]);
     for (let claim = 1n; claim <= 6n; claim++) {
@@ -222,7 +222,7 @@ describe('several workers', () => {
 });
 
 describe('a worker', () => {
-  it('that is closed gives back what it has in hand, as if it had never begun', async () => {
+  it('a closed worker requeues its tasks, as if they had never begun', async () => {
     const host = await hostThat(silent);
     await queue.addMasters(Array.from({ length: 30 }, () => ({ uri: uriAt(host) })));
     const started = worker(host);
@@ -234,7 +234,7 @@ describe('a worker', () => {
     expect(await queue.rows()).toEqual([]);
   });
 
-  it('has places for others while one host is slow, however much is to be asked of it', async () => {
+  it('a worker has slots for other hosts while one host is slow, however many requests wait for it', async () => {
     const host = await hostThat((request, response) =>
       request.headers.host?.startsWith('other') === true ? naming(request, response) : undefined,
     );
@@ -247,7 +247,7 @@ describe('a worker', () => {
     expect((await queue.tasks()).filter(({ host: name }) => name === 'tokens.example').length).toBeGreaterThan(400);
   });
 
-  it('goes on where it was when Postgres was away', async () => {
+  it('a worker goes on where it was after Postgres was unavailable', async () => {
     const host = await hostThat(naming);
     const store = queue.another();
     const started = startWorker(store, host);

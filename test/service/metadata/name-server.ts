@@ -6,14 +6,14 @@ import { isIPv4 } from 'node:net';
 export type NameServer = {
   /** `127.0.0.1:port`. */
   readonly at: string;
-  /** Names that were asked for, one for each question. */
+  /** Requested names, one for each query. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 };
 
 const [typeA, typeAaaa] = [1, 28];
 
-/** @param addressesOf IPv4 addresses of a name, at each question anew; `silent` for no answer at all */
+/** @param addressesOf IPv4 addresses of a name, called for each query; `silent` for no answer at all */
 export async function startNameServer(
   addressesOf: (name: string) => readonly string[] | 'silent',
 ): Promise<NameServer> {
@@ -22,7 +22,7 @@ export async function startNameServer(
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question);
     asked.push(name);
-    // Only IPv4 is known here.
+    // The server has IPv4 addresses only.
     const found = type === typeA ? addressesOf(name) : [];
     if (found !== 'silent') socket.send(answer(question.subarray(0, end), found, type === typeAaaa), port, address);
   });
@@ -35,7 +35,7 @@ export async function startNameServer(
   };
 }
 
-/** RFC 1035, section 4.1.2: labels, type, class. */
+/** Reads a question (RFC 1035, section 4.1.2): labels, type, class. */
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = 12;
@@ -46,7 +46,10 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.'), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** RFC 1035, section 4.1: the question again, and a record of no life time for each address; a name without any is not known. */
+/**
+ * Writes an answer (RFC 1035, section 4.1): the question again, and a record without a life time for each address. A name without addresses is
+ * unknown.
+ */
 function answer(question: Buffer, addresses: readonly string[], isOtherType: boolean): Buffer {
   const head = Buffer.from(question);
   const isUnknown = addresses.length === 0 && !isOtherType;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { refusedAddress } from '#service/metadata/public-address.ts';
 
-/** By what it is; the first and last address of each range that has both, and one beyond where that is public. */
+/** Refused addresses by kind: the first and last address of each range, and the next address if it is public. */
 const refused: readonly (readonly [what: string, addresses: readonly string[]])[] = [
   ['this network', ['0.0.0.0', '0.255.255.255']],
   ['private', ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255']],
@@ -37,20 +37,20 @@ const refused: readonly (readonly [what: string, addresses: readonly string[]])[
   ['no address', ['', 'localhost', '127.1', '0x7f000001', '8.8.8.8.8', '1.1.1.1/32']],
 ];
 
-/** The last 32 bits of an IPv6 address. */
+/** Returns the last 32 bits of an IPv6 address. */
 function asGroups([a = 0, b = 0, c = 0, d = 0]: readonly number[]): string {
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
 describe('an address that is refused', () => {
   it.each(refused.flatMap(([what, addresses]) => addresses.map((address) => [what, address])))(
-    'is %s: %s',
+    'an address is refused (%s): %s',
     (_, address) => {
       expect(refusedAddress(address ?? '')).toEqual(expect.any(String));
     },
   );
 
-  it('is every one of a private range, in each form that carries it', () => {
+  it('every address of a private range is refused, in each form that embeds it', () => {
     const byte = integer({ min: 0, max: 255 });
     const privateIPv4 = oneof(
       tuple(constant(10), byte, byte, byte),
@@ -70,7 +70,7 @@ describe('an address that is refused', () => {
     );
   });
 
-  it('is every IPv6 address outside of global unicast', () => {
+  it('every IPv6 address outside of global unicast is refused', () => {
     assert(
       property(ipV6(), (address) => {
         const first = Number.parseInt(address.startsWith('::') ? '0' : (address.split(':')[0] ?? '0'), 16);
@@ -100,9 +100,9 @@ describe('an address that is taken', () => {
     '223.255.255.255',
     '2606:4700:4700::1111',
     '2a00:1450:4001:81b::200e',
-    // NAT64 is how networks without IPv4 reach all of it.
+    // Networks without IPv4 reach all of it by NAT64.
     '64:ff9b::8.8.8.8',
-  ])('is %s', (address) => {
+  ])('the address %s is accepted', (address) => {
     expect(refusedAddress(address)).toBeUndefined();
   });
 });

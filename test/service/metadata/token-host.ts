@@ -9,26 +9,26 @@ import { refusedAddress } from '#service/metadata/public-address.ts';
 import type { ResolveHost } from '#service/metadata/resolve.ts';
 import type { Certificate } from '#test/support/certificate.ts';
 
-/** What of loopback stands for the internet in tests; the rest of it is inside, and listens too. */
+/** Loopback address that stands for the internet in tests. The other loopback addresses are private, and listen too. */
 export const publicAddress = '127.0.0.1';
 export const privateAddress = '127.0.0.2';
 
-/** One request as the host has seen it. */
+/** Request as the host received it. */
 export type Seen = {
-  /** That the connection went to. */
+  /** Address of the connection. */
   readonly address: string;
   readonly host: string | undefined;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** That TLS was asked for. */
+  /** Server name of the TLS handshake. */
   readonly serverName: string | undefined;
 };
 
-/** A real HTTP server on all of loopback, that tells who has come. */
+/** Real HTTP server on all of loopback, which records its requests. */
 export type TokenHost = {
   readonly port: number;
   readonly seen: readonly Seen[];
-  /** Addresses that connections went to, whether anything was sent or not. */
+  /** Addresses of connections, whether anything was sent or not. */
   readonly connections: readonly string[];
   close(): Promise<void>;
 };
@@ -67,7 +67,7 @@ export async function startTokenHost(answer: RequestListener, certificate?: Cert
   };
 }
 
-/** Names of tests; `inside` and what is not named are private or unknown. */
+/** Names of tests. `inside` is private, other names are unknown. */
 const names: Readonly<Record<string, readonly string[]>> = {
   'tokens.example': [publicAddress],
   'other.example': [publicAddress],
@@ -81,11 +81,11 @@ export const resolveNames: ResolveHost = (host) => {
   return found === undefined ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve(found);
 };
 
-/** The rule of production, but for the one address of loopback that stands for the internet. */
+/** Rule of production, with an exception for the loopback address that stands for the internet. */
 export const refusedInTests = (address: string): string | undefined =>
   address === publicAddress ? undefined : refusedAddress(address);
 
-/** A fetcher as the service has it, that takes one host of loopback, on its port, for one of the internet. */
+/** Creates a fetcher like the service's that treats one host and port of loopback as a host of the internet. */
 export function fetcherTo(
   { port }: Pick<TokenHost, 'port'>,
   options: Partial<FetcherOptions> = {},

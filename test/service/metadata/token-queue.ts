@@ -7,18 +7,18 @@ import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.t
 
 export type Content = Readonly<Record<string, unknown>>;
 
-/** A queue with its tables, as the index and the API fill it. */
+/** Queue with its tables, filled like by the index and the API. */
 export type TokenQueue = StoreUnderTest & {
-  /** Jetton masters that say this on the chain, each to be fetched. */
+  /** Adds jetton masters with these contents on the chain, each to be fetched. */
   addMasters(contents: readonly Content[], first?: number): Promise<void>;
   addItem(content: Content): Promise<void>;
-  /** To be fetched (again). */
+  /** Enqueues a token (again). */
   enqueue(address: Uint8Array, type?: string): Promise<void>;
-  /** As if so much time had passed for the tasks. */
+  /** Moves the tasks forward in time. */
   pass(seconds: number): Promise<void>;
   tasks(): Promise<readonly TaskRow[]>;
   rowOf(address: Uint8Array): Promise<AddressMetadataRow | undefined>;
-  /** Rows by name, in the order of the masters. */
+  /** Returns rows by name, in the order of the masters. */
   rows(): Promise<readonly AddressMetadataRow[]>;
   putRow(row: Partial<AddressMetadataRow>): Promise<void>;
 };
@@ -27,13 +27,13 @@ export type TaskRow = {
   readonly address: Buffer;
   readonly type: string;
   readonly attempts: number;
-  /** From now on. */
+  /** Seconds from now on. */
   readonly due_in: number;
   readonly claim: bigint;
   readonly host: string | null;
 };
 
-/** Key of the account of a number. */
+/** Returns the key of a numbered account. */
 export function tokenKey(number: number): Buffer {
   const id = Buffer.alloc(32);
   id.writeUInt32BE(number, 28);

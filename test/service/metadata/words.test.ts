@@ -5,7 +5,7 @@ import { mergeWords, planFetch } from '#service/metadata/words.ts';
 const nothing = { name: null, symbol: null, description: null, image: null, extra: {} };
 
 describe('the words of a token', () => {
-  it('are those outside, but keys on the chain win', () => {
+  it('metadata comes from outside, but keys on the chain override it', () => {
     const words = mergeWords(
       'jetton_masters',
       { uri: 'https://a.example/1.json', symbol: 'CHAIN', decimals: '6' },
@@ -27,7 +27,7 @@ describe('the words of a token', () => {
     });
   });
 
-  it('that are no texts are extra, as all else is', () => {
+  it('values that are no texts are extra, like all other fields', () => {
     expect(
       mergeWords('nft_items', {}, { name: 7, image: ['a.png'], attributes: [{ a: 1 }], description: 'A' }),
     ).toEqual({
@@ -42,11 +42,11 @@ describe('the words of a token', () => {
     ['jetton_masters', '9', '9'],
     ['jetton_masters', 9.5, 9.5],
     ['nft_items', 9, 9],
-  ] as const)('have the decimals of %s, given as %j, as %j', (type, given, decimals) => {
+  ] as const)('the decimals of %s, given as %j, become %j', (type, given, decimals) => {
     expect(mergeWords(type, {}, { decimals: given }).extra).toEqual({ decimals });
   });
 
-  it('are without what Postgres cannot hold, at every depth', () => {
+  it('text that Postgres cannot store is removed at every depth', () => {
     const outside = JSON.parse(
       String.raw`{"name":"a\u0000b\ud800","list":[{"k\u0000ey":"\udc00"},1e400],"\u0000":"\u0000"}`,
     ) as Record<string, unknown>;
@@ -57,7 +57,7 @@ describe('the words of a token', () => {
     });
   });
 
-  it('make no object another kind of object, nor hand that on', () => {
+  it("metadata never changes an object's prototype, nor passes such a key on", () => {
     const page =
       '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}},"a":{"__proto__":{"isAdmin":true}},"name":"N"}';
     const words = mergeWords('nft_items', {}, JSON.parse(page) as Record<string, unknown>);
@@ -67,7 +67,7 @@ describe('the words of a token', () => {
     expect(words.name).toBe('N');
   });
 
-  it('are cut where they are longer than anybody reads, and never within a character', () => {
+  it('texts are cut beyond a readable length, and never within a character', () => {
     const { name, description, symbol } = mergeWords(
       'jetton_masters',
       {},
@@ -76,12 +76,12 @@ describe('the words of a token', () => {
     expect([name, symbol?.length, description?.length]).toEqual([`${'a'.repeat(1023)}\uFFFD`, 1024, 16_384]);
   });
 
-  it('have no image that is longer than a small picture: a part of a link leads nowhere', () => {
+  it('an image longer than a small picture is dropped, because a part of a link leads nowhere', () => {
     expect(mergeWords('nft_items', {}, { image: `data:,${'a'.repeat(60_000)}` }).image).toHaveLength(60_006);
     expect(mergeWords('nft_items', {}, { image: `data:,${'a'.repeat(70_000)}` })).toEqual(nothing);
   });
 
-  it('have as much extra as fits, with what is on the chain before all else', () => {
+  it('extra has as many fields as fit, fields on the chain before all others', () => {
     const words = mergeWords(
       'nft_items',
       { image_data: 'c'.repeat(40_000), uri: 'https://a.example/' },
@@ -101,7 +101,7 @@ describe('what is to be done for a token', () => {
     ['nft_items', { description: 'A' }, 'nothing'],
     ['nft_collections', { image: 'x' }, 'enough'],
     ['nft_collections', {}, 'nothing'],
-  ] as const)('%s with %j: %j', (type, content, step) => {
+  ] as const)('the plan for %s with %j is %j', (type, content, step) => {
     expect(planFetch(type, content)).toEqual(step);
   });
 });

@@ -10,7 +10,7 @@ import { fetcherTo, type TokenHost } from './token-host.ts';
 
 export type WorkerUnderTest = Metadata & { readonly register: Registry };
 
-/** One process's share of the queue, that takes a host of loopback for one of the internet. */
+/** Starts one worker of the queue. It treats a host of loopback as a host of the internet. */
 export function startWorker(
   store: Store,
   host: Pick<TokenHost, 'port'>,
