@@ -153,9 +153,14 @@ const transfer: Matcher = {
     const { message, source, destination: senderWallet } = innerCall(root);
     const internal = innerCall(found.one('internal')!);
     const receiverWallet = internal.destination;
-    const wallet = interfaces.jettonWallet(receiverWallet);
-    if (wallet === undefined) return undefined;
+    // What refuses jettons need not be a wallet: then the order says who was to have them.
+    const refusedOwner = (block: Block) => {
+      const sender = isAborted(block) ? interfaces.jettonWallet(senderWallet) : undefined;
+      return sender && { owner: read.destination, jetton: sender.jetton };
+    };
     const read = transferBody(message);
+    const wallet = interfaces.jettonWallet(receiverWallet) ?? refusedOwner(found.one('internal')!);
+    if (wallet === undefined) return undefined;
     // Wallets of their own kind may tell one another otherwise: then what was ordered is told.
     const { amount, forwardAmount } = tryRead(() => internalTransferBody(internal.message)) ?? read;
     return {
@@ -248,8 +253,8 @@ function isProxyTonTransfer(block: Block, { interfaces }: Context): boolean {
 }
 
 const burn: Matcher = {
-  pattern: followedBy(call(burnOpcode), maybe(call(burnNotificationOpcode))),
-  build(root, _found, { interfaces }) {
+  pattern: followedBy(call(burnOpcode), maybe(as('notification', call(burnNotificationOpcode)))),
+  build(root, found, { interfaces }) {
     const { message, destination: wallet } = innerCall(root);
     const known = interfaces.jettonWallet(wallet);
     if (known === undefined) return undefined;
@@ -259,7 +264,7 @@ const burn: Matcher = {
       type: jettonBurnType,
       columns: { source: owner, sourceSecondary: wallet, asset: jetton, amount },
       data: { owner, wallet, jetton, amount } satisfies JettonBurn,
-      failed: isAborted(root),
+      failed: isAborted(root) || found.all('notification').some(isAborted),
     };
   },
 };

@@ -1,5 +1,7 @@
 import { classifiedTransactionsMax, type Classified } from '../actions/classify.ts';
 import { createPacer, type Pacer } from '../contract/paced.ts';
+import type { EventTransaction } from '../actions/event.ts';
+import { parseAddress } from '../decode/address.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
 import type { ChangedAccount, Detected } from '../interfaces/detector.ts';
@@ -10,17 +12,18 @@ import {
   readCompleteTraces,
   readEarlierTransactions,
   readEdits,
+  readTakers,
 } from '../store/interpreted-rows.ts';
 import type { StoredEdit, StoredTransaction } from '../store/interpreted-rows.ts';
-import { accountOfKey } from '../store/account-key.ts';
-import type { EditedContract, Meaning } from '../store/meaning-writer.ts';
+import { accountKey, accountOfKey } from '../store/account-key.ts';
+import type { EditedContract, Meaning, RefusedMessage } from '../store/meaning-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { traceMeaning, type TraceMeaning } from './action-rows.ts';
 import { changesOf } from './changed-accounts.ts';
 import { createKnowledge, type Knowledge, type KnowledgeDependencies } from './knowledge.ts';
 import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
-import { mayTransfer, transferOf } from './transfers.ts';
+import { mayTransfer, passedOn, refusesJettons, transferOf } from './transfers.ts';
 
 /** Of the masterchain block after the zerostates. */
 const FIRST_SEQNO = 1;
@@ -72,7 +75,8 @@ export async function interpret(
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
     edited: await detectEdited(rows.edits, dependencies, signal),
     facts: knowledge.facts,
-    ...(await transfersOf(own, knowledge)),
+    ...(await transfersOf(own, knowledge, store)),
+    refused: own.flatMap(({ event }) => (refusesJettons(event) ? senderOf(event) : [])),
     traces: told.map(({ trace }) => trace),
     actions: told.flatMap(({ actions }) => actions),
     actionAccounts: told.flatMap(({ accounts }) => accounts),
@@ -172,12 +176,18 @@ function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction
 
 type Transfers = Pick<Meaning, 'looked' | 'jettonTransfers' | 'jettonBurns' | 'nftTransfers'>;
 
-async function transfersOf(transactions: readonly OpenTransaction[], knowledge: Knowledge): Promise<Transfers> {
+async function transfersOf(
+  transactions: readonly OpenTransaction[],
+  knowledge: Knowledge,
+  store: Pick<Store, 'transaction'>,
+): Promise<Transfers> {
   const asked = transactions.filter(({ event }) => mayTransfer(event));
+  const refused = await refusedMessages(asked, store);
   const rows = await Promise.all(
     asked.map(async ({ stored, event }) => {
       const found: Detected | undefined = await knowledge.ofTransaction(stored);
-      return transferOf({ stored, event, jettonWallet: found?.jettonWallet, nftItem: found?.nftItem });
+      const returned = passedOn(event).some(({ hash }) => refused.has(hash));
+      return transferOf({ stored, event, jettonWallet: found?.jettonWallet, nftItem: found?.nftItem, returned });
     }),
   );
   return {
@@ -186,4 +196,31 @@ async function transfersOf(transactions: readonly OpenTransaction[], knowledge: 
     jettonBurns: rows.flatMap(({ jettonBurn }) => jettonBurn ?? []),
     nftTransfers: rows.flatMap(({ nftTransfer }) => nftTransfer ?? []),
   };
+}
+
+/** Hashes of the messages by which wallets passed jettons on, and whose takers refused them, as far as the index has those. */
+async function refusedMessages(
+  asked: readonly OpenTransaction[],
+  store: Pick<Store, 'transaction'>,
+): Promise<ReadonlySet<string>> {
+  const passing = asked.filter(({ event }) => passedOn(event).length > 0);
+  const [first] = passing;
+  if (first === undefined) return new Set();
+  const hashes = passing.flatMap(({ event }) => passedOn(event).map(({ hash }) => Buffer.from(hash, 'base64')));
+  const traces = passing.map(({ stored }) => stored.trace_id);
+  const fromLt = passing.reduce((least, { stored: { lt } }) => (lt < least ? lt : least), first.stored.lt);
+  const takers = await store.transaction(({ query }) => readTakers(query, hashes, traces, fromLt));
+  const refused = new Set<string>();
+  for (const taker of takers) {
+    const { event } = openTransaction(taker);
+    if (refusesJettons(event)) refused.add(Buffer.from(taker.in_msg_hash).toString('base64'));
+  }
+  return refused;
+}
+
+/** Where the message that a transaction took comes from; nowhere for a message from outside. */
+function senderOf({ inMessage }: EventTransaction): RefusedMessage[] {
+  const { source, createdLt } = inMessage!;
+  const account = source === null ? undefined : parseAddress(source);
+  return account === undefined || createdLt === null ? [] : [{ source: accountKey(account), createdLt }];
 }

@@ -1,5 +1,5 @@
 /** What is done with the ledger here: a change of detection or classification that makes other rows makes it one more. */
-export const interpretationVersion = 6;
+export const interpretationVersion = 7;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {

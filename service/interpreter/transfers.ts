@@ -24,6 +24,19 @@ export const TRANSFER_OPCODES = {
 
 const opcodes: ReadonlySet<number> = new Set(Object.values(TRANSFER_OPCODES));
 
+/** How a wallet passes on what a transfer or a burn asks for (TEP-74): `internal_transfer`, `burn_notification`. */
+const passingOpcodes: ReadonlySet<number> = new Set([0x178d4519, 0x7bdd97de]);
+
+/** Messages by which a transaction of a wallet passes jettons on. */
+export function passedOn({ outMessages }: EventTransaction): readonly EventMessage[] {
+  return outMessages.filter(({ opcode }) => opcode !== null && passingOpcodes.has(opcode));
+}
+
+/** True for a transaction that refuses jettons: what the wallet before it did is undone, or in vain. */
+export function refusesJettons({ aborted, inMessage }: EventTransaction): boolean {
+  return aborted && inMessage !== null && inMessage.opcode !== null && passingOpcodes.has(inMessage.opcode);
+}
+
 /** Rows that one transaction gives: one at most. */
 export type TransferRows = {
   readonly jettonTransfer?: JettonTransferRow;
@@ -37,6 +50,8 @@ export type AskedContract = {
   readonly event: EventTransaction;
   readonly jettonWallet?: JettonWalletRow | undefined;
   readonly nftItem?: NftItemRow | undefined;
+  /** True when the next contract refused the jettons. */
+  readonly returned: boolean;
 };
 
 /** True for a transaction that may be a transfer or a burn. */
@@ -48,7 +63,7 @@ export function mayTransfer({ inMessage }: EventTransaction): boolean {
  * The transfer or burn that a transaction of a confirmed wallet or item was asked for (TEP-74, TEP-62; indexing sheet 8), whether it came about or not.
  * Payloads in place are taken as those in references (v3 sheet 16); what follows the last field is ignored, and a body that does not parse gives nothing.
  */
-export function transferOf({ stored, event, jettonWallet, nftItem }: AskedContract): TransferRows {
+export function transferOf({ stored, event, jettonWallet, nftItem, returned }: AskedContract): TransferRows {
   const { inMessage: message } = event;
   const source = keyOf(message?.source ?? null);
   if (message === null || source === null) return {};
@@ -69,12 +84,12 @@ export function transferOf({ stored, event, jettonWallet, nftItem }: AskedContra
   if (message.opcode === jettonTransfer && jettonWallet !== undefined) {
     const fields = read(readJettonTransfer);
     const wallet = { jetton_wallet: jettonWallet.address, jetton_master: jettonWallet.jetton };
-    return fields === undefined ? {} : { jettonTransfer: { ...common, source, ...wallet, ...fields } };
+    return fields === undefined ? {} : { jettonTransfer: { ...common, source, ...wallet, ...fields, returned } };
   }
   if (message.opcode === jettonBurn && jettonWallet !== undefined) {
     const fields = read(readJettonBurn);
     const wallet = { jetton_wallet: jettonWallet.address, jetton_master: jettonWallet.jetton };
-    return fields === undefined ? {} : { jettonBurn: { ...common, owner: source, ...wallet, ...fields } };
+    return fields === undefined ? {} : { jettonBurn: { ...common, owner: source, ...wallet, ...fields, returned } };
   }
   if (message.opcode === nftTransfer && nftItem !== undefined) {
     const fields = read(readNftTransfer);

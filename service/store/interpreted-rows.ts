@@ -22,6 +22,21 @@ export function readBlockTransactions(query: Query, seqnos: readonly number[]): 
   ]);
 }
 
+/** Transactions that took messages, of the traces that the messages belong to. */
+export function readTakers(
+  query: Query,
+  messages: readonly Uint8Array[],
+  traces: readonly Uint8Array[],
+  fromLt: bigint,
+): Promise<(StoredTransaction & { readonly in_msg_hash: Uint8Array })[]> {
+  // The bounds spare looking into the partitions of all other lts.
+  return query(
+    `SELECT ${columns}, in_msg_hash FROM transactions WHERE in_msg_hash = ANY ($1::bytea[]) AND lt > $2
+       AND lt <= (SELECT max(end_lt) FROM traces WHERE trace_id = ANY ($3::bytea[]))`,
+    [encodeArray(hash, messages), fromLt, encodeArray(hash, traces)],
+  );
+}
+
 /** Complete traces that ended in masterchain blocks. */
 export function readCompleteTraces(query: Query, seqnos: readonly number[]): Promise<TraceRow[]> {
   return query(

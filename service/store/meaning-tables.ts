@@ -181,6 +181,8 @@ export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_l
   custom_payload: nullable(bytes),
   forward_ton_amount: nullable(amount),
   forward_payload: nullable(bytes),
+  /** The wallet carried it out, and the contract to which the wallet sent the jettons refused them. */
+  returned: bool,
 });
 
 /** v3 sheet 9, jetton/burns. */
@@ -192,6 +194,8 @@ export const jettonBurns = defineTable('jetton_burns', ['tx_hash', 'tx_lt'], {
   amount,
   response_destination: nullable(text),
   custom_payload: nullable(bytes),
+  /** The wallet carried it out, and the contract to which the wallet sent the jettons refused them. */
+  returned: bool,
 });
 
 /** v3 sheet 9, nft/transfers. */

@@ -1,9 +1,9 @@
-import { address, hash, lt, type Row, type Table } from './columns.ts';
+import { address, hash, int, lt, type Row, type Table } from './columns.ts';
 import { planSpans, type FactSpan } from './fact-spans.ts';
 import { encodeArray } from './field-encoding.ts';
 import { hashKey } from './hash-key.ts';
 import { createInserts, insertFrom, type Inserts } from './insert.ts';
-import type { ClaimedBlocks } from './interpretations.ts';
+import { queueInterpretations, type ClaimedBlocks } from './interpretations.ts';
 import {
   actionAccounts,
   actions,
@@ -44,6 +44,9 @@ const contractTables = {
   vestingContract: vestingContracts,
 } as const;
 
+/** What a wallet is asked that passes jettons on (TEP-74): `transfer`, `burn`. */
+const senderOpcodes = [0x0f8a7ea5, 0x595f07bc];
+
 type ContractKind = keyof typeof contractTables;
 
 /** What an account is, row by row. */
@@ -61,6 +64,12 @@ export type EditedContract = {
   readonly contract: ContractRows;
 };
 
+/** A message with jettons that its taker refused: what the sender's transaction means depends on it. */
+export type RefusedMessage = {
+  readonly source: Uint8Array;
+  readonly createdLt: bigint;
+};
+
 /** What some masterchain blocks mean. */
 export type Meaning = {
   /** Of accounts that changed in them. */
@@ -74,6 +83,7 @@ export type Meaning = {
   readonly jettonTransfers: readonly JettonTransferRow[];
   readonly jettonBurns: readonly JettonBurnRow[];
   readonly nftTransfers: readonly NftTransferRow[];
+  readonly refused: readonly RefusedMessage[];
   /** Of complete traces that end in them, each once. */
   readonly traces: readonly TraceClassificationRow[];
   readonly actions: readonly ActionRow[];
@@ -99,6 +109,7 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
       await replaceEdited(session, inserts, meaning.edited);
       await mergeFacts(session, inserts, meaning.facts);
       await replaceTransfers(session, inserts, meaning);
+      await queueSenders(session, claimed.seqnos, meaning.refused);
       // By far the most rows. Nobody else writes them meanwhile, so their order is free.
       await replaceActions(session, createInserts(session, 'copy'), meaning);
     },
@@ -273,6 +284,44 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Mea
   await inserts.add(jettonTransfers, meaning.jettonTransfers);
   await inserts.add(jettonBurns, meaning.jettonBurns);
   await inserts.add(nftTransfers, meaning.nftTransfers);
+}
+
+/**
+ * Queues the masterchain blocks again whose transfers and burns were refused in a later one: what they mean has changed, whichever block was told first.
+ */
+async function queueSenders(
+  session: Session,
+  seqnos: readonly number[],
+  refused: readonly RefusedMessage[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  const returned = [jettonTransfers, jettonBurns].map(
+    ({ name }) =>
+      `NOT EXISTS (SELECT FROM ${name} r WHERE r.tx_hash = sender.hash AND r.tx_lt = sender.lt AND r.returned)`,
+  );
+  const found = await session.query<{ mc_seqno: number }>(
+    `SELECT DISTINCT sender.mc_seqno FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
+     CROSS JOIN LATERAL (
+       SELECT * FROM transactions t WHERE t.account = given.account AND t.lt < given.lt ORDER BY t.lt DESC LIMIT 1) AS sender
+     WHERE sender.mc_seqno <> ALL ($3::integer[]) AND ${returned.join(' AND ')}
+       AND sender.in_opcode = ANY ($4::integer[])`,
+    [
+      encodeArray(
+        address,
+        refused.map(({ source }) => source),
+      ),
+      encodeArray(
+        lt,
+        refused.map(({ createdLt }) => createdLt),
+      ),
+      encodeArray(int, seqnos),
+      encodeArray(int, senderOpcodes),
+    ],
+  );
+  await queueInterpretations(
+    session,
+    found.map(({ mc_seqno }) => mc_seqno),
+  );
 }
 
 async function replaceActions(session: Session, inserts: Inserts, meaning: Meaning): Promise<void> {

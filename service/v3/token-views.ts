@@ -62,6 +62,7 @@ export function viewTokenTransaction(row: {
   readonly tx_lt: bigint;
   readonly tx_utime: number;
   readonly tx_aborted: boolean;
+  readonly returned?: boolean;
   readonly response_destination: string | null;
   readonly custom_payload: Uint8Array | null;
   readonly trace_id: Uint8Array | null;
@@ -71,7 +72,8 @@ export function viewTokenTransaction(row: {
     transaction_hash: viewBytes(row.tx_hash),
     transaction_lt: row.tx_lt.toString(),
     transaction_now: row.tx_utime,
-    transaction_aborted: row.tx_aborted,
+    // Who books a transfer looks at this field.
+    transaction_aborted: row.tx_aborted || row.returned === true,
     response_destination: row.response_destination,
     custom_payload: viewBytesOrNull(row.custom_payload),
     decoded_custom_payload: viewPayload(row.custom_payload),

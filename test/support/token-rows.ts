@@ -143,6 +143,7 @@ export function jettonTransferRow(at: number, row: Partial<JettonTransferRow> = 
     custom_payload: null,
     forward_ton_amount: 1n,
     forward_payload: commentBoc(`order ${at}`),
+    returned: false,
     ...row,
   };
 }
@@ -156,6 +157,7 @@ export function jettonBurnRow(at: number, row: Partial<JettonBurnRow> = {}): Jet
     amount: BigInt(at),
     response_destination: null,
     custom_payload: null,
+    returned: false,
     ...row,
   };
 }
@@ -296,6 +298,7 @@ export function drawTokens(seed: number): Required<TokenRows> {
         ...ofWallet(at),
         source: owner(),
         destination: draw(9) === 0 ? null : owner(),
+        returned: at % 6 === 0,
       }),
     ),
     jettonBurns: many(100, (at) => jettonBurnRow(at, { ...ofWallet(at), owner: owner() })),

@@ -12,6 +12,7 @@ import { tokenChanges } from './0011-token-changes.ts';
 import { itemsOnSale } from './0012-items-on-sale.ts';
 import { globalVersions } from './0013-global-versions.ts';
 import { accountEdits } from './0014-account-edits.ts';
+import { returnedJettons } from './0015-returned-jettons.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   itemsOnSale,
   globalVersions,
   accountEdits,
+  returnedJettons,
 ];
 
 /** Version of the schema that this code reads and writes. */

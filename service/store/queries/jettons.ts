@@ -108,7 +108,7 @@ export type JettonTransferFilter = TransferWindow & {
   readonly direction?: 'in' | 'out' | undefined;
 };
 
-/** Transfers that were done, in the order of `findTransfers`. */
+/** Transfers that wallets carried out, in the order of `findTransfers`; with `in` those that arrived. */
 export function findJettonTransfers(
   store: StoreReader,
   filter: JettonTransferFilter,
@@ -121,7 +121,8 @@ export function findJettonTransfers(
       parties: { columns: partyColumns('source', 'destination', filter.direction), keys: filter.owners },
       contract: { column: 'jetton_wallet', keys: filter.wallets },
       family: { column: 'jetton_master', key: filter.master },
-      onlyDone: true,
+      // Who asks for what came in wants to book it.
+      only: ['NOT t.tx_aborted', ...(filter.direction === 'in' ? ['NOT t.returned'] : [])],
     },
     filter,
     page,

@@ -172,7 +172,7 @@ export type NftTransferFilter = TransferWindow & {
   readonly direction?: 'in' | 'out' | undefined;
 };
 
-/** Transfers, those that came to nothing too, in the order of `findTransfers`. */
+/** Transfers, with `in` those that were carried out and else all, in the order of `findTransfers`. */
 export function findNftTransfers(
   store: StoreReader,
   filter: NftTransferFilter,
@@ -185,6 +185,7 @@ export function findNftTransfers(
       parties: { columns: partyColumns('old_owner', 'new_owner', filter.direction), keys: filter.owners },
       contract: { column: 'nft_item', keys: filter.items },
       family: { column: 'nft_collection', key: filter.collection },
+      only: filter.direction === 'in' ? ['NOT t.tx_aborted'] : [],
     },
     filter,
     page,

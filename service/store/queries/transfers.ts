@@ -30,8 +30,8 @@ export type TransferList<C extends Columns> = {
   readonly contract: { readonly column: keyof C & string; readonly keys: readonly Uint8Array[] };
   /** The contract's own master or collection. */
   readonly family: { readonly column: keyof C & string; readonly key: Uint8Array | undefined };
-  /** Those of transactions that came to nothing are left out. */
-  readonly onlyDone?: boolean;
+  /** Conditions on the row `t` besides. */
+  readonly only?: readonly string[];
 };
 
 /** A row with the trace of its transaction; null when that is not indexed. */
@@ -74,7 +74,7 @@ export async function findTransfers<C extends Columns>(
   const isOfContracts = parties.length === 0 && contracts.length > 0;
   if (!(await addWindow(store, conditions, window, isOfContracts))) return [];
   conditions.when(list.family.key, (at) => `t.${list.family.column} = ${at}`);
-  if (list.onlyDone === true) conditions.and('NOT t.tx_aborted');
+  for (const condition of list.only ?? []) conditions.and(condition);
   const from = `${list.table.name} t`;
   let places: readonly string[];
   if (parties.length > 0) {

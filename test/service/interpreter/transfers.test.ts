@@ -16,7 +16,7 @@ function asked(body: Cell, known: { jettonWallet?: JettonWalletRow; nftItem?: Nf
   const event = eventTrace(owner, [{ to: wallet, body }]).transactions[1]!;
   const stored = { hash: Buffer.alloc(32, 1), lt: event.lt, mc_seqno: 5 } as unknown as StoredTransaction;
   expect(mayTransfer(event)).toBe(true);
-  return transferOf({ stored, event, ...known });
+  return transferOf({ stored, event, returned: false, ...known });
 }
 
 const transfer = (to: Address | null = Address.parse(other)): Builder =>

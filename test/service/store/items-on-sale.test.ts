@@ -22,7 +22,7 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<unknown> 
 /** As the interpreter writes what it was told of blocks. */
 function write(contracts: readonly ContractRows[]): Promise<void> {
   const claimed = { seqnos: [1], finish: async () => {}, heartbeat: async () => {}, release: async () => {} };
-  const transfers = { looked: [], jettonTransfers: [], jettonBurns: [], nftTransfers: [] };
+  const transfers = { looked: [], refused: [], jettonTransfers: [], jettonBurns: [], nftTransfers: [] };
   const nothing: Meaning = {
     contracts: [],
     edited: [],

@@ -143,6 +143,7 @@ describe('jetton transfers and burns', () => {
         const found = tokens.jettonTransfers.filter(
           (row) =>
             !row.tx_aborted &&
+            !(side === 'in' && row.returned) &&
             isOfContracts(filter, row) &&
             inWindow(filter, row) &&
             (filter.owners.length === 0 ||

@@ -193,6 +193,7 @@ describe('NFT transfers', () => {
       fc.asyncProperty(filters, direction, sortedPage, async (filter, side, shown) => {
         const found = tokens.nftTransfers.filter(
           (row) =>
+            !(side === 'in' && row.tx_aborted) &&
             among(filter.items, row.nft_item) &&
             among(filter.collection === undefined ? [] : [filter.collection], row.nft_collection) &&
             inWindow(filter, row) &&
