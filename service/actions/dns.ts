@@ -1,3 +1,4 @@
+import { BOUNCE_OPCODES } from '../decode/tlb/bounced-body.ts';
 import type { ContractSlice } from '../decode/cell-slice.ts';
 import { readChunkedText } from '../decode/contract-data.ts';
 import { callOf } from './basic-blocks.ts';
@@ -114,7 +115,7 @@ function recordData(key: string, record: DnsRecord | undefined): ActionData {
 }
 
 const change: Matcher = {
-  pattern: followedBy(call(0x4eb1f0f9), maybe(withoutExcesses(call(0xffffffff)))),
+  pattern: followedBy(call(0x4eb1f0f9), maybe(withoutExcesses(call(...BOUNCE_OPCODES)))),
   build(root, _found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
     const { key, record } = changeBody(message);

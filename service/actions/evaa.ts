@@ -1,3 +1,4 @@
+import { BOUNCE_OPCODES } from '../decode/tlb/bounced-body.ts';
 import type { ContractSlice } from '../decode/cell-slice.ts';
 import { callOf, tonTransferOf } from './basic-blocks.ts';
 import type { Block } from './block.ts';
@@ -281,7 +282,7 @@ const liquidate: Matcher = {
           ),
         ),
       ),
-      as('rejected', only(call(0xffffffff), jettonTransfer)),
+      as('rejected', only(call(...BOUNCE_OPCODES), jettonTransfer)),
     ),
   ),
   build(root, found) {

@@ -1,3 +1,4 @@
+import { BOUNCE_OPCODES } from '../decode/tlb/bounced-body.ts';
 import type { Block } from './block.ts';
 import { callOf } from './basic-blocks.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -67,7 +68,7 @@ export type Found = {
 
 type Match = { readonly block: Block; readonly label: string | undefined };
 
-const EXCESSES = new Set([0xd53276db, 0xffffffff]);
+const EXCESSES: ReadonlySet<number> = new Set([0xd53276db, ...BOUNCE_OPCODES]);
 
 /** What is left over, or a message that came back. */
 export function isExcess(block: Block): boolean {

@@ -2,6 +2,7 @@ import type { CellTable } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { addressText } from '../decode/messages/addresses.ts';
+import { openBouncedBody } from '../decode/tlb/bounced-body.ts';
 import { openBody, type InternalInfo, type Message } from '../decode/tlb/message.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
@@ -87,15 +88,14 @@ const transferOpcode = 0x0f8a7ea5;
 const burnOpcode = 0x595f07bc;
 const internalTransferOpcode = 0x178d4519;
 const burnNotificationOpcode = 0x7bdd97de;
-const bouncedOpcode = 0xffffffff;
 
 /** By a message that a wallet took and carried out; 0 for one that moved nothing. */
 function readMovedJettons(table: CellTable, { body }: Message, { bounced }: InternalInfo): bigint {
   try {
-    const slice = openBody(table, body);
-    const first = slice.uint(32);
-    const comesBack = bounced && first === bouncedOpcode;
-    const opcode = comesBack ? slice.uint(32) : first;
+    const returned = bounced ? openBouncedBody(openBody(table, body)) : undefined;
+    const slice = returned ?? openBody(table, body);
+    const opcode = slice.uint(32);
+    const comesBack = returned !== undefined;
     const sign = signOf(opcode, comesBack);
     if (sign === 0n) return 0n;
     slice.skip(64);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jettonBurnBody, jettonMinter, jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import { mintBody, nftCollection, nftItem, nftMintBody, nftTransferBody } from '#service/devchain/demo/tokens.ts';
 import { createDevMethods } from '#service/devchain/dev-methods.ts';
+import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { interpretationVersion } from '#service/interpreter/options.ts';
@@ -79,7 +80,7 @@ describe('jettons that the next contract refuses', () => {
   beforeAll(async () => {
     network = await startPrivateNetwork();
     const methods = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: () => 0 }) });
-    call = async (method, fields = {}) => (await methods[method]!.run({ ...fields })) as Json;
+    call = async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as Json;
     index = await createStoreUnderTest(import.meta.filename);
     await migrate(index.store);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });

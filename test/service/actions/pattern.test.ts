@@ -9,7 +9,6 @@ import { accounts, bareBody, eventTrace, knownWallets, type Step } from '#test/s
 const [user, contract, other] = accounts(3);
 
 const excess: Step = { to: user, body: bareBody(0xd53276db) };
-const bounce: Step = { to: user, body: bareBody(0xffffffff) };
 
 /** Opcodes of the calls that fit, of `called` and of what it sends; null for plain transfers. */
 function found(pattern: Pattern, sends: readonly Step[]) {
@@ -27,9 +26,10 @@ describe('a pattern', () => {
     ]);
   });
 
-  it('takes excesses and bounces of every call below its root', () => {
+  it.each([0xffffffff, 0xfffffffe])('takes excesses and bounces of every call below its root: %i', (opcode) => {
+    const bounce: Step = { to: user, body: bareBody(opcode) };
     const step: Step = { to: other, body: bareBody(0x22), sends: [excess, bounce] };
-    expect(found(followedBy(call(0x11), call(0x22)), [step])).toEqual([0x11, 0x22, 0xd53276db, 0xffffffff]);
+    expect(found(followedBy(call(0x11), call(0x22)), [step])).toEqual([0x11, 0x22, 0xd53276db, opcode]);
   });
 
   it('takes them of blocks that were built of others, and of plain transfers', () => {

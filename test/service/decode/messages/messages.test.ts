@@ -69,6 +69,24 @@ describe('decodeBody', () => {
     },
   );
 
+  it('shows what a bounced message of TEP-503 returns', () => {
+    const body = beginCell()
+      .storeUint(0xfffffffe, 32)
+      .storeRef(beginCell().storeUint(0xd53276db, 32).storeUint(7, 64))
+      .storeRef(beginCell().storeCoins(9).storeBit(false).storeUint(5, 64).storeUint(6, 32))
+      .storeUint(1, 8)
+      .storeInt(-14, 32)
+      .storeBit(true)
+      .storeUint(900, 32)
+      .storeUint(12, 32);
+    expect(decode(body.endCell())).toMatchObject({
+      '@type': 'new_bounce_body',
+      original_body: { '@type': 'excess', query_id: '7' },
+      exit_code: '-14',
+      compute_phase: { gas_used: '900', vm_steps: '12' },
+    });
+  });
+
   it('shows an empty cell as such', () => {
     expect(decode(beginCell().endCell())).toEqual({ '@type': 'empty_cell' });
   });
@@ -243,6 +261,8 @@ describe('decodedOpcode', () => {
     [0x178d4519, 'jetton_internal_transfer'],
     [0x7362d09c, 'jetton_notify'],
     [0xd53276db, 'excess'],
+    [0xffffffff, 'bounce'],
+    [0xfffffffe, 'new_bounce_body'],
     [-0x2acd8925, 'excess'],
     [0, 'text_comment'],
     [0x5fcc3d14, 'nft_transfer'],
