@@ -15,6 +15,8 @@ import type { GenesisAccount } from './zerostate/zerostate.ts';
 /** An account that has money from the start. */
 export type StartupAccount = {
   readonly name: string;
+  /** The key is one that everybody knows. */
+  readonly isPublic?: true;
   /** Words of the key; absent for an account that is given by its address. */
   readonly mnemonic?: string;
   /** Nanotons that each of the addresses gets. */
@@ -56,6 +58,7 @@ export function walletsOfKey(publicKey: Buffer, globalId: number): readonly Star
 export function startupAccounts(globalId: number): StartupAccount[] {
   return STARTUP_KEYS.map(({ mnemonic, publicKey }, index) => ({
     name: `wallet ${index + 1}`,
+    isPublic: true,
     mnemonic,
     balance: STARTUP_BALANCE,
     addresses: walletsOfKey(Buffer.from(publicKey, 'hex'), globalId),

@@ -7,6 +7,9 @@ import { privateCache } from './headers.ts';
 /** A file that is served as it is. */
 export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
 
+/** A page of one installation, made at each request: only for pages of its own origin, and with a policy of its own. */
+export type OwnPage = Page & { readonly policy: string };
+
 /** Where the assets of the documentation are served. */
 export const docsPath = '/api/v2/docs';
 
@@ -14,6 +17,7 @@ export const docsPath = '/api/v2/docs';
 const assets: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 };
 

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Operation } from '../contract/operation.ts';
@@ -9,11 +11,13 @@ import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './gate.ts';
 import { noStore } from './headers.ts';
+import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
+import { withExamples } from './openapi-examples.ts';
 import { describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
-import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type Page } from './pages.ts';
+import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
 import { operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
@@ -34,6 +38,10 @@ export type RoutesDependencies = {
   readonly metrics: HttpMetrics;
   /** Further operations by path. */
   readonly posts: ReadonlyMap<string, PostHandler>;
+  /** Further pages by path; one of them may take the place of a page of the service. */
+  readonly ownPages: ReadonlyMap<string, () => OwnPage>;
+  /** Examples in the documents, by name of the parameter. */
+  readonly examples: Readonly<Record<string, string>>;
 };
 
 /** What paths stand for. */
@@ -108,19 +116,47 @@ export function declareRoutes(
       answering(handler.name, (call) => answerPost(call, handler, bodies)),
     );
   }
-  for (const [path, content] of [...servicePages(v2), ...(v3 === undefined ? [] : v3Pages(v3))]) {
+  const { ownPages, examples } = dependencies;
+  for (const [path, content] of [...servicePages(v2, examples), ...(v3 === undefined ? [] : v3Pages(v3, examples))]) {
+    if (ownPages.has(path)) continue;
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';
-      return sendPage(reply, content);
+      return sendPage(reply, content, pagePolicy);
     });
   }
+  declareOwnPages(ownPages, declare, exchanges);
   return { table, gated };
 }
 
+/** Pages of other origins, and of names that are rebound to this address, do not read what these show. */
+function declareOwnPages(
+  pages: RoutesDependencies['ownPages'],
+  declare: (
+    path: string,
+    methods: string[],
+    handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
+  ) => void,
+  exchanges: Exchanges,
+): void {
+  const access = createInternalAccess([hostname()]);
+  for (const [path, make] of pages) {
+    declare(path, ['GET', 'HEAD'], (request, reply) => {
+      exchanges.of(request).operation = 'page';
+      reply.removeHeader('access-control-allow-origin');
+      const refusal = access(request.raw);
+      if (refusal === undefined) {
+        const content = make();
+        return sendPage(reply, content, content.policy);
+      }
+      return send(reply, { status: refusal.status, body: JSON.stringify({ ok: false, error: refusal.error }) });
+    });
+  }
+}
+
 /** Pages that need nothing but this process: probes, the document and its reader. */
-function servicePages(v2: V2): ReadonlyMap<string, Page> {
+function servicePages(v2: V2, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
   const health = page('application/json', '"OK"', noStore);
-  const document = page('application/json', JSON.stringify(describeV2(v2)), documentCache);
+  const document = page('application/json', JSON.stringify(withExamples(describeV2(v2), examples)), documentCache);
   return new Map<string, Page>([
     ['/healthcheck', health],
     [`${operationsPath}/healthcheck`, health],
@@ -132,8 +168,8 @@ function servicePages(v2: V2): ReadonlyMap<string, Page> {
 }
 
 /** The document of v3 under the names that its clients know, and its reader (v3 sheet section 1). */
-function v3Pages(v3: V3): ReadonlyMap<string, Page> {
-  const document = page('application/json', JSON.stringify(describeV3(v3)), documentCache);
+function v3Pages(v3: V3, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
+  const document = page('application/json', JSON.stringify(withExamples(describeV3(v3), examples)), documentCache);
   return new Map<string, Page>([
     [`${v3Path}/openapi.json`, document],
     [`${v3Path}/doc.json`, document],
@@ -142,12 +178,12 @@ function v3Pages(v3: V3): ReadonlyMap<string, Page> {
   ]);
 }
 
-function sendPage(reply: FastifyReply, content: Page): FastifyReply {
+function sendPage(reply: FastifyReply, content: Page, policy: string): FastifyReply {
   return reply
     .headers({
       'content-type': content.contentType,
       'cache-control': content.cacheControl,
-      'content-security-policy': pagePolicy,
+      'content-security-policy': policy,
     })
     .send(content.body);
 }

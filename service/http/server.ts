@@ -36,6 +36,7 @@ import {
 import { errorAnswer, send } from './reply.ts';
 import { createPacing } from './pacing.ts';
 import type { PostHandler } from './post-route.ts';
+import type { OwnPage } from './pages.ts';
 import { isV3, pathOf, routedUrl, rpcPath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
 
@@ -72,6 +73,10 @@ export type HttpServerDependencies = {
   readonly headSeqno?: () => number | undefined;
   /** Operations besides those of the contracts, by path: the faucet of a private network. */
   readonly posts?: ReadonlyMap<string, PostHandler>;
+  /** Pages of this installation, by path. */
+  readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
+  /** Examples in the documents, by name of the parameter. */
+  readonly examples?: Readonly<Record<string, string>>;
   /** How callers of operations are treated, for tests of clients; absent: as they deserve. */
   readonly conditions?: () => CallerConditions;
 };
@@ -84,7 +89,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   const v3Headers = commonHeaders(v3?.version ?? v2.version);
   const headersOf = (url: string) => (isV3(url) ? v3Headers : headers);
   const exchanges = createExchanges({ ...dependencies, metrics });
-  const { headSeqno = () => undefined, posts = new Map() } = dependencies;
+  const { headSeqno = () => undefined, posts = new Map(), ownPages = new Map(), examples = {} } = dependencies;
   const pacing = createPacing(dependencies.clock.nowMs);
   const calls = createCalls(options, { ...dependencies, headSeqno, exchanges, pacing });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
@@ -143,7 +148,16 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     return send(reply, answer);
   };
 
-  const declared = declareRoutes(app, options, { v2, ...(v3 && { v3 }), calls, exchanges, metrics, posts });
+  const declared = declareRoutes(app, options, {
+    v2,
+    ...(v3 && { v3 }),
+    calls,
+    exchanges,
+    metrics,
+    posts,
+    ownPages,
+    examples,
+  });
   routes = declared.table;
   const gate = createGate({
     routes: declared.gated,

@@ -7,6 +7,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { CallerConditions } from '../http/conditions.ts';
 import type { Readiness } from '../http/internal-server.ts';
 import type { HttpOptions } from '../http/options.ts';
+import type { OwnPage } from '../http/pages.ts';
 import type { PostHandler } from '../http/post-route.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { KeyRow } from '../limits/keyring.ts';
@@ -52,6 +53,9 @@ export type ApiOptions = ConfigurationSource &
     readonly posts?: ReadonlyMap<string, PostHandler>;
     /** Changes how operations run: a forked network reads again what came over while it answered. */
     readonly around?: (operation: Operation) => Operation;
+    /** Pages of the public listener besides its own, and examples for its documents. */
+    readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
+    readonly examples?: Readonly<Record<string, string>>;
     /** How callers of operations are treated, for tests of clients. */
     readonly conditions?: () => CallerConditions;
     /** What `/status` shows besides its own. */
@@ -93,6 +97,8 @@ export async function startApi(
     headSeqno: () => pool.head()?.block.seqno,
     ...(options.posts !== undefined && { posts: options.posts }),
     ...(options.conditions !== undefined && { conditions: options.conditions }),
+    ...(options.ownPages !== undefined && { ownPages: options.ownPages }),
+    ...(options.examples !== undefined && { examples: options.examples }),
   });
   const readiness = (): Readiness =>
     readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });

@@ -29,13 +29,17 @@ export type DevNetwork = {
   /** Grows with each account that came over from another network; an answer during which it grew may lack one. */
   readonly accountsBrought?: () => number;
   /** What the status line tells of it. */
-  facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers'>;
+  facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers' | 'aheadSeconds'>;
   /** What `/status` shows of it, under `devchain`. */
   status(): Readonly<Record<string, unknown>>;
   /** Operations of the public listener that only this network has, by path; each is answered when the API serves what it did. */
   readonly posts: ReadonlyMap<string, PostHandler>;
   /** The same of the internal listener. */
   readonly internalPosts: ReadonlyMap<string, InternalPost>;
+  /** Seconds that the network's clock is ahead of this machine's. */
+  aheadSeconds(): number;
+  /** Nanotons of an account at the network's head. */
+  balanceOf(place: { readonly workchain: number; readonly id: Buffer }): bigint;
   /** Pages of the internal listener that only this network has. @param version of the release */
   internalPages(version: string): ReadonlyMap<string, () => InternalPage>;
   /** How callers of the API are treated, for tests of clients. */

@@ -20,6 +20,7 @@ import type { DevNetwork } from './dev-network.ts';
 import type { LiveLine } from './live-line.ts';
 import { startOwnNetwork } from './own-network.ts';
 import { startRecordedNetwork } from './recorded-network.ts';
+import { exampleParameters, startPages } from './start-page.ts';
 import { createStatusLine } from './status-line.ts';
 import { refuseTakenPorts, type WantedPort } from './taken-ports.ts';
 import { welcomeJson, welcomeText, type WelcomeFacts } from './welcome.ts';
@@ -49,7 +50,7 @@ export async function startDev(
   await refuseTakenPorts(portsOf(args));
   const { network, index } = await openBoth(args, dependencies);
   const devKey = loadDevKey(args.data, randomBytes);
-  const keyRequired = args.requireKey || !isLoopback(args.host);
+  const access = { keyRequired: args.requireKey || !isLoopback(args.host), isLoopback: isLoopback(args.host) };
   let api: Api;
   try {
     const database = index !== undefined;
@@ -57,16 +58,16 @@ export async function startDev(
       ...settings,
       stateDir: network.stateDir,
       database,
-      isOpen: !keyRequired,
+      isOpen: !access.keyRequired,
     });
     if (database) await prepareDevIndex(config, index, { logger });
-    api = await startDevApi(config, { network, index, devKey }, dependencies);
+    api = await startDevApi(config, { network, index, devKey, access }, dependencies);
   } catch (error) {
     await Promise.all([network.close(), index?.close()]);
     throw error;
   }
   if (index !== undefined) await indexBegins(api);
-  const facts = welcomeFacts(api, { network, index, devKey }, keyRequired);
+  const facts = welcomeFacts(api, { network, index, devKey, access });
   if (args.json) output.write(`${JSON.stringify(welcomeJson(facts))}\n`);
   else output.write(welcomeText(facts));
   const line = args.json ? undefined : startStatusLine(output, api, network);
@@ -94,7 +95,7 @@ function startStatusLine(output: NodeJS.WriteStream, api: Api, network: DevNetwo
   );
 }
 
-function welcomeFacts(api: Api, { network, index, devKey }: DevParts, keyRequired: boolean): WelcomeFacts {
+function welcomeFacts(api: Api, { network, index, devKey, access }: DevParts): WelcomeFacts {
   const { title, notes, sampleAddress, globalId, liteServer, accounts, demo } = network;
   return {
     title,
@@ -102,7 +103,7 @@ function welcomeFacts(api: Api, { network, index, devKey }: DevParts, keyRequire
     internalUrl: api.internalUrl,
     hasIndex: index !== undefined,
     key: devKey.key,
-    keyRequired,
+    ...access,
     globalId,
     liteServer,
     accounts,
@@ -133,7 +134,12 @@ async function indexBegins(api: Api): Promise<void> {
   }
 }
 
-type DevParts = { readonly network: DevNetwork; readonly index: DevIndex | undefined; readonly devKey: NewKey };
+type DevParts = {
+  readonly network: DevNetwork;
+  readonly index: DevIndex | undefined;
+  readonly devKey: NewKey;
+  readonly access: Pick<WelcomeFacts, 'keyRequired' | 'isLoopback'>;
+};
 
 /** The network and its Postgres start side by side: each takes a second. */
 async function openBoth(
@@ -165,9 +171,10 @@ function globalConfigOf(network: DevNetwork): string {
 
 async function startDevApi(
   config: ServiceConfig,
-  { network, index, devKey }: DevParts,
+  parts: DevParts,
   { version, logger, register }: ApiDependencies,
 ): Promise<Api> {
+  const { network, index, devKey } = parts;
   const { accountsBrought } = network;
   const reachesHead = (): boolean => {
     const seqno = network.headSeqno();
@@ -199,6 +206,16 @@ async function startDevApi(
       internalPosts: new Map(
         [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
       ),
+      ownPages: startPages({
+        facts: () => welcomeFacts(api, parts),
+        network,
+        state: () => ({
+          headSeqno: api.pool.head()?.block.seqno,
+          isReady: api.pool.ready(),
+          index: api.index()?.text,
+        }),
+      }),
+      examples: exampleParameters(network),
       internalHost,
       ...(network.conditions !== undefined && { conditions: network.conditions }),
       postgresUrl: index?.url,

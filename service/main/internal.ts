@@ -10,6 +10,7 @@ import {
   type InternalServer,
   type Readiness,
 } from '../http/internal-server.ts';
+import { internalIndex } from './internal-index.ts';
 import { renderStatus, statusPagePolicy, type Status } from './status-page.ts';
 
 export type InternalOptions = {
@@ -45,7 +46,7 @@ export function createInternal(
         body: renderStatus(status(), performance.now()),
         contentSecurityPolicy: statusPagePolicy,
       }),
-      pages: pages ?? new Map(),
+      pages: new Map([...(pages ?? []), ['/', () => internalIndex([...(pages ?? new Map()).keys()])]]),
       posts: internalPosts ?? new Map(),
     },
   );

@@ -11,7 +11,9 @@ import { DUMP_BYTES_MAX, writeDump } from '../devchain/dev/network-dump.ts';
 import { describeDev } from '../devchain/dev/openapi.ts';
 import { createDevMethods, fund, loadDump } from '../devchain/dev-methods.ts';
 import { createDevRpc } from '../devchain/dev-rpc.ts';
-import type { Faucet } from '../devchain/faucet.ts';
+import { readAccount } from '../decode/tlb/account.ts';
+import type { Faucet, FundedAccount } from '../devchain/faucet.ts';
+import { accountAt } from '../devchain/snapshots.ts';
 import { createFaucet } from '../devchain/faucet.ts';
 import { loadedMetric } from '../devchain/network-metrics.ts';
 import type { KeptNetwork } from '../devchain/kept-network.ts';
@@ -67,7 +69,12 @@ export async function startOwnNetwork(args: Arguments, dependencies: OwnNetworkD
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,
     ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
-    facts: () => ({ lastSeqno: undefined, paceSeconds: 0, liteServers: network.liteServers.length }),
+    facts: () => ({
+      lastSeqno: undefined,
+      paceSeconds: 0,
+      liteServers: network.liteServers.length,
+      aheadSeconds: network.aheadSeconds(),
+    }),
     status: () => ({
       devchain: {
         kind: 'private',
@@ -86,6 +93,8 @@ export async function startOwnNetwork(args: Arguments, dependencies: OwnNetworkD
       new Map([
         ['/openapi.json', () => ({ contentType: 'application/json', body: JSON.stringify(describeDev(version)) })],
       ]),
+    aheadSeconds: () => network.aheadSeconds(),
+    balanceOf: (place) => balanceAt(network, place),
     conditions: () => conditions.current,
     async close() {
       try {
@@ -95,6 +104,11 @@ export async function startOwnNetwork(args: Arguments, dependencies: OwnNetworkD
       }
     },
   };
+}
+
+function balanceAt({ chain, head }: PrivateNetwork, place: FundedAccount): bigint {
+  const found = accountAt(chain, head(), place);
+  return (found && readAccount(chain.states, found.account)?.balance.grams) ?? 0n;
 }
 
 type Opened = {

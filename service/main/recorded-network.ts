@@ -41,11 +41,13 @@ export async function startRecordedNetwork(
     stateDir: data,
     globalConfig: () => devchain.globalConfig(),
     headSeqno: () => devchain.head().id.seqno,
-    facts: () => ({ lastSeqno, paceSeconds, liteServers: devchain.liteServers.length }),
+    facts: () => ({ lastSeqno, paceSeconds, liteServers: devchain.liteServers.length, aheadSeconds: 0 }),
     status: () => ({ devchain: { kind: 'recorded', seqno: devchain.head().id.seqno, lastSeqno } }),
     posts: new Map(),
     internalPosts: new Map(),
     internalPages: () => new Map(),
+    aheadSeconds: () => 0,
+    balanceOf: () => 0n,
     close: () => devchain.close(),
   };
 }

@@ -12,6 +12,8 @@ export type StatusFacts = {
   readonly requests: number;
   /** Last masterchain seqno of the recording; undefined on a network that has no end. */
   readonly lastSeqno: number | undefined;
+  /** Seconds that the network's clock is ahead of this machine's. */
+  readonly aheadSeconds: number;
   /** Seconds between blocks of the recording. */
   readonly paceSeconds: number;
 };
@@ -36,6 +38,7 @@ export function createStatusLine(
 export function formatStatus(facts: StatusFacts, requestsPerSecond: number): string {
   const parts = [
     facts.headSeqno === undefined ? 'waiting for a head' : `head ${facts.headSeqno}${recordingPart(facts)}`,
+    ...(facts.aheadSeconds === 0 ? [] : [`clock ${facts.aheadSeconds} s ahead`]),
     ...(facts.index === undefined ? [] : [facts.index]),
     `lite servers ${facts.liteServersUsable}/${facts.liteServers}`,
     `requests ${facts.requests}, ${requestsPerSecond.toFixed(1)}/s`,

@@ -50,8 +50,28 @@ ${table(
   ['lite server', 'ago', 'class', 'times', 'text'],
   liteServers.flatMap((one) => errorRows(one, nowMs)),
 )}
+${table('All fields', ['field', 'value'], fieldRows(status))}
 </body></html>
 `;
+}
+
+/** Rows of the table of all fields: a hundred lite servers have some three thousand. */
+const fieldRowsMax = 5000;
+
+/** Every field of the status in JSON, by its path. */
+function fieldRows(status: Status): Cell[][] {
+  const rows: Cell[][] = [];
+  const add = (path: string, value: unknown): void => {
+    if (rows.length >= fieldRowsMax || value === undefined || typeof value === 'function') return;
+    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+      const isList = Array.isArray(value);
+      for (const [name, item] of Object.entries(value)) add(isList ? `${path}[${name}]` : `${path}.${name}`, item);
+    } else {
+      rows.push([path.slice(1), typeof value === 'object' ? JSON.stringify(value) : String(value)]);
+    }
+  };
+  add('', status);
+  return rows;
 }
 
 const serverColumns = [

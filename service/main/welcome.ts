@@ -11,6 +11,8 @@ export type WelcomeFacts = {
   readonly key: string;
   /** A caller without the key has a limit. */
   readonly keyRequired: boolean;
+  /** Other machines do not reach the public listener. */
+  readonly isLoopback: boolean;
   readonly globalId: number;
   readonly liteServer: { readonly host: string; readonly port: number; readonly publicKey: Buffer };
   readonly accounts: readonly StartupAccount[];

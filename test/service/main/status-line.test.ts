@@ -11,6 +11,7 @@ const facts: StatusFacts = {
   liteServers: 2,
   requests: 42,
   lastSeqno: 1000,
+  aheadSeconds: 0,
   paceSeconds: 1,
 };
 

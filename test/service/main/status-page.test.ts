@@ -80,7 +80,7 @@ describe('the status page', () => {
     const recentErrors = [{ atMs: 0, outcome: 'protocol', text: evil, count: 1 }];
     const html = renderStatus(statusOf([server({ name: evil, recentErrors })], { name: evil }), 0);
     expect(html).not.toContain('<img');
-    expect(html.split('&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;').length - 1).toBe(5);
+    expect(html.split('&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;').length - 1).toBe(8);
   });
 
   test('refreshes itself, runs nothing and loads nothing from anywhere', () => {
