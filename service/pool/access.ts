@@ -1,28 +1,28 @@
-/** A group of lite servers: `shared` is for everybody, `private` for the plans that name it. */
+/** Group of lite servers: `shared` is for every plan, `private` for plans that name it. */
 export type Tier = 'shared' | 'private';
 
-/** What a lite server is for. */
+/** Purpose of a lite server. */
 export type Role = 'latest' | 'archive';
 
-/** Which lite servers a caller may cause to be asked; of the caller's plan. */
+/** Lite servers that a caller's plan allows. */
 export type ReadAccess = {
   readonly liteServerTiers: readonly string[];
-  /** May read what only archive lite servers have. */
+  /** True when the plan may read data that only archive lite servers have. */
   readonly archive: boolean;
 };
 
-/** Equal for callers who may cause the same. */
+/** Returns a text that is equal for callers with equal access. */
 export function accessText(access: ReadAccess | undefined): string {
   return access === undefined ? '' : `${access.archive} ${access.liteServerTiers.toSorted().join()}`;
 }
 
-/** What one lite server is to a caller: `spare` is asked when no other one is left. */
+/** Permission of a caller for one lite server; `spare` means only when no other is left. */
 export type Permission = 'yes' | 'spare' | 'no';
 
 /**
- * Whether a caller may have a lite server asked. Without `archive` one of the archive is a spare, and that only for what the others have
- * as well: a caller sees then what it would see if there were no archive.
- * @param isRecent what is asked is there without an archive
+ * Returns a caller's permission for a lite server. Without `archive` a server of the archive is a spare, and only for data that other servers have
+ * too. The caller thus sees what it would see without an archive.
+ * @param isRecent true when servers without an archive have the data
  */
 export function permissionOf(
   access: ReadAccess | undefined,

@@ -5,21 +5,20 @@ import type { PoolContext } from './reads.ts';
 
 export type AheadDependencies = {
   readonly members: readonly Member[];
-  /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
+  /** Makes a head from a tip, checked as the trust setting requires. Throws when the block is not acceptable. */
   readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
   /** Milliseconds of the pool's clock. */
   readonly now: () => number;
 };
 
 /**
- * Finds a block that the served head does not have yet, for a caller who has seen it at another pod: the oldest one from `seqno`
- * on that some lite server says it has, proved like a head. Undefined when there is none. Callers who need the same block share
- * one proof.
+ * Finds a block above the served head, for a caller who has seen it at another pod. The result is the oldest block from `seqno` on that some lite
+ * server reports, proved like a head. Undefined when there is none. Callers who need the same block share one proof.
  */
 export function createAhead({ timeoutMs }: { readonly timeoutMs: number }, { members, prove, now }: AheadDependencies) {
   const proving = new Map<string, Promise<Head>>();
 
-  // Of none of the callers: one who leaves must not end it for the others.
+  // The proof has its own time, because a caller who leaves must not end it for others.
   const ownTime = (): PoolContext => ({ deadlineMs: now() + timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
 
   return async (seqno: number): Promise<Head | undefined> => {
@@ -34,7 +33,7 @@ export function createAhead({ timeoutMs }: { readonly timeoutMs: number }, { mem
     try {
       return await underWay;
     } catch {
-      // One who lies about its newest block is found out where heads are proved.
+      // A server that lies about its tip is detected when the head is proved.
       return undefined;
     } finally {
       proving.delete(key);

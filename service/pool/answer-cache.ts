@@ -1,18 +1,18 @@
-/** A bounded store of answers that can never change; the least recently used go first. */
+/** Bounded cache of immutable answers; the least recently used is evicted first. */
 export type AnswerCache = {
   get(key: string): unknown;
-  /** @param bytes what the value is taken to weigh; one heavier than an eighth of the cache is not kept */
+  /** @param bytes weight of the value; a value heavier than an eighth of the cache is not cached */
   set(key: string, value: unknown, bytes: number): void;
-  /** What is held, in bytes as given. */
+  /** Returns the sum of the cached weights in bytes. */
   readonly bytes: () => number;
   clear(): void;
 };
 
-/** One value may take at most this part of the cache, so that a single large one does not sweep it. */
+/** Largest part of the cache for one value, so that a single large value does not evict the rest. */
 const SHARE_MAX = 1 / 8;
 
 export function createAnswerCache(options: { bytesMax: number }): AnswerCache {
-  // A Map keeps insertion order: re-inserting on use leaves the least recently used first.
+  // A Map has insertion order. Inserting again on use puts the least recently used first.
   const entries = new Map<string, { value: unknown; bytes: number }>();
   let total = 0;
 

@@ -1,36 +1,34 @@
-/**
- * Why one more lite server is asked: the read begins, another one failed or is overdue (`retry`), or another one is slow (`hedge`).
- */
+/** Reason for asking one more lite server: the read begins, another attempt failed or is overdue (`retry`), or is slow (`hedge`). */
 export type AttemptCause = 'first' | 'retry' | 'hedge';
 
-/** How one read may use several lite servers. */
+/** Rules for the attempts of one read. */
 export type AttemptsPlan<T> = {
   /**
-   * The lite server to ask next, by index; `full` when there is one, without room; undefined when none is left, or for a hedge when it
-   * is not worth one now.
+   * Returns the index of the lite server to ask next; `full` when servers are left, but without room. Undefined when none is left, or when a hedge is
+   * not worthwhile now.
    */
   readonly next: (cause: AttemptCause) => number | 'full' | undefined;
   /**
-   * Waits for room: `start` is called whenever there may be some, until it gives true; or `refuse`, once, when none came. The function
-   * given back ends the wait.
+   * Waits for room. Calls `start` whenever there may be room, until it returns true, or `refuse` once if none comes. The returned function ends the
+   * wait.
    */
   readonly queue: (start: () => boolean, refuse: (error: Error) => void) => () => void;
   readonly start: (liteServer: number, signal: AbortSignal) => Promise<T>;
-  /** True when asking another lite server cannot help: the error is the answer. */
+  /** True when another lite server cannot help: the error is the answer. */
   readonly isFinal: (error: unknown) => boolean;
-  /** An attempt gave no answer for `overdueMs`. */
+  /** Called when an attempt has no answer after `overdueMs`. */
   readonly onOverdue: (liteServer: number) => void;
-  /** An attempt gave no answer for `slowAfterMs`; the function given back is called when it ends. */
+  /** Called when an attempt has no answer after `slowAfterMs`. The returned function is called when it ends. */
   readonly onSlow: (liteServer: number) => () => void;
-  /** No answer for this long: the next lite server is asked as well. */
+  /** Milliseconds without an answer after which the next lite server is asked too. */
   readonly slowAfterMs: number;
-  /** No answer for this long: the attempt no longer holds a place among `runningMax`, and is given up once the read is decided. */
+  /** Milliseconds without an answer after which the attempt frees its slot of `runningMax`. It is given up once the read is decided. */
   readonly overdueMs: number;
-  /** Attempts at a time that are not overdue. */
+  /** Most attempts at a time that are not overdue. */
   readonly runningMax: number;
 };
 
-/** Every lite server that could be asked was, and none gave a good answer. */
+/** Error when every possible lite server was asked, and none gave a good answer. */
 export class AttemptsExhausted extends Error {
   readonly errors: readonly unknown[];
 
@@ -41,17 +39,17 @@ export class AttemptsExhausted extends Error {
   }
 }
 
-/** One lite server that is being asked. */
+/** Attempt at one lite server. */
 type Attempt = {
   readonly isOverdue: () => boolean;
-  /** It is slow; heard once. */
+  /** Called once when the attempt is slow. */
   readonly slow: () => void;
   readonly abort: () => void;
 };
 
 type AttemptEvents<T> = {
   readonly onOverdue: (attempt: Attempt) => void;
-  /** It ended, before it is told how. */
+  /** Called when the attempt ended, before its result is handled. */
   readonly onEnd: (attempt: Attempt) => void;
   readonly onAnswer: (value: T) => void;
   readonly onError: (error: unknown) => void;
@@ -85,11 +83,11 @@ function startAttempt<T>(plan: AttemptsPlan<T>, liteServer: number, events: Atte
 
 type RoomEvents = {
   readonly onRoom: (liteServer: number) => void;
-  /** There is none, or, without an error, nobody left who could have some. */
+  /** Called when there is no room. Without an error no lite server is left to wait for. */
   readonly onRefused: (error?: Error) => void;
 };
 
-/** The wait of one race for a lite server with room: one at a time. */
+/** Creates the wait of one race for a lite server with room. There is one wait at a time. */
 function createRoomWait(plan: Pick<AttemptsPlan<unknown>, 'next' | 'queue'>, events: RoomEvents) {
   let isWaiting = false;
   let leave: (() => void) | undefined;
@@ -116,10 +114,10 @@ function createRoomWait(plan: Pick<AttemptsPlan<unknown>, 'next' | 'queue'>, eve
 }
 
 /**
- * Asks lite servers one after another, each at most once, until one answers well: the next one at once after a failure, and early
- * when one is slow. An attempt that lost the race runs on until it is overdue, so that a silent lite server is noticed and not
- * merely avoided. Where those that are left have no room, it waits for some. Rejects with a final error, with AttemptsExhausted, with
- * the refusal of the wait, or with the signal's reason.
+ * Asks lite servers one after another, each at most once, until one answers well. The next one is asked at once after a failure, and early when an
+ * attempt is slow. An attempt that lost the race runs on until it is overdue, so that a silent lite server is noticed and not merely avoided. If the
+ * remaining servers have no room, the race waits for room. Rejects with a final error, with AttemptsExhausted, with the refusal of the wait, or with
+ * the signal's reason.
  */
 export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Promise<{ value: T; liteServer: number }> {
   return new Promise((resolve, reject) => {
@@ -159,7 +157,7 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
       else giveUp();
     }
 
-    /** No other one is asked; those that run may still answer. */
+    /** Asks no further server; running attempts may still answer. */
     function giveUp(error?: Error): void {
       exhausted = true;
       refusal = error;

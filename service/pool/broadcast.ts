@@ -15,22 +15,22 @@ import { placesOf } from './slices.ts';
 import { judge, mostTelling } from './verdict.ts';
 import type { WaitingLine } from './waiting-line.ts';
 
-/** Lite servers that a message is sent to at once: the message spreads from any of them, and one of them may be cut off. */
+/** Number of lite servers that get a message at once. The message spreads from any of them, and a server may be cut off. */
 export const BROADCAST_WIDTH = 5;
 
-/** Who a message was sent to, once one of them took it. */
+/** Result of a broadcast once a lite server accepted the message. */
 export type Delivery = {
   /** Zero-based, in configuration order. */
   readonly liteServers: readonly number[];
-  /** The network had the message before. */
+  /** True when the network had the message before. */
   readonly known: boolean;
 };
 
 /**
- * Sends an external message (a BoC) to up to five lite servers with room at once and resolves with the first that takes it, or that has
- * it already. Where none has room it waits for one, before all reads. Where one fails otherwise than by refusing the message, the next
- * one is asked. Rejects when all failed, with the most telling error: LiteServerError `rejected` before all others; PoolError
- * `no_lite_server`, `saturated`, `deadline`, `aborted`, `closed`.
+ * Sends an external message (a BoC) to up to five lite servers with room at once. Resolves with the first that accepts it, or has it already. If none
+ * has room, the message waits for room, before all reads. If a server fails without refusing the message, the next one is asked. Rejects when all
+ * failed, with the most informative error. LiteServerError `rejected` comes before all others; then PoolError `no_lite_server`, `saturated`,
+ * `deadline`, `aborted`, `closed`.
  */
 export type Broadcast = (message: Buffer, context: PoolContext) => Promise<Delivery>;
 
@@ -50,7 +50,7 @@ type Send = { overdue: boolean };
 export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
   const { members, choice, line, now } = dependencies;
 
-  /** The next lite server, one that is out only as the first; `full` when it has no room. */
+  /** Returns the next lite server; an ejected server only as the first. `full` when the next server has no room. */
   function choose(wanted: Wanted, tried: Set<number>): Member | 'full' | undefined {
     const chosen = choice.next(wanted, tried);
     if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
@@ -73,7 +73,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       let leave: (() => void) | undefined;
       const endOfTime = callAtEnd(context, now, (error) => decide(() => reject(error(tried.size))));
 
-      // The sends that are under way then are left to end by themselves: the more have the message, the better.
+      // Sends in progress go on to their end: the more servers have the message, the better.
       function decide(settle: () => void): void {
         if (decided) return;
         decided = true;
@@ -90,7 +90,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         else if (member !== 'full') void follow(member);
       }
 
-      /** To as many as have room; false when none has. */
+      /** Sends to all servers with room, up to the width; returns false when none has room. */
       function launchAll(): boolean {
         for (let count = 0; count < BROADCAST_WIDTH; count++) launch();
         if (tried.size === 0 && isExhausted) decide(() => reject(new PoolError('no_lite_server')));
@@ -117,7 +117,10 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         }
       }
 
-      /** @param isRefusal another one would refuse as well, so that none takes the place of the one that did */
+      /**
+       * Goes on with the next server.
+       * @param isRefusal another server would refuse too, so no server replaces this one
+       */
       function goOn(isRefusal = false): void {
         if (!isRefusal) launch();
         const inTime = [...running].filter(({ overdue }) => !overdue).length;
@@ -172,7 +175,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
   }
 }
 
-/** The one status that a node answers with: it took the message. */
+/** Only status of a node: it accepted the message. */
 const TAKEN = 1;
 
 /** @throws LiteServerError `protocol` for another status */
@@ -182,7 +185,7 @@ function requireTaken({ status }: SendMsgStatus): void {
   throw new LiteServerError('protocol', { serverCode: undefined, text, function: sendMessage.name });
 }
 
-/** Calls `end` with the error to show when the caller's time is over or the caller leaves. */
+/** Calls `end` with an error when the caller's time is over or the caller leaves. */
 function callAtEnd(
   { deadlineMs, signal }: PoolContext,
   now: () => number,
@@ -205,12 +208,15 @@ function wantedFor({ access }: PoolContext): Wanted {
   return { methodClass: 'light', masterchainSeqno: undefined, depth: undefined, places, access, isUrgent: true };
 }
 
-/** A message that comes again is refused with these words; wallets resend until they see it (v2 sheet 9.5). */
+/**
+ * Reports whether the message was sent before. A node refuses a repeated message with this text; wallets resend until they see it
+ * (service/v2/README.md#sending).
+ */
 function isKnownMessage(error: unknown): boolean {
   return error instanceof LiteServerError && error.code === 'duplicate' && /duplicate message/.test(error.data.text);
 }
 
-/** Silence is told by the number of those who kept it; a refusal says more. */
+/** Returns the most informative error. A refusal comes before silence, which is reported by the number of silent servers. */
 function telling(errors: readonly unknown[]): Error {
   const error = mostTelling(errors);
   return error instanceof Error ? error : new PoolError('no_lite_server', { attempts: errors.length }, error);

@@ -1,21 +1,21 @@
-/** Extra queries that reads may cause: earned by reads and by time, so that trouble cannot multiply the load. */
+/** Budget of extra queries for reads. Reads and time earn it, so that trouble cannot multiply the load. */
 export type Budget = {
-  /** A read began. */
+  /** Called when a read begins. */
   earn(): void;
-  /** Takes one extra query; false when there is none left. */
+  /** Takes one extra query; returns false when none is left. */
   take(): boolean;
 };
 
 export type BudgetOptions = {
-  /** Extra queries for each read. */
+  /** Extra queries earned by each read. */
   readonly perRead: number;
-  /** Extra queries for each second, so that a few reads can be helped as well. */
+  /** Extra queries earned each second, so that a few reads can be helped too. */
   readonly perSecond: number;
-  /** Most that can be saved up. */
+  /** Most extra queries saved up. */
   readonly burst: number;
 };
 
-/** Full at the start. */
+/** Creates a budget, full at the start. */
 export function createBudget(options: BudgetOptions, dependencies: { now: () => number }): Budget {
   let left = options.burst;
   let lastMs = dependencies.now();

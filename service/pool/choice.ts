@@ -9,28 +9,28 @@ import type { Candidate } from './selection.ts';
 import { hasPlaces } from './slices.ts';
 import type { PlaceNeed } from './slices.ts';
 
-/** What a lite server for a read must be good for. */
+/** Requirements of a read on a lite server. */
 export type Wanted = {
   readonly methodClass: MethodClass;
-  /** The masterchain block that the answer depends on. */
+  /** Masterchain block that the answer depends on. */
   readonly masterchainSeqno: number | undefined;
-  /** What lite servers may have dropped already. */
+  /** Old data that lite servers may have dropped. */
   readonly depth: DepthNeed | undefined;
-  /** Where in the chain it is; undefined when that is not known. */
+  /** Positions in the chain; undefined when unknown. */
   readonly places: readonly PlaceNeed[] | undefined;
-  /** Of the caller; undefined for the pool itself. */
+  /** Access of the caller; undefined for the pool itself. */
   readonly access: ReadAccess | undefined;
-  /** It may use the places that are kept free for what must not wait. */
+  /** True when the read may use the slots reserved for urgent work. */
   readonly isUrgent: boolean;
 };
 
-/** Chooses lite servers for reads, with what they last were good for in mind. */
+/** Chooses lite servers for reads, and remembers the last good ones. */
 export type Choice = {
-  /** The next one to ask, which may have no room; undefined when none is left. */
+  /** Returns the next one to ask, which may have no room; undefined when none is left. */
   next(wanted: Wanted, tried: ReadonlySet<number>): Candidate | undefined;
-  /** Names the lite servers that must not be asked: two reads with the same text may share what comes of them. */
+  /** Names the lite servers that must not be asked. Two reads with the same text may share their result. */
   forbidden(wanted: Wanted): string;
-  /** It gave a good answer. */
+  /** Records that the lite server gave a good answer. */
   good(methodClass: MethodClass, index: number): void;
 };
 
@@ -44,18 +44,21 @@ export type ChoiceDependencies = {
 };
 
 /**
- * The last good one is kept so long, about a block's time: what is asked of one block is asked where its state is warm. Then it is drawn
- * anew, so that in time each has the share of its weight.
+ * Milliseconds for which the last good server is reused, about one block interval, because its state is warm. Then the choice is random again, so
+ * that traffic follows the weights.
  */
 const KEPT_MS = 1_000;
 
-/** So near to the head every lite server has blocks and states: an hour of the slowest network, of the day that they are kept (lite server sheet 7.3). */
+/**
+ * Blocks below the head that every lite server has, with their states: an hour of the slowest network (service/pool/README.md#depth-of-lite-servers).
+ * Servers store a day.
+ */
 const RECENT_BLOCKS = 720;
 
 export function createChoice({ members, headSeqno, now, random }: ChoiceDependencies): Choice {
   const kept = new Map<MethodClass, { readonly index: number; readonly sinceMs: number }>();
 
-  /** True when a lite server without an archive has what is asked. */
+  /** Reports whether a lite server without an archive has the data. */
   function isRecent({ depth, places, access }: Wanted): boolean {
     if (access === undefined || access.archive) return true;
     if (places?.every(({ by }) => by === 'newest') === true) return true;
@@ -64,7 +67,7 @@ export function createChoice({ members, headSeqno, now, random }: ChoiceDependen
       const { role, tier } = member.use();
       return role === 'latest' && access.liteServerTiers.includes(tier);
     });
-    // Nobody can tell the archive's part from the rest where there is nothing else.
+    // Without other servers the archive's data cannot be distinguished from the rest.
     if (latest.length === 0) return true;
     return (
       depth !== undefined && latest.some((member) => member.depth()[depth.kind] && reachesDepth(member.depth(), depth))

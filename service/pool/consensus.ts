@@ -5,19 +5,19 @@ import type { Member } from './member.ts';
 /** The newest masterchain seqno that most lite servers have. */
 export type Consensus = {
   readonly seqno: number;
-  /** When it became so, milliseconds of the pool's clock. */
+  /** Time at which it became so, in milliseconds of the pool's clock. */
   readonly sinceMs: number;
 };
 
-/** Follows the consensus of the lite servers; it only ever goes up. */
+/** Follows the consensus of the lite servers. It only goes up. */
 export type ConsensusKeeper = {
   /** Undefined before the first head. */
   readonly consensus: () => Consensus | undefined;
-  /** Looks at the tips anew; called after every report and every new head. */
+  /** Evaluates the tips again; called after every report and every new head. */
   readonly consider: () => void;
 };
 
-/** Part of the lite servers in use that must have a block: 60 % (v2 sheet 9.2). */
+/** Part of the lite servers in use that must have a block: 60 % (service/v2/README.md#blocks). */
 const QUORUM = { part: 3, of: 5 };
 
 export type ConsensusDependencies = {
@@ -26,7 +26,7 @@ export type ConsensusDependencies = {
   readonly now: () => number;
 };
 
-/** A block that is reported but not proved yet is above the served head and does not count. */
+/** Creates the keeper. A reported block that is not proved yet is above the served head and does not count. */
 export function createConsensusKeeper({ members, head, now }: ConsensusDependencies): ConsensusKeeper {
   let consensus: Consensus | undefined;
 
@@ -42,7 +42,7 @@ export function createConsensusKeeper({ members, head, now }: ConsensusDependenc
   };
 }
 
-/** The highest seqno that at least 60 % reach; 0 without any. */
+/** Returns the highest seqno that at least 60 % reach; 0 without lite servers. */
 export function quorumSeqno(seqnos: readonly number[]): number {
   const needed = Math.max(1, Math.ceil((seqnos.length * QUORUM.part) / QUORUM.of));
   return seqnos.toSorted((a, b) => b - a)[needed - 1] ?? 0;

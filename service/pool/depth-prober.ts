@@ -12,23 +12,23 @@ import type { DepthEdge, DepthKind } from './depth.ts';
 import type { Member } from './member.ts';
 import type { PoolTuning } from './options.ts';
 
-/** Keeps finding out how far back one lite server has blocks and states, as long as the pool lives. */
+/** Measures how far back one lite server has blocks and states, as long as the pool lives. */
 export type DepthProber = {
-  /** It lacked something that it was taken to have: its edges are looked for anew, soon. */
+  /** Searches the edges again soon, because the lite server lacked data that it was expected to have. */
   hurry(): void;
   close(): Promise<void>;
 };
 
-/** Bit of lookupBlock's mode: by seqno (lite server sheet 5.1). */
+/** Bit of lookupBlock's mode: by seqno (service/liteserver/README.md#mode-bits). */
 const BY_SEQNO = 0x1;
 
-/** Least time between two searches, however often it is hurried. */
+/** Least milliseconds between two searches, however often `hurry` is called. */
 const SEARCH_GAP_MS = 1_000;
 
-/** The elector: an account that every network has. */
+/** Elector, an account of every network. */
 const masterchainAccount = { workchain: MASTERCHAIN, id: Buffer.alloc(32, 0x33) };
 
-/** Any account of the base chain: that it does not exist takes the state of its shard to show. */
+/** Any account of the base chain. Proving that it does not exist needs the state of its shard. */
 const shardAccount = { workchain: 0, id: Buffer.alloc(32) };
 
 export function createDepthProber(tuning: PoolTuning, { member }: { member: Member }): DepthProber {
@@ -40,7 +40,7 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
     await pause(tuning.depthFirstMs);
     while (!stop.signal.aborted) {
       wake = new AbortController();
-      // One that is not in yet, or not now, is searched as soon as it is.
+      // A server that is not in is searched as soon as it is in.
       const isIn = member.health().phase === 'in';
       if (isIn) for (const kind of depthKinds) await search(kind);
       await pause(isIn ? SEARCH_GAP_MS : tuning.pollMs);
@@ -48,7 +48,7 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
     }
   }
 
-  /** A search that another error than a missing block ends tells nothing: what was known stays. */
+  /** Searches an edge. If another error than a missing block ends the search, the known edge stays. */
   async function search(kind: DepthKind): Promise<void> {
     const newest = member.tip()?.block.seqno;
     if (newest === undefined || stop.signal.aborted) return;
@@ -68,13 +68,13 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
       const edge: DepthEdge = { masterchain, shard: shardSeqnos.get(masterchain) ?? 0 };
       member.reaches(kind, edge);
     } catch {
-      // Silent, closed or unreadable: its health is the follower's business.
+      // Silent, closed or unreadable: the follower handles its health.
     }
   }
 
   /**
-   * Resolves with the seqno of a shard block there, 0 for the masterchain; rejects when the lite server does not have it, and with
-   * ProofError when its answer is about something else.
+   * Asks for old data. Resolves with the seqno of a shard block there, 0 for the masterchain. Rejects when the lite server does not have the data,
+   * and with ProofError when its answer is about something else.
    */
   async function probe(kind: DepthKind, seqno: number): Promise<number> {
     const options = { timeoutMs: tuning.overdueMs, signal: stop.signal };
@@ -98,7 +98,7 @@ export function createDepthProber(tuning: PoolTuning, { member }: { member: Memb
     try {
       await sleep(Math.max(0, ms), undefined, { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) });
     } catch {
-      // Woken or closed: the loop looks.
+      // The pause was woken or closed; the loop checks.
     }
   }
 

@@ -2,31 +2,31 @@ import { MASTERCHAIN } from '../decode/block-id.ts';
 import { methodClassOf } from './method-class.ts';
 
 /**
- * What a lite server may have from some block on: blocks and states are dropped at different ages, and those of shards apart from
- * those of the masterchain (lite server sheet 7.3).
+ * Kinds of old data. Blocks and states are dropped at different ages, and shards separately from the masterchain
+ * (service/pool/README.md#depth-of-lite-servers).
  */
 export type DepthKind = 'masterchainBlock' | 'masterchainState' | 'shardBlock' | 'shardState';
 
 export const depthKinds: readonly DepthKind[] = ['masterchainBlock', 'masterchainState', 'shardBlock', 'shardState'];
 
-/** The oldest place at which a lite server has what is asked. */
+/** Oldest position at which a lite server has the data. */
 export type DepthEdge = {
   /** Masterchain seqno. */
   readonly masterchain: number;
-  /** Seqno of a shard's block that the masterchain block refers to; 0 where only the masterchain was asked about. */
+  /** Seqno of a shard's block that the masterchain block refers to; 0 for the masterchain. */
   readonly shard: number;
 };
 
-/** Edges known so far. */
+/** Edges measured so far. */
 export type Depth = { readonly [kind in DepthKind]?: DepthEdge };
 
-/** What a read needs a lite server to still have. */
+/** Old data that a read needs from a lite server. */
 export type DepthNeed = { readonly kind: DepthKind; readonly chain: keyof DepthEdge; readonly seqno: number };
 
-/** Bit of lookupBlock's mode: by seqno (lite server sheet 5.1). */
+/** Bit of lookupBlock's mode: by seqno (service/liteserver/README.md#mode-bits). */
 const BY_SEQNO = 0x1;
 
-/** What the arguments of a query ask for; undefined when they name no block. */
+/** Returns the data that the arguments of a query need; undefined when they name no block. */
 export function depthNeedOf(functionName: string, args: unknown): DepthNeed | undefined {
   const { id, account, mode } = args as { id?: unknown; account?: { workchain?: number }; mode?: number };
   const { workchain, seqno } = (id ?? {}) as { workchain?: unknown; seqno?: unknown };
@@ -35,28 +35,28 @@ export function depthNeedOf(functionName: string, args: unknown): DepthNeed | un
   if (isLookup && ((mode ?? 0) & BY_SEQNO) === 0) return undefined;
   const isState = !isLookup && methodClassOf(functionName) === 'state';
   const chain = workchain === MASTERCHAIN ? 'masterchain' : 'shard';
-  // An account of a shard needs the shard's state, though the block that is named is of the masterchain.
+  // An account of a shard needs the shard's state, even if the named block is of the masterchain.
   const isOfShard = chain === 'shard' || (account?.workchain ?? MASTERCHAIN) !== MASTERCHAIN;
   if (isOfShard) return { kind: isState ? 'shardState' : 'shardBlock', chain, seqno };
   return { kind: isState ? 'masterchainState' : 'masterchainBlock', chain, seqno };
 }
 
-/** False when the lite server is known not to have it; what was not probed yet it may have. */
+/** Returns false when the lite server is known to lack the data. Data that were not probed yet count as present. */
 export function reachesDepth(depth: Depth, need: DepthNeed | undefined): boolean {
   const edge = need && depth[need.kind];
   return edge === undefined || need === undefined || need.seqno >= edge[need.chain];
 }
 
-/** First step down from the newest block: what every lite server has. Doubles from there. */
+/** First step down from the newest block, which every lite server has. Steps double from there. */
 const FIRST_STEP = 128;
 
-/** The oldest masterchain block there is; the zerostate before it is no block. */
+/** Oldest masterchain block; the zero state before it is no block. */
 const FIRST_SEQNO = 1;
 
 /**
- * The least seqno for which `has` holds, taken that it holds from some seqno on: steps that double away from what is known, then
- * halves. Undefined when it does not hold even for `newest`.
- * @param known the edge found last time: while it has not moved, two questions show that
+ * Finds the least seqno for which `has` is true. `has` must be true from some seqno on. The search doubles its steps from the known edge, then halves
+ * them. Undefined when `has` is false even for `newest`.
+ * @param known edge found last time; while it has not moved, two queries confirm it
  */
 export async function findEdge(
   newest: number,

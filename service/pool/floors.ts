@@ -2,66 +2,66 @@ import { PoolError } from './errors.ts';
 import type { Head } from './head.ts';
 import type { PoolContext } from './reads.ts';
 
-/** What the pods of an API tell each other of the blocks they answered at. Nothing here rejects; each waits for a bounded time. */
+/** Floors that the pods of an API share: the blocks they answered at. No function rejects; each waits for a bounded time. */
 export type SharedFloors = {
-  /** The newest masterchain seqno that any pod serves; undefined while the pods cannot be heard. */
+  /** Returns the newest masterchain seqno that any pod serves; undefined while the pods are unavailable. */
   newest(): number | undefined;
-  /** To be done before the first answer at a new head. */
+  /** Announces a head. It must settle before the first answer at the head. */
   announce(seqno: number): Promise<void>;
-  /** The newest seqno that a pod answered this caller at; undefined when there is none or nobody can tell. */
+  /** Returns the newest seqno at which a pod answered this caller; undefined when there is none or Redis is unavailable. */
   read(caller: string): Promise<number | undefined>;
-  /** False when it could not be written. */
+  /** Raises a caller's floor. Returns false when it could not be written. */
   raise(caller: string, seqno: number): Promise<boolean>;
-  /** Puts this in the place of a higher one that cannot be true; nobody waits for it. */
+  /** Replaces a higher floor that is impossible. No caller waits for it. */
   replace(caller: string, seqno: number): void;
 };
 
-/** What callers are answered at: a head, or the block that most lite servers have. */
+/** Basis of an answer: a head, or the block that most lite servers have. */
 export type Floored = { readonly block: { readonly seqno: number } };
 
-/** Holds each caller to what it has seen, at this pod and at the others. */
+/** Makes sure that no caller sees an older block than before, at this pod and at others. */
 export type Floors<H extends Floored = Head> = {
   /**
-   * The head to answer this caller at: the served one, or, where this pod is behind what the caller has seen, a newer one.
-   * Rejects with PoolError `no_lite_server` before the first head, and `behind` when no block that new can be had in time.
+   * Returns the head to answer this caller at. If this pod is behind what the caller has seen, the head is newer than the served one. Rejects with
+   * PoolError `no_lite_server` before the first head, and `behind` when no block that new comes in time.
    */
   readonly headFor: (context: PoolContext) => Promise<H>;
-  /** To be told of a proved masterchain block that a caller named and is answered at: one above the served head is a floor from then on. */
+  /** Records a proved masterchain block that a caller named and gets an answer at. If it is above the served head, it becomes a floor. */
   readonly saw: (seqno: number, context: PoolContext) => void;
 };
 
 export type FloorsOptions = {
-  /** Callers remembered. */
+  /** Most callers with a cached floor. */
   readonly callersMax: number;
-  /** A floor is written again after this long, so that it does not expire while its caller is there. */
+  /** Milliseconds after which a floor is written again, so that it does not expire while its caller is active. */
   readonly refreshMs: number;
-  /** How long a caller waits for the served head to come up to its floor. */
+  /** Milliseconds that a caller waits until the served head reaches its floor. */
   readonly waitMs: number;
 };
 
 export type FloorsDependencies<H extends Floored = Head> = {
   readonly head: () => H | undefined;
-  /** The newest proved block, by which floors that cannot be true are known. */
+  /** Returns the newest proved block, which refutes impossible floors. */
   readonly proved: () => Pick<Head, 'block' | 'utime'> | undefined;
   /** Resolves when the served head has the seqno, or when the time is over. */
   readonly whenServed: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
-  /** A proved block of this seqno or a later one that some lite server has, though the served head does not; undefined without one. */
+  /** Returns a proved block of this seqno or later that some lite server has above the served head; undefined without one. */
   readonly findAhead: (seqno: number) => Promise<H | undefined>;
-  /** Absent: this pod is alone, and its own head never goes back. */
+  /** Absent when this pod is alone; its own head never goes back. */
   readonly shared: SharedFloors | undefined;
   readonly now: () => number;
   readonly unixMs: () => number;
 };
 
-/** No network makes blocks of the masterchain faster. */
+/** Least milliseconds between blocks of the masterchain in any network. */
 const BLOCK_MS_MIN = 200;
 
-/** Clocks of this machine, of other pods and of validators are taken to be no further apart. */
+/** Largest assumed difference between clocks of this machine, of other pods and of validators. */
 const CLOCK_MARGIN_MS = 5_000;
 
 /**
- * True when no pod can have answered at `seqno` by `toldUnixMs`: a block of our own that was made at about that time or later is below it,
- * by more blocks than can have come in between. So a floor that somebody wrote into Redis holds for seconds at most.
+ * Returns true when no pod can have answered at `seqno` by `toldUnixMs`. The proof is a block of this pod made at about that time or later. It is
+ * below `seqno` by more blocks than are possible in between. An invented floor in Redis therefore holds for seconds at most.
  */
 export function isRefuted(seqno: number, toldUnixMs: number, { block, utime }: Pick<Head, 'block' | 'utime'>): boolean {
   const betweenMs = Math.max(0, toldUnixMs + CLOCK_MARGIN_MS - utime * 1000);
@@ -72,7 +72,7 @@ function isRefutedBy(proved: Pick<Head, 'block' | 'utime'> | undefined, seqno: n
   return proved !== undefined && isRefuted(seqno, toldUnixMs, proved);
 }
 
-/** The floors of another kind of answers, told apart by the names of their callers. */
+/** Returns floors of another kind of answers, with their own names of callers. */
 export function scopeFloors(shared: SharedFloors, scope: string): SharedFloors {
   return {
     ...shared,
@@ -82,14 +82,12 @@ export function scopeFloors(shared: SharedFloors, scope: string): SharedFloors {
   };
 }
 
-/**
- * True when no pod can have answered anybody at a block that this pod does not serve yet: nobody's floor needs to be asked for.
- */
+/** Returns true when this pod serves the newest block of all pods. No caller's floor can be above it, so none needs to be read. */
 export function isAtFront(newestSeqno: number | undefined, servedSeqno: number): boolean {
   return newestSeqno !== undefined && newestSeqno <= servedSeqno;
 }
 
-/** Remembers the last callers, the least recently seen first to go. */
+/** Cache of the last callers; the least recently seen is evicted first. */
 type Seen = { readonly seqno: number; readonly writtenMs: number };
 
 export function createFloors<H extends Floored>(
@@ -98,7 +96,7 @@ export function createFloors<H extends Floored>(
 ): Floors<H> {
   const { head, proved, shared, now, unixMs } = dependencies;
   const seen = new Map<string, Seen>();
-  /** Floors above the served head, and when they were first told. */
+  /** Floors above the served head, with the time of their first report. */
   const tooHigh = new Map<string, { readonly seqno: number; readonly toldUnixMs: number }>();
 
   function remember(caller: string, entry: Seen): void {
@@ -116,14 +114,14 @@ export function createFloors<H extends Floored>(
 
   async function floorOf(caller: string): Promise<number> {
     if (shared === undefined) return seen.get(caller)?.seqno ?? 0;
-    // A note of another pod may have arrived before the request did: it is read first.
+    // A message of another pod may have arrived before the request did, so it is read first.
     await new Promise((resolve) => setImmediate(resolve));
     const own = seen.get(caller)?.seqno ?? 0;
     if (isAtFront(shared.newest(), needHead().block.seqno)) return own;
     return Math.max(own, credible(caller, (await shared.read(caller)) ?? 0, shared));
   }
 
-  /** The floor that was told, or 0 for one that cannot be true. */
+  /** Returns the reported floor, or 0 for an impossible one. */
   function credible(caller: string, seqno: number, others: SharedFloors): number {
     const served = needHead();
     const before = tooHigh.get(caller);
@@ -174,14 +172,14 @@ export function createFloors<H extends Floored>(
         if (answerAt !== served) remember(caller, { seqno, writtenMs: now() });
         return answerAt;
       }
-      // Beside the reads to come: whoever answers waits for it last.
+      // The write runs next to the reads to come, and the answer waits for it last.
       observe?.({ kind: 'pending', done: raise(caller, seqno, shared) });
       return answerAt;
     },
     saw(seqno, { caller, observe }) {
       const served = head();
       if (caller === undefined || served === undefined || seqno <= served.block.seqno) return;
-      // Without a proof it may be a lie: what cannot be is not held against the caller.
+      // Without a proof the seqno may be a lie. An impossible one does not become a floor.
       if (isRefutedBy(proved(), seqno, unixMs())) return;
       if (shared === undefined) return remember(caller, { seqno, writtenMs: now() });
       observe?.({ kind: 'pending', done: shared.announce(seqno).then(() => raise(caller, seqno, shared)) });

@@ -8,30 +8,30 @@ import type { Member } from './member.ts';
 import type { PoolTuning } from './options.ts';
 import { judge } from './verdict.ts';
 
-/** Code of a lite server's "no such block yet" to a wait: normal at the tip (lite server sheet 3). */
+/** Code of a lite server's "no such block yet" in answer to a wait: normal at the tip (service/liteserver/README.md#waiting-for-a-block). */
 const WAIT_TIMED_OUT = 652;
 
-/** The highest seqno that a block's full name may have (lite server sheet 4.1). */
+/** Highest seqno of a block's full name (service/liteserver/README.md#block-ids). */
 const SEQNO_MAX = 0x7fff_ffff;
 
-/** A lite server that refused to wait is asked without waiting for this long, then tried again. */
+/** Milliseconds for which a lite server that refused to wait is polled instead. */
 const POLL_ONLY_MS = 10_000;
 
-/** Least time between two waits: no network makes blocks faster, a lite server that says so is not asked faster. */
+/** Least milliseconds between two waits. No network makes blocks faster, and a lite server that claims so is not asked faster. */
 const REPORT_GAP_MS = 20;
 
-/** A wait that ended without a block took at least this part of its time: else the lite server does not wait. */
+/** Least part of its time that a wait without a block takes; otherwise the lite server does not wait. */
 const WAITED_PART = 0.5;
 
-/** A timer that fires this much late is no clock to judge a lite server by. */
+/** Milliseconds of delay above which a timer is no basis to judge a lite server. */
 const LATE_TIMER_MS = 200;
 
-/** Follows what one lite server says its newest masterchain block is, as long as the pool lives. */
+/** Follows the newest masterchain block that one lite server reports, as long as the pool lives. */
 export type HeadFollower = { close(): Promise<void> };
 
 /**
- * One loop for each lite server: ask for its newest block, then have it wait for the next one. The loop is also the probe that
- * brings a lite server in and back in, and what first notices a silent one.
+ * Runs one loop for each lite server: ask for its newest block, then wait for the next one. The loop is also the probe that brings a lite server in
+ * and back in. It is the first to notice a silent server.
  */
 export function createHeadFollower(
   options: { zeroState: ZeroStateId; tuning: PoolTuning },
@@ -54,7 +54,7 @@ export function createHeadFollower(
     }
   }
 
-  /** Waits for the end of the pause of one that is out, or less while nobody else is usable. */
+  /** Waits for the end of an ejected server's pause, or less while no other server is usable. */
   async function sitOut(): Promise<void> {
     for (;;) {
       const { phase, outUntilMs } = member.health();
@@ -65,7 +65,7 @@ export function createHeadFollower(
     }
   }
 
-  /** One that is out for reads is asked such a read again, with nobody waiting for it. False when it failed again. */
+  /** Repeats a failed read at a server that is out for reads; no caller waits for it. Returns false when it fails again. */
   async function probe(): Promise<boolean> {
     const request = member.probeRead();
     if (request === undefined) return true;
@@ -82,7 +82,10 @@ export function createHeadFollower(
     }
   }
 
-  /** True when it waited, for a newer block or in vain: then the next wait follows at once, so that no block comes between two of them. */
+  /**
+   * Asks for a report. Returns true when the lite server waited, for a newer block or in vain. The next wait then follows at once, so that no block
+   * is missed between two waits.
+   */
   async function report(): Promise<boolean> {
     const tip = member.tip();
     const seqno = tip === undefined ? 0 : tip.block.seqno + 1;
@@ -103,7 +106,7 @@ export function createHeadFollower(
     } catch (error) {
       if (stop.signal.aborted) return false;
       const tookMs = now() - startedMs;
-      // A timer that came late means that this process stood still, and its answers wait to be read.
+      // A late timer means that this process stood still, and answers wait to be read.
       if (isTimeout(error) && tookMs < timeoutMs + LATE_TIMER_MS) member.silent(startedMs, error);
       else onError(error, waits);
       return waits && isWaitOver(error) && tookMs >= tuning.waitMs * WAITED_PART;
@@ -140,7 +143,7 @@ export function createHeadFollower(
     try {
       await sleep(ms, undefined, { signal: stop.signal });
     } catch {
-      // Closed while pausing: the loop sees the signal.
+      // Closed during the pause; the loop checks the signal.
     }
   }
 

@@ -11,32 +11,32 @@ import type { PoolContext } from './reads.ts';
 import { hasNewest } from './slices.ts';
 import { judge } from './verdict.ts';
 
-/** Blocks proved at a time: the newest candidate and, when its proof is slow, the ones below it. */
+/** Most blocks proved at a time: the newest candidate and, when its proof is slow, the blocks below it. */
 const PROVING_MAX = 4;
 
-/** Of them, blocks that few lite servers have yet: a place is left for the one that is served next. */
+/** Most of them that few lite servers have yet. One slot stays free for the block that is served next. */
 const LEADING_MAX = 2;
 
-/** Blocks remembered as proved, and as not: one a lite server is plenty. */
+/** Most blocks remembered as proved, and as refused. One for each lite server is plenty. */
 const REMEMBERED_MAX = 64;
 
-/** The block is right, but the state hash told with it is not that of its header. */
+/** Error when the block is right, but the reported state hash is not that of its header. */
 const wrongStateHash = new ProofError('hash_mismatch', { subject: 'masterchainInfo.stateRootHash' });
 
-/** Keeps the served head: the one place that sets it, and it only ever goes up. */
+/** Sets the served head, which only goes up. No other code sets it. */
 export type HeadKeeper = {
   readonly head: () => Head | undefined;
-  /** Looks at the tips anew; called after every report. */
+  /** Evaluates the tips again; called after every report. */
   readonly consider: () => void;
-  /** Stops proving; resolves when nothing is under way. */
+  /** Stops proving; resolves when no proof is in progress. */
   readonly close: () => Promise<void>;
 };
 
 export type HeadKeeperDependencies = {
   readonly members: readonly Member[];
-  /** A head made of a tip, checked as the trust setting asks. Throws when the block cannot be accepted. */
+  /** Makes a head from a tip, checked as the trust setting requires. Throws when the block is not acceptable. */
   readonly prove: (tip: Tip, context: PoolContext) => Promise<Head>;
-  /** To be over before anybody is answered at the block; never rejects. Absent: there is nobody to tell. */
+  /** Announces a head to other pods. It settles before any answer at the block, and never rejects. Absent without other pods. */
   readonly announce?: ((seqno: number) => Promise<void>) | undefined;
   /** Called after every new head. */
   readonly onHead?: () => void;
@@ -53,7 +53,7 @@ export function createHeadKeeper(
   const { tuning } = options;
   const stop = new AbortController();
   const proving = new Map<string, { sinceMs: number; done: Promise<void> }>();
-  /** Proved, and not served yet. */
+  /** Proved blocks that are not served yet. */
   const proved = new Map<string, Head>();
   const refusals = new Map<string, { readonly untilMs: number; readonly isEarly: boolean }>();
   let announcedSeqno = 0;
@@ -64,7 +64,7 @@ export function createHeadKeeper(
     const tips = members.flatMap((member) => (hasVoice(member) ? (member.tip() ?? []) : []));
     const servedSeqno = (): number => head?.block.seqno ?? 0;
     serveOne(headCandidates({ tips, servedSeqno: servedSeqno(), nowMs: now(), unproved: options.unproved }));
-    // What one lite server has now the others have in a moment: proved by then, it is served at once.
+    // Other lite servers have the block of the first one a moment later. If the block is proved by then, it is served at once.
     if (head !== undefined) leadingTips({ tips, servedSeqno: servedSeqno(), nowMs: now() }).forEach(prepare);
   }
 
@@ -73,7 +73,7 @@ export function createHeadKeeper(
     return refusal !== undefined && refusal.untilMs > now() ? refusal : undefined;
   }
 
-  /** The newest one that is proved, or proves quickly. */
+  /** Serves the newest block that is proved, or proves quickly. */
   function serveOne(candidates: readonly Tip[]): void {
     for (const tip of candidates) {
       const key = keyOf(tip);
@@ -138,10 +138,10 @@ export function createHeadKeeper(
     });
   }
 
-  /** A block that fails its own proof was made up by those who reported it. */
+  /** Refuses a block that fails its proof: the servers that reported it invented it. */
   function refuse(key: string, tip: Tip, error: unknown, wasEarly: boolean): void {
     const verdict = judge(error);
-    // That few lite servers have it yet is why it could not be had: once more have it, it is tried again at once.
+    // The proof may have failed because few lite servers have the block yet. Once more have it, it is tried again at once.
     const isEarly = wasEarly && verdict.health !== 'misbehaved';
     remember(refusals, key, { untilMs: now() + tuning.refusedMs, isEarly });
     if (isEarly) return;
@@ -161,7 +161,7 @@ export function createHeadKeeper(
   };
 }
 
-/** One that is in, and whose newest block is not the end of a slice of the past. */
+/** Reports whether a server counts for the head: it is in, and its newest block is not the end of a slice of the past. */
 export function hasVoice(member: Pick<Member, 'health' | 'use'>): boolean {
   return member.health().phase === 'in' && hasNewest(member.use().slices);
 }

@@ -4,12 +4,12 @@ import { readHeader, readPreviousBlocks, readStateHash, requireBlock } from '../
 import { openProof, proving } from '../proof/proof-cells.ts';
 import type { Head } from './head.ts';
 
-/** What a masterchain block's header says about it as a head. */
+/** Facts about a head in a masterchain block's header. */
 export type HeadFacts = Pick<Head, 'block' | 'utime' | 'stateRootHash' | 'keyBlockSeqno' | 'previous'>;
 
 /**
- * Checks that the header is the block's and reads the head's facts from it (lite server sheet 8.2). The answer must be of
- * getBlockHeader with the state update shown.
+ * Checks that the header is the block's and reads the head's facts from it (service/proof/README.md#block-header). The answer must be of
+ * getBlockHeader with the state update.
  * @throws ProofError
  */
 export function checkHeadHeader(block: BlockId, answer: BlockHeaderAnswer): HeadFacts {

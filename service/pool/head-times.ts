@@ -1,12 +1,12 @@
-/** When recent heads were first served, to tell how long a lite server has been without one. */
+/** Times at which recent heads were first served, from which lags of lite servers are computed. */
 export type HeadTimes = {
-  /** A new head is served. */
+  /** Records that a new head is served. */
   add(seqno: number): void;
-  /** Milliseconds for which the first block after `tipSeqno` has been served; 0 when it has the newest one. */
+  /** Returns for how many milliseconds the first block after `tipSeqno` has been served; 0 for the newest block. */
   lagMs(tipSeqno: number): number;
 };
 
-/** Heads remembered: a lite server further behind is said to be so as long as the oldest of them is old. */
+/** Most recorded heads. A lite server further behind is reported with the lag of the oldest recorded head. */
 const HEADS_MAX = 128;
 
 export function createHeadTimes(dependencies: { now: () => number }): HeadTimes {

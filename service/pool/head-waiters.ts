@@ -1,8 +1,8 @@
-/** Those who wait for the served head to reach a seqno. */
+/** Callers that wait for the served head to reach a seqno. */
 export type HeadWaiters = {
-  /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
+  /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted. The caller checks which. */
   readonly wait: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
-  /** The head moved. */
+  /** Called when the head moved. */
   moved(seqno: number): void;
 };
 

@@ -1,41 +1,41 @@
 import { sameBlock } from '../decode/block-id.ts';
 import type { BlockId } from '../decode/block-id.ts';
 
-/** The network's first state (`tonNode.zeroStateIdExt`): names the network. */
+/** Zero state of the network (`tonNode.zeroStateIdExt`), which identifies the network. */
 export type ZeroStateId = { readonly workchain: number; readonly rootHash: Buffer; readonly fileHash: Buffer };
 
-/** What one lite server says its newest masterchain block is. */
+/** Newest masterchain block that a lite server reports. */
 export type Tip = {
   readonly block: BlockId;
-  /** Hash of the masterchain state after the block, 32 bytes; the lite server's word. */
+  /** Hash of the masterchain state after the block, 32 bytes, as reported and not proved. */
   readonly stateRootHash: Buffer;
 };
 
-/** The masterchain block that reads without a seqno are pinned to. */
+/** Masterchain block to which reads without a seqno are pinned. */
 export type Head = {
   readonly block: BlockId;
   /** `gen_utime` of the block, unix seconds. */
   readonly utime: number;
   /** Hash of the masterchain state after the block, 32 bytes. */
   readonly stateRootHash: Buffer;
-  /** Seqno of the key block whose configuration holds in the block: its own if it is one; 0 before the first. */
+  /** Seqno of the key block whose configuration applies in the block. A key block has its own seqno; 0 before the first key block. */
   readonly keyBlockSeqno: number;
-  /** The block before. */
+  /** Previous block. */
   readonly previous?: BlockId | undefined;
-  /** The network's zerostate: the configured one, which every lite server in use reports. */
+  /** Zero state of the network: the configured one, which every lite server in use reports. */
   readonly init: ZeroStateId;
 };
 
-/** A tip with the moment it last changed, ms of the pool's clock. */
+/** Tip with the time of its last change, in milliseconds of the pool's clock. */
 export type TrackedTip = Tip & { readonly changedMs: number };
 
 /**
- * A lite server whose tip stands still for this long while another one's moves is stuck and has no voice in the head.
- * Blocks come every 0.4-5 s; three missed ones are no chance.
+ * Milliseconds after which an unchanged tip counts as stuck while another one moves. A stuck lite server does not count for the head. Blocks come
+ * every 0.4-5 s, so three missed blocks are no accident.
  */
 export const STUCK_MS = 15_000;
 
-/** A jump of the head past what the strict majority has is believed without a proof up to this many blocks. */
+/** Most blocks that an unproved head may jump beyond the tip of the strict majority. */
 export const LEAP_BLOCKS_MAX = 100;
 
 export type HeadQuestion = {
@@ -44,14 +44,14 @@ export type HeadQuestion = {
   /** Seqno of the served head; 0 before the first. */
   readonly servedSeqno: number;
   readonly nowMs: number;
-  /** True when a candidate is served without proof: a leap then needs a strict majority. */
+  /** True when a candidate is served without proof. A leap then needs a strict majority. */
   readonly unproved: boolean;
 };
 
 /**
- * Blocks that may become the served head, newest first: above the served one, and had by at least half of the lite servers that
- * have a voice (a lite server has a block when its tip is that block or a later one). Nothing here ever goes back: a tip at or
- * below the served seqno is no candidate.
+ * Returns blocks that may become the served head, newest first. They are above the served block, and at least half of the counting lite servers have
+ * them. A lite server has a block when its tip is that block or a later one. The head never goes back: a tip at or below the served seqno is no
+ * candidate.
  */
 export function headCandidates({ tips, servedSeqno, nowMs, unproved }: HeadQuestion): Tip[] {
   const voices = tipsWithVoice(tips, nowMs);
@@ -67,12 +67,12 @@ export function headCandidates({ tips, servedSeqno, nowMs, unproved }: HeadQuest
   return candidates.toSorted((a, b) => b.block.seqno - a.block.seqno);
 }
 
-/** Blocks past the served one that are proved before half of the lite servers have them; what is further has no hurry. */
+/** Most blocks above the served block that are proved before half of the lite servers have them. Later blocks are not urgent. */
 export const LEAD_BLOCKS_MAX = 3;
 
 /**
- * Blocks that are likely to become the served head soon, newest first: just above the served one, and told by one lite server that has a
- * voice at least.
+ * Returns blocks that are likely to become the served head soon, newest first. They are just above the served block, and at least one counting lite
+ * server reports them.
  */
 export function leadingTips({ tips, servedSeqno, nowMs }: Omit<HeadQuestion, 'unproved'>): Tip[] {
   const leading = tipsWithVoice(tips, nowMs).filter(
@@ -88,7 +88,7 @@ function tipsWithVoice(tips: readonly TrackedTip[], nowMs: number): readonly Tra
   return moving.length > 0 ? moving : tips;
 }
 
-/** The newest seqno that more than half have. */
+/** Returns the newest seqno that more than half have. */
 function majoritySeqno(tips: readonly Tip[]): number {
   const seqnos = tips.map((tip) => tip.block.seqno).toSorted((a, b) => b - a);
   return seqnos[Math.floor(seqnos.length / 2)] ?? 0;

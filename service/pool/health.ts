@@ -1,8 +1,8 @@
-/** What a lite server was asked: its newest block by the pool itself, or a read for a caller. */
+/** Kind of query to a lite server: its newest block for the pool itself, or a read for a caller. */
 export type Question = 'report' | 'read';
 
 /**
- * Health of one lite server as a value: what happened goes in, whether it may be asked comes out.
+ * Health of one lite server as a value: events go in, and the permission to ask it comes out.
  *
  * ```
  * new --report--> in --failures in a row--> out --probe after the pause--> in
@@ -11,27 +11,27 @@ export type Question = 'report' | 'read';
  * ```
  */
 export type Health = {
-  /** `new`: has not yet shown that it serves our network. */
+  /** Phase. `new`: the server has not yet shown that it serves this network. */
   readonly phase: 'new' | 'in' | 'out' | 'rejected';
-  /** Why it is out or rejected. */
+  /** Reason for the phases `out` and `rejected`. */
   readonly cause: 'failures' | 'misbehaviour' | 'other_network' | undefined;
   /**
-   * Failures in a row since the last success, of each kind of question: a lite server that reports its head and is silent to reads
-   * must not be kept in by its reports.
+   * Consecutive failures since the last success, of each kind of query. A lite server that reports its head and is silent to reads must not stay in
+   * because of its reports.
    */
   readonly failures: Readonly<Record<Question, number>>;
-  /** Times it went out since it last stayed in for `steadyMs`; sets the next pause. */
+  /** Ejections since it last stayed in for `steadyMs`; the number sets the next pause. */
   readonly outages: number;
-  /** Failed proofs ever; sets the length of the next pause for misbehaviour. */
+  /** Failed proofs in total; the number sets the next pause for misbehaviour. */
   readonly misbehaviours: number;
-  /** Start of the current phase, ms of the pool's clock. */
+  /** Start of the current phase, in milliseconds of the pool's clock. */
   readonly sinceMs: number;
-  /** Not asked again before this moment while `out`. */
+  /** End of the pause while `out`. */
   readonly outUntilMs: number;
 };
 
 export type HealthOptions = {
-  /** This many failures in a row put a lite server out: one may be chance, three are not. */
+  /** Consecutive failures that eject a lite server. One may be chance, three are not. */
   readonly failuresMax: number;
   /** First pause after failures; doubles with each outage. */
   readonly outMs: number;
@@ -41,7 +41,7 @@ export type HealthOptions = {
   readonly misbehaviourOutMs: number;
   /** Longest pause after failed proofs. */
   readonly misbehaviourOutMsMax: number;
-  /** In for this long: earlier outages are forgotten. */
+  /** Milliseconds of being in after which earlier outages no longer count. */
   readonly steadyMs: number;
 };
 
@@ -56,7 +56,7 @@ export const healthDefaults: HealthOptions = {
 
 const noFailures = { report: 0, read: 0 } as const;
 
-/** A lite server of which nothing is known yet. */
+/** Health of a new lite server. */
 export const unknownHealth: Health = {
   phase: 'new',
   cause: undefined,
@@ -67,7 +67,7 @@ export const unknownHealth: Health = {
   outUntilMs: 0,
 };
 
-/** It reported a masterchain block of our network: the one thing that brings a lite server in, once its pause is over. */
+/** Records a report of a masterchain block of this network. Only a report brings a lite server in, once its pause is over. */
 export function afterReport(health: Health, nowMs: number, options: HealthOptions): Health {
   switch (health.phase) {
     case 'rejected':
@@ -80,7 +80,7 @@ export function afterReport(health: Health, nowMs: number, options: HealthOption
   return { ...health, phase: 'in', cause: undefined, failures: noFailures, sinceMs: nowMs };
 }
 
-/** It answered, whatever the answer says. An answered read brings back one that was out for failures: it plainly works. */
+/** Records an answer, whatever its content. An answered read brings back a server that was out for failures, because it plainly works. */
 export function afterSuccess(health: Health, question: Question, nowMs: number, options: HealthOptions): Health {
   if (health.phase === 'out' && health.cause === 'failures' && question === 'read') {
     return { ...health, phase: 'in', cause: undefined, failures: noFailures, sinceMs: nowMs };
@@ -92,8 +92,8 @@ export function afterSuccess(health: Health, question: Question, nowMs: number, 
 }
 
 /**
- * It did not answer, or answered what cannot be read.
- * @param jitter 0.8..1.2: pauses of many pods must not fall together
+ * Records a missing or unreadable answer.
+ * @param jitter 0.8..1.2, so that pauses of many pods do not coincide
  */
 export function afterFailure(
   health: Health,
@@ -102,7 +102,7 @@ export function afterFailure(
   jitter: number,
   options: HealthOptions,
 ): Health {
-  // Attempts that were under way when it went out fail one after another: they say nothing new.
+  // Attempts in progress at the ejection fail one after another. They add no information.
   const echoes = health.phase !== 'in' && nowMs < health.outUntilMs;
   if (health.phase === 'rejected' || echoes) return health;
   const failures = { ...health.failures, [question]: health.failures[question] + 1 };
@@ -117,27 +117,27 @@ export function afterFailure(
   return { ...paused, phase: 'out', cause: 'failures', sinceMs: nowMs };
 }
 
-/** Nothing at all came from it while it was waited for: no need to see that twice. */
+/** Records complete silence during a wait. One such event is enough. */
 export function afterSilence(health: Health, nowMs: number, jitter: number, options: HealthOptions): Health {
   if (health.phase !== 'in') return afterFailure(health, 'report', nowMs, jitter, options);
   const failures = { ...health.failures, report: options.failuresMax - 1 };
   return afterFailure({ ...health, failures }, 'report', nowMs, jitter, options);
 }
 
-/** Nobody else is left: one that is out for failures need not wait for the end of its pause to be probed. */
+/** Shortens a pause. If no other server is left, a server that is out for failures is probed before the end of its pause. */
 export function afterPardon(health: Health, nowMs: number): Health {
   if (health.phase !== 'out' || health.cause !== 'failures') return health;
   return { ...health, outUntilMs: Math.min(health.outUntilMs, nowMs) };
 }
 
-/** It went out because reads failed, so that its reports alone cannot bring it back. */
+/** Reports whether failed reads ejected it, so that reports alone cannot bring it back. */
 export function isOutForReads(health: Health, options: HealthOptions): boolean {
   return health.phase === 'out' && health.cause === 'failures' && health.failures.read >= options.failuresMax;
 }
 
-/** It gave an answer whose proof failed. */
+/** Records an answer whose proof failed. */
 export function afterMisbehaviour(health: Health, nowMs: number, options: HealthOptions): Health {
-  // Lies that were under way when it was caught are the same misbehaviour.
+  // Lies in progress at the ejection are the same misbehaviour.
   const echoes = health.cause === 'misbehaviour' && nowMs < health.outUntilMs;
   if (health.phase === 'rejected' || echoes) return health;
   const misbehaviours = health.misbehaviours + 1;
@@ -148,7 +148,7 @@ export function afterMisbehaviour(health: Health, nowMs: number, options: Health
   return { ...health, phase: 'out', cause: 'misbehaviour', misbehaviours, sinceMs: nowMs, outUntilMs: nowMs + pause };
 }
 
-/** It serves another network: never asked again. */
+/** Records another network: the server is never asked again. */
 export function afterOtherNetwork(health: Health, nowMs: number): Health {
   return { ...health, phase: 'rejected', cause: 'other_network', sinceMs: nowMs, outUntilMs: Number.POSITIVE_INFINITY };
 }

@@ -1,24 +1,24 @@
 import { createLatencySketch } from './latency-sketch.ts';
 import type { LatencySketch } from './latency-sketch.ts';
 
-/** When a read of a function is slow, learned from the function's own answers. */
+/** Learns when a read of a function is slow, from the function's own answers. */
 export type Hedging = {
-  /** An answer of this function came after `ms`. */
+  /** Records an answer of this function after `ms`. */
   observe(functionName: string, ms: number): void;
-  /** No answer for this long is slow, in milliseconds. */
+  /** Returns the milliseconds after which a read without an answer is slow. */
   delayMs(functionName: string): number;
 };
 
-/** One answer in ten is slower, which is what the budget pays for. */
+/** Quantile of the delay: a tenth of the answers are slower, which the budget pays for. */
 const HEDGE_QUANTILE = 0.9;
 
-/** Fewer answers say little about their tail. */
+/** Least answers for a delay; fewer say little about the slowest ones. */
 const ANSWERS_MIN = 20;
 
-/** Functions of a lite server are 29 (lite server sheet 5); the bound only keeps a mistake from growing. */
+/** Most functions. A lite server has 29 (service/liteserver/README.md#functions); the bound only limits a mistake. */
 const FUNCTIONS_MAX = 64;
 
-/** @param options bounds of the delay; the greater one holds while little is known */
+/** @param options bounds of the delay; the greater one applies while there are few answers */
 export function createHedging(options: { readonly msMin: number; readonly msMax: number }): Hedging {
   const sketches = new Map<string, LatencySketch>();
 

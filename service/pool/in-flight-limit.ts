@@ -1,59 +1,62 @@
 /**
- * How many reads one lite server is given at a time: more while its answers come about as fast as its fastest, fewer when they slow
- * down or it says that it has too much to do.
+ * Limit of the reads in flight at one lite server. The limit grows while answers come about as fast as the fastest. It shrinks when they slow down or
+ * the server reports overload.
  */
 export type InFlightLimit = {
-  /** Reads at a time. */
+  /** Returns the most reads at a time. */
   current(): number;
-  /** An answer of this function came after `ms`. @param inFlight reads under way then, this one included */
+  /** Records an answer of this function after `ms`. @param inFlight reads in progress then, this one included */
   answered(functionName: string, ms: number, inFlight: number): void;
-  /** It had too much to do, or was silent for too long. */
+  /** Records an overload, or too long a silence. */
   overloaded(): void;
-  /** Most that it is ever given. */
+  /** Sets the upper bound of the limit. */
   setCeiling(ceiling: number): void;
 };
 
-/** A node works on a few queries at once (lite server sheet 1.4): with fewer in flight its latency says nothing about our load. */
+/**
+ * Lowest limit. A node works on a few queries at once (service/liteserver/README.md#timers). With fewer in flight, its latency says nothing about
+ * load from here.
+ */
 const FLOOR = 4;
 
-/** At the start: what a usual node bears, far from what a large one does; the way up takes a second or two of full load. */
+/** First limit. A usual node can serve it; a large one serves far more. Growth to that takes a second or two of full load. */
 const START = 64;
 
-/** The limit is looked at after so many answers of one function, so that one slow answer does not decide... */
+/** Answers of one function before the limit is adjusted, so that one slow answer does not decide. */
 const WINDOW_ANSWERS = 16;
 
-/** ...and after this time, so that its last change shows in them. */
+/** Milliseconds before the limit is adjusted again, so that the last change has an effect. */
 const WINDOW_MS = 100;
 
-/** Latencies of one window that are looked at: a median of more is the same. */
+/** Most latencies of one window. A median of more is the same. */
 const LATENCIES_MAX = 128;
 
-/** Answers that take up to twice as long as the fastest windows are not slow: half of that is work, half waiting at the lite server. */
+/** Ratio to the fastest window up to which answers are not slow. Half of that time is work, half waiting at the lite server. */
 const TOLERANCE = 2;
 
-/** Less than this is noise of timers and networks. */
+/** Milliseconds of difference that are noise of timers and networks. */
 const NOISE_MS = 5;
 
-/** At most halved by one window: the next one sees what that did. */
+/** Largest reduction by one window; the next window measures its effect. */
 const SHRINK_MIN = 0.5;
 
-/** Part that is left after an overload, at most once in `WINDOW_MS`: what was under way then says the same. */
+/** Part of the limit that stays after an overload, at most once in `WINDOW_MS`. Reads in progress then report the same overload. */
 const OVERLOAD_PART = 0.75;
 
 /**
- * The fastest window is forgotten after this time, since ways through the network change. Under full load it is measured anew with a
- * quarter of the reads, for some tenths of a second: else the waiting that we cause would pass for its nature.
+ * Milliseconds until the fastest window expires, because paths through the network change. Under full load it is then measured again with a quarter
+ * of the reads, for some tenths of a second. Otherwise the waiting caused by this limit would count as the server's own latency.
  */
 const FASTEST_OLD_MS = 30_000;
 const MEASURING_PART = 1 / 4;
 
-/** A function that is asked no more in the middle of that holds up nobody for longer. */
+/** Longest measurement, in case the function gets no more reads during it. */
 const MEASURING_MS_MAX = 1_000;
 
-/** While one function is measured anew, others are as well, if they were not lately. */
+/** Age in milliseconds from which further functions are measured together with one. */
 const FASTEST_FRESH_MS = 10_000;
 
-/** Functions of a lite server are 29 (lite server sheet 5); the bound only keeps a mistake from growing. */
+/** Most functions. A lite server has 29 (service/liteserver/README.md#functions); the bound only limits a mistake. */
 const FUNCTIONS_MAX = 64;
 
 type Record = {
@@ -75,7 +78,7 @@ export function createInFlightLimit(
   let { ceiling } = options;
   let limit = Math.min(START, ceiling);
   let overloadedMs = Number.NEGATIVE_INFINITY;
-  /** While a function is measured anew: which, and the limit before. */
+  /** Measurement in progress: its function, and the limit before. */
   let measuring: { readonly record: Record; readonly limit: number; readonly untilMs: number } | undefined;
   const records = new Map<string, Record>();
 
@@ -98,7 +101,7 @@ export function createInFlightLimit(
   function conclude(record: Record): void {
     const ms = median(record.latencies);
     const { fastestMs } = record;
-    // With few reads in flight it is not us who make it slow, and no more room is needed.
+    // With few reads in flight the slowness has another cause, and no more room is needed.
     const isLoaded = record.inFlightMost >= limit / 2;
     const ageMs = now() - record.fastestSinceMs;
     const isMeasured = measuring !== undefined && (measuring.record === record || ageMs > FASTEST_FRESH_MS);
@@ -108,7 +111,7 @@ export function createInFlightLimit(
     } else if (ageMs > FASTEST_OLD_MS && measuring === undefined) {
       measuring = { record, limit, untilMs: now() + 2 * ms + MEASURING_MS_MAX };
       become(limit * MEASURING_PART);
-      // What is under way now was asked before the change: windows begin after it.
+      // Reads in progress began before the change, so windows begin after them.
       for (const other of records.values()) Object.assign(other, emptyWindow(now() + 2 * ms));
       return;
     }
@@ -148,7 +151,7 @@ function emptyWindow(windowStartMs: number): Pick<Record, 'latencies' | 'answers
   return { latencies: [], answers: 0, inFlightMost: 0, windowStartMs };
 }
 
-/** Of at least one number. */
+/** Returns the median of at least one number. */
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }

@@ -1,22 +1,22 @@
-/** Quantiles of recent latencies in a fixed, small amount of memory. */
+/** Estimates quantiles of recent latencies in a fixed, small amount of memory. */
 export type LatencySketch = {
   observe(ms: number): void;
-  /** The `q`-quantile (0..1) in milliseconds, at most a fifth above the true one; undefined before the first latency. */
+  /** Returns the `q`-quantile (0..1) in milliseconds, at most a fifth above the exact one; undefined before the first latency. */
   quantile(q: number): number | undefined;
-  /** Weight of what is remembered, in observations. */
+  /** Returns the weight of the recorded latencies, in observations. */
   readonly weight: () => number;
 };
 
-/** Upper bounds of the buckets grow by this ratio: a quantile is wrong by no more than it. */
+/** Ratio between the upper bounds of buckets; a quantile is wrong by at most this ratio. */
 const RATIO = 1.2;
 
-/** Upper bound of the first bucket: answers of the same host come in less. */
+/** Upper bound of the first bucket. Answers of the same host take less. */
 const LEAST_MS = 0.25;
 
-/** Buckets up to 0.25 ms * 1.2^60 = 14 s: past any query's own time limit. */
+/** Number of buckets, up to 0.25 ms * 1.2^60 = 14 s, which is above every query's time limit. */
 const BUCKETS = 61;
 
-/** Past this many observations all weights are halved, so that the newest few hundred decide. */
+/** Number of observations at which all weights are halved, so that the newest few hundred decide. */
 const WEIGHT_MAX = 256;
 
 export function createLatencySketch(): LatencySketch {

@@ -35,66 +35,66 @@ import type { Candidate } from './selection.ts';
 import { judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What the configuration says of a lite server's use. */
+/** Configured use of a lite server. */
 export type LiteServerUse = Required<
   Pick<PoolLiteServer, 'maxInFlight' | 'weight' | 'cordoned' | 'tier' | 'role' | 'slices'>
 >;
 
-/** One lite server as the pool sees it: its connection, what it reported, and what it is worth. */
+/** Lite server as the pool sees it: its connection, its reports, and its score. */
 export type Member = {
   readonly index: number;
   readonly name: string;
   health(): Health;
   tip(): TrackedTip | undefined;
-  /** Reads and messages at this moment; the wait for the next block is not one. */
+  /** Returns the reads and messages in flight; a wait for the next block is not counted. */
   inFlight(): number;
-  /** As many of them as it is given now. */
+  /** Returns the current limit of reads and messages in flight. */
   inFlightLimit(): number;
-  /** Takes a place for a read or a message; the function given back frees it. */
+  /** Takes a slot for a read or a message; the returned function frees it. */
   takePlace(): () => void;
   /**
-   * @param isUrgent for what may use the places that are kept free
-   * @param permission what it is to the caller
+   * @param isUrgent true for work that may use reserved slots
+   * @param permission of the caller for this server
    */
   candidate(methodClass?: MethodClass, need?: DepthNeed, isUrgent?: boolean, permission?: Permission): Candidate;
-  /** What the configuration says of its use. */
+  /** Returns the configured use. */
   use(): LiteServerUse;
-  /** Takes over what the configuration says of its use. */
+  /** Applies a changed configuration. */
   adjust(wishes: Partial<LiteServerUse>): void;
-  /** How far back it has blocks and states, as far as known. */
+  /** Returns how far back it has blocks and states, as far as measured. */
   depth(): Depth;
   reaches(kind: DepthKind, edge: DepthEdge): void;
   score(methodClass: MethodClass): Score;
-  /** It reported its newest block. */
+  /** Records a report of its newest block. */
   reported(tip: Tip): void;
-  /** It reported another network's zerostate. */
+  /** Records a report of another network's zero state. */
   otherNetwork(init: ZeroStateId): void;
-  /** A question ended in this error. */
+  /** Records that a query ended in this error. */
   judged(question: Question, verdict: Verdict, error: unknown): void;
-  /** A question was answered well. */
+  /** Records a good answer. */
   succeeded(question: Question): void;
-  /** A read has no answer for longer than is usual; the function given back ends that. */
+  /** Records that a read is unusually slow; the returned function ends that. */
   stalled(): () => void;
   /**
-   * A read has no answer for longer than it may take. It is asked again, with nobody waiting, until that is answered or the lite
-   * server is out: callers need not find out.
-   * @param request absent for what must not be asked twice
+   * Records that a read is overdue. The pool repeats the read, without a caller, until it is answered or the lite server is out. Callers need not
+   * find out.
+   * @param request absent for requests that must not be sent twice
    */
   overdue(functionName: string, request?: Buffer): void;
-  /** A read of this function ended after `ms`, well or not. */
+  /** Records that a read of this function ended after `ms`, well or not. */
   observed(functionName: string, ms: number, failed: boolean): void;
   read(request: Buffer, options: QueryOptions): Promise<Buffer>;
-  /** No answer came to a report. @param sinceMs when the report was asked for */
+  /** Records that a report got no answer. @param sinceMs time of the request */
   silent(sinceMs: number, error: unknown): void;
-  /** Its last errors, newest first. */
+  /** Returns its last errors, newest first. */
   recentErrors(): readonly RecentError[];
-  /** Which check its last misbehaviour failed. */
+  /** Returns the check that its last misbehaviour failed. */
   lastMisbehaviour(): string | undefined;
-  /** It need not wait for the end of its pause. */
+  /** Ends its pause early. */
   pardoned(): void;
-  /** A read that it left unanswered, to be asked again as a probe; undefined when reports suffice to bring it back. */
+  /** Returns an unanswered read for use as a probe; undefined when reports are enough to bring it back. */
   probeRead(): Buffer | undefined;
-  /** The connection itself, for the follower and for closing. */
+  /** Connection, for the follower and for closing. */
   readonly server: LiteServer;
 };
 
@@ -102,7 +102,7 @@ export type MemberDependencies = {
   readonly server: LiteServer;
   readonly metrics: PoolMetrics;
   readonly logger: Logger;
-  /** There may be room for a read that found none before. */
+  /** Called when there may be room for a waiting read. */
   readonly onRoom: () => void;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -110,10 +110,10 @@ export type MemberDependencies = {
   readonly random: () => number;
 };
 
-/** Places that reads leave to messages and to what the head waits for: so many blocks and messages come at once. */
+/** Slots reserved for messages and for work that the head waits for. About as many blocks and messages come at once. */
 const RESERVE = 8;
 
-/** Of a lite server that is given few at all, reads leave this part. */
+/** Reserved part if the limit of the lite server is small. */
 const RESERVE_PART = 1 / 8;
 
 export function createMember(
@@ -242,7 +242,7 @@ export function createMember(
       become(afterOtherNetwork(health, now()));
     },
     judged(question, verdict, error) {
-      // What every lite server would say is no error of this one.
+      // An error that every lite server would return is not recorded for this one.
       if (!verdict.final) recent.add(verdict.outcome, error instanceof Error ? error.message : String(error));
       if (verdict.health === 'works') become(afterSuccess(health, question, now(), tuning.health));
       if (verdict.health === 'failed') failed(question);
@@ -278,7 +278,7 @@ export function createMember(
       if (!isFailure) limit.answered(functionName, ms, inFlight);
     },
     silent(sinceMs, error) {
-      // One that answers other questions meanwhile is not silent; it may only not know how to wait.
+      // A server that answers other queries during the wait is not silent. It may only not support the wait.
       recent.add('timeout', error instanceof Error ? error.message : 'no report of its newest block');
       if (heardMs > sinceMs) return failed('report');
       if (health.phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');

@@ -1,6 +1,6 @@
 /**
- * Kinds of functions that cost a lite server about the same: `light` reads an index or a header, `state` walks a state, `heavy`
- * loads blocks or long lists.
+ * Classes of functions with about the same cost for a lite server. `light` reads an index or a header, `state` walks a state, `heavy` loads blocks or
+ * long lists.
  */
 export type MethodClass = 'light' | 'state' | 'heavy';
 
@@ -34,7 +34,7 @@ const heavyFunctions = new Set([
   'getShardBlockProof',
 ]);
 
-/** The class of a function by its name; `light` for one that is in no list. */
+/** Returns the class of a function by its name; `light` for a function in no list. */
 export function methodClassOf(functionName: string): MethodClass {
   if (stateFunctions.has(functionName)) return 'state';
   return heavyFunctions.has(functionName) ? 'heavy' : 'light';

@@ -7,7 +7,7 @@ import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
 import type { ShedReason } from './waiting-line.ts';
 
-/** What gauges read when they are collected. */
+/** Values that gauges read at collection. */
 export type PoolReadings = {
   readonly headSeqno: () => number;
   readonly headUtime: () => number;
@@ -15,21 +15,21 @@ export type PoolReadings = {
   readonly rejected: () => number;
   readonly cacheBytes: () => number;
   readonly waiters: () => number;
-  /** 1 while the Redis that the pods share is away. */
+  /** Returns 1 while the shared Redis is unavailable. */
   readonly redisAway: () => number;
   readonly members: () => readonly MemberReading[];
 };
 
-/** What gauges say of one lite server. */
+/** Gauges of one lite server. */
 export type MemberReading = {
   readonly name: string;
   readonly lagBlocks: number;
   readonly lagSeconds: number;
-  /** 70 % of the answers of each method class came within this; a class without answers is absent. */
+  /** Seconds in which 70 % of the answers of each method class came; a class without answers is absent. */
   readonly p70Seconds: readonly { readonly methodClass: MethodClass; readonly seconds: number }[];
   readonly inFlight: number;
   readonly inFlightLimit: number;
-  /** Masterchain seqnos from which on it has blocks and states, as far as known. */
+  /** Masterchain seqnos from which on it has blocks and states, as far as measured. */
   readonly oldest: readonly { readonly kind: DepthKind; readonly seqno: number }[];
 };
 
@@ -37,33 +37,33 @@ export type PoolMetrics = {
   attempt(liteServer: string, outcome: AttemptOutcome, seconds: number): void;
   misbehaviour(liteServer: string, proofCode: string): void;
   read(source: ReadSource | 'negative'): void;
-  /** A lite server was put out, or refused for good. */
+  /** Counts a lite server that was ejected, or rejected for good. */
   ejected(liteServer: string, cause: NonNullable<Health['cause']>): void;
-  /** An answer from the cache of all pods failed its check and was dropped. */
+  /** Counts an answer of the shared cache that failed its check and was dropped. */
   badShared(): void;
-  /** A floor or an answer in Redis had a form that no pod writes. */
+  /** Counts a floor or an answer in Redis with a form that no pod writes. */
   malformed(): void;
-  /** An early second attempt: sent, its answer taken, or not sent for want of budget. */
+  /** Counts an early second attempt: sent, its answer used, or denied by the budget. */
   hedge(event: 'fired' | 'won' | 'denied'): void;
-  /** An attempt after a failure: sent, or not sent for want of budget. */
+  /** Counts an attempt after a failure: sent, or denied by the budget. */
   retry(event: 'made' | 'denied'): void;
   headRefused(): void;
-  /** A read or a message found room after waiting for it. */
+  /** Records the wait of a read or a message that found room. */
   waited(seconds: number): void;
-  /** One that did not: too many waited, or it would not have got room in time, or did not. */
+  /** Counts a read or message without room: too many waited, it could not get room in time, or did not. */
   shed(reason: ShedReason): void;
 };
 
 /**
- * Same host 1 ms, same continent 30 ms, across the world 300 ms; an early second attempt comes at 30 to 500 ms, an attempt is overdue at
- * 1.5 s, the lite server's own limit is 4.5 s.
+ * Buckets of attempts in seconds. Same host 1 ms, same continent 30 ms, across the world 300 ms. An early second attempt comes at 30 to 500 ms. An
+ * attempt is overdue at 1.5 s; the lite server's own limit is 4.5 s.
  */
 const attemptSecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
 
-/** A gauge without labels of its own. */
+/** Returns a gauge without labels of its own. */
 const one = (value: number) => [{ labels: {}, value }];
 
-/** Room comes with the next answer of any lite server, after milliseconds; nobody waits for longer than 2 s. */
+/** Buckets of waits in seconds. Room comes with the next answer of any lite server, after milliseconds; the longest wait is 2 s. */
 const waitSecondsBuckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
 
 export function createPoolMetrics(register: Registry, readings: PoolReadings): PoolMetrics {
@@ -162,7 +162,7 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
   };
 }
 
-/** Finds a series by its labels once: looking it up costs more than counting. There are as many as the register holds. */
+/** Caches series by their labels, because a lookup costs more than counting. The register has as many. */
 function keptSeries<L extends readonly string[], S>(find: (...labels: L) => S): (...labels: L) => S {
   const found = new Map<string, S>();
   return (...labels) => {

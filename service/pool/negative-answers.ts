@@ -1,21 +1,20 @@
 import type { LiteServerError } from '../liteserver/errors.ts';
 
 /**
- * Refusals that are remembered for a moment, so that many callers who ask for what is not there cost one search of all lite
- * servers. A refusal is one when every lite server that was asked said that it does not have the block, state or transaction
- * (class `pruned`); lag, overload and silence say nothing of the chain and are none.
+ * Cache of refusals, for a moment. Many callers who ask for missing data then cost one search of all lite servers. A read is refused when every asked
+ * lite server lacks the block, state or transaction (class `pruned`). Lag, overload and silence say nothing about the chain and are not cached.
  */
 export type NegativeAnswers = {
-  /** The refusal that stands for this read at the moment. */
+  /** Returns the cached refusal of this read. */
   get(key: string): LiteServerError | undefined;
   add(key: string, error: LiteServerError): void;
   readonly size: () => number;
 };
 
-/** What is missing now may be there with the next block: lite server sheet 7.1. */
+/** Milliseconds of a cached refusal. Missing data may appear with the next block (service/pool/README.md#what-may-be-cached). */
 export const NEGATIVE_MS = 1_000;
 
-/** Keys of some hundred bytes: 1 MB. More at once is a scan, which asks nothing twice. */
+/** Most refusals, with keys of some hundred bytes: 1 MB. More at once is a scan, which repeats no query. */
 const ENTRIES_MAX = 4_096;
 
 export function createNegativeAnswers({ now }: { now: () => number }): NegativeAnswers {
@@ -23,7 +22,7 @@ export function createNegativeAnswers({ now }: { now: () => number }): NegativeA
 
   return {
     get(key) {
-      // The hash of a key of some hundred bytes is dearer than a look.
+      // Hashing a key of some hundred bytes costs more than checking the size.
       if (entries.size === 0) return undefined;
       const entry = entries.get(key);
       if (entry === undefined) return undefined;

@@ -5,95 +5,95 @@ import { healthDefaults } from './health.ts';
 import type { HealthOptions } from './health.ts';
 import type { Slice } from './slices.ts';
 
-/** One lite server of the configuration. */
+/** Lite server in the configuration. */
 export type PoolLiteServer = {
-  /** Unique; the label in logs, metrics and traces. */
+  /** Unique name: the label in logs, metrics and traces. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
-  /** Reads at a time, at most; 256 when absent. */
+  /** Most reads at a time; 256 when absent. */
   readonly maxInFlight?: number;
-  /** Its share of the reads, relative to the others that are about as fast; 10 when absent. */
+  /** Share of the reads, relative to other servers that are about as fast; 10 when absent. */
   readonly weight?: number;
-  /** Which callers may have it asked; `shared` when absent. */
+  /** Tier of callers that may use it; `shared` when absent. */
   readonly tier?: Tier;
   /** `latest` when absent. */
   readonly role?: Role;
-  /** The parts of the chain that it has; all when absent or null. */
+  /** Parts of the chain that it has; all when absent or null. */
   readonly slices?: readonly Slice[] | null;
-  /** It gets no reads, and is followed all the same. */
+  /** True when it gets no reads, but is still followed. */
   readonly cordoned?: boolean;
 };
 
 /**
- * What is checked before it is served.
- * - `verified`: everything: the served head and every block by the trust chain, every answer by its proof up to the block.
- * - `signed-head`: masterchain blocks by the trust chain; answers at them are the lite server's word.
- * - `none`: ids alone.
+ * Checks before an answer is served.
+ * - `verified`: all of them. The trust chain checks the served head and every block, a proof every answer.
+ * - `signed-head`: the trust chain checks masterchain blocks; answers at them are not proved.
+ * - `none`: ids only.
  */
 export type Trust = 'verified' | 'signed-head' | 'none';
 
 /** Times and bounds of the pool. The defaults suit every network; tests shorten them. */
 export type PoolTuning = {
   /**
-   * A lite server that has not answered for this long is joined by the next one, at the latest and while little is known of the
-   * function's own latency.
+   * Milliseconds without an answer after which the next lite server is asked too. It is the upper bound, and applies while there are few answers of
+   * the function.
    */
   readonly slowAfterMs: number;
-  /** As `slowAfterMs`, at the earliest: less is the noise of a network, and would hedge what is not slow. */
+  /** Lower bound of the same delay. A lower one is the noise of a network, and would hedge reads that are not slow. */
   readonly hedgeMsMin: number;
-  /** Early second attempts: at most a tenth more queries. */
+  /** Budget of early second attempts: at most a tenth more queries. */
   readonly hedgeBudget: BudgetOptions;
-  /** Attempts after a failure: a burst when a lite server goes down, never as many again as there are reads. */
+  /** Budget of attempts after a failure: a burst when a lite server goes down, and never as many again as there are reads. */
   readonly retryBudget: BudgetOptions;
-  /** A lite server that has not answered for this long has failed, though its answer is still taken if it comes in time. */
+  /** Milliseconds without an answer after which a lite server has failed. Its answer is still used if it comes in time. */
   readonly overdueMs: number;
-  /** Attempts of one read at a time that are not overdue. */
+  /** Most attempts of one read at a time that are not overdue. */
   readonly attemptsRunningMax: number;
-  /** A query is given up after this long: twice the lite server's own limit of 4.5 s. */
+  /** Milliseconds after which a query is given up: twice the lite server's own limit of 4.5 s. */
   readonly queryTimeoutMs: number;
-  /** How long a lite server is asked to wait for the next masterchain block; at most 10 s are granted. */
+  /** Milliseconds for which a lite server is asked to wait for the next masterchain block; at most 10 s are granted. */
   readonly waitMs: number;
-  /** Time on top of `waitMs` until a wait counts as unanswered; both together are how long a silent lite server stays in. */
+  /** Milliseconds on top of `waitMs` until a wait counts as unanswered. Both together are how long a silent lite server stays in. */
   readonly waitMarginMs: number;
-  /** Pause between two reports of a lite server that does not wait, or answers a wait at once without a newer block. */
+  /** Milliseconds between two reports of a lite server that does not wait, or answers a wait at once without a newer block. */
   readonly pollMs: number;
-  /** A reported block has this long to be proved. */
+  /** Milliseconds for proving a reported block. */
   readonly proveTimeoutMs: number;
-  /** As `proveTimeoutMs`, before the first head: every key block since the anchor has to be fetched and checked. */
+  /** Milliseconds for proving the first head. Every key block since the anchor has to be fetched and checked. */
   readonly firstProveTimeoutMs: number;
-  /** A block that could not be proved is not tried again for this long. */
+  /** Milliseconds until a block that could not be proved is tried again. */
   readonly refusedMs: number;
-  /** A read that needs a block which the lite server does not have yet lets it wait this long for it. */
+  /** Milliseconds that a lite server may wait for a block that a read needs and it does not have yet. */
   readonly catchUpMs: number;
-  /** Reads that wait for a lite server with room. */
+  /** Most reads that wait for a lite server with room. */
   readonly waitersMax: number;
-  /** And for how long, at most. */
+  /** Longest wait in milliseconds. */
   readonly waiterMsMax: number;
-  /** Verified answers held in memory, in bytes as received. */
+  /** Most bytes of verified answers in memory, as received. */
   readonly cacheBytesMax: number;
-  /** The depth of a lite server is found out so long after it is first used: reads come first. */
+  /** Milliseconds after the first use until the depth of a lite server is measured, because reads come first. */
   readonly depthFirstMs: number;
-  /** And again so often, since its edges move: half of the time in which that has to be noticed. */
+  /** Milliseconds between measurements, because edges move: half of the time in which a move has to be noticed. */
   readonly depthMs: number;
-  /** While no lite server is usable, each that is out is probed this often. */
+  /** Milliseconds between probes of each ejected server while no lite server is usable. */
   readonly urgentProbeMs: number;
-  /** Longest pause between two attempts to connect: a lite server that is back is seen within it. */
+  /** Longest pause between two attempts to connect. A recovered lite server is noticed within it. */
   readonly reconnectMsMax: number;
-  /** An attempt to connect is given up after this long: a lost packet and its repeat on a far line. */
+  /** Milliseconds after which an attempt to connect is given up: a lost packet and its repeat on a long line. */
   readonly connectTimeoutMs: number;
   /**
-   * A read waits so long for the cache of all pods. A Redis beside the pods answers in 1 ms; a lite server in 10 to 100 ms: waiting longer
-   * would cost more than a hit gives.
+   * Milliseconds that a read waits for the shared cache. A Redis in the same cluster answers in 1 ms, a lite server in 10 to 100 ms. A longer wait
+   * would cost more than a hit saves.
    */
   readonly sharedAnswerMs: number;
-  /** Callers whose floor is remembered in this process. */
+  /** Most callers with a floor in this process. */
   readonly floorCallersMax: number;
-  /** What a caller has seen is remembered for this long after it was last written. */
+  /** Milliseconds for which a caller's floor stays after it was last written. */
   readonly floorKeptMs: number;
-  /** A caller who has seen a newer block than the served head waits this long for it. */
+  /** Milliseconds that a caller with a newer block than the served head waits for that block. */
   readonly floorWaitMs: number;
   readonly health: HealthOptions;
 };
@@ -113,9 +113,9 @@ export const tuningDefaults: PoolTuning = {
   firstProveTimeoutMs: 60_000,
   refusedMs: 2_000,
   catchUpMs: 1_000,
-  // Some 10 kB each; five lite servers that bear 64 reads of 50 ms at a time serve them in a sixth of a second.
+  // Some 10 kB each. Five lite servers with 64 reads of 50 ms at a time serve them in a sixth of a second.
   waitersMax: 1_024,
-  // A fifth of the usual request's time: who waits longer is better told at once to come again.
+  // A fifth of the usual request's time. A longer wait is refused early, so that the caller retries.
   waiterMsMax: 2_000,
   cacheBytesMax: 64 * 1024 * 1024,
   depthFirstMs: 2_000,
@@ -130,7 +130,7 @@ export const tuningDefaults: PoolTuning = {
   health: healthDefaults,
 };
 
-/** What a configuration that does not say means, as the custom resource has it. */
+/** Defaults of the custom resource for a lite server's use. */
 export const useDefaults = {
   maxInFlight: 256,
   weight: 10,
@@ -142,7 +142,7 @@ export const useDefaults = {
 
 export type PoolOptions = {
   readonly liteServers: readonly PoolLiteServer[];
-  /** A lite server that reports another one serves another network. */
+  /** Zero state. A lite server that reports another one serves another network. */
   readonly zeroState: ZeroStateId;
   readonly trust: Trust;
   readonly tuning?: Partial<PoolTuning>;

@@ -44,63 +44,63 @@ import { isUsable, lagBlocks } from './selection.ts';
 import { hasNewest } from './slices.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
-/** Bits of getBlockProof's mode (lite server sheet 5.1): the target is given; the chain is based on the newer of both blocks. */
+/** Bits of getBlockProof's mode (service/liteserver/README.md#mode-bits): the target is given; the chain is based on the newer of both blocks. */
 const GIVEN_TARGET = 0x1;
 const FROM_NEWER = 0x1000;
 
-/** Bit of getBlockHeader's mode: show the state update, whose new hash is the state after the block. */
+/** Bit of getBlockHeader's mode: include the state update, whose new hash is the state after the block. */
 const WITH_STATE_UPDATE = 0x1;
 
-/** Several lite servers as one: a served head, reads that one bad lite server cannot spoil. */
+/** Several lite servers as one: a served head, and reads that one bad lite server cannot spoil. */
 export type Pool = {
-  /** The served masterchain head; undefined before the first. Its seqno never decreases. */
+  /** Returns the served masterchain head; undefined before the first. Its seqno never decreases. */
   head(): Head | undefined;
   /**
-   * The head to answer a caller at: the served one, or a newer one when the caller has seen that at another pod (`context.caller`
-   * names it). Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new can be had in time.
+   * Returns the head to answer a caller at. The head is newer than the served one if the caller (`context.caller`) has seen a newer block at another
+   * pod. Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new comes in time.
    */
   readonly headFor: Floors['headFor'];
-  /** As `Floors.saw`; nothing under trust `none`, where a lite server's word for a block is no block. */
+  /** Records a block that a caller has seen, like `Floors.saw`. Does nothing under trust `none`, where a block is not proved. */
   readonly saw: Floors['saw'];
-  /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
+  /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted. The caller checks which. */
   readonly whenServed: HeadWaiters['wait'];
   /**
-   * The newest masterchain seqno, at or below the head, that 60 % of the lite servers have, and no older one than the caller was told
-   * at any pod. Rejects as `headFor`.
+   * Returns the newest masterchain seqno, at or below the head, that 60 % of the lite servers have. It is never older than the caller has seen at any
+   * pod. Rejects like `headFor`.
    */
   consensusFor(context: PoolContext): Promise<Consensus>;
   /**
-   * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`), or
-   * with the most telling error of the lite servers (LiteServerError) or of the checks (ProofError).
+   * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`). Otherwise it rejects
+   * with the most informative LiteServerError or ProofError.
    */
   readonly query: Reads['query'];
-  /** Sends an external message to several lite servers at once; the first that takes it decides. */
+  /** Sends an external message to several lite servers at once; the first that accepts it decides. */
   readonly broadcast: Broadcast;
   /**
-   * Resolves when the masterchain block is accepted by the trust chain; at once under trust `none`. Rejects with ProofError when it
-   * is no block of the network, else as `query`.
+   * Resolves when the masterchain block is accepted by the trust chain; at once under trust `none`. Rejects with ProofError when it is no block of
+   * the network, else like `query`.
    */
   accept(block: BlockId, context: PoolContext): Promise<void>;
   /**
-   * Sends the bytes of a TL function to a lite server and gives back the bytes of its answer, unchecked: for tools that do their own
-   * checks, such as ton-lite-client's LiteClient over `createLiteEngine`. Never to be reached from HTTP.
+   * Sends the bytes of a TL function to a lite server and returns the bytes of its answer, unchecked. For tools with their own checks, such as
+   * ton-lite-client's LiteClient over `createLiteEngine`. HTTP must never reach it.
    */
   queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer>;
   /**
-   * Makes these the lite servers in use, without dropping a read: added ones are followed at once, removed ones answer what they have,
-   * the others keep all that is known of them and take over weight, cordon and bound.
+   * Replaces the lite servers in use without dropping a read. Added servers are followed at once, removed servers finish their reads. Other servers
+   * stay as measured and get their new weight, cordon and bound.
    */
   readonly reconfigure: (liteServers: readonly PoolLiteServer[]) => void;
-  /** Shares floors and answers with the other pods over connections of this kind from now on; nothing where the pool shares nothing. */
+  /** Shares floors and answers with other pods over new connections of this kind. Does nothing if the pool shares nothing. */
   readonly setSharedConnect: (connect: PoolRedis['connect']) => void;
   status(): LiteServerStatus[];
-  /** True when there is a head to serve and a lite server to ask. */
+  /** Returns true when there is a head to serve and a lite server to ask. */
   ready(): boolean;
-  /** Settles everything under way with PoolError `closed` and ends all connections. */
+  /** Settles all work in progress with PoolError `closed` and ends all connections. */
   close(): Promise<void>;
 };
 
-/** One lite server as the status page shows it. */
+/** Lite server on the status page. */
 export type LiteServerStatus = {
   readonly index: number;
   readonly name: string;
@@ -111,29 +111,29 @@ export type LiteServerStatus = {
   readonly tipSeqno: number | undefined;
   /** Masterchain blocks behind the served head. */
   readonly lagBlocks: number;
-  /** Time for which the oldest block that it lacks has been served. */
+  /** Seconds for which the oldest block that it lacks has been served. */
   readonly lagSeconds: number;
-  /** 70 % of its recent answers of each method class came within this, in milliseconds; absent without any. */
+  /** Milliseconds in which 70 % of its recent answers of each method class came; absent without answers. */
   readonly p70Ms: Readonly<Record<string, number | undefined>>;
-  /** The oldest places at which it has blocks and states; absent until found out. */
+  /** Oldest positions at which it has blocks and states; absent until measured. */
   readonly depth: Depth;
   readonly inFlight: number;
-  /** Reads that it is given at a time, as it bears them now. */
+  /** Current limit of reads in flight. */
   readonly inFlightLimit: number;
-  /** Which check its last misbehaviour failed; absent without any. */
+  /** Check that its last misbehaviour failed; absent without misbehaviour. */
   readonly lastMisbehaviour: string | undefined;
   readonly tier: Tier;
   readonly role: Role;
   readonly weight: number;
   readonly misbehaviours: number;
-  /** Newest first; what was refused as every other would refuse it is none. */
+  /** Last errors, newest first. A refusal that every other server would repeat is not listed. */
   readonly recentErrors: readonly RecentError[];
   readonly cordoned: boolean;
 };
 
 export type PoolDependencies = {
   readonly createLiteServer: (liteServer: LiteServerOptions) => LiteServer;
-  /** Makes the trust chain over the pool's own lite servers; not called under trust `none`. The pool closes it. */
+  /** Creates the trust chain over the pool's own lite servers; not called under trust `none`. The pool closes it. */
   readonly createTrustChain: (fetchProof: TrustChainDependencies['fetchProof']) => TrustChain;
   readonly logger: Logger;
   readonly register: Registry;
@@ -143,11 +143,11 @@ export type PoolDependencies = {
   readonly now: () => number;
   /** 0..1. */
   readonly random: () => number;
-  /** The Redis that the pods of the API share; absent: this pod is alone. */
+  /** Redis that the pods of the API share; absent when this pod is alone. */
   readonly shared?: PoolRedis | undefined;
 };
 
-/** Connects to the lite servers and follows their heads at once; `ready()` turns true when the first head is accepted. */
+/** Connects to the lite servers and follows their heads at once. `ready()` turns true when the first head is accepted. */
 export function createPool(options: PoolOptions, dependencies: PoolDependencies): Pool {
   const tuning = { ...tuningDefaults, ...options.tuning };
   const { logger, now, random } = dependencies;
@@ -186,7 +186,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   );
   const { members, onMissing } = roster;
   const { tracer, proofs } = dependencies;
-  // Only what proves itself may come from where others write.
+  // Answers from a shared store, where others write, are used only if they are proved.
   const sharedAnswers = options.trust === 'verified' ? shared?.answers : undefined;
   const choice = createChoice({ members, headSeqno, now, random });
   const reads = createReads(tuning, { members, metrics, proofs, tracer, choice, line, onMissing, sharedAnswers, now });
@@ -215,7 +215,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     },
     proved,
     whenServed: agreeing.wait,
-    // What most lite servers have, one alone cannot tell.
+    // The consensus of most lite servers cannot be taken from a single one.
     findAhead: () => Promise.resolve(undefined),
     shared: shared && scopeFloors(shared.floors, 'consensus'),
     now,
@@ -264,7 +264,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     }
   }
 
-  /** The header is checked under every trust setting: it costs nothing and gives the time and the state hash. */
+  /** Proves a block. The header is checked under every trust setting: it is cheap and gives the time and the state hash. */
   async function prove({ block }: Tip, context: PoolContext): Promise<Head> {
     const [header] = await Promise.all([
       reads.query(getBlockHeader, { id: block, mode: WITH_STATE_UPDATE }, context, {
@@ -276,7 +276,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     return { ...header.value, init: options.zeroState };
   }
 
-  /** For callers who are answered at it, though it is not the served head: the other pods must know first that there is such a block. */
+  /** Proves a block above the served head and announces it, for callers who get answers at it. Other pods must know the block first. */
   async function proveAndAnnounce(tip: Tip, context: PoolContext): Promise<Head> {
     const head = await prove(tip, context);
     await shared?.floors.announce(head.block.seqno);
@@ -338,7 +338,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   };
 }
 
-/** It gets reads, and has the newest blocks: some part of the past alone makes no service. */
+/** Reports whether a server gets reads and has the newest blocks. Some part of the past alone is no service. */
 function canServeHead(member: Member): boolean {
   return isUsable(member.candidate()) && hasNewest(member.use().slices);
 }

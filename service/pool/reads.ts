@@ -28,43 +28,41 @@ import { placesOf } from './slices.ts';
 import { commonAbsence, judge, mostTelling } from './verdict.ts';
 import type { WaitingLine } from './waiting-line.ts';
 
-/** What a read is bounded by and traced under; `live`'s ReadContext is one. */
+/** Bounds and trace of a read; `live`'s ReadContext is one. */
 export type PoolContext = {
   /** Milliseconds of the pool's clock (`performance.now()`). */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly span?: Span;
-  /** Lite servers that the caller may cause to be asked; absent for the pool itself: all. */
+  /** Lite servers that the caller may use; absent for the pool itself: all. */
   readonly access?: ReadAccess;
-  /** What everything else waits for: it has places kept free for it. */
+  /** Urgent: other work waits for it, so it may use reserved slots. */
   readonly isUrgent?: boolean;
-  /** Who asks, of a bounded length and no secret: is never answered at an older head than before. */
+  /** Caller id: short, not secret. Used for fair queueing and monotonic reads. */
   readonly caller?: string;
-  /** Is told what was done for the request. */
+  /** Called with each event of the request. */
   readonly observe?: (event: ReadEvent) => void;
 };
 
-/** The attempt whose answer is checked; a check that asks for more does so under this, since a read may have several waiters. */
+/** Attempt whose answer is checked. Further reads of the check run under it, because a read may have several waiters. */
 export type CheckedAttempt = PoolContext & {
-  /** Zero-based, in configuration order; undefined for an answer from the cache of all pods. */
+  /** Zero-based, in configuration order; undefined for an answer of the shared cache. */
   readonly liteServer: number | undefined;
 };
 
 export type PoolQueryOptions<R, T> = {
   /**
-   * Checks the answer and makes the value of it. A ProofError means that the lite server lies: it is counted and put out, and
-   * another one is asked. Another error of ours (TonplaneError) makes another one be asked and nothing else; any other error is a
-   * fault in the check and ends the read.
+   * Checks the answer and makes its value. A ProofError means that the lite server lies: it is ejected, and another one is asked. Any other
+   * TonplaneError only makes another server be asked. Another error is a fault in the check and ends the read.
    */
   readonly check?: (answer: R, attempt: CheckedAttempt) => T | Promise<T>;
   /**
-   * Name of the check. Reads with the same request and the same name share one query, and one cached value when `immutable`.
-   * Absent: the read is done on its own.
+   * Name of the check. Reads with the same request and name share one query, and one cached value when `immutable`. Absent: the read is not shared.
    */
   readonly shareAs?: string;
-  /** The value can never change: a read of something pinned to a full block id. */
+  /** True when the value can never change: a read pinned to a full block id. */
   readonly immutable?: boolean;
-  /** The masterchain block that must be there for the answer: lite servers that have it are asked first, others are let wait for it. */
+  /** Masterchain block that the answer needs. Lite servers with the block are asked first, others wait for it. */
   readonly masterchainSeqno?: number;
 };
 
@@ -72,7 +70,7 @@ export type PoolAnswer<T> = {
   readonly value: T;
   /** Zero-based indexes, in configuration order, of the lite servers whose answers were used; empty from a cache. */
   readonly liteServers: readonly number[];
-  /** It came from the memory of this pod, or from the cache of all pods. */
+  /** True for a value from this pod's memory or the shared cache. */
   readonly cached: boolean;
 };
 
@@ -83,10 +81,10 @@ export type Reads = {
     context: PoolContext,
     options?: PoolQueryOptions<R, T>,
   ) => Promise<PoolAnswer<T>>;
-  /** An unchecked exchange of bytes, with the failover of a read and nothing else of it. */
+  /** Exchanges bytes unchecked, with the failover of a read and no other features. */
   readonly queryBytes: (request: Buffer, options: QueryOptions) => Promise<Buffer>;
   readonly cacheBytes: () => number;
-  /** From now on reads reject with PoolError `closed`; those under way do so when their lite servers are closed. */
+  /** Makes later reads reject with PoolError `closed`. Reads in progress reject when their lite servers are closed. */
   close(): void;
 };
 
@@ -96,39 +94,39 @@ export type ReadsDependencies = {
   readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
   readonly choice: Choice;
-  /** Where reads wait for lite servers with room. */
+  /** Line of reads that wait for lite servers with room. */
   readonly line: WaitingLine;
-  /** Absent: there is no cache but that of this process. */
+  /** Shared cache; absent when only this process caches. */
   readonly sharedAnswers?: SharedAnswers | undefined;
-  /** A lite server does not have an old block or state that it was taken to have. */
+  /** Called when a lite server lacks an old block or state that it was expected to have. */
   readonly onMissing: (liteServer: number) => void;
   readonly now: () => number;
 };
 
-/** What of a context holds for everything that is asked under it. */
+/** Part of a context that applies to all queries under it. */
 type Rights = Pick<PoolContext, 'access' | 'isUrgent' | 'caller'>;
 
-/** One read, as attempts see it. */
+/** Read as its attempts see it. */
 type Question<T> = {
   readonly name: string;
   readonly request: Buffer;
   readonly span: Span | undefined;
   readonly deadlineMs: number;
-  /** What a check that asks for more passes on. */
+  /** Rights for further reads of a check. */
   readonly rights: Rights;
   readonly wanted: Wanted;
-  /** Given by the caller itself. */
+  /** Wait given by the caller itself. */
   readonly waitMasterchain?: QueryOptions['waitMasterchain'];
-  /** Every lite server that was asked said that it does not have it. */
+  /** Called when every asked lite server lacks the data. */
   readonly onAbsent?: (error: LiteServerError) => void;
-  /** Is told of the attempts, and of the reads that a check makes. */
+  /** Called with the attempts, and with the reads of a check. */
   readonly observe: (event: ReadEvent) => void;
   readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
 };
 
 type Asked<T> = { readonly value: T; readonly liteServer: number; readonly answer: Buffer };
 
-/** What one flight gives to all that wait for it. */
+/** Result of one flight, shared by all its waiters. */
 type Landed<T> = {
   readonly value: T;
   readonly liteServers: readonly number[];
@@ -136,7 +134,7 @@ type Landed<T> = {
   readonly events: readonly ReadEvent[];
 };
 
-/** Bytes that a cached value weighs on top of twice its answer (the bytes it may hold on to, and what was made of them). */
+/** Bytes that a cached value weighs on top of twice its answer: the bytes that it may reference, and the value made of them. */
 const CACHE_ENTRY_BYTES = 1_024;
 
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */
@@ -148,7 +146,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   const hedging = createHedging({ msMin: tuning.hedgeMsMin, msMax: tuning.slowAfterMs });
   const hedgeBudget = createBudget(tuning.hedgeBudget, { now });
   const retryBudget = createBudget(tuning.retryBudget, { now });
-  /** Of the reads under way, by key. */
+  /** Servers asked by the reads in progress, by key. */
   const askedFor = new Map<string, Set<number>>();
   let unsharedReads = 0;
   let closed = false;
@@ -167,7 +165,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     if (held !== undefined) {
       metrics.read('cache');
       context.observe?.(fromMemory);
-      // The key names request and check, so what is held under it is what this check made.
+      // The key names request and check, so this check made the cached value.
       return { value: held as T, liteServers: [], cached: true };
     }
     const { access, isUrgent = false } = context;
@@ -179,7 +177,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       access,
       isUrgent,
     };
-    // An answer is good for all; that there is none, only for those who may ask the same lite servers.
+    // An answer is valid for all callers. A refusal is valid only for callers with the same lite servers.
     const flightKey = shareAs === undefined ? key : `${choice.forbidden(wanted)} ${key}`;
     const refusal = negatives.get(flightKey);
     if (refusal !== undefined) {
@@ -215,7 +213,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
         if (immutable) sharedAnswers?.write(request, answer);
         return { value, liteServers: [liteServer], source: 'lite_server', events };
       } finally {
-        // One that nobody waited for any more may have a successor.
+        // A flight without waiters may have a successor.
         if (askedFor.get(flightKey) === tried) askedFor.delete(flightKey);
       }
     };
@@ -232,7 +230,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     }
   }
 
-  /** The answer that all pods' cache has, checked as if a lite server gave it: undefined when there is none or its check failed. */
+  /** Returns the answer of the shared cache, checked like an answer of a lite server. Undefined when there is none or its check failed. */
   async function askShared<T>(question: Question<T>, signal: AbortSignal) {
     const answer = await sharedAnswers?.read(question.request);
     if (answer === undefined) return undefined;
@@ -256,7 +254,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     }
   }
 
-  /** Counted and timed under the function's name, and traced below the attempt. */
+  /** Runs a check, counted and timed under the function's name, and traced below the attempt. */
   async function runCheck<R, T>(
     kind: string,
     answer: R,
@@ -303,11 +301,11 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   }
 
   async function ask<T>(question: Question<T>, tried: Set<number>, signal: AbortSignal): Promise<Asked<T>> {
-    // A check may take longer than an answer may: that is no fault of the lite server.
+    // A check may take longer than an answer may. The lite server is not at fault then.
     const answered = new Set<number>();
     const asked = new Map<number, Member>();
     const hedges = new Set<number>();
-    // One that does not have what others have must not be the last one asked for want of budget: its refusal would pass for the answer.
+    // If a server merely lacks the data, the next attempt is free. Otherwise an exhausted budget would turn its refusal into the final answer.
     let hasMissed = false;
     const { wanted, rights } = question;
     hedgeBudget.earn();
@@ -337,7 +335,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
               refuse,
             }),
           start: (index, stop) => {
-            // It may leave the pool while it is asked.
+            // The server may leave the pool during the attempt.
             const member = memberAt(index);
             asked.set(index, member);
             const onAnswer = (): void => void answered.add(index);
@@ -368,7 +366,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     }
   }
 
-  /** True when the budgets allow one more query. @param isGood the lite server to ask is likely to answer soon */
+  /** Returns true when the budgets allow one more query. @param isGood the lite server to ask is likely to answer soon */
   function isPaidFor(cause: AttemptCause, isGood: boolean): boolean {
     if (cause === 'first') return true;
     if (cause === 'retry') {
@@ -413,7 +411,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     } catch (error) {
       const verdict = judge(error);
       outcome = signal.aborted ? 'abandoned' : verdict.outcome;
-      // A failed proof counts even when nobody waits for the answer any more.
+      // A failed proof counts even if no caller waits for the answer any more.
       if (!signal.aborted || verdict.health === 'misbehaved') member.judged('read', verdict, error);
       if (outcome === 'pruned' || outcome === 'lagging') onMiss();
       if (outcome === 'pruned' && reachesDepth(member.depth(), question.wanted.depth))
@@ -435,7 +433,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     hedging.observe(functionName, ms);
   }
 
-  /** A lite server that is a little behind is let wait for the block instead of refusing at once. */
+  /** Lets a lite server that is a little behind wait for the block instead of refusing at once. */
   function waitFor(member: Member, { wanted: { masterchainSeqno: seqno }, waitMasterchain }: Question<unknown>) {
     if (waitMasterchain !== undefined) return { waitMasterchain };
     if (seqno === undefined || lagBlocks({ tipSeqno: member.tip()?.block.seqno }, seqno) === 0) return {};
@@ -467,7 +465,7 @@ function rightsOf({ access, isUrgent, caller }: PoolContext): Rights {
   };
 }
 
-/** Tells one waiter of its read: the attempts of a flight and of the reads that its check made are one sum. */
+/** Reports a read to one waiter. The attempts of a flight and of the reads of its check are one sum. */
 function tell(
   { observe }: PoolContext,
   events: readonly ReadEvent[],
@@ -478,7 +476,7 @@ function tell(
   observe({ kind: 'read', source, liteServers, attempts });
 }
 
-/** What is not traced has no parts: the parent stands for them. */
+/** Starts a span. Without a trace there are no parts, and the parent stands for them. */
 function startSpan(tracer: Tracer, name: string, attributes: Attributes, parent: Span | undefined): Span {
   if (parent !== undefined && (parent.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return parent;
   const active = otelContext.active();

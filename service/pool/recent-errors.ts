@@ -1,23 +1,23 @@
-/** One error of a lite server, and how often it came in a row. */
+/** Error of a lite server, with the number of consecutive repeats. */
 export type RecentError = {
-  /** Of the last time, milliseconds of the pool's clock. */
+  /** Time of the last repeat, in milliseconds of the pool's clock. */
   readonly atMs: number;
-  /** Its class, as metrics name it. */
+  /** Class of the error, as in metrics. */
   readonly outcome: string;
   readonly text: string;
   readonly count: number;
 };
 
-/** The last errors of one lite server, newest first, for the status page. */
+/** Last errors of one lite server, newest first, for the status page. */
 export type RecentErrors = {
   add(outcome: string, text: string): void;
   readonly list: () => readonly RecentError[];
 };
 
-/** What fits on a page, for each lite server. */
+/** Most errors of each lite server, so that they fit on a page. */
 const ERRORS_MAX = 8;
 
-/** Characters of a text: a lite server may send what it likes. */
+/** Most characters of a text, because a lite server may send any. */
 const TEXT_MAX = 200;
 
 export function createRecentErrors({ now }: { now: () => number }): RecentErrors {

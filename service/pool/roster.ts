@@ -14,18 +14,18 @@ import type { LiteServerUse, Member, MemberDependencies } from './member.ts';
 import type { PoolLiteServer, PoolTuning } from './options.ts';
 import { isUsable } from './selection.ts';
 
-/** The lite servers in use, each with what follows it; the list may change while reads are under way. */
+/** Lite servers in use, each with its followers. The list may change while reads are in progress. */
 export type Roster = {
-  /** Always the same array: it changes in place. Indexes of members are never given twice. */
+  /** Always the same array, changed in place. Indexes of members are never reused. */
   readonly members: readonly Member[];
-  /** Starts to follow those of the list; what they report goes to `onReport`. */
+  /** Follows the lite servers of the list; their reports go to `onReport`. */
   start(onReport: () => void): void;
   /**
-   * Makes these the lite servers in use. One with a known name, address and key stays as it is, with its new weight, cordon and bound;
-   * others are added; those that are gone get no new reads and are closed when the ones they have are answered.
+   * Replaces the lite servers in use. A server with the same name, address and key stays, with its new weight, cordon and bound. New servers are
+   * added. Removed servers get no new reads and are closed when their reads are answered.
    */
   readonly replace: (liteServers: readonly PoolLiteServer[]) => void;
-  /** A lite server lacks an old block or state that it was taken to have. */
+  /** Called when a lite server lacks an old block or state that it was expected to have. */
   readonly onMissing: (index: number) => void;
   close(): Promise<void>;
 };
@@ -42,10 +42,13 @@ type Seat = {
   prober?: DepthProber;
 };
 
-/** How many reads a lite server is given is decided here; its connection only stops what got out of hand: the custom resource's maximum, and the followers. */
+/**
+ * Bound of a connection, far above the limits: the custom resource's maximum, and the followers. The pool decides how many reads a lite server gets;
+ * this bound only stops a fault.
+ */
 const CONNECTION_IN_FLIGHT_MAX = 10_100;
 
-/** A lite server that left is looked at this often until its last read is answered. */
+/** Milliseconds between checks whether a removed lite server's last read is answered. */
 const DRAIN_STEP_MS = 20;
 
 export function createRoster(
@@ -80,7 +83,7 @@ export function createRoster(
   function follow(seat: Seat, report: () => void): void {
     const { member } = seat;
     seat.follower = createHeadFollower({ zeroState, tuning }, { member, onReport: report, isUrgent, now });
-    // The slices of one that has but a part say how far back it goes.
+    // The slices of a partial server already say how far back it goes.
     if (member.use().slices === null) seat.prober = createDepthProber(tuning, { member });
   }
 
@@ -143,7 +146,7 @@ function addressOf({ name, host, port, publicKey }: PoolLiteServer): string {
   return `${name} ${host} ${port} ${publicKey.toString('hex')}`;
 }
 
-/** A lite server that is back is seen soon: the pool probes it, and the connection has to be there for that. */
+/** Returns the tuning of connections. The pool probes a recovered lite server soon, and the connection must exist for that. */
 function connectionTuning({ reconnectMsMax, connectTimeoutMs }: PoolTuning): Partial<LiteServerTuning> {
   return { backoffMaxMs: reconnectMsMax, connectTimeoutMs, inFlightMax: CONNECTION_IN_FLIGHT_MAX };
 }

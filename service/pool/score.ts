@@ -3,37 +3,37 @@ import type { LatencySketch } from './latency-sketch.ts';
 import { methodClasses } from './method-class.ts';
 import type { MethodClass } from './method-class.ts';
 
-/** What one lite server is worth for one class of functions. */
+/** Score of one lite server for one class of functions. */
 export type Score = {
-  /** 70 % of its answers came within this, in milliseconds; undefined when it gave none lately. */
+  /** Milliseconds in which 70 % of its answers came; undefined without recent answers. */
   readonly p70Ms: number | undefined;
-  /** Part of its attempts that failed lately, 0..1. */
+  /** Part of its recent attempts that failed, 0..1. */
   readonly errorRate: number;
 };
 
-/** Keeps the scores of one lite server. */
+/** Scores of one lite server. */
 export type Scores = {
-  /** An attempt ended after `ms`. */
+  /** Records that an attempt ended after `ms`. */
   observe(methodClass: MethodClass, ms: number, failed: boolean): void;
   of(methodClass: MethodClass): Score;
 };
 
-/** Seven of ten answers: the usual case, with neither the lucky ones nor the tail that hedging takes care of. */
+/** Quantile of the score, the usual case: without lucky answers and without the slowest, which hedging handles. */
 const SCORE_QUANTILE = 0.7;
 
-/** Weight of the newest attempt in the error rate: about the last ten attempts decide. */
+/** Weight of the newest attempt in the error rate. About the last ten attempts decide. */
 const ERROR_WEIGHT = 0.1;
 
-/** Not asked for this long: what is known is old, and it may be better now. It is then tried once, under the hedge's protection. */
+/** Milliseconds without reads after which a score is old, and the server may be better now. It is then tried once, protected by hedging. */
 export const SCORE_OLD_MS = 30_000;
 
-/** Latency that is assumed of a lite server about which nothing is known and which is being asked already. */
+/** Assumed latency in milliseconds of a lite server without a score that already has a read in flight. */
 const UNKNOWN_MS = 200;
 
-/** Queries in flight that double the cost: a node works on a few at once (lite server sheet 1.4). */
+/** Queries in flight that double the cost, because a node works on a few at once (service/liteserver/README.md#timers). */
 const IN_FLIGHT_DOUBLING = 4;
 
-/** An error costs a second attempt somewhere else: a rate of 10 % doubles the cost. */
+/** Cost of an error. It causes a second attempt elsewhere: a rate of 10 % doubles the cost. */
 const ERROR_COST = 10;
 
 type ClassRecord = { sketch: LatencySketch; errorRate: number; lastMs: number; score: Score | undefined };
@@ -59,7 +59,7 @@ export function createScores(dependencies: { now: () => number }): Scores {
     of(methodClass) {
       const record = records.get(methodClass);
       if (record === undefined || now() - record.lastMs > SCORE_OLD_MS) return unknownScore;
-      // Asked for far more often than it changes.
+      // The score is read far more often than it changes.
       record.score ??= { p70Ms: record.sketch.quantile(SCORE_QUANTILE), errorRate: record.errorRate };
       return record.score;
     },
@@ -67,8 +67,8 @@ export function createScores(dependencies: { now: () => number }): Scores {
 }
 
 /**
- * What asking costs, in milliseconds: usual latency, more for each query in flight and for errors. One that nothing is known of
- * costs nothing while it is idle, so that it is tried.
+ * Returns the cost of a query in milliseconds: usual latency, increased by queries in flight and by errors. A server without a score costs nothing
+ * while it is idle, so that it is tried.
  */
 export function costMs({ p70Ms, errorRate }: Score, inFlight: number): number {
   if (p70Ms === undefined && inFlight === 0) return 0;

@@ -1,53 +1,57 @@
 import type { Permission } from './access.ts';
 import type { Health } from './health.ts';
 
-/** What the choice of a lite server looks at. */
+/** Properties for the choice of a lite server. */
 export type Candidate = {
   /** Zero-based, in configuration order. */
   readonly index: number;
   readonly health: Pick<Health, 'phase' | 'cause'>;
-  /** It gets no reads by order. */
+  /** True when the configuration gives it no reads. */
   readonly cordoned: boolean;
   /** Newest masterchain seqno it reported; undefined before its first report. */
   readonly tipSeqno: number | undefined;
-  /** It may be given one more. */
+  /** True when it has room for one more. */
   readonly hasRoom: boolean;
-  /** The caller may have it asked, and the part of the chain that is asked about is one that it has. */
+  /** Permission of the caller. It is `no` too if the server lacks that part of the chain. */
   readonly permission: Permission;
-  /** It has the old block or state that is asked for, as far as is known. */
+  /** True when it has the needed old block or state, as far as measured. */
   readonly reaches: boolean;
-  /** Reads in flight that have no answer for longer than is usual. */
+  /** Reads in flight that are unusually slow. */
   readonly stalled: number;
-  /** What asking it costs now, in milliseconds (`costMs`). */
+  /** Current cost of a query in milliseconds (`costMs`). */
   readonly costMs: number;
-  /** Its share of the reads, relative to the others'. */
+  /** Share of the reads, relative to others. */
   readonly weight: number;
 };
 
 export type Need = {
-  /** The masterchain block that the answer depends on; undefined when any lite server will do. */
+  /** Masterchain block that the answer depends on; undefined when any lite server will do. */
   readonly masterchainSeqno?: number | undefined;
-  /** Lite servers asked already for this read. */
+  /** Lite servers that this read has tried. */
   readonly tried: ReadonlySet<number>;
-  /** The one that last gave a good answer: kept until another one is clearly better, since its connection and caches are warm. */
+  /** Server that last gave a good answer. It is reused until another one is clearly better, because its connection and caches are warm. */
   readonly lastGood: number | undefined;
-  /** 0..1: draws the two that are compared. */
+  /** Random number in 0..1, which draws the two servers to compare. */
   readonly random: () => number;
 };
 
-/** Another lite server takes the place of the one drawn, or of the last good one, when it costs less than this part: less is noise, and would flap. */
+/**
+ * Cost ratio below which another lite server replaces the drawn one or the last good one. A smaller difference is noise, and would cause flapping.
+ */
 const CLEARLY_BETTER = 0.7;
 
-/** Blocks behind that waiting for makes good within a second or so; one further behind comes after those that are full. */
+/** Blocks of lag that a wait of about a second bridges. Servers further behind come after full ones. */
 const NEAR_BLOCKS = 3;
 
 /**
- * The lite server to ask next, or undefined when none is left; it may have no room, and then no other that is as good has. In order:
- * usable, no spare, reaches back to what is asked, not far behind, with room, has the newest block that is needed (else the one least
- * behind), not stalled; among those that are left one drawn by weight, or a second one when that is clearly cheaper, or the last good one
- * when neither is clearly cheaper than that. Two and not all: reads that come together must not all run to the same best one. Those that
- * are out for failures come last of all: when nothing else is left, trying them costs nothing but the try. Misbehaving, rejected and
- * unknown ones are never chosen, nor those that the caller may not use.
+ * Returns the lite server to ask next, or undefined when none is left. If it has no room, no equally good server has room.
+ *
+ * Criteria in order: usable, no spare, reaches back far enough, not far behind, with room, has the newest needed block (else least behind), not
+ * stalled. Among the remaining servers one is drawn by weight. A second drawn server replaces it when clearly cheaper. The last good one is chosen
+ * when neither is clearly cheaper than it.
+ *
+ * Only two are compared, because simultaneous reads must not all use the same best server. Servers out for failures come last: when no other is left,
+ * a try is free. Misbehaving, rejected, unknown and forbidden servers are never chosen.
  */
 export function selectLiteServer(candidates: readonly Candidate[], need: Need): Candidate | undefined {
   let best: Candidate[] = [];
@@ -63,12 +67,12 @@ export function selectLiteServer(candidates: readonly Candidate[], need: Need): 
   return isClearlyCheaper(drawn, kept) ? drawn : kept;
 }
 
-/** In and not cordoned, and so trusted with reads. */
+/** Reports whether a server is in and not cordoned, and so gets reads. */
 export function isUsable(candidate: Pick<Candidate, 'health' | 'cordoned'>): boolean {
   return candidate.health.phase === 'in' && !candidate.cordoned;
 }
 
-/** Blocks between what is needed and what the lite server has; 0 when it has it. */
+/** Returns the blocks between the needed one and the lite server's tip; 0 when it has the block. */
 export function lagBlocks(candidate: Pick<Candidate, 'tipSeqno'>, masterchainSeqno: number | undefined): number {
   if (masterchainSeqno === undefined) return 0;
   return Math.max(0, masterchainSeqno - (candidate.tipSeqno ?? 0));

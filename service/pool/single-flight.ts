@@ -1,29 +1,29 @@
 import { abandonment, PoolError } from './errors.ts';
 
-/** What a waiter waits under. */
+/** Bounds of a waiter. */
 export type Waiter = {
-  /** When it stops waiting, ms of the clock given. */
+  /** Time at which it stops waiting, in milliseconds of the given clock. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 };
 
 export type SingleFlight = {
   /**
-   * The result of the work under way for `key`, started if there is none. The work is aborted when nobody waits for it any more;
-   * one waiter's end never ends another's wait. Rejects with PoolError `deadline` or `aborted` for this waiter alone.
+   * Returns the result of the work for `key`, and starts the work if none is in progress. The work is aborted when its last waiter leaves; one
+   * waiter's end never ends another's wait. Rejects with PoolError `deadline` or `aborted` for this waiter alone.
    */
   run<T>(
     key: string,
     waiter: Waiter,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ value: T; joined: boolean }>;
-  /** Pieces of work under way. */
+  /** Returns the number of works in progress. */
   size(): number;
 };
 
 type Flight = { readonly result: Promise<unknown>; readonly abort: AbortController; waiters: number };
 
-/** Identical concurrent work is done once. The map holds what is under way and nothing else. */
+/** Does identical concurrent work once. The map contains work in progress only. */
 export function createSingleFlight(dependencies: { now: () => number }): SingleFlight {
   const flights = new Map<string, Flight>();
 
@@ -50,12 +50,12 @@ export function createSingleFlight(dependencies: { now: () => number }): SingleF
     const flight = underWay ?? takeOff(key, work);
     flight.waiters += 1;
     try {
-      // The key holds the function, its arguments and the check, so the work under one key has one type.
+      // The key names the function, its arguments and the check, so the work under one key has one type.
       const value = (await waitFor(flight.result, waiter, dependencies.now)) as T;
       return { value, joined: underWay !== undefined };
     } finally {
       flight.waiters -= 1;
-      // One that has landed has nothing to abort, and an abort is not cheap: its reason takes a stack trace.
+      // A finished flight has nothing to abort, and an abort is not cheap: its reason takes a stack trace.
       if (flight.waiters === 0 && flights.get(key) === flight) {
         flights.delete(key);
         flight.abort.abort();
@@ -66,7 +66,7 @@ export function createSingleFlight(dependencies: { now: () => number }): SingleF
   return { run, size: () => flights.size };
 }
 
-/** `result`, or PoolError `deadline` / `aborted` when the waiter's time is over first. */
+/** Returns `result`, or rejects with PoolError `deadline` / `aborted` when the waiter's time is over first. */
 function waitFor<T>(result: Promise<T>, waiter: Waiter, now: () => number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

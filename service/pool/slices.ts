@@ -1,6 +1,6 @@
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 
-/** Where a slice begins or ends in one shard; same shape as the configuration's. */
+/** Start or end of a slice in one shard; same shape as the configuration's. */
 export type SlicePlace = {
   readonly workchain: number;
   readonly shard: bigint;
@@ -10,15 +10,15 @@ export type SlicePlace = {
   readonly lt: bigint;
 };
 
-/** A part of the chain that a lite server has (lite server sheet 4.3). */
+/** Part of the chain that a lite server has (service/liteserver/README.md#global-config). */
 export type Slice = {
-  /** One for each shard that it has; empty: all, from the beginning. */
+  /** Start of the slice for each of its shards; empty: all, from the beginning. */
   readonly from: readonly SlicePlace[];
-  /** Empty: it has the newest blocks too. */
+  /** End of the slice. Empty: it includes the newest blocks. */
   readonly to: readonly SlicePlace[];
 };
 
-/** A place of the chain that a query asks about. */
+/** Position in the chain that a query needs. */
 export type PlaceNeed = {
   readonly workchain: number;
   /** A shard, or an account's first 64 bits with the last one set. */
@@ -29,10 +29,10 @@ export type PlaceNeed = {
   | { readonly by: 'lt'; readonly value: bigint }
 );
 
-/** Seqno that stands for the newest block (lite server sheet 4.1). */
+/** Seqno that stands for the newest block (service/liteserver/README.md#block-ids). */
 const NEWEST_SEQNO = 0xffff_ffff;
 
-/** Bits of lookupBlock's mode (lite server sheet 5.1). */
+/** Bits of lookupBlock's mode (service/liteserver/README.md#mode-bits). */
 const BY_SEQNO = 0x1;
 const BY_LT = 0x2;
 
@@ -40,7 +40,7 @@ const newest: PlaceNeed = { workchain: MASTERCHAIN, shard: FULL_SHARD, by: 'newe
 
 type Id = { readonly workchain: number; readonly shard: bigint; readonly seqno: number };
 
-/** The places that the arguments of a query name; the newest block of the masterchain where they name none. */
+/** Returns the positions named by a query's arguments; the newest block of the masterchain when they name none. */
 export function placesOf(functionName: string, args: unknown): readonly PlaceNeed[] {
   const { id, account, lt, utime, mode, knownBlock, targetBlock } = args as {
     readonly id?: Id;
@@ -74,8 +74,8 @@ function placeOf({ workchain, shard, seqno }: Id): PlaceNeed {
 }
 
 /**
- * True when one of the slices has every place; `null` has all.
- * @param masterchainSeqno a masterchain block that has to be there as well
+ * Returns true when one of the slices has every position; `null` has all.
+ * @param masterchainSeqno a masterchain block that is needed too
  */
 export function hasPlaces(
   slices: readonly Slice[] | null,
@@ -89,13 +89,13 @@ export function hasPlaces(
   return slices.some((slice) => needs.every((need) => reaches(slice.from, need, 1) && reaches(slice.to, need, -1)));
 }
 
-/** True for one whose newest block can be the head: its slices have no end. */
+/** Returns true for a server whose newest block can be the head: a slice of it has no end. */
 export function hasNewest(slices: readonly Slice[] | null): boolean {
   return slices === null || slices.some(({ to }) => to.length === 0);
 }
 
 /**
- * True when the need is on the right side of one bound of its shard; a slice without bounds on this side has all.
+ * Returns true when the position is on the right side of one bound of its shard. A slice without bounds on this side has all positions.
  * @param direction 1: from the bound on; -1: up to it
  */
 function reaches(bounds: readonly SlicePlace[], need: PlaceNeed, direction: 1 | -1): boolean {
@@ -116,7 +116,7 @@ function reaches(bounds: readonly SlicePlace[], need: PlaceNeed, direction: 1 | 
   });
 }
 
-/** Lite server sheet 4.2. */
+/** Reports whether two shards intersect (service/liteserver/README.md#shards). */
 function intersects(one: bigint, other: bigint): boolean {
   const lowOne = one & -one;
   const lowOther = other & -other;

@@ -4,29 +4,29 @@ import { TlError } from '../liteserver/tl/errors.ts';
 import { ProofError } from '../proof/errors.ts';
 import { PoolError } from './errors.ts';
 
-/** How one attempt ended, as metrics and traces name it. */
+/** Outcome of one attempt, as in metrics and traces. */
 export type AttemptOutcome =
   | 'ok'
   /** Its proof failed. */
   | 'misbehaving'
-  /** The check refused the answer for another reason than a proof: it could not be read, or not be judged now. */
+  /** The check refused the answer for another reason than a proof: it was unreadable, or cannot be judged now. */
   | 'unchecked'
-  /** Given up: another lite server was faster, or the caller left. */
+  /** Given up, because another lite server was faster or the caller left. */
   | 'abandoned'
   | LiteServerError['code'];
 
-/** What an error of one attempt means for the read and for the lite server. */
+/** Meaning of an attempt's error for the read and for the lite server. */
 export type Verdict = {
   readonly outcome: AttemptOutcome;
-  /** What it says about the lite server. */
+  /** Meaning for the lite server's health. */
   readonly health: 'works' | 'failed' | 'misbehaved' | 'nothing';
-  /** True when every other lite server would say the same: the error is the answer. */
+  /** True when every other lite server would return the same error. The error is then the answer. */
   readonly final: boolean;
-  /** How much the error tells the caller when nothing better comes: the highest is shown. */
+  /** Rank of the error's information for the caller. The highest is returned if no attempt succeeds. */
   readonly telling: number;
 };
 
-/** Judges the error that an attempt ended with. An error that nobody raised on purpose is a fault of ours: final, and no one's fault but ours. */
+/** Judges the error of an attempt. An error without a known code is a fault of the service: it is final, and no lite server is at fault. */
 export function judge(error: unknown): Verdict {
   if (error instanceof LiteServerError) return judgeLiteServer(error);
   if (error instanceof TlError) return { outcome: 'protocol', health: 'failed', final: false, telling: 5 };
@@ -39,13 +39,13 @@ export function judge(error: unknown): Verdict {
   return { outcome: 'unchecked', health: 'nothing', final: true, telling: 9 };
 }
 
-/** The lite server's own limit of 4.5 s was over (lite server sheet 1.4). */
+/** Code when the lite server's own limit of 4.5 s is over (service/liteserver/README.md#timers). */
 const SERVER_LIMIT = -503;
 
-/** A wait for a block was over before the block came: the lite server works, it is only behind. */
+/** Code when a wait ended before its block came. The lite server works and is only behind. */
 const WAIT_TIMED_OUT = 652;
 
-/** `final` classes are refusals that every lite server would repeat; the ranks of `telling` put what was said above silence. */
+/** Verdicts by code. `final` classes are refusals that every lite server would repeat. The ranks of `telling` put answers above silence. */
 const liteServerVerdicts: Readonly<Record<LiteServerError['code'], Omit<Verdict, 'outcome'>>> = {
   client: { health: 'works', final: true, telling: 8 },
   rejected: { health: 'works', final: true, telling: 8 },
@@ -68,15 +68,14 @@ function judgeLiteServer({ code, data }: LiteServerError): Verdict {
   return data.serverCode === WAIT_TIMED_OUT ? { ...verdict, health: 'works' } : verdict;
 }
 
-/** The refusal when all errors are that the lite server does not have what is asked for: it is not there, as far as is known. */
+/** Returns the common refusal when every error says that the lite server lacks the data. The data then do not exist, as far as is known. */
 export function commonAbsence(errors: readonly unknown[]): LiteServerError | undefined {
   const absences = errors.filter((error) => error instanceof LiteServerError).filter(({ code }) => code === 'pruned');
   return absences.length === errors.length ? absences[0] : undefined;
 }
 
 /**
- * The error to show when every attempt failed: that of the lite server that tells most. Silence becomes `deadline`, nobody to
- * reach becomes `no_lite_server`.
+ * Returns the error to show when every attempt failed: the most informative one. Silence becomes `deadline`, an empty pool becomes `no_lite_server`.
  */
 export function mostTelling(errors: readonly unknown[]): unknown {
   const [best] = errors.toSorted((a, b) => judge(b).telling - judge(a).telling);

@@ -1,37 +1,37 @@
 import { PoolError } from './errors.ts';
 
-/** A read or a message that waits for a lite server with room. */
+/** Read or message that waits for a lite server with room. */
 export type Waiter = {
-  /** Whose turn it is when many wait; of a bounded length. */
+  /** Caller, of a bounded length. Callers take turns when many wait. */
   readonly caller: string;
-  /** Served before all that are not: a message, or what the pool itself needs to go on. */
+  /** True for a message, or for work that the pool itself needs; served before all others. */
   readonly isUrgent: boolean;
-  /** Waiters of one kind find room or none alike: one that finds none speaks for all. */
+  /** Kind of waiters that need the same room. If one finds none, no other of its kind does. */
   readonly kind: string;
-  /** When it stops waiting by itself, ms of the pool's clock. */
+  /** Time at which it stops waiting, in milliseconds of the pool's clock. */
   readonly deadlineMs: number;
-  /** Takes a place and leaves the line; false while there is no room for it. */
+  /** Takes a slot and leaves the line; returns false while there is no room. */
   readonly start: () => boolean;
-  /** It has left the line: there is no room, and none in time. */
+  /** Called when it leaves the line without room, or without room in time. */
   readonly refuse: (error: PoolError) => void;
 };
 
-/** Those that wait for room: bounded in number and time, callers in turn. */
+/** Line of waiters for room, bounded in number and time. Callers take turns. */
 export type WaitingLine = {
-  /** Takes the waiter in, or refuses it at once. The function given back takes it out again. */
+  /** Adds the waiter, or refuses it at once. The returned function removes it. */
   readonly join: (waiter: Waiter) => () => void;
-  /** There may be room: starts as many as there is room for. */
+  /** Called when there may be room; starts as many waiters as fit. */
   readonly offer: () => void;
   readonly length: () => number;
-  /** Refuses all with PoolError `closed`. */
+  /** Refuses all waiters with PoolError `closed`. */
   close(): void;
 };
 
-/** Why a waiter got no place. */
+/** Reason why a waiter got no slot. */
 export type ShedReason = 'full' | 'hopeless' | 'late';
 
 export type WaitingLineOptions = {
-  /** Waiters at a time. */
+  /** Most waiters at a time. */
   readonly waitersMax: number;
   /** Longest wait, in milliseconds. */
   readonly waitMsMax: number;
@@ -44,17 +44,17 @@ export type WaitingLineDependencies = {
   readonly onShed: (reason: ShedReason) => void;
 };
 
-/** The pace at which waiters are served is measured over this time. */
+/** Milliseconds over which the pace of service is measured. */
 const PACE_MS = 1_000;
 
-/** `Retry-After` in seconds: overload that lasts longer is not foreseen better by a longer number. */
+/** Most seconds of `Retry-After`. A longer number does not predict longer overload better. */
 const RETRY_AFTER_SECONDS_MAX = 30;
 
 type Waiting = Waiter & { readonly sinceMs: number; readonly timer: NodeJS.Timeout };
 
 export function createWaitingLine(options: WaitingLineOptions, dependencies: WaitingLineDependencies): WaitingLine {
   const { now } = dependencies;
-  // In the order of turns: the caller that is served goes behind all others.
+  // Lines in the order of turns: a served caller moves behind all others.
   const urgent = new Map<string, Waiting[]>();
   const ordinary = new Map<string, Waiting[]>();
   const kinds = new Map<string, number>();
@@ -102,7 +102,7 @@ export function createWaitingLine(options: WaitingLineOptions, dependencies: Wai
     return started;
   }
 
-  /** Starts one of these, the next caller's in turn; false when none finds room. */
+  /** Starts one waiter, of the next caller in turn; returns false when none finds room. */
   function startOne(turns: Map<string, Waiting[]>, withoutRoom: Set<string>): boolean {
     for (const [caller, own] of turns) {
       if (withoutRoom.size >= kinds.size) return false;

@@ -1,41 +1,40 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** A Redis or a cluster, behind the same commands. */
+/** Client of a Redis or a cluster, with the same commands. */
 export type RedisClient = Redis | Cluster;
 
-/** A connection to a Redis that the pool can do without: what it does not answer in time is done without. */
+/** Connection to a Redis that the pool can do without. The pool goes on without late answers. */
 export type RedisLink = {
   /**
-   * The command's answer; undefined when Redis is away or busy, refused the command, or took longer than `timeoutMs`. Never
-   * rejects.
+   * Returns the command's answer. Undefined when Redis is unavailable or busy, refused the command, or took longer than `timeoutMs`. Never rejects.
    */
   ask<T>(command: (client: RedisClient) => Promise<T>, timeoutMs: number): Promise<T | undefined>;
-  /** False from the moment Redis is gone or was late several times in a row until it answers quickly again. */
+  /** Returns false from the moment Redis is gone or was late several times in a row, until it answers quickly again. */
   readonly isHere: () => boolean;
   close(): void;
 };
 
-/** Late answers in a row that make Redis count as away: one may be this process' own pause. */
+/** Consecutive late answers that make Redis unavailable. One may be a pause of this process. */
 const LATE_MAX = 3;
 
-/** While Redis is away nothing but a probe is sent to it, this often; no request waits for it. */
+/** Milliseconds between probes while Redis is unavailable. No other command is sent then, and no request waits. */
 const PROBE_MS = 250;
 
-/** A connection that has left a probe unanswered for this long is made anew. */
+/** Milliseconds without an answer to a probe after which the connection is replaced. */
 const LOST_MS = 2_000;
 
-/** Questions at a time: what comes beyond is done without Redis, so that a slow one cannot pile up memory. */
+/** Most commands in flight. Further commands are skipped, so that a slow Redis cannot pile up memory. */
 const ASKED_MAX = 512;
 
 export type RedisLinkOptions = {
-  /** What Redis is needed for, for the log. */
+  /** Purpose of Redis, for the log. */
   readonly use: string;
-  /** A probe that is answered within this brings Redis back. */
+  /** Milliseconds in which a probe must be answered to make Redis available. */
   readonly quickMs: number;
 };
 
-/** Takes over a client that keeps no question for later and sends none twice: it is closed with the link. */
+/** Creates a link over a client that queues no command and sends none twice. The client is closed with the link. */
 export function createRedisLink(
   options: RedisLinkOptions,
   { client, logger }: { client: RedisClient; logger: Logger },
@@ -65,7 +64,7 @@ export function createRedisLink(
       await client.ping();
       if (performance.now() - nowMs <= options.quickMs) become(true);
     } catch {
-      // The connection is gone, and is made anew by the client.
+      // The connection is gone; the client replaces it.
     }
     probeSinceMs = undefined;
   }
@@ -76,7 +75,7 @@ export function createRedisLink(
     probeSinceMs = undefined;
     become(false);
   });
-  // Without a listener the client would print it; what it means is told by `become`.
+  // Without a listener the client would print the error. `become` logs its meaning.
   client.on('error', () => undefined);
 
   return {
@@ -100,7 +99,7 @@ export function createRedisLink(
         if (late >= LATE_MAX) become(false);
         resolve(undefined);
       };
-      // What has arrived while this process was busy is read before anything is called late.
+      // Answers that arrived while this process was busy are read before any counts as late.
       const timer = setTimeout(() => setImmediate(() => setImmediate(onTimeout)), timeoutMs);
       try {
         return await Promise.race([answer, timeout]);
@@ -116,7 +115,7 @@ export function createRedisLink(
   };
 }
 
-/** True for the answer to a command on a key of another type. */
+/** Returns true for the answer to a command on a key of another type. */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }

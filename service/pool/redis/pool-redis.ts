@@ -7,20 +7,20 @@ import { createSharedAnswers } from './shared-answers.ts';
 import type { SharedAnswers, SharedAnswersOptions } from './shared-answers.ts';
 import { createSharedFloors, FLOOR_MS } from './shared-floors.ts';
 
-/** The Redis of an API's pods. */
+/** Redis of an API's pods. */
 export type PoolRedis = {
-  /** A new connection, one that keeps no question for later and sends none twice. */
+  /** Opens a new connection, which queues no command and sends none twice. */
   readonly connect: () => RedisClient;
   /** Scope of the TonApi, as `scopeOf` makes it. */
   readonly api: string;
 };
 
-/** What the pods share. */
+/** State that the pods share. */
 export type Shared = {
   readonly floors: SharedFloors;
   readonly answers: SharedAnswers;
   readonly isHere: () => boolean;
-  /** Goes on over another Redis, or the same one under another password. */
+  /** Switches to another Redis, or to the same one under another password. */
   setConnect(connect: PoolRedis['connect']): void;
   close(): void;
 };
@@ -32,11 +32,11 @@ type SharedOptions = PoolRedis & SharedAnswersOptions & { readonly keptMs: numbe
 type SharedDependencies = {
   readonly logger: Logger;
   readonly headSeqno: () => number;
-  /** A value of a form that no pod writes was met; it counts as absent. */
+  /** Called for a value of a form that no pod writes; it counts as absent. */
   readonly onMalformed: () => void;
 };
 
-/** Connects in the background: until Redis is here, everything is done without it. */
+/** Connects in the background. Until Redis is available, the pool works without it. */
 export function connectShared(options: SharedOptions, dependencies: SharedDependencies): Shared {
   let lines = openLines(options, dependencies);
   return {
@@ -62,14 +62,14 @@ export function connectShared(options: SharedOptions, dependencies: SharedDepend
 }
 
 function openLines(options: SharedOptions, { logger, headSeqno, onMalformed }: SharedDependencies): Lines {
-  // Each has its own line and its own idea of late: an answer is worth a few milliseconds, a floor is worth waiting for.
+  // Each has its own line and its own timeout. An answer is worth a few milliseconds, a floor is worth a longer wait.
   const client = options.connect();
   const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client, logger });
   const answersLink = createRedisLink(
     { use: 'answers', quickMs: options.answerMs },
     { client: options.connect(), logger },
   );
-  // One that listens answers no questions.
+  // A listening connection answers no commands.
   const listener = client.isCluster ? undefined : options.connect();
   const floors = createSharedFloors(options, { link: floorsLink, listener, headSeqno, onMalformed });
   return {

@@ -4,31 +4,31 @@ import type { ZeroStateId } from '../head.ts';
 import { isWrongType, type RedisLink } from './link.ts';
 
 /**
- * The cache that all pods of a network share: answers of lite servers to immutable reads, as they came. What it gives back is
- * no more than the word of a lite server: it is checked again before it is used.
+ * Cache shared by all pods of a network: answers of lite servers to immutable reads, as received. A cached answer is no more trusted than a lite
+ * server. It is checked again before use.
  */
 export type SharedAnswers = {
-  /** The answer kept for a function's bytes; undefined when there is none or Redis does not say so in time. */
+  /** Returns the cached answer for a function's bytes; undefined when there is none or Redis is late. */
   read(request: Buffer): Promise<Buffer | undefined>;
-  /** Keeps an answer; nobody waits for it. */
+  /** Caches an answer; no caller waits for it. */
   write(request: Buffer, answer: Buffer): void;
-  /** Takes out one whose check failed. */
+  /** Removes an answer whose check failed. */
   drop(request: Buffer): void;
 };
 
-/** Changes with the form of what is kept: pods of two releases do not read each other's. */
+/** Version of the cached form, so that pods of two releases do not read each other's answers. */
 const FORM = 1;
 
-/** An answer is read mostly while its block is new; Redis drops it after this long. */
+/** Seconds until Redis drops an answer. It is read mostly while its block is new. */
 const KEPT_SECONDS = 600;
 
-/** Larger answers are rare, and would fill Redis and its line. */
+/** Most bytes of an answer. Larger ones are rare, and would fill Redis and its line. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 
 export type SharedAnswersOptions = {
-  /** Names the network: several may share one Redis. */
+  /** Identifies the network, because several may share one Redis. */
   readonly zeroState: ZeroStateId;
-  /** An answer, or the word that there is none, is waited for this long. */
+  /** Milliseconds that a read waits for an answer, or for the report that there is none. */
   readonly answerMs: number;
 };
 

@@ -5,20 +5,20 @@ import type { ZeroStateId } from '../head.ts';
 import { isWrongType, type RedisClient, type RedisLink } from './link.ts';
 
 /**
- * Requests wait no longer than this for a floor, and heads no longer to be announced. A Redis beside the pods answers in 1 ms; only a
- * pod that is behind the newest head, and a caller's first answer at a block, wait for it at all.
+ * Milliseconds that requests wait for a floor, and heads for their announcement. A Redis in the same cluster answers in 1 ms. Only a pod behind the
+ * newest head, and a caller's first answer at a block, wait for it.
  */
 export const FLOOR_MS = 100;
 
-/** What other pods serve is known as long as the line that tells it answered a probe within this. */
+/** Milliseconds since the listener answered a probe, in which the other pods' head counts as known. */
 const HEARD_MS = 2_500;
 
 const HEARING_PROBE_MS = 1_000;
 
-/** Longest seqno that TL can carry. */
+/** Largest seqno in TL. */
 const SEQNO_MAX = 2 ** 31 - 1;
 
-/** The seqno in KEYS[1], 0 for none; `wrong` is 1 where something else is there, which counts as none and is written over. */
+/** Reads the seqno in KEYS[1], 0 for none. `wrong` is 1 if the key has another value, which counts as none and is overwritten. */
 const readSeqno = `
 local text, kept, wrong = redis.pcall('GET', KEYS[1]), 0, 0
 if text then
@@ -28,14 +28,16 @@ end
 local seqno = tonumber(ARGV[1])
 `;
 
-/** KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds to keep it. Keeps and answers the higher one, and `wrong` of `readSeqno`. */
+/**
+ * Raises a seqno. KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds until it expires. Stores and answers the higher one, and `wrong` of `readSeqno`.
+ */
 const raiseScript = `${readSeqno}
 if kept > seqno then seqno = kept end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
 return {seqno, wrong}
 `;
 
-/** As raiseScript, and tells the channel ARGV[3] of a seqno that is higher than what was kept. */
+/** Raises a seqno like raiseScript, and publishes it to the channel ARGV[3] if it is higher than the stored one. */
 const announceScript = `${readSeqno}
 if seqno > kept then redis.call('PUBLISH', ARGV[3], ARGV[1]) else seqno = kept end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
@@ -43,18 +45,18 @@ return {seqno, wrong}
 `;
 
 export type SharedFloorsOptions = {
-  /** Scope of the TonApi: a caller of one is not known to be that of another. */
+  /** Scope of the TonApi, because callers of different TonApis are unrelated. */
   readonly api: string;
   readonly zeroState: ZeroStateId;
-  /** Floors are forgotten after this long. */
+  /** Milliseconds until a floor expires. */
   readonly keptMs: number;
 };
 
 /**
- * Floors in Redis: one seqno for each caller, and the newest one of all pods, which each pod also hears of as it changes. Every
- * script has one key, so that a cluster takes it.
- * @param listener a line of its own that hears of the newest seqno. None for a cluster, whose nodes pass messages on whenever they
- * like: every caller's floor is asked for there.
+ * Floors in Redis: one seqno for each caller, and the newest one of all pods, whose changes each pod receives. Every script has one key, so that it
+ * runs in a cluster.
+ * @param listener a connection of its own that receives the newest seqno. None for a cluster, whose nodes pass messages on late; every caller's floor
+ *   is read there.
  */
 export function createSharedFloors(
   options: SharedFloorsOptions,
@@ -72,7 +74,7 @@ export function createSharedFloors(
   let heardMs = Number.NEGATIVE_INFINITY;
   let isListening = false;
 
-  // Neither a key's id nor an address is written into Redis.
+  // A key's id or an address is never written into Redis.
   const keyOf = (caller: string): string =>
     `ton:floor:${scope}:${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
 
@@ -91,7 +93,7 @@ export function createSharedFloors(
 
   async function listen(line: RedisClient): Promise<void> {
     await line.subscribe(newestKey);
-    // Only what is told after the subscription is heard: what was told before is asked for.
+    // The subscription delivers later messages only, so the current value is queried.
     const told = await link.ask((client) => announceBy(client, headSeqno()), FLOOR_MS);
     if (told === undefined) return;
     learn(told);
@@ -107,7 +109,7 @@ export function createSharedFloors(
       await line.ping();
       heardMs = sentMs;
     } catch {
-      // The connection is gone, and is made anew by the client.
+      // The connection is gone; the client replaces it.
     }
   }
 
@@ -127,7 +129,7 @@ export function createSharedFloors(
       const answer = await link.ask((client) => client.get(key).catch(noText), FLOOR_MS);
       const told = seqnoOf(answer);
       if (told === undefined && typeof answer === 'string') onMalformed();
-      // No pod answers at a block before it announced it: what says so was not written by one.
+      // No pod answers at a block before its announcement. No pod wrote a value that says so.
       return told !== undefined && told > newest && isListening ? undefined : told;
     },
     async raise(caller, seqno) {
@@ -145,13 +147,13 @@ export function createSharedFloors(
   };
 }
 
-/** A key of another type is no seqno. */
+/** Handles a key of another type, which is no seqno. */
 function noText(error: unknown): string {
   if (isWrongType(error)) return '';
   throw error;
 }
 
-/** A seqno as Redis tells it; undefined for nothing and for what is none. */
+/** Parses a seqno from Redis; undefined for a missing or malformed value. */
 function seqnoOf(told: unknown): number | undefined {
   const seqno = typeof told === 'string' && /^\d{1,10}$/.test(told) ? Number(told) : told;
   return typeof seqno === 'number' && seqno <= SEQNO_MAX ? seqno : undefined;

@@ -29,14 +29,14 @@ function search(
   return { find, proved };
 }
 
-test('the oldest block that is new enough is proved, of a lite server in use, once for all who need it', async () => {
+test('the oldest block that is new enough is proved, from a lite server in use, once for all callers who need it', async () => {
   const { find, proved } = search([memberAt(14), memberAt(12), memberAt(11, 'out'), memberAt(9)]);
   const [first, second] = await Promise.all([find(11), find(11)]);
   expect([first?.block.seqno, second?.block.seqno]).toEqual([12, 12]);
   expect(proved).toEqual([12]);
 });
 
-test('nothing is found where no lite server has it, says so from a far future, or proves it', async () => {
+test('no block is found where no lite server has it, reports it from a far future, or proves it', async () => {
   expect(await search([memberAt(9)]).find(11)).toBeUndefined();
   expect(await search([memberAt(112)]).find(11)).toBeUndefined();
   expect(await search([memberAt(12)], () => Promise.reject(new Error('forged'))).find(11)).toBeUndefined();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { createAnswerCache } from '#service/pool/answer-cache.ts';
 
-test('the least recently used answers go first', () => {
+test('the least recently used answers are evicted first', () => {
   const cache = createAnswerCache({ bytesMax: 80 });
   for (let i = 0; i < 8; i += 1) cache.set(`k${i}`, i, 10);
   expect(cache.get('k0')).toBe(0);
@@ -13,13 +13,13 @@ test('the least recently used answers go first', () => {
   expect(cache.bytes()).toBe(80);
 });
 
-test('an answer of more than an eighth of the cache is not kept', () => {
+test('an answer of more than an eighth of the cache is not cached', () => {
   const cache = createAnswerCache({ bytesMax: 80 });
   cache.set('big', 1, 11);
   expect(cache.get('big')).toBe(undefined);
 });
 
-test('the cache never holds more bytes than allowed, and what it gives was put there', () => {
+test('the cache never exceeds its bytes, and returns only values that were put there', () => {
   const operation = fc.record({ key: fc.nat(20), bytes: fc.nat(60) });
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 100 }), (operations) => {

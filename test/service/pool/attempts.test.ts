@@ -7,7 +7,7 @@ import type { AttemptsPlan } from '#service/pool/attempts.ts';
 
 type Behaviour = 'good' | 'fail' | 'final' | 'silent' | 'slow';
 
-/** A race over lite servers that behave as given; `log` tells who was asked, who was overdue and whose attempt was aborted. */
+/** Runs a race over lite servers with the given behaviours. `log` records the servers that were asked, overdue and aborted. */
 function race(
   behaviours: Behaviour[],
   change: Partial<AttemptsPlan<string>> = {},
@@ -49,7 +49,7 @@ function race(
   return { result, log };
 }
 
-/** A race in which the lite server of `fullAt` has no room until `room` is called. */
+/** Runs a race in which the lite server `fullAt` has no room until `room` is called. */
 function crowdedRace(behaviours: Behaviour[], fullAt: number, change: Partial<AttemptsPlan<string>> = {}) {
   let nextIndex = 0;
   let hasRoom = false;
@@ -82,7 +82,7 @@ function crowdedRace(behaviours: Behaviour[], fullAt: number, change: Partial<At
 }
 
 describe('attempts of one read', () => {
-  test('the first good answer is the answer, and nobody else is asked', async () => {
+  test('the first good answer is the answer, and no further server is asked', async () => {
     const { result, log } = race(['good', 'good']);
     expect(await result).toEqual({ value: 'answer 0', liteServer: 0 });
     expect(log).toEqual(['ask 0']);
@@ -99,7 +99,7 @@ describe('attempts of one read', () => {
     expect(await race(['slow', 'good']).result).toEqual({ value: 'answer 1', liteServer: 1 });
   });
 
-  test('a silent one costs the slow time, and is told overdue and stopped after the race', async () => {
+  test('a silent server costs the slow time, and is reported overdue and stopped after the race', async () => {
     const overdueMs = 500;
     const { result, log } = race(['silent', 'good'], { overdueMs });
     const before = performance.now();
@@ -110,13 +110,13 @@ describe('attempts of one read', () => {
     expect(log).toEqual(['ask 0', 'ask 1', 'overdue 0', 'abort 0']);
   });
 
-  test('many silent ones before the good one only take longer', async () => {
+  test('many silent servers before the good one only take longer', async () => {
     const { result, log } = race(['silent', 'silent', 'silent', 'silent', 'good']);
     expect((await result).liteServer).toBe(4);
     expect(log.filter((line) => line.startsWith('ask'))).toHaveLength(5);
   });
 
-  test('a slow one is told so until its attempt ends', async () => {
+  test('a slow attempt is reported slow until it ends', async () => {
     const told: string[] = [];
     const onSlow = (liteServer: number) => {
       told.push(`slow ${liteServer}`);
@@ -129,7 +129,7 @@ describe('attempts of one read', () => {
     expect(told).toEqual(['slow 0', 'slow 1', 'over 0', 'over 1']);
   });
 
-  test('a hedge that is refused leaves the read waiting, and others are asked once the first is overdue', async () => {
+  test('a denied hedge leaves the read waiting, and others are asked once the first is overdue', async () => {
     const causes: string[] = [];
     let nextIndex = 0;
     const next = (cause: string) => {
@@ -140,7 +140,7 @@ describe('attempts of one read', () => {
     expect(causes).toEqual(['first', 'hedge', 'retry', 'retry']);
   });
 
-  test('no more than the bound run at a time until one is overdue', async () => {
+  test('at most the bound of attempts run at a time until one is overdue', async () => {
     const { result, log } = race(['silent', 'silent', 'good'], { overdueMs: 80 });
     await delay(60);
     expect(log).toEqual(['ask 0', 'ask 1']);
@@ -153,7 +153,7 @@ describe('attempts of one read', () => {
     expect(log).toEqual(['ask 0', 'ask 1']);
   });
 
-  test('when all failed, every error is told', async () => {
+  test('when all attempts failed, every error is reported', async () => {
     const error = await race(['fail', 'fail']).result.catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(AttemptsExhausted);
     expect((error as AttemptsExhausted).errors.map((each) => (each as Error).message)).toEqual([
@@ -162,7 +162,7 @@ describe('attempts of one read', () => {
     ]);
   });
 
-  test('with nobody to ask it ends at once', async () => {
+  test('a race without servers ends at once', async () => {
     await expect(race([]).result).rejects.toBeInstanceOf(AttemptsExhausted);
   });
 
@@ -175,8 +175,8 @@ describe('attempts of one read', () => {
     expect(log).toEqual(['ask 0', 'ask 1', 'abort 0', 'abort 1']);
   });
 
-  describe('where those that are left have no room', () => {
-    test('the first one waits until there is some', async () => {
+  describe('where the remaining servers have no room', () => {
+    test('the first attempt waits until a server has room', async () => {
       const { result, room, tryStart, log, left } = crowdedRace(['good'], 0);
       expect(tryStart()).toBe(false);
       expect(log).toEqual([]);
@@ -185,7 +185,7 @@ describe('attempts of one read', () => {
       expect(left()).toBe(1);
     });
 
-    test('what failed elsewhere waits too, and a refused wait is the answer', async () => {
+    test('a read that failed elsewhere waits too, and a refused wait is the answer', async () => {
       const { result, refuse, log } = crowdedRace(['fail', 'good'], 1);
       await delay(1);
       refuse();
@@ -193,7 +193,7 @@ describe('attempts of one read', () => {
       expect(log).toEqual(['ask 0']);
     });
 
-    test('a refused wait ends nothing while another one may still answer', async () => {
+    test('a refused wait ends nothing while an attempt may still answer', async () => {
       const { result, refuse } = crowdedRace(['fail', 'slow', 'good'], 2, { slowAfterMs: 10_000, overdueMs: 30 });
       await delay(40);
       refuse();
@@ -206,7 +206,7 @@ describe('attempts of one read', () => {
       expect(left()).toBe(1);
     });
 
-    test('a slow one is not joined by one without room', async () => {
+    test('a slow server is not joined by a server without room', async () => {
       const { result, log, left } = crowdedRace(['slow', 'good'], 1, { overdueMs: 10_000 });
       expect((await result).liteServer).toBe(0);
       expect(log).toEqual(['ask 0']);

@@ -8,14 +8,14 @@ import { BROADCAST_WIDTH } from '#service/pool/broadcast.ts';
 import { metric, openPool, startNetwork, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
 
-/** More lite servers than a message is sent to at once. */
+/** Number of lite servers, more than get a message at once. */
 const SERVERS = 7;
 
 let network: Devchain;
 let open: PoolUnderTest;
 let messages = 0;
 
-/** A message that no lite server had before: to the configuration contract, which exists on every network. */
+/** Returns a message that no lite server had before, to the configuration contract, which exists on every network. */
 function freshMessage(): Buffer {
   const body = beginCell().storeUint(++messages, 64).endCell();
   const to = new Address(-1, Buffer.alloc(32, 0x55));
@@ -25,7 +25,7 @@ function freshMessage(): Buffer {
     .toBoc();
 }
 
-/** The lite server takes the message and answers with this status. */
+/** Makes the lite server accept the message and answer with this status. */
 function withStatus(server: LiteServer, status: number): LiteServer {
   return {
     ...server,
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 describe('a message', () => {
-  test('goes to five lite servers and is delivered by the first that takes it', async () => {
+  test('a message goes to five lite servers and is delivered by the first that accepts it', async () => {
     const before = await metric(open.register, 'ton_pool_attempts_total', { outcome: 'ok' });
     const { liteServers, known } = await open.pool.broadcast(freshMessage(), within(3_000));
     expect(new Set(liteServers).size).toBe(BROADCAST_WIDTH);
@@ -82,7 +82,7 @@ describe('a message', () => {
     expect(await counted()).toBeGreaterThanOrEqual(BROADCAST_WIDTH);
   });
 
-  test('that the network has already is delivered', async () => {
+  test('a message that the network has already is delivered', async () => {
     const message = freshMessage();
     await open.pool.broadcast(message, within(3_000));
     await expect(open.pool.broadcast(message, within(3_000))).resolves.toMatchObject({
@@ -98,7 +98,7 @@ describe('a message', () => {
     ['say nothing', silent],
     ['cut the connection', { transport: { halfFrame: true } }],
   ])(
-    'is delivered by the one lite server that takes it while all others %s',
+    'a message is delivered by the only lite server that accepts it while all others %s',
     { timeout: 20_000 },
     async (_what, faults) => {
       const three = openPool(network, { use: [0, 1, 2] });
@@ -109,29 +109,37 @@ describe('a message', () => {
     },
   );
 
-  test('is not delivered by a lite server that answers with another status than 1', { timeout: 20_000 }, async () => {
-    for (const status of [0, -1, 2]) {
-      const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
-      await until(() => lying.pool.ready(), 10_000);
-      await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
-      await lying.close();
-    }
-  });
+  test(
+    'a message is not delivered by a lite server that answers with another status than 1',
+    { timeout: 20_000 },
+    async () => {
+      for (const status of [0, -1, 2]) {
+        const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
+        await until(() => lying.pool.ready(), 10_000);
+        await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
+        await lying.close();
+      }
+    },
+  );
 
-  test('goes to further ones when the first five fail otherwise than by refusing it', { timeout: 20_000 }, async () => {
-    await setFaults(all.slice(0, -1), overloaded);
-    const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
-    expect(liteServers).toContain(SERVERS - 1);
-  });
+  test(
+    'a message goes to further servers when the first five fail without refusing it',
+    { timeout: 20_000 },
+    async () => {
+      await setFaults(all.slice(0, -1), overloaded);
+      const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
+      expect(liteServers).toContain(SERVERS - 1);
+    },
+  );
 
-  test('that all reject is refused with their words, and no lite server is blamed', async () => {
+  test('a message that all servers reject is refused with their text, and no lite server is at fault', async () => {
     await setFaults(all, rejects);
     const sent = open.pool.broadcast(freshMessage(), within(3_000));
     await expect(sent).rejects.toMatchObject({ code: 'rejected', data: { text: rejects.refuse?.text } });
     expect(open.pool.status().every(({ phase }) => phase === 'in')).toBe(true);
   });
 
-  test('that some reject while the others are silent is refused before the caller gives up', async () => {
+  test('a message that some servers reject while others are silent is refused before the caller gives up', async () => {
     await setFaults([0, 1, 2, 3], rejects);
     await setFaults([4, 5, 6], silent);
     const startedMs = performance.now();
@@ -139,13 +147,13 @@ describe('a message', () => {
     expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
-  test('of a wallet whose earlier message waits is refused, not taken for delivered', async () => {
+  test('a message of a wallet whose earlier message waits is refused, not taken for delivered', async () => {
     const text = 'cannot apply external message to current state : Duplicate msg_seqno 7';
     await setFaults(all, { only: ['sendMessage'], refuse: { code: 0, text } });
     await expect(open.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ data: { text } });
   });
 
-  test('is given up at the deadline, and when the caller goes', async () => {
+  test('a message is given up at the deadline, and when the caller goes', async () => {
     await setFaults(all, silent);
     await expect(open.pool.broadcast(freshMessage(), within(150))).rejects.toMatchObject({ code: 'deadline' });
     const caller = new AbortController();
@@ -156,7 +164,7 @@ describe('a message', () => {
     await expect(gone).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  test('is not sent by a closed pool', async () => {
+  test('a closed pool sends no message', async () => {
     const other = openPool(network, { use: [0] });
     await other.close();
     await expect(other.pool.broadcast(freshMessage(), within(1_000))).rejects.toMatchObject({ code: 'closed' });

@@ -4,7 +4,7 @@ import { createBudget } from '#service/pool/budget.ts';
 import { createHedging } from '#service/pool/hedging.ts';
 
 describe('a budget of extra queries', () => {
-  test('lends its burst, then a part of the reads', () => {
+  test('a budget lends its burst, then a part of the reads', () => {
     const budget = createBudget({ perRead: 0.1, perSecond: 0, burst: 5 }, { now: () => 0 });
     let extra = 0;
     for (let read = 0; read < 1_000; read += 1) {
@@ -15,7 +15,7 @@ describe('a budget of extra queries', () => {
     expect(extra).toBeLessThanOrEqual(105);
   });
 
-  test('earns by time as well, never more than its burst', () => {
+  test('a budget earns by time as well, never more than its burst', () => {
     let nowMs = 0;
     const budget = createBudget({ perRead: 0, perSecond: 2, burst: 3 }, { now: () => nowMs });
     const takeAll = (): number => {
@@ -34,7 +34,7 @@ describe('a budget of extra queries', () => {
 describe('the delay before a hedge', () => {
   const bounds = { msMin: 30, msMax: 500 };
 
-  test('is the longest until enough is known', () => {
+  test('the delay is the longest until there are enough answers', () => {
     const hedging = createHedging(bounds);
     for (let i = 0; i < 19; i += 1) hedging.observe('getBlock', 100);
     expect(hedging.delayMs('getBlock')).toBe(500);
@@ -46,7 +46,7 @@ describe('the delay before a hedge', () => {
     [2, 30],
     [100, 119],
     [3_000, 500],
-  ])("follows the function's own latency of %d ms within its bounds", (latencyMs, expectedMs) => {
+  ])("the delay follows the function's own latency of %d ms within its bounds", (latencyMs, expectedMs) => {
     const hedging = createHedging(bounds);
     for (let i = 0; i < 90; i += 1) hedging.observe('getAccountState', latencyMs);
     for (let i = 0; i < 8; i += 1) hedging.observe('getAccountState', 9_000);

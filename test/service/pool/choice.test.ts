@@ -22,7 +22,7 @@ const block = (seqno: number) => ({
   fileHash: Buffer.alloc(32),
 });
 
-/** A choice over lite servers that all are in and have the head. */
+/** Creates a choice over lite servers that all are in and have the head. */
 function choiceOver(uses: readonly Partial<LiteServerUse>[], nowMs = { value: 0 }) {
   const members = uses.map((use, index) => {
     const member = buildMember({ index, now: () => nowMs.value });
@@ -45,7 +45,7 @@ function wantedFor(name: string, args: unknown, access?: ReadAccess): Wanted {
   };
 }
 
-/** Everyone who is asked, in order, when each one fails. */
+/** Returns the servers in the order in which they are asked when each one fails. */
 function orderOf(choice: ReturnType<typeof choiceOver>['choice'], wanted: Wanted): number[] {
   const tried = new Set<number>();
   for (;;) {
@@ -68,13 +68,13 @@ describe('a plan', () => {
     [plan(true, 'shared', 'private'), [0, 1, 2]],
     [undefined, [0, 1, 2]],
     [plan(true), []],
-  ])('%o has lite servers asked of its tiers alone', (access, expected) => {
+  ])('a plan with %o uses lite servers of its tiers alone', (access, expected) => {
     const { choice } = choiceOver(tiers);
     for (const wanted of [wantedFor('getBlockHeader', recent, access), wantedFor('sendMessage', {}, access)])
       expect(orderOf(choice, wanted).toSorted(ascending)).toEqual(expected);
   });
 
-  test('without archive has one of the archive asked when nobody else is left, for what is recent', () => {
+  test('a plan without archive uses an archive server when no other is left, for recent data', () => {
     const { choice } = choiceOver([{ role: 'archive' }, {}, {}]);
     const ordered = (name: string, args: unknown, archive: boolean) =>
       orderOf(choice, wantedFor(name, args, plan(archive, 'shared')));
@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect(ordered('getBlockHeader', old, true).toSorted(ascending)).toEqual([0, 1, 2]);
   });
 
-  test('without archive may have all of the depth that the others have', () => {
+  test('a plan without archive reaches as far back as the other servers', () => {
     const { members, choice } = choiceOver([{ role: 'archive' }, {}]);
     members[1]!.reaches('masterchainBlock', { masterchain: 400, shard: 0 });
     expect(orderOf(choice, wantedFor('getBlockHeader', old, plan(false, 'shared')))).toEqual([1, 0]);
@@ -97,12 +97,12 @@ describe('a plan', () => {
     expect(orderOf(choice, wantedFor('getBlockHeader', old, plan(false, 'shared')))).toEqual([1]);
   });
 
-  test('without archive has all asked where there is nothing but archive', () => {
+  test('a plan without archive uses all servers where there are only archive servers', () => {
     const { choice } = choiceOver([{ role: 'archive' }, { role: 'latest', tier: 'private' }]);
     expect(orderOf(choice, wantedFor('getBlockHeader', old, plan(false, 'shared')))).toEqual([0]);
   });
 
-  test('shares reads under way with plans that may have the same lite servers asked', () => {
+  test('a plan shares reads in progress with plans that may use the same lite servers', () => {
     const { choice } = choiceOver([{ role: 'archive' }, { tier: 'private' }, {}]);
     const forbidden = (args: unknown, access?: ReadAccess) =>
       choice.forbidden(wantedFor('getBlockHeader', args, access));
@@ -115,7 +115,7 @@ describe('a plan', () => {
   });
 });
 
-test('a lite server of slices is asked for nothing that they do not have', () => {
+test('a lite server with slices gets no read of other parts of the chain', () => {
   const slices = [{ from: [{ ...block(400), utime: 0, lt: 0n }], to: [{ ...block(600), utime: 0, lt: 0n }] }];
   const { choice } = choiceOver([{ slices }, {}]);
   expect(orderOf(choice, wantedFor('getBlockHeader', old)).toSorted(ascending)).toEqual([0, 1]);
@@ -123,10 +123,10 @@ test('a lite server of slices is asked for nothing that they do not have', () =>
   expect(orderOf(choice, wantedFor('getTime', {}))).toEqual([1]);
 });
 
-describe('the last good one', () => {
+describe('the last good server', () => {
   const wanted = wantedFor('getBlockHeader', recent);
 
-  test('is kept for a second, then drawn anew', () => {
+  test('the last good server is reused for a second, then drawn again', () => {
     const nowMs = { value: 0 };
     const { choice } = choiceOver([{}, {}, {}, {}], nowMs);
     choice.good('light', 2);
@@ -140,7 +140,7 @@ describe('the last good one', () => {
     expect(new Set(Array.from({ length: 50 }, asked)).size).toBeGreaterThan(2);
   });
 
-  test('does not keep the others from the share of their weight', () => {
+  test('the last good server leaves the others the share of their weight', () => {
     const nowMs = { value: 0 };
     const { choice } = choiceOver([{ weight: 10 }, { weight: 30 }], nowMs);
     const taken = [0, 0];

@@ -14,12 +14,12 @@ describe('the newest seqno of 60 %', () => {
     { seqnos: [10, 10, 9, 9, 1], expected: 9 },
     { seqnos: [10, 10, 10, 9, 1], expected: 10 },
     { seqnos: [5, 4, 3, 2, 1, 0], expected: 2 },
-  ])('of $seqnos is $expected', ({ seqnos, expected }) => {
+  ])('the newest seqno that 60 % of $seqnos have is $expected', ({ seqnos, expected }) => {
     expect(quorumSeqno(seqnos)).toBe(expected);
   });
 });
 
-/** Lite servers with tips that a test moves, behind a head and a clock. */
+/** Creates lite servers with movable tips, a head and a clock. */
 function scene(seqnos: number[]) {
   const phases: ('in' | 'out')[] = seqnos.map(() => 'in');
   const at = { nowMs: 0, served: 0 };
@@ -41,12 +41,12 @@ function scene(seqnos: number[]) {
 }
 
 describe('the consensus', () => {
-  test('is not known before the first head', () => {
+  test('the consensus is unknown before the first head', () => {
     const { move } = scene([5, 5, 5]);
     expect(move(10, () => undefined)).toBeUndefined();
   });
 
-  test('tells when the block became that of most, and keeps the moment', () => {
+  test('the consensus has the time when most servers reached the block, and the time stays', () => {
     const { at, seqnos, move } = scene([5, 5, 4]);
     at.served = 6;
     expect(move(10, () => undefined)).toEqual({ seqno: 5, sinceMs: 10 });
@@ -54,14 +54,14 @@ describe('the consensus', () => {
     expect(move(30, () => (seqnos[1] = 6))).toEqual({ seqno: 6, sinceMs: 30 });
   });
 
-  test('never passes the served head, which is proved', () => {
+  test('the consensus never passes the served head, which is proved', () => {
     const { at, move } = scene([900, 900, 900]);
     at.served = 6;
     expect(move(10, () => undefined)).toEqual({ seqno: 6, sinceMs: 10 });
     expect(move(20, () => (at.served = 7))).toEqual({ seqno: 7, sinceMs: 20 });
   });
 
-  test('never goes back, and lite servers that are out have no voice', () => {
+  test('the consensus never goes back, and ejected lite servers do not count', () => {
     const { at, seqnos, phases, move } = scene([8, 8, 8]);
     at.served = 8;
     expect(move(10, () => undefined)).toEqual({ seqno: 8, sinceMs: 10 });

@@ -17,7 +17,7 @@ afterAll(() => network.close());
 
 describe('reads of old blocks and states, of the masterchain and of shards', () => {
   test.each([1, 2, 3])(
-    'go first to a lite server that has it, at least 99 of 100, and none fails: seed %i',
+    'old reads go first to a lite server that has the data, at least 99 of 100, and none fails: seed %i',
     { timeout: 240_000 },
     async (seed) => {
       const random = seededRandom(seed);

@@ -15,7 +15,7 @@ describe('the edge of what a lite server has', () => {
     part: fc.double({ min: 0, max: 1, noNaN: true }),
   });
 
-  test('is found in few questions, also after it moved', async () => {
+  test('the edge is found in few queries, also after it moved', async () => {
     await fc.assert(
       fc.asyncProperty(place, fc.integer({ min: -300, max: 300 }), async ({ newest, part }, moved) => {
         const edge = Math.max(1, Math.round(newest * part));
@@ -37,7 +37,7 @@ describe('the edge of what a lite server has', () => {
     );
   });
 
-  test('is unknown when not even the newest is there', async () => {
+  test('the edge is unknown when not even the newest block is there', async () => {
     expect(await findEdge(100, undefined, async () => false)).toBeUndefined();
     expect(await findEdge(100, 7, async () => false)).toBeUndefined();
   });
@@ -60,11 +60,11 @@ describe('what a read needs', () => {
     ['lookupBlock', { id: shard, mode: 1 }, { kind: 'shardBlock', chain: 'shard', seqno: 9 }],
     ['lookupBlock', { id: shard, mode: 4 }, undefined],
     ['getTransactions', { account: { workchain: 0 } }, undefined],
-  ])('%s of %o', (name, args, need) => {
+  ])('the data needed by %s with %o are found', (name, args, need) => {
     expect(depthNeedOf(name, args)).toEqual(need);
   });
 
-  test('is held against the edge of its kind, and what is unknown may be there', () => {
+  test('a need is compared with the edge of its kind, and unmeasured data count as present', () => {
     const depth = { shardBlock: { masterchain: 100, shard: 50 } };
     const at = (chain: 'masterchain' | 'shard', seqno: number) =>
       reachesDepth(depth, { kind: 'shardBlock', chain, seqno });
@@ -79,14 +79,14 @@ describe('what a read needs', () => {
   });
 });
 
-describe('lite servers that keep their history for different times', () => {
+describe('lite servers with history of different lengths', () => {
   let network: Devchain;
   beforeAll(async () => {
     network = await startNetwork(3);
   }, 60_000);
   afterAll(() => network.close());
 
-  test('are found out, old reads go to one that has it at the first try, and 651 is never seen', async () => {
+  test('the depths of lite servers are measured, old reads go to a server with the data at the first try, and 651 never appears', async () => {
     const keepsOf = (name: string): Keeps => ({
       get masterchainBlock() {
         return keeps[name]!.blocks;
@@ -124,7 +124,7 @@ describe('lite servers that keep their history for different times', () => {
       expect(edges).toEqual([
         [400, 600, 600],
         [150, 300, 300],
-        // Masterchain block 1 refers to no shard block but the zerostate.
+        // Masterchain block 1 refers to no shard block except the zero state.
         [1, 1, expect.toBeOneOf([1, 2])],
       ]);
       const before = await metric(register, 'ton_pool_attempts_total');
@@ -141,7 +141,7 @@ describe('lite servers that keep their history for different times', () => {
       const asked = (await metric(register, 'ton_pool_attempts_total')) - before;
       expect(asked).toBeLessThanOrEqual(reads * 1.01);
 
-      // The edge of the one that had most moves: the next read finds another one, and it is noticed soon.
+      // The edge of the server with the longest history moves. The next read finds another server, and the move is noticed soon.
       Object.assign(keeps['ls2']!, { blocks: 500, states: 700 });
       const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 200 };
       for (let turn = 0; turn < 20; turn += 1) await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000));

@@ -12,7 +12,7 @@ import type { ProvedAccount } from '#service/proof/account-proof.ts';
 import { metric, openPool, startNetwork, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
 
-/** A lite server's fault, and the errors a caller may see when every lite server has it. */
+/** Fault of a lite server, and the errors that a caller may see when every lite server has it. */
 type Fault = {
   readonly name: string;
   readonly faults: Faults;
@@ -88,7 +88,7 @@ afterEach(async () => {
 
 afterAll(() => network.close());
 
-/** A pool that has its first head and to which every lite server has reported. */
+/** Opens a pool that has its first head and a report of every lite server. */
 async function openReadyPool(): Promise<PoolUnderTest> {
   open = openPool(network);
   const { pool } = open;
@@ -104,7 +104,7 @@ async function spoil(indexes: readonly number[], fault: Faults): Promise<void> {
   }
 }
 
-/** The first account of the newest block of the first shard, as the recorded state has it. */
+/** Returns the first account of the newest block of the first shard, as in the recorded state. */
 function knownAccount(pool: Pool): { id: Buffer; entry: ShardAccount } {
   const { chain } = network;
   const shard = chain.find(chain.masterchain(pool.head()!.block.seqno)!.shards[0]!.block)!;
@@ -116,7 +116,7 @@ function knownAccount(pool: Pool): { id: Buffer; entry: ShardAccount } {
   return first!;
 }
 
-/** A verified read of the known account; `salt` tells reads apart that shall not share. */
+/** Reads the account, verified. Reads with different `salt` do not share. */
 async function readAccount(pool: Pool, salt: number, timeoutMs = readTimeoutMs): Promise<ProvedAccount> {
   const { block } = pool.head()!;
   const account = { workchain: 0, id: knownAccount(pool).id };
@@ -128,7 +128,7 @@ async function readAccount(pool: Pool, salt: number, timeoutMs = readTimeoutMs):
   return value;
 }
 
-/** True when the account stands exactly as in the recorded state. */
+/** Reports whether the account is exactly as in the recorded state. */
 function isRight(pool: Pool, { account }: ProvedAccount): boolean {
   const { entry } = knownAccount(pool);
   return (
@@ -139,16 +139,20 @@ function isRight(pool: Pool, { account }: ProvedAccount): boolean {
 }
 
 describe('with one good lite server left, every read is right, when every other one', () => {
-  test.each(faults)('$name', { timeout: 20_000 }, async ({ faults: fault, lies }) => {
-    const { pool, register } = await openReadyPool();
-    await spoil([0, 1], fault);
-    for (let salt = 0; salt < 12; salt += 1) expect(isRight(pool, await readAccount(pool, salt))).toBe(true);
-    const together = await Promise.all(Array.from({ length: 24 }, (_, salt) => readAccount(pool, 100 + salt)));
-    expect(together.every((account) => isRight(pool, account))).toBe(true);
-    expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
-    const misbehaviours = await metric(register, 'ton_pool_misbehaviours_total');
-    expect(misbehaviours > 0).toBe(lies === true);
-  });
+  test.each(faults)(
+    'with one good lite server, every read is right when every other one $name',
+    { timeout: 20_000 },
+    async ({ faults: fault, lies }) => {
+      const { pool, register } = await openReadyPool();
+      await spoil([0, 1], fault);
+      for (let salt = 0; salt < 12; salt += 1) expect(isRight(pool, await readAccount(pool, salt))).toBe(true);
+      const together = await Promise.all(Array.from({ length: 24 }, (_, salt) => readAccount(pool, 100 + salt)));
+      expect(together.every((account) => isRight(pool, account))).toBe(true);
+      expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
+      const misbehaviours = await metric(register, 'ton_pool_misbehaviours_total');
+      expect(misbehaviours > 0).toBe(lies === true);
+    },
+  );
 });
 
 describe('where the budget of retries is spent', () => {
@@ -162,7 +166,7 @@ describe('where the budget of retries is spent', () => {
       await spoil([0, 1], { only: ['getAccountState'], notReady });
       for (let salt = 0; salt < 30; salt += 1) expect(isRight(pool, await readAccount(pool, salt))).toBe(true);
       expect(await metric(register, 'ton_pool_retries_total', { event: 'made' })).toBe(0);
-      // There is none, for what is no such error.
+      // No server is left, except for errors that are no such refusal.
       await spoil([0, 1, 2], { only: ['getAccountState'], refuse: { code: 228, text: 'no' } });
       await expect(readAccount(pool, 99)).rejects.toThrow('no');
       expect(await metric(register, 'ton_pool_retries_total', { event: 'denied' })).toBeGreaterThan(0);
@@ -171,17 +175,21 @@ describe('where the budget of retries is spent', () => {
 });
 
 describe('with no good lite server left, a read ends in time with the right class of error, when every one', () => {
-  test.each(faults)('$name', { timeout: 20_000 }, async ({ faults: fault, errors }) => {
-    const { pool } = await openReadyPool();
-    await spoil([0, 1, 2], fault);
-    const startedMs = performance.now();
-    const outcomes = await Promise.allSettled([0, 1, 2].map((salt) => readAccount(pool, salt, 1_000)));
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
-    for (const outcome of outcomes) {
-      expect(outcome.status).toBe('rejected');
-      expect(errors).toContain(((outcome as PromiseRejectedResult).reason as { code: string }).code);
-    }
-  });
+  test.each(faults)(
+    'without a good lite server, a read ends in time with the right error when every one $name',
+    { timeout: 20_000 },
+    async ({ faults: fault, errors }) => {
+      const { pool } = await openReadyPool();
+      await spoil([0, 1, 2], fault);
+      const startedMs = performance.now();
+      const outcomes = await Promise.allSettled([0, 1, 2].map((salt) => readAccount(pool, salt, 1_000)));
+      expect(performance.now() - startedMs).toBeLessThan(1_500);
+      for (const outcome of outcomes) {
+        expect(outcome.status).toBe('rejected');
+        expect(errors).toContain(((outcome as PromiseRejectedResult).reason as { code: string }).code);
+      }
+    },
+  );
 });
 
 describe('from the start, with one good lite server of three, the head is right and served, when the others', () => {
@@ -199,19 +207,23 @@ describe('from the start, with one good lite server of three, the head is right 
     { name: 'stay behind', faults: { tip: { kind: 'behind', blocks: 5 } }, errors: [] },
   ];
 
-  test.each(fromTheStart)('$name', { timeout: 20_000 }, async ({ faults: fault }) => {
-    await spoil([0, 1], fault);
-    open = openPool(network);
-    const { pool } = open;
-    await until(() => pool.ready(), 8_000);
-    const head = pool.head()!.block;
-    const real = network.chain.masterchain(head.seqno)!.id;
-    expect(head).toEqual({ ...real, workchain: MASTERCHAIN, shard: FULL_SHARD });
-    expect(isRight(pool, await readAccount(pool, 1))).toBe(true);
-  });
+  test.each(fromTheStart)(
+    'from the start, the head is right and served with one good lite server when the others $name',
+    { timeout: 20_000 },
+    async ({ faults: fault }) => {
+      await spoil([0, 1], fault);
+      open = openPool(network);
+      const { pool } = open;
+      await until(() => pool.ready(), 8_000);
+      const head = pool.head()!.block;
+      const real = network.chain.masterchain(head.seqno)!.id;
+      expect(head).toEqual({ ...real, workchain: MASTERCHAIN, shard: FULL_SHARD });
+      expect(isRight(pool, await readAccount(pool, 1))).toBe(true);
+    },
+  );
 });
 
-test('a lite server of another network is rejected for good and said so loudly', async () => {
+test('a lite server of another network is rejected for good, and logged as an error', async () => {
   await spoil([1], { otherZeroState: true });
   open = openPool(network);
   const { pool, register, log } = open;

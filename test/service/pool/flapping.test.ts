@@ -12,7 +12,7 @@ import { seededRandom } from './workload.ts';
 const STEP_MS = 10;
 const zeroState = { workchain: MASTERCHAIN, rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2) };
 
-// The clock of the tests does not reach the promises of timers by itself.
+// The tests' clock does not reach the promises of timers by itself.
 vi.mock('node:timers/promises', () => ({
   setTimeout: (ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
     new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** One lite server with the service's own settings, in simulated time: blocks come each 2 s, and it answers while `isWell`. */
+/** Simulates one lite server with the service's own settings. Blocks come each 2 s, and it answers while `isWell`. */
 function watch(isWell: (nowMs: number) => boolean) {
   let nowMs = 0;
   const seqno = (): number => 100 + Math.floor(nowMs / 2_000);
@@ -89,7 +89,7 @@ function watch(isWell: (nowMs: number) => boolean) {
 
 describe('a black-holed lite server', () => {
   test.each([1, 2, 3])(
-    'is out within 2 s, in for none of the next 30 s and more, and back within 10 s: seed %i',
+    'a black-holed server is out within 2 s, in for none of the next 30 s and more, and back within 10 s: seed %i',
     async (seed) => {
       const random = seededRandom(seed);
       const goneMs = 10_000 + Math.floor(random() * 3_000);
@@ -105,14 +105,14 @@ describe('a black-holed lite server', () => {
     },
   );
 
-  test('that answers every few seconds only is not let in and out with each answer', async () => {
-    // Well for 1 s of every 6 s, for a minute.
+  test('a server that answers every few seconds only does not flap with each answer', async () => {
+    // The server is well for 1 s of every 6 s, for a minute.
     const { changes, run, close } = watch((nowMs) => nowMs < 5_000 || nowMs % 6_000 < 1_000);
     await run(65_000);
     await close();
     const phases = changes.filter(({ phase }) => phase !== 'new');
     expect(phases.length).toBeLessThanOrEqual(2 + 2 * 10);
-    // Its outages are remembered, and each lasts longer, up to the longest pause.
+    // Its outages are counted, and each lasts longer, up to the longest pause.
     const outMs = phases.flatMap(({ atMs, phase }, index) => {
       const next = phases[index + 1];
       return phase === 'out' && next !== undefined ? [next.atMs - atMs] : [];

@@ -14,7 +14,7 @@ const contextOf = (caller: string, pending: Promise<void>[]) => ({
   observe: (event: { kind: string; done?: Promise<void> }) => void (event.done && pending.push(event.done)),
 });
 
-/** What pods share, as a Redis that always answers; each pod's ear hears of a new head at once. */
+/** Shares floors in memory, like a Redis that always answers. Each pod receives a new head at once. */
 function shareInMemory() {
   const floors = new Map<string, number>();
   const state = { newest: 0 as number | undefined, isAway: false, reads: 0, writes: 0 };
@@ -36,7 +36,7 @@ function shareInMemory() {
   return { shared, state };
 }
 
-/** A pod whose served head and whose newest lite server are what the test says. */
+/** Opens a pod with the given served head and newest lite server. */
 function openPod(shared: SharedFloors | undefined, served: number, ahead?: number) {
   const pod = { served, ahead, waited: 0, nowMs: 0, utime: 0, unixMs: 1_800_000_000_000 };
   const floors: Floors = createFloors(
@@ -61,7 +61,7 @@ function openPod(shared: SharedFloors | undefined, served: number, ahead?: numbe
       return (error as { code: string }).code;
     }
   };
-  /** The caller names a block and is answered at it. */
+  /** Names a block for a caller, who is answered at it. */
   const name = async (caller: string, seqno: number): Promise<void> => {
     const pending: Promise<void>[] = [];
     floors.saw(seqno, contextOf(caller, pending));
@@ -78,21 +78,24 @@ describe('a caller that named a block above the served head', () => {
     return opened;
   };
 
-  test.each(['alone', 'one of several'])('is held to it at the same pod, that is %s', async (company) => {
-    const { pod, ask, name } = startPod(company === 'alone' ? undefined : shareInMemory().shared);
-    await name('a', 102);
-    expect(await ask('a')).toBe('behind');
-    expect(await ask('b')).toBe(100);
-    pod.ahead = 103;
-    expect(await ask('a')).toBe(103);
-    // What it was answered at holds as well.
-    Object.assign(pod, { served: 102, ahead: undefined });
-    expect(await ask('a')).toBe('behind');
-    pod.served = 103;
-    expect(await ask('a')).toBe(103);
-  });
+  test.each(['alone', 'one of several'])(
+    'a caller sees no older block than the one it named at the same pod, that is %s',
+    async (company) => {
+      const { pod, ask, name } = startPod(company === 'alone' ? undefined : shareInMemory().shared);
+      await name('a', 102);
+      expect(await ask('a')).toBe('behind');
+      expect(await ask('b')).toBe(100);
+      pod.ahead = 103;
+      expect(await ask('a')).toBe(103);
+      // The block of the last answer is a floor too.
+      Object.assign(pod, { served: 102, ahead: undefined });
+      expect(await ask('a')).toBe('behind');
+      pod.served = 103;
+      expect(await ask('a')).toBe(103);
+    },
+  );
 
-  test('is held to it at the other pods, though none of them serves it yet', async () => {
+  test('a caller sees no older block than the one it named at other pods, though none of them serves it yet', async () => {
     const { shared } = shareInMemory();
     const [first, other] = [startPod(shared), startPod(shared)];
     await shared.announce(100);
@@ -103,7 +106,7 @@ describe('a caller that named a block above the served head', () => {
     expect(await other.ask('a')).toBe(102);
   });
 
-  test('is not held to one below it, nor to one that no network can have made yet', async () => {
+  test('a named block is no floor if it is below the served one, or impossible yet on any network', async () => {
     const { shared, state } = shareInMemory();
     for (const { ask, name } of [startPod(shared), startPod(undefined)]) {
       for (const seqno of [1, 99, 100, 1_000_000]) await name('a', seqno);
@@ -113,7 +116,7 @@ describe('a caller that named a block above the served head', () => {
   });
 });
 
-test('floors of two kinds of answers are apart', async () => {
+test('floors of two kinds of answers are independent', async () => {
   const { shared } = shareInMemory();
   const scoped = scopeFloors(shared, 'consensus');
   await scoped.raise('a', 12);
@@ -131,7 +134,7 @@ describe('a floor that no pod can have written', () => {
     return { shared, pod, ask };
   };
 
-  test('is ignored at once when the network cannot have so many blocks yet, and is overwritten', async () => {
+  test('an impossible floor is ignored at once while the network cannot have so many blocks, and is overwritten', async () => {
     const { shared, ask } = startPod();
     await shared.announce(1_000_000);
     await shared.raise('a', 1_000_000);
@@ -139,12 +142,12 @@ describe('a floor that no pod can have written', () => {
     expect(await shared.read('a')).toBe(100);
   });
 
-  test('is believed while it could be true, and no longer than until a block made later is below it', async () => {
+  test('an invented floor holds while it could be true, and at most until a block made later is below it', async () => {
     const { shared, pod, ask } = startPod();
     await shared.announce(120);
     await shared.raise('a', 120);
     expect(await ask('a')).toBe('behind');
-    // Three seconds and blocks on, the clocks of others may still be ahead of ours.
+    // Three seconds and blocks later, other clocks may still be ahead of this one.
     Object.assign(pod, { served: 103, utime: unixMs / 1000 + 1, unixMs: unixMs + 3_000 });
     expect(await ask('a')).toBe('behind');
     Object.assign(pod, { served: 110, utime: unixMs / 1000 + 5, unixMs: unixMs + 8_000 });
@@ -152,12 +155,12 @@ describe('a floor that no pod can have written', () => {
     expect(await ask('a')).toBe(110);
   });
 
-  test('is told from a true one: a pod whose lite servers lag holds to that', async () => {
+  test('a true floor stays valid: a pod whose lite servers lag respects it', async () => {
     const { shared, pod, ask } = startPod();
     await shared.announce(120);
     await shared.raise('a', 120);
     for (let second = 0; second < 60; second += 1) {
-      // Blocks that come late have the time at which they were made, when 120 was not yet.
+      // Late blocks have the time at which they were made, when 120 did not exist.
       Object.assign(pod, {
         served: 100 + Math.floor(second / 4),
         utime: unixMs / 1000 - 2,
@@ -178,7 +181,7 @@ describe('a floor that no pod can have written', () => {
     { seqno: 101, toldAfterMs: -5_000, refuted: true },
     { seqno: 100, toldAfterMs: -60_000, refuted: false },
   ])(
-    'is $refuted for seqno $seqno told $toldAfterMs ms after block 100 was made',
+    'a floor is $refuted for seqno $seqno reported $toldAfterMs ms after block 100 was made',
     ({ seqno, toldAfterMs, refuted }) => {
       expect(isRefuted(seqno, unixMs + toldAfterMs, headOf(100, unixMs / 1000))).toBe(refuted);
     },
@@ -186,7 +189,7 @@ describe('a floor that no pod can have written', () => {
 });
 
 describe('a caller', () => {
-  test('is answered at the served head where it is at the front, and nobody asks for its floor', async () => {
+  test('a caller at the front pod is answered at the served head, and no floor is read', async () => {
     const { shared, state } = shareInMemory();
     const { ask } = openPod(shared, 10);
     await shared.announce(10);
@@ -194,13 +197,13 @@ describe('a caller', () => {
     expect(state.reads).toBe(0);
   });
 
-  test('that has seen nothing newer is answered at a pod that is behind', async () => {
+  test('a caller that has seen nothing newer is answered at a pod that is behind', async () => {
     const { shared } = shareInMemory();
     await shared.announce(12);
     expect(await openPod(shared, 10).ask('a')).toBe(10);
   });
 
-  test('that has seen a newer block waits, then is answered at a lite server that has it, else refused', async () => {
+  test('a caller that has seen a newer block waits, then is answered at a lite server that has it, else refused', async () => {
     const { shared } = shareInMemory();
     await shared.announce(12);
     expect(await openPod(shared, 12).ask('a')).toBe(12);
@@ -212,7 +215,7 @@ describe('a caller', () => {
     expect(await behind.ask('b')).toBe(10);
   });
 
-  test('is written of once a block, and again before it would be forgotten', async () => {
+  test("a caller's floor is written once a block, and again before it expires", async () => {
     const { shared, state } = shareInMemory();
     const { pod, ask } = openPod(shared, 10);
     await shared.announce(10);
@@ -223,7 +226,7 @@ describe('a caller', () => {
     expect(state.writes).toBe(2);
   });
 
-  test('keeps the floor that this pod knows while nobody can be asked', async () => {
+  test('a floor in this pod stays valid while the other pods are unavailable', async () => {
     const { shared, state } = shareInMemory();
     await shared.announce(12);
     await openPod(shared, 12).ask('a');
@@ -234,7 +237,7 @@ describe('a caller', () => {
     expect(await behind.ask('b')).toBe(10);
   });
 
-  test('without a name, or of a pod that is alone, gets the served head; before the first one nobody does', async () => {
+  test('a caller without a name, or at a single pod, gets the served head, and no caller gets one before the first', async () => {
     const { shared } = shareInMemory();
     expect(await openPod(undefined, 10).ask('a')).toBe(10);
     expect(await openPod(shared, 0).ask('a')).toBe('no_lite_server');
@@ -250,14 +253,14 @@ test('only a pod that is known to have the newest block is at the front', () => 
   ]);
 });
 
-test('no caller who alternates between pods that move at their own pace sees time run backwards', async () => {
+test('a caller who alternates between pods that move at their own pace never sees time run backwards', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('move' as const), pod: fc.nat(2), blocks: fc.integer({ min: 1, max: 4 }) }),
     fc.record({ kind: fc.constant('ask' as const), pod: fc.nat(2), caller: fc.constantFrom('a', 'b', 'c') }),
   );
   let answered = 0;
   let held = 0;
-  // What must never be: an older block than before, and a refusal of one who has seen nothing newer.
+  // Violations: an older block than before, or a refusal of a caller who has seen nothing newer.
   const wrong: string[] = [];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {

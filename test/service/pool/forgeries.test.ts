@@ -10,10 +10,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => network.close());
 
-test('no answer that is proved is accepted in any forged form', { timeout: 300_000 }, async () => {
+test('no proved answer is accepted in any forged form', { timeout: 300_000 }, async () => {
   const runs = await runForgeries(network);
   expect(runs.filter(({ outcome }) => outcome === 'accepted')).toEqual([]);
-  // Each function's answers were really forged, and found out: what is harmless is bits that say nothing.
+  // Each function's answers were really forged, and the forgery was detected. A forgery is harmless only in bits without meaning.
   const functions = [...new Set(runs.map(({ functionName }) => functionName))];
   expect(functions).toHaveLength(14);
   for (const name of functions) {

@@ -14,7 +14,7 @@ import type { V2 } from '#service/v2/v2.ts';
 import { openPool, until, within } from './network.ts';
 import type { Faults } from './network.ts';
 
-/** Ways to forge an answer: those of lite server sheet section 10, and single bits anywhere in it. */
+/** Ways to forge an answer (service/liteserver/README.md#faults), and single bits anywhere in it. */
 const ways: Readonly<Record<string, Faults>> = {
   'another block': { wrongId: true },
   'a proof of something else': { proof: 'wrongHash' },
@@ -28,16 +28,16 @@ const ways: Readonly<Record<string, Faults>> = {
   ),
 };
 
-/** What came of one forgery. `harmless`: the answer was given, and is the right one. */
+/** Result of one forgery. `harmless`: the answer was accepted, and is right. */
 export type ForgeryRun = {
   readonly functionName: string;
   readonly way: string;
   readonly outcome: 'refused' | 'harmless' | 'accepted';
-  /** The refusal's code. */
+  /** Code of the refusal. */
   readonly code?: string;
 };
 
-/** Every answer that is proved, each forged in every way, read through the operations of v2 by a pool that has no other lite server. */
+/** Forges every proved answer in every way. Each is read through the operations of v2 by a pool without another lite server. */
 export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   const quiet = { logger: pino({ level: 'silent' }), register: new Registry() };
   const signatures = createSignatureChecker({}, quiet);
@@ -47,7 +47,7 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   const liveOf = (pool: Pool): V2 =>
     createV2({ release: 0 }, createLive({ trust: 'verified' }, { pool, signatures, tvm }));
 
-  /** The operation's answer by a pool of its own, which has nothing in its cache. */
+  /** Returns the operation's answer from a pool of its own with an empty cache. */
   async function ask(name: string, query: string, faults: Faults): Promise<unknown> {
     const open = openPool(network, { use: [0] });
     const { pool } = open;
@@ -77,7 +77,7 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   return runs;
 }
 
-/** An operation for each lite-server function whose answer is proved. */
+/** Returns an operation for each lite-server function whose answer is proved. */
 async function findReads(
   network: Devchain,
   ask: (name: string, query: string, faults: Faults) => Promise<unknown>,

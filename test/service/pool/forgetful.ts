@@ -6,10 +6,10 @@ import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import type { DepthKind } from '#service/pool/depth.ts';
 import { methodClassOf } from '#service/pool/method-class.ts';
 
-/** The masterchain seqno from which on a lite server has things of a kind. */
+/** First masterchain seqno of the data that a lite server has, by kind. */
 export type Keeps = Record<DepthKind, number>;
 
-/** A lite server as a node that collects garbage: without what is older than it keeps, of each kind. */
+/** Makes a lite server like a node that collects garbage: it lacks data of each kind below the bound. */
 export function forgetful(network: Devchain, server: LiteServer, keeps: Keeps): LiteServer {
   const refuse = (request: Buffer): void => {
     const fn = functionOf(request)!;
@@ -44,7 +44,7 @@ export function forgetful(network: Devchain, server: LiteServer, keeps: Keeps): 
   };
 }
 
-/** Of the block that a full id, or a place, names. */
+/** Returns the masterchain seqno of the block named by a full id or a position. */
 function masterchainSeqnoOf(network: Devchain, id: { workchain: number; shard: bigint; seqno: number }): number {
   if (id.workchain === MASTERCHAIN) return id.seqno;
   const blocks = network.chain.along(id.workchain, BigInt.asUintN(64, id.shard));

@@ -31,7 +31,7 @@ function refusal(serverCode: number, text: string): LiteServerError {
 
 const now = (): number => performance.now();
 
-/** Follows a lite server whose answer to the n-th question, from 0, is what `answer` gives or throws. */
+/** Follows a lite server. `answer` gives or throws its answer to the n-th query, from 0. */
 function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | BlockId) {
   const asked: { waits: boolean; seqno: number | undefined }[] = [];
   const server = {
@@ -51,7 +51,7 @@ function follow(answer: (turn: number, waits: boolean) => Promise<BlockId> | Blo
 }
 
 describe('following the head of one lite server', () => {
-  test('it is asked once, then let wait for each next block', async () => {
+  test('a lite server is asked once, then waits for each next block', async () => {
     const { member, follower, asked } = follow((turn) =>
       turn < 5 ? block(10 + turn) : delay(10_000, block(0), { ref: false }),
     );
@@ -64,7 +64,7 @@ describe('following the head of one lite server', () => {
     void follower.close();
   });
 
-  test('one that refuses to wait is polled', async () => {
+  test('a lite server that refuses to wait is polled', async () => {
     const { member, follower, asked } = follow((turn, waits) => {
       if (waits) throw refusal(621, 'unknown query');
       return block(10 + turn);
@@ -76,7 +76,7 @@ describe('following the head of one lite server', () => {
     expect(member.health().phase).toBe('in');
   });
 
-  test('one that answers a wait at once without a newer block is not asked in a busy loop', async () => {
+  test('a lite server that answers a wait at once without a newer block is not asked in a busy loop', async () => {
     const { follower, asked } = follow(() => block(10));
     await delay(10 * tuning.pollMs);
     await follower.close();
@@ -84,7 +84,7 @@ describe('following the head of one lite server', () => {
     expect(asked.length).toBeGreaterThan(4);
   });
 
-  test('one that claims a new block at every question is not asked in a busy loop', async () => {
+  test('a lite server that claims a new block at every query is not asked in a busy loop', async () => {
     const { follower, asked } = follow((turn) => block(10 + turn));
     await delay(200);
     await follower.close();
@@ -101,7 +101,7 @@ describe('following the head of one lite server', () => {
     expect(member.health()).toMatchObject({ phase: 'in', failures: { report: 0 } });
   });
 
-  test('one whose newest block is of a shard is not believed', async () => {
+  test('a newest block of a shard is not accepted', async () => {
     const { member, follower } = follow(() => ({ ...block(10), workchain: 0 }));
     await delay(20);
     await follower.close();

@@ -20,7 +20,7 @@ const hash = (seqno: number, fork: number): Buffer => {
   return bytes;
 };
 
-/** `fork` 0 is the real chain; every other one is made up and cannot be proved. */
+/** Returns a tip. `fork` 0 is the real chain; every other one is invented and cannot be proved. */
 function tip(seqno: number, fork = 0): Tip {
   const rootHash = hash(seqno, fork);
   return {
@@ -29,12 +29,12 @@ function tip(seqno: number, fork = 0): Tip {
   };
 }
 
-/** A keeper over members that report what they are told to; only the real chain can be proved. */
+/** Creates a keeper over members with scripted reports. Only the real chain can be proved. */
 function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Promise<void> = async () => undefined) {
   let nowMs = 1_000;
   const logger = pino({ level: 'silent' });
   const now = (): number => nowMs;
-  // Reports come in by `reported`; the connection is never touched.
+  // Reports come through `reported`; the connection is never used.
   const members: Member[] = Array.from({ length: count }, (_, index) => buildMember({ index, now }));
   const asked: Tip[] = [];
   const keeper = createHeadKeeper(
@@ -68,7 +68,7 @@ function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Pr
 }
 
 describe('the served head', () => {
-  test('follows what at least half report', async () => {
+  test('the served head follows the reports of at least half', async () => {
     const { keeper, report } = keeperOver(3);
     await report(0, tip(10));
     expect(keeper.head()?.block.seqno).toBe(10);
@@ -80,7 +80,7 @@ describe('the served head', () => {
     expect(keeper.head()?.block.seqno).toBe(11);
   });
 
-  test('is not moved by a made-up block, whose reporter is out for misbehaviour', async () => {
+  test('the served head is not moved by an invented block, whose reporter is out for misbehaviour', async () => {
     const { keeper, report, members } = keeperOver(2);
     await report(0, tip(10));
     await report(1, tip(4_000_000, 7));
@@ -96,7 +96,7 @@ describe('the served head', () => {
     expect(members[0]?.health()).toMatchObject({ phase: 'out', cause: 'misbehaviour' });
   });
 
-  test('a block whose proof hangs holds up no block below it', async () => {
+  test('a block whose proof hangs blocks no block below it', async () => {
     const { keeper, report, pass } = keeperOver(2, ({ block }) =>
       block.seqno > 1_000 ? new Promise(() => undefined) : Promise.resolve(),
     );
@@ -114,7 +114,7 @@ describe('the served head', () => {
     expect(deadlines).toEqual([1_000 + tuningDefaults.firstProveTimeoutMs, 1_000 + tuningDefaults.proveTimeoutMs]);
   });
 
-  test('a block is proved when the first has it, and served without another proof when half have it', async () => {
+  test('a block is proved when the first server has it, and served without another proof when half have it', async () => {
     const { keeper, report, asked } = keeperOver(3);
     for (const index of [0, 1, 2]) await report(index, tip(10));
     await report(0, tip(11));
@@ -125,7 +125,7 @@ describe('the served head', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('one that could not be had from the first is asked for again as soon as half have it, and not before', async () => {
+  test('a block that could not be proved from the first server is tried again as soon as half have it, and not before', async () => {
     let reachable = 10;
     const { keeper, report, asked, members } = keeperOver(3, async ({ block }) => {
       if (block.seqno > reachable) throw new PoolError('no_lite_server');
@@ -139,7 +139,7 @@ describe('the served head', () => {
     expect(members.map((member) => member.health().phase)).toEqual(['in', 'in', 'in']);
   });
 
-  test('one that is far above the served one is not proved before half have it', async () => {
+  test('a block far above the served one is not proved before half have it', async () => {
     const { report, asked } = keeperOver(3);
     for (const index of [0, 1, 2]) await report(index, tip(10));
     await report(0, tip(14));
@@ -156,7 +156,7 @@ describe('the served head', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('never decreases and is always of the real chain, whatever is reported', async () => {
+  test('the served head never decreases and is always of the real chain, whatever is reported', async () => {
     const event = fc.record({
       index: fc.nat(4),
       seqno: fc.integer({ min: 1, max: 200 }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createHeadTimes } from '#service/pool/head-times.ts';
 
-test('the lag in time is that of the first block which is missing', () => {
+test('the lag in time is that of the first missing block', () => {
   let nowMs = 0;
   const times = createHeadTimes({ now: () => nowMs });
   expect(times.lagMs(5)).toBe(0);

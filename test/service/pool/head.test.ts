@@ -5,7 +5,7 @@ import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import { headCandidates, LEAP_BLOCKS_MAX, STUCK_MS } from '#service/pool/head.ts';
 import type { TrackedTip } from '#service/pool/head.ts';
 
-/** A tip at `seqno`; `fork` makes another block of the same seqno. */
+/** Returns a tip at `seqno`; `fork` makes another block of the same seqno. */
 function tip(seqno: number, change: { changedMs?: number; fork?: number } = {}): TrackedTip {
   const hash = Buffer.alloc(32);
   hash.writeUInt32BE(seqno);
@@ -36,11 +36,11 @@ describe('candidates for the served head', () => {
     ['not the far future of one among three', [tip(4_000_000_000), tip(11), tip(10)], 11],
     ['not a fork that one of three tells of', [tip(11, { fork: 1 }), tip(11), tip(11)], 11],
     ['neither of two forks that a third knows nothing of', [tip(11, { fork: 1 }), tip(11), tip(9)], 9],
-  ])('%s', (_name, tips, expected) => {
+  ])('the candidates are right: %s', (_name, tips, expected) => {
     expect(newest(tips)).toBe(expected);
   });
 
-  test('nothing at or below the served head', () => {
+  test('no block at or below the served head is a candidate', () => {
     expect(newest([tip(10), tip(9)], 10)).toBe(undefined);
     expect(newest([tip(11), tip(9)], 10)).toBe(11);
   });
@@ -55,19 +55,19 @@ describe('candidates for the served head', () => {
     expect(first?.block.rootHash).toEqual(tip(11).block.rootHash);
   });
 
-  test('lite servers whose tip stands still have no voice while another one moves', () => {
+  test('lite servers whose tip stands still do not count while another one moves', () => {
     const nowMs = STUCK_MS + 1;
     expect(newest([tip(5), tip(5), tip(20, { changedMs: nowMs })], 5, { nowMs })).toBe(20);
     expect(newest([tip(5), tip(5), tip(20)], 4, { nowMs })).toBe(5);
   });
 
-  test('without proofs a leap of a lone lite server of two is not believed', () => {
+  test('without proofs a leap of a single lite server of two is not accepted', () => {
     expect(newest([tip(10), tip(5_000)], 0, { unproved: true })).toBe(10);
     expect(newest([tip(10), tip(5_000)], 0, { unproved: false })).toBe(5_000);
     expect(newest([tip(10), tip(10 + LEAP_BLOCKS_MAX)], 9, { unproved: true })).toBe(10 + LEAP_BLOCKS_MAX);
   });
 
-  test('whatever is reported, every candidate is above the served head and had by at least half', () => {
+  test('every candidate is above the served head and reported by at least half, whatever is reported', () => {
     const tips = fc.array(
       fc.record({ seqno: fc.integer({ min: 1, max: 30 }), fork: fc.nat(2), changedMs: fc.nat(60_000) }),
       { maxLength: 9 },

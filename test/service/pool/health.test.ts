@@ -22,13 +22,13 @@ function failing(health: Health, times: number, nowMs: number): Health {
 }
 
 describe('health of a lite server', () => {
-  test('one that has reported nothing is not in, and its first report brings it in', () => {
+  test('a lite server without a report is not in, and its first report brings it in', () => {
     expect(unknownHealth.phase).toBe('new');
     expect(afterSuccess(unknownHealth, 'read', 1, options).phase).toBe('new');
     expect(healthy.phase).toBe('in');
   });
 
-  test('failures in a row put it out, fewer do not', () => {
+  test('consecutive failures eject a lite server, fewer do not', () => {
     expect(failing(healthy, options.failuresMax - 1, 10).phase).toBe('in');
     expect(failing(healthy, options.failuresMax, 10)).toMatchObject({
       phase: 'out',
@@ -37,12 +37,12 @@ describe('health of a lite server', () => {
     });
   });
 
-  test('a success in between starts the count anew', () => {
+  test('a success in between restarts the count', () => {
     const shaken = afterSuccess(failing(healthy, options.failuresMax - 1, 10), 'read', 11, options);
     expect(failing(shaken, options.failuresMax - 1, 12).phase).toBe('in');
   });
 
-  test('its reports do not make up for reads that it leaves unanswered, nor the reverse', () => {
+  test('reports of a lite server do not make up for unanswered reads, nor the reverse', () => {
     let health = healthy;
     for (let i = 0; i < options.failuresMax; i += 1) {
       health = afterSuccess(afterFailure(health, 'read', i, 1, options), 'report', i, options);
@@ -56,7 +56,7 @@ describe('health of a lite server', () => {
     expect(health.outages).toBe(1);
   });
 
-  test('attempts that fail after it went out do not prolong the pause, a failed probe does', () => {
+  test('attempts that fail after the ejection do not prolong the pause, a failed probe does', () => {
     const out = failing(healthy, options.failuresMax, 0);
     expect(failing(out, 50, options.outMs - 1)).toEqual(out);
     expect(afterFailure(out, 'report', options.outMs, 1, options)).toMatchObject({
@@ -65,14 +65,14 @@ describe('health of a lite server', () => {
     });
   });
 
-  test('a report brings it back only after its pause, an answered read at once', () => {
+  test('a report brings a lite server back only after its pause, an answered read at once', () => {
     const out = failing(healthy, options.failuresMax, 0);
     expect(afterReport(out, options.outMs - 1, options).phase).toBe('out');
     expect(afterReport(out, options.outMs, options).phase).toBe('in');
     expect(afterSuccess(out, 'read', 1, options).phase).toBe('in');
   });
 
-  test('pauses double up to the longest, and are forgotten after a steady time', () => {
+  test('pauses double up to the longest, and are reset after a steady time', () => {
     let health = healthy;
     const pauses: number[] = [];
     let nowMs = 0;
@@ -89,13 +89,13 @@ describe('health of a lite server', () => {
     );
   });
 
-  test('jitter stretches and shortens the pause', () => {
+  test('jitter lengthens and shortens the pause', () => {
     const shaken = failing(healthy, options.failuresMax - 1, 0);
     expect(afterFailure(shaken, 'read', 0, 0.8, options).outUntilMs).toBe(options.outMs * 0.8);
     expect(afterFailure(shaken, 'read', 0, 1.2, options).outUntilMs).toBe(options.outMs * 1.2);
   });
 
-  test('misbehaviour puts it out at once, longer each time, and no answer shortens it', () => {
+  test('misbehaviour ejects a lite server at once, longer each time, and no answer shortens it', () => {
     const first = afterMisbehaviour(healthy, 0, options);
     expect(first).toMatchObject({ phase: 'out', cause: 'misbehaviour', outUntilMs: options.misbehaviourOutMs });
     expect(afterSuccess(first, 'read', 1, options).phase).toBe('out');
@@ -111,7 +111,7 @@ describe('health of a lite server', () => {
     expect(afterMisbehaviour({ ...back, misbehaviours: 50 }, 0, options).outUntilMs).toBe(options.misbehaviourOutMsMax);
   });
 
-  test('silence puts it out at once, and later silence prolongs that', () => {
+  test('silence ejects a lite server at once, and later silence prolongs the pause', () => {
     const out = afterSilence(healthy, 10, 1, options);
     expect(out).toMatchObject({ phase: 'out', cause: 'failures', outUntilMs: 10 + options.outMs });
     expect(isOutForReads(out, options)).toBe(false);
@@ -119,7 +119,7 @@ describe('health of a lite server', () => {
     expect(afterSilence(out, probedMs, 1, options).outUntilMs).toBe(probedMs + 2 * options.outMs);
   });
 
-  test('a pardon ends the pause for failures, and none for misbehaviour', () => {
+  test('a pardon ends the pause for failures, and no pause for misbehaviour', () => {
     const out = failing(healthy, options.failuresMax, 0);
     expect(isOutForReads(out, options)).toBe(true);
     expect(afterReport(afterPardon(out, 1), 1, options).phase).toBe('in');
@@ -128,7 +128,7 @@ describe('health of a lite server', () => {
     expect(afterPardon(healthy, 1)).toBe(healthy);
   });
 
-  test('one of another network never comes back', () => {
+  test('a lite server of another network never comes back', () => {
     let health = afterOtherNetwork(healthy, 5);
     health = afterMisbehaviour(health, 6, options);
     health = afterFailure(health, 'read', 7, 1, options);

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { createInFlightLimit } from '#service/pool/in-flight-limit.ts';
 import { seededRandom } from './workload.ts';
 
-/** A lite server that works on `places` queries at once, each for `workMs`; more wait there, so that all take longer. */
+/** Load at a lite server that works on `places` queries at once, each for `workMs`. Further queries wait there, so all take longer. */
 type Load = { places: number; workMs: number; demand: number };
 
-/** A limit before such a lite server, which is given as many reads as the limit allows and as are there, in simulated time. */
+/** Simulates a limit before such a lite server. It gets as many reads as the limit allows and as there are, in simulated time. */
 function simulate(ceiling: number, load: Load, seed = 1) {
   const random = seededRandom(seed);
   let nowMs = 0;
@@ -25,7 +25,7 @@ function simulate(ceiling: number, load: Load, seed = 1) {
   return {
     limit,
     load,
-    /** Limits of each 100 ms of the time that passed. */
+    /** Returns the limits of each 100 ms of the given time. */
     run: (ms: number): number[] => {
       seen.length = 0;
       for (const endMs = nowMs + ms; nowMs < endMs;) {
@@ -49,7 +49,7 @@ describe('the reads that a lite server is given at a time', () => {
     { places: 40, workMs: 40 },
     { places: 120, workMs: 60 },
   ])(
-    'become what it bears, up or down, and stay so for ten minutes of full load: $places places',
+    'the limit becomes the capacity, up or down, and stays so for ten minutes of full load: $places slots',
     ({ places, workMs }) => {
       const { run } = simulate(1_000, { places, workMs, demand: 5_000 });
       run(15_000);
@@ -61,14 +61,14 @@ describe('the reads that a lite server is given at a time', () => {
     },
   );
 
-  test('are as many as are allowed where answers stay fast', () => {
+  test('the limit reaches the maximum where answers stay fast', () => {
     const { limit, run } = simulate(256, { places: 10_000, workMs: 20, demand: 5_000 });
     expect(limit.current()).toBe(64);
     run(5_000);
     expect(limit.current()).toBe(256);
   });
 
-  test('do not grow while few are there, nor shrink when few are slow: that is not our load', () => {
+  test('the limit does not grow with few reads, nor shrink when few are slow, because this load is not the cause', () => {
     const { limit, load, run } = simulate(256, { places: 10_000, workMs: 20, demand: 5 });
     expect(new Set(run(10_000))).toEqual(new Set([64]));
     load.workMs = 200;
@@ -76,7 +76,7 @@ describe('the reads that a lite server is given at a time', () => {
     expect(limit.current()).toBe(64);
   });
 
-  test('shrink within a second when it slows down under load, and grow back when it recovers', () => {
+  test('the limit shrinks within a second when the server slows down under load, and grows back when it recovers', () => {
     const { limit, load, run } = simulate(256, { places: 200, workMs: 20, demand: 5_000 });
     run(10_000);
     const before = limit.current();
@@ -88,7 +88,7 @@ describe('the reads that a lite server is given at a time', () => {
     expect(limit.current()).toBeGreaterThan(before * 0.7);
   });
 
-  test('shrink by a quarter with each overload that is no echo, to four and no further', () => {
+  test('the limit shrinks by a quarter with each overload that is no echo, to four and no further', () => {
     let nowMs = 0;
     const limit = createInFlightLimit({ ceiling: 100 }, { now: () => nowMs });
     const after = (ms: number): number => {
@@ -101,7 +101,7 @@ describe('the reads that a lite server is given at a time', () => {
     expect(limit.current()).toBe(4);
   });
 
-  test.each([1, 2, 4, 30])('are never more than the configuration allows, nor fewer than one: %i', (ceiling) => {
+  test.each([1, 2, 4, 30])('the limit is never above the configuration, nor below one: %i', (ceiling) => {
     const { limit, run } = simulate(ceiling, { places: 1_000, workMs: 10, demand: 5_000 });
     expect(Math.max(...run(5_000))).toBe(ceiling);
     for (let turn = 0; turn < 20; turn += 1) {

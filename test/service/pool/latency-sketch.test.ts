@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { createLatencySketch } from '#service/pool/latency-sketch.ts';
 
-test('nothing is known before the first latency', () => {
+test('no quantile is known before the first latency', () => {
   expect(createLatencySketch().quantile(0.7)).toBeUndefined();
 });
 
@@ -34,7 +34,7 @@ test('a change shows after a few hundred latencies, however many came before', (
   expect(sketch.weight()).toBeLessThanOrEqual(256);
 });
 
-test('what is out of range counts at the edge', () => {
+test('a latency out of range counts at the edge', () => {
   const sketch = createLatencySketch();
   sketch.observe(0);
   expect(sketch.quantile(1)).toBe(0.25);

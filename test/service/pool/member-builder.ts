@@ -10,7 +10,7 @@ import type { PoolTuning } from '#service/pool/options.ts';
 
 const none = (): number => 0;
 
-/** Metrics of a pool that is not there. */
+/** Creates metrics that no registry reads. */
 export function unreadMetrics(): PoolMetrics {
   return createPoolMetrics(new Registry(), {
     headSeqno: none,
@@ -24,7 +24,7 @@ export function unreadMetrics(): PoolMetrics {
   });
 }
 
-/** One lite server of a pool, over a connection that is never touched unless one is given. */
+/** Creates one lite server of a pool, over a connection that is never used unless one is given. */
 export function buildMember(
   given: {
     index?: number;

@@ -9,7 +9,7 @@ const lagging = answeredError('lookupBlock', 651, 'block is not in db (last know
 const overloaded = answeredError('lookupBlock', -503, 'timeout');
 const unreachable = new LiteServerError('unreachable', { serverCode: undefined, text: 'x', function: 'lookupBlock' });
 
-test('what is missing is remembered for a second by the clock, and no longer', () => {
+test('a refusal is cached for a second by the clock, and no longer', () => {
   let nowMs = 0;
   const negatives = createNegativeAnswers({ now: () => nowMs });
   negatives.add('a', pruned);
@@ -21,7 +21,7 @@ test('what is missing is remembered for a second by the clock, and no longer', (
   expect(negatives.size()).toBe(0);
 });
 
-test('a scan of what is not there keeps a bounded number, the last ones', () => {
+test('a scan of missing data caches a bounded number of refusals, the last ones', () => {
   const negatives = createNegativeAnswers({ now: () => 0 });
   for (let index = 0; index < 10_000; index += 1) negatives.add(`${index}`, pruned);
   expect(negatives.size()).toBe(4_096);
@@ -37,7 +37,7 @@ describe('it is missing only when every lite server that was asked says so', () 
     ['one cannot be reached', [unreachable, pruned], false],
     ['all lag', [lagging], false],
     ['nobody was there to ask', [], false],
-  ] as const)('%s', (_what, errors, isMissing) => {
+  ] as const)('data are missing only when every asked lite server says so: %s', (_what, errors, isMissing) => {
     expect(commonAbsence(errors) !== undefined).toBe(isMissing);
   });
 });

@@ -17,12 +17,12 @@ import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTrustChain } from '#service/proof/trust-chain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
-/** What a lite server of the recorded network may be told to do wrong. */
+/** Faults of a lite server of the recorded network. */
 export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
 
 const silent = pino({ level: 'silent' });
 
-/** The first recorded network, its head standing still until it is moved, with so many lite servers. */
+/** Starts the first recorded network with so many lite servers. Its head stands still until it is moved. */
 export async function startNetwork(servers: number, options: { startBehindBlocks?: number } = {}): Promise<Devchain> {
   const [recordingDir] = recordingDirs();
   if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');
@@ -38,7 +38,7 @@ export async function startNetwork(servers: number, options: { startBehindBlocks
   );
 }
 
-/** Times that make faults show within a test, at the proportions of the real ones. */
+/** Times that make faults show within a test, in the proportions of the real ones. */
 export const quickTuning: Partial<PoolTuning> = {
   slowAfterMs: 60,
   overdueMs: 200,
@@ -50,7 +50,7 @@ export const quickTuning: Partial<PoolTuning> = {
   firstProveTimeoutMs: 6_000,
   refusedMs: 100,
   catchUpMs: 200,
-  // A busy machine lets a process stand still for longer than a real Redis may take.
+  // On a busy machine a process may stand still for longer than a real Redis takes.
   sharedAnswerMs: 200,
 };
 
@@ -62,12 +62,12 @@ export type PoolUnderTest = {
   close(): Promise<void>;
 };
 
-/** The network's lite servers as a pool's configuration has them: `ls0`, `ls1`... */
+/** Returns the network's lite servers in a pool's configuration: `ls0`, `ls1`... */
 export function liteServersOf(network: Devchain): PoolLiteServer[] {
   return network.liteServers.map(({ host, port, publicKey }, index) => ({ name: `ls${index}`, host, port, publicKey }));
 }
 
-/** A pool over the network's lite servers, as the service wires it. */
+/** Opens a pool over the network's lite servers, wired like in the service. */
 export function openPool(
   network: Devchain,
   options: {
@@ -75,10 +75,10 @@ export function openPool(
     tuning?: Partial<PoolTuning>;
     tracer?: Tracer;
     use?: readonly number[];
-    /** What the configuration says besides, of each lite server by its number in the network. */
+    /** Further configuration of each lite server, by its number in the network. */
     uses?: readonly Partial<PoolLiteServer>[];
     wrap?: (server: LiteServer) => LiteServer;
-    /** Of the Redis shared with other pools. */
+    /** URL of the Redis shared with other pools. */
     redisUrl?: string;
   } = {},
 ): PoolUnderTest {
@@ -92,7 +92,7 @@ export function openPool(
   const signatures = createSignatureChecker({}, { register, logger });
   const all = liteServersOf(network).map((liteServer, index) => ({ ...liteServer, ...options.uses?.[index] }));
   const { wrap = (server) => server, redisUrl } = options;
-  // Who makes second attempts late means to count queries: no early ones then.
+  // A test with late second attempts counts queries, so it has no early ones.
   const { slowAfterMs } = options.tuning ?? {};
   const hedge = slowAfterMs === undefined ? {} : { hedgeMsMin: slowAfterMs };
   const pool = createPool(
@@ -129,17 +129,17 @@ export function openPool(
   };
 }
 
-/** What a read may take. */
+/** Returns the bounds of a read. */
 export function within(timeoutMs: number, signal = new AbortController().signal): PoolContext {
   return { deadlineMs: performance.now() + timeoutMs, signal };
 }
 
-/** Time between two looks of `until`. */
+/** Milliseconds between two checks of `until`. */
 const LOOK_MS = 5;
 
 /**
- * Resolves when the condition holds; rejects after `timeoutMs` in which this process could run: of a pause in which it stood still, as on
- * a machine with much else to do, no more counts than two looks.
+ * Resolves when the condition holds; rejects after `timeoutMs` in which this process could run. A pause in which the process stood still, as on a
+ * busy machine, counts as at most two checks.
  */
 export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
   let ranMs = 0;
@@ -152,7 +152,7 @@ export async function until(condition: () => boolean, timeoutMs = 5_000): Promis
   }
 }
 
-/** Value of a counter or gauge with these labels; 0 when there is none. */
+/** Returns the value of a counter or gauge with these labels; 0 when there is none. */
 export async function metric(register: Registry, name: string, labels: Record<string, string> = {}): Promise<number> {
   const found = await register.getSingleMetric(name)?.get();
   const values = found?.values.filter((value) =>

@@ -5,7 +5,9 @@ import type { Pool } from '#service/pool/pool.ts';
 import type { Keeps } from './forgetful.ts';
 import { within } from './network.ts';
 
-/** What each lite server keeps: the last one everything, the others less, states less than blocks, shards apart from the masterchain. */
+/**
+ * Draws the history of each lite server. The last one has everything, others less, states less than blocks, shards separately from the masterchain.
+ */
 export function drawKeeps(random: () => number, head: number, servers: number): Keeps[] {
   const upTo = (most: number): number => 1 + Math.floor(random() * most);
   return Array.from({ length: servers }, (_, index) => {
@@ -22,7 +24,7 @@ export function drawKeeps(random: () => number, head: number, servers: number): 
   });
 }
 
-/** One read of something old, of any kind: masterchain or shard, block or state. */
+/** Reads something old of any kind: masterchain or shard, block or state. */
 export async function readOld(network: Devchain, pool: Pool, random: () => number): Promise<void> {
   const seqno = 2 + Math.floor(random() * (pool.head()!.block.seqno - 2));
   const { id, shards } = network.chain.masterchain(seqno)!;

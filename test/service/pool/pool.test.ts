@@ -36,7 +36,7 @@ async function openReadyPool(...[options]: [Parameters<typeof openPool>[1]?]): P
   return open;
 }
 
-/** For counting queries: no second one because the machine is busy. */
+/** Tuning for counting queries: a busy machine causes no second attempt. */
 const patient = { slowAfterMs: 5_000, overdueMs: 5_000 };
 
 const elector = { workchain: MASTERCHAIN, id: Buffer.alloc(32, 0x33) };
@@ -51,7 +51,7 @@ function readElector(pool: Pool, context: PoolContext, block = pool.head()!.bloc
 }
 
 describe('the served head', () => {
-  test('is the real block with the real state hash, time and key block', async () => {
+  test('the served head is the real block with the real state hash, time and key block', async () => {
     const { pool } = await openReadyPool();
     const { block, stateRootHash, utime, keyBlockSeqno, init } = pool.head()!;
     const real = network.head();
@@ -62,7 +62,7 @@ describe('the served head', () => {
     expect(init.rootHash).toEqual(network.chain.zeroStates[0]!.id.rootHash);
   });
 
-  test('follows every new block soon, with one wait for each lite server', async () => {
+  test('the served head follows every new block soon, with one wait for each lite server', async () => {
     const { pool } = await openReadyPool();
     const took: number[] = [];
     for (let i = 0; i < 10; i += 1) {
@@ -76,7 +76,7 @@ describe('the served head', () => {
   });
 
   test(
-    'never goes back, whatever lite servers report, and moves on with the honest ones',
+    'the served head never goes back, whatever lite servers report, and moves on with the honest ones',
     { timeout: 30_000 },
     async () => {
       const { pool } = await openReadyPool();
@@ -110,7 +110,7 @@ describe('the served head', () => {
     },
   );
 
-  test('is not moved by a lone far future, even without proofs', async () => {
+  test('the served head is not moved by a single far future, even without proofs', async () => {
     await network.liteServers[1]!.setFaults({ tip: { kind: 'future', blocks: 3_000_000 } });
     const { pool } = await openReadyPool({ trust: 'none', use: [0, 1] });
     const { block } = pool.head()!;
@@ -119,7 +119,7 @@ describe('the served head', () => {
 });
 
 describe('reads', () => {
-  test('identical concurrent reads are one upstream query, later ones come from the cache', async () => {
+  test('identical concurrent reads are one upstream query, and later reads come from the cache', async () => {
     const { pool, register } = await openReadyPool({ tuning: patient });
     const asked = (): Promise<number> => metric(register, 'ton_pool_attempts_total');
     const before = await asked();
@@ -156,7 +156,7 @@ describe('reads', () => {
     expect(performance.now() - startedMs).toBeLessThan(400);
   });
 
-  test('a lite server that is one block behind is let wait for it', async () => {
+  test('a lite server that is one block behind may wait for it', async () => {
     const { pool } = await openReadyPool({ use: [0] });
     const next = network.chain.masterchain(network.head().id.seqno + 1)!.id;
     const reading = readElector(pool, within(2_000), next);
@@ -164,7 +164,7 @@ describe('reads', () => {
     expect((await reading).value.account).toBeDefined();
   });
 
-  test('one silent lite server among three is out after a few reads and costs later ones nothing', async () => {
+  test('a silent lite server among three is out after a few reads and costs later ones nothing', async () => {
     const { pool } = await openReadyPool();
     await network.liteServers[0]!.setFaults({ only: ['getAccountState'], silent: true });
     const { block } = pool.head()!;
@@ -259,7 +259,7 @@ test("ton-lite-client's LiteClient runs on the pool", async () => {
 const resources = (): string[] =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap' || kind === 'TCPServerWrap');
 
-test('closing settles what is under way, soon, and leaves no handle', async () => {
+test('closing settles work in progress, soon, and leaves no handle', async () => {
   const listening = resources().length;
   await Promise.all(
     network.liteServers.map((liteServer) => liteServer.setFaults({ only: ['getAccountState'], silent: true })),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createRecentErrors } from '#service/pool/recent-errors.ts';
 
-test('the last errors are kept, newest first, the same in a row as one with its number', () => {
+test('the last errors are listed, newest first, and consecutive equal ones as one with its number', () => {
   let nowMs = 0;
   const recent = createRecentErrors({ now: () => (nowMs += 1) });
   recent.add('timeout', 'a');

@@ -10,7 +10,7 @@ import type { Pool } from '#service/pool/pool.ts';
 import { openPool, startNetwork, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
 
-/** The times of the real service: what is promised of them is what is tested here. */
+/** Times of the real service, because its promises are tested here. */
 const tuning = tuningDefaults;
 
 let network: Devchain;
@@ -45,7 +45,7 @@ async function spoil(indexes: readonly number[], fault: Faults): Promise<void> {
 
 let salt = 0;
 
-/** How long one read took, in milliseconds. */
+/** Measures one read, in milliseconds. */
 async function timeRead(pool: Pool): Promise<number> {
   const startedMs = performance.now();
   const { block } = pool.head()!;
@@ -60,46 +60,54 @@ const phaseChanges = ({ log }: PoolUnderTest, name: string): number =>
   log.filter(({ msg, liteServer }) => msg === 'lite server changed phase' && liteServer === name).length;
 
 describe('a lite server that swallows everything', () => {
-  test('is out in 2 s without any read, stays out, and is back in 10 s', { timeout: 120_000 }, async () => {
-    const scene = await openReadyPool();
-    const { pool } = scene;
-    await spoil([1], { transport: { silent: 'answers' } });
-    await until(() => phaseOf(pool, 1) === 'out', 2_000);
-    for (let round = 0; round < 30; round += 1) {
-      await delay(100);
-      expect(phaseOf(pool, 1)).toBe('out');
-    }
-    expect(phaseChanges(scene, 'ls1')).toBe(1);
-    await spoil([1], {});
-    await until(() => phaseOf(pool, 1) === 'in', 10_000);
-  });
+  test(
+    'a lite server that swallows everything is out in 2 s without any read, stays out, and is back in 10 s',
+    { timeout: 120_000 },
+    async () => {
+      const scene = await openReadyPool();
+      const { pool } = scene;
+      await spoil([1], { transport: { silent: 'answers' } });
+      await until(() => phaseOf(pool, 1) === 'out', 2_000);
+      for (let round = 0; round < 30; round += 1) {
+        await delay(100);
+        expect(phaseOf(pool, 1)).toBe('out');
+      }
+      expect(phaseChanges(scene, 'ls1')).toBe(1);
+      await spoil([1], {});
+      await until(() => phaseOf(pool, 1) === 'in', 10_000);
+    },
+  );
 });
 
 describe('a lite server that reports its head and swallows reads', () => {
-  test('is not brought back by its reports, only by a read that it answers', { timeout: 120_000 }, async () => {
-    const scene = await openReadyPool();
-    const { pool } = scene;
-    await spoil([2], { only: ['getAccountState'], silent: true });
-    const took: number[] = [];
-    const endMs = performance.now() + 15_000;
-    while (phaseOf(pool, 2) === 'in' && performance.now() < endMs) {
-      took.push(...(await Promise.all([timeRead(pool), timeRead(pool), timeRead(pool)])));
-      await delay(40);
-    }
-    expect(phaseOf(pool, 2)).toBe('out');
-    expect(Math.max(...took)).toBeLessThan(tuning.overdueMs);
-    const watchedMs = 4_000;
-    for (let waitedMs = 0; waitedMs < watchedMs; waitedMs += 100) {
-      await delay(100);
+  test(
+    'a lite server that reports its head and swallows reads comes back only by a read that it answers',
+    { timeout: 120_000 },
+    async () => {
+      const scene = await openReadyPool();
+      const { pool } = scene;
+      await spoil([2], { only: ['getAccountState'], silent: true });
+      const took: number[] = [];
+      const endMs = performance.now() + 15_000;
+      while (phaseOf(pool, 2) === 'in' && performance.now() < endMs) {
+        took.push(...(await Promise.all([timeRead(pool), timeRead(pool), timeRead(pool)])));
+        await delay(40);
+      }
       expect(phaseOf(pool, 2)).toBe('out');
-    }
-    expect(phaseChanges(scene, 'ls2')).toBe(1);
-    await spoil([2], {});
-    await until(() => phaseOf(pool, 2) === 'in', 10_000);
-  });
+      expect(Math.max(...took)).toBeLessThan(tuning.overdueMs);
+      const watchedMs = 4_000;
+      for (let waitedMs = 0; waitedMs < watchedMs; waitedMs += 100) {
+        await delay(100);
+        expect(phaseOf(pool, 2)).toBe('out');
+      }
+      expect(phaseChanges(scene, 'ls2')).toBe(1);
+      await spoil([2], {});
+      await until(() => phaseOf(pool, 2) === 'in', 10_000);
+    },
+  );
 });
 
-test('after all were gone, reads are served 2 s after the first is back', { timeout: 120_000 }, async () => {
+test('after all servers were gone, reads are served 2 s after the first is back', { timeout: 120_000 }, async () => {
   const { pool } = await openReadyPool();
   await spoil([0, 1, 2], { transport: { refuse: true } });
   await until(() => !pool.ready());

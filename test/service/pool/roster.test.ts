@@ -35,7 +35,7 @@ const attemptsAt = ({ register }: PoolUnderTest, name: string): Promise<number> 
   metric(register, 'ton_pool_attempts_total', { lite_server: name });
 
 describe('the lite servers in use', () => {
-  test('can all be replaced while reads are under way, and none fails', async () => {
+  test('all lite servers can be replaced while reads are in progress, and none fails', async () => {
     const scene = await openReadyPool([0]);
     const { pool } = scene;
     const [first, second, third] = liteServersOf(network);
@@ -57,7 +57,7 @@ describe('the lite servers in use', () => {
     expect(await metric(scene.register, 'ton_pool_lag_blocks', { lite_server: 'ls0' })).toBe(0);
   });
 
-  test('that leave still answer what they were asked', async () => {
+  test('removed lite servers still answer their reads', async () => {
     const scene = await openReadyPool([0], { slowAfterMs: 5_000, overdueMs: 5_000 });
     const { pool } = scene;
     await spoil(network, 0, { transport: { delayMs: 150 } });
@@ -70,7 +70,7 @@ describe('the lite servers in use', () => {
     expect((await read(scene)).liteServers).toEqual([before + 1]);
   });
 
-  test('keep what is known of them when only their use changes; a cordoned one gets no reads and no blame', async () => {
+  test('measurements of lite servers stay when only their use changes, and a cordoned one gets no reads and no blame', async () => {
     const scene = await openReadyPool([0, 1]);
     const { pool } = scene;
     const [first, second] = liteServersOf(network);

@@ -15,10 +15,10 @@ import { spoil } from './workload.ts';
 const SERVERS = 2;
 const maxInFlight = 8;
 
-/** What reads may have of the places of all. */
+/** Number of slots that reads may use in all. */
 const places = SERVERS * (maxInFlight - 1);
 
-/** Each lite server answers after this, so that `places` reads take it. */
+/** Milliseconds of each answer, so that `places` reads take it. */
 const answerMs = 80;
 
 let network: Devchain;
@@ -62,7 +62,7 @@ async function outcomeOf(reading: Promise<unknown>): Promise<Ended> {
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 describe('more reads than the lite servers bear', () => {
-  test('wait their turn, and no lite server is given more than it may have', async () => {
+  test('excess reads wait their turn, and no lite server gets more than its limit', async () => {
     const { pool, register } = await openSlowPool();
     const reads = Array.from({ length: places * 4 }, () => outcomeOf(read()));
     let most = 0;
@@ -79,7 +79,7 @@ describe('more reads than the lite servers bear', () => {
     expect(await metric(register, 'ton_pool_shed_total')).toBe(0);
   });
 
-  test('are refused at once when as many wait as may, as 503 with a time to come again', async () => {
+  test('excess reads are refused at once when the line is full, as 503 with Retry-After', async () => {
     const waitersMax = 10;
     const { register } = await openSlowPool({ waitersMax });
     const ended = await Promise.all(Array.from({ length: places + waitersMax + 25 }, () => outcomeOf(read())));
@@ -99,13 +99,13 @@ describe('more reads than the lite servers bear', () => {
     });
   });
 
-  test('are refused when no room comes in time', async () => {
+  test('excess reads are refused when no room comes in time', async () => {
     await openSlowPool({ waiterMsMax: answerMs / 2 });
     const ended = await Promise.all(Array.from({ length: places + 5 }, () => outcomeOf(read())));
     expect(ended.filter(({ code }) => code === 'saturated')).toHaveLength(5);
   });
 
-  test('leave the line at once when their callers leave or run out of time, and leave no timer', async () => {
+  test('waiting reads leave the line at once when their callers leave or run out of time, and leave no timer', async () => {
     const { register } = await openSlowPool();
     await delay(50);
     const before = timers();
@@ -125,7 +125,7 @@ describe('more reads than the lite servers bear', () => {
     expect(timers() - before).toBeLessThanOrEqual(2);
   });
 
-  test('hold up neither the head nor messages', async () => {
+  test('excess reads delay neither the head nor messages', async () => {
     const { pool } = await openSlowPool({ waitersMax: 500, waiterMsMax: 5_000 });
     const over = new AbortController();
     const callers = Array.from({ length: places * 6 }, async () => {

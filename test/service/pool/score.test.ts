@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { methodClassOf } from '#service/pool/method-class.ts';
 import { costMs, createScores, SCORE_OLD_MS } from '#service/pool/score.ts';
 
-/** Scores behind a clock that the test moves. */
+/** Creates scores with a clock that the test moves. */
 function scene() {
   const at = { ms: 0 };
   return { at, scores: createScores({ now: () => at.ms }) };
 }
 
 describe('the score of a lite server', () => {
-  test('tells the latency of seven of ten answers, each class of functions apart', () => {
+  test('a score has the latency of seven of ten answers, each class of functions separately', () => {
     const { scores } = scene();
     for (const ms of [10, 10, 10, 10, 10, 10, 10, 900, 900, 900]) scores.observe('state', ms, false);
     expect(scores.of('state').p70Ms).toBeGreaterThanOrEqual(10);
@@ -18,7 +18,7 @@ describe('the score of a lite server', () => {
     expect(scores.of('light').p70Ms).toBeUndefined();
   });
 
-  test('tells the part of recent attempts that failed', () => {
+  test('a score has the part of recent attempts that failed', () => {
     const { scores } = scene();
     for (let i = 0; i < 50; i += 1) scores.observe('state', 10, true);
     expect(scores.of('state').errorRate).toBeGreaterThan(0.99);
@@ -26,7 +26,7 @@ describe('the score of a lite server', () => {
     expect(scores.of('state').errorRate).toBeLessThan(0.01);
   });
 
-  test('is forgotten after a while, and what comes then counts alone', () => {
+  test('a score expires after a while, and later attempts count alone', () => {
     const { at, scores } = scene();
     for (let i = 0; i < 50; i += 1) scores.observe('heavy', 2_000, true);
     at.ms = SCORE_OLD_MS + 1;
@@ -44,11 +44,11 @@ describe('the cost of asking', () => {
     ['twice that with four in flight', costMs(score, 4), 40],
     ['twice that when one of ten fails', costMs({ ...score, errorRate: 0.1 }, 0), 40],
     ['nothing for one that is idle and unknown, so that it is tried', costMs({ p70Ms: undefined, errorRate: 0 }, 0), 0],
-  ])('is %s', (_name, cost, expected) => {
+  ])('the cost is %s', (_name, cost, expected) => {
     expect(cost).toBeCloseTo(expected);
   });
 
-  test('keeps others off an unknown one that is being tried', () => {
+  test('the cost of an unknown server in use diverts other reads from it', () => {
     expect(costMs({ p70Ms: undefined, errorRate: 0 }, 1)).toBeGreaterThan(costMs(score, 4));
   });
 });

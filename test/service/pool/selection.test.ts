@@ -124,11 +124,11 @@ describe('choice of a lite server', () => {
       need({ masterchainSeqno: undefined }),
       0,
     ],
-  ])('takes %s', (_name, candidates, needed, expected) => {
+  ])('the chosen lite server is %s', (_name, candidates, needed, expected) => {
     expect(selectLiteServer(candidates, needed)?.index).toBe(expected);
   });
 
-  test('asking again and again tries each lite server once, usable ones first, and ends', () => {
+  test('a read that asks again and again tries each lite server once, usable ones first, and ends', () => {
     const phases = fc.constantFrom<Candidate['health']>(
       { phase: 'in', cause: undefined },
       { phase: 'out', cause: 'failures' },
@@ -180,17 +180,17 @@ describe('choice of a lite server', () => {
   });
 });
 
-test('lag is counted in blocks, never below zero, and from zero for one that reported nothing', () => {
+test('lag is counted in blocks, never below zero, and from zero for a server without a report', () => {
   expect(lagBlocks({ tipSeqno: 90 }, 100)).toBe(10);
   expect(lagBlocks({ tipSeqno: 110 }, 100)).toBe(0);
   expect(lagBlocks({ tipSeqno: undefined }, 100)).toBe(100);
   expect(lagBlocks({ tipSeqno: 90 }, undefined)).toBe(0);
 });
 
-describe('among those that are as good', () => {
+describe('among equally good servers', () => {
   const draws = 20_000;
 
-  /** Part of the draws that each one got. */
+  /** Returns the part of the draws of each server. */
   function shares(candidates: readonly Candidate[], seed: number): number[] {
     const random = seededRandom(seed);
     const taken = candidates.map(() => 0);
@@ -198,7 +198,7 @@ describe('among those that are as good', () => {
     return taken.map((count) => count / draws);
   }
 
-  test('each gets the share of its weight', () => {
+  test('each server gets the share of its weight', () => {
     const weights = [10, 20, 40, 30];
     const got = shares(
       weights.map((weight, index) => candidate(index, { weight })),
@@ -209,12 +209,12 @@ describe('among those that are as good', () => {
     expect(heavy! / (light! + heavy!)).toBeGreaterThan(0.98);
   });
 
-  test('two of all are compared, so that the dearest is never taken and load is spread over the rest', () => {
+  test('two servers of all are compared, so that the dearest is never taken and load is spread over the rest', () => {
     const got = shares(
       [80, 40, 20, 10].map((costMs, index) => candidate(index, { costMs })),
       3,
     );
-    // Of the six pairs the cheapest is in three, the next in two more, the third in one more.
+    // Of six pairs, the cheapest is in three, the next in two more, the third in one more.
     for (const [index, pairs] of [0, 1, 2, 3].entries()) expect(got[index]).toBeCloseTo(pairs / 6, 1);
     expect(got[0]).toBe(0);
   });

@@ -41,7 +41,7 @@ describe('single flight', () => {
     ]);
   });
 
-  test('an error reaches every waiter and is not kept', async () => {
+  test('an error reaches every waiter and is not cached', async () => {
     const flights = createSingleFlight({ now });
     const waiting = await Promise.allSettled([1, 2, 3].map(() => flights.run('same', waiter(), fail)));
     expect(waiting.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -68,7 +68,7 @@ describe('single flight', () => {
     expect((await patient).value).toBe('good');
   });
 
-  test('work that nobody waits for any more is aborted, and a newcomer starts anew', async () => {
+  test('work without waiters is aborted, and a newcomer starts it again', async () => {
     const flights = createSingleFlight({ now });
     let runs = 0;
     const work = (signal: AbortSignal): Promise<number> =>

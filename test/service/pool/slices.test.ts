@@ -62,7 +62,7 @@ describe('the places that a query asks about', () => {
         { ...masterchain, by: 'seqno', value: 8 },
       ],
     ],
-  ])('%s of %o', (name, args, places) => {
+  ])('the positions of %s with %o are found', (name, args, places) => {
     expect(placesOf(name, args)).toEqual(places);
   });
 });
@@ -73,12 +73,12 @@ const at = (place: { workchain: number; shard: bigint }, seqno: number) => ({
   utime: seqno * 3,
   lt: BigInt(seqno) * 1_000n,
 });
-/** The left half of the base chain, of the masterchain blocks 100 to 200. */
+/** Slice with the left half of the base chain, of the masterchain blocks 100 to 200. */
 const past: Slice = {
   from: [at(masterchain, 100), at({ workchain: 0, shard: left }, 50)],
   to: [at(masterchain, 200), at({ workchain: 0, shard: left }, 90)],
 };
-/** All of the right half. */
+/** Slice with all of the right half. */
 const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
 const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
   hasPlaces(slices, placesOf(name, args), seqno);
@@ -114,16 +114,16 @@ describe('a lite server with slices', () => {
     ['the newest where they do not', true, [half], 'getMasterchainInfo', {}],
     ['what one of several slices has', true, [past, half], 'getAccountState', account(0x90, 900)],
     ['not what two slices have between them', false, [past, half], 'getAccountState', account(0x12, 900)],
-  ])('has %s: %s', (_what, expected, slices, name, args) => {
+  ])('a lite server with slices has %s: %s', (_what, expected, slices, name, args) => {
     expect(has(slices, name, args)).toBe(expected);
   });
 
-  test('has what is proved against a block only when it has that too', () => {
+  test('a lite server with slices has data proved against a block only when it has the block too', () => {
     expect(has([past], 'lookupBlockWithProof', { ...block(left, 60), mode: 1 }, 200)).toBe(true);
     expect(has([past], 'lookupBlockWithProof', { ...block(left, 60), mode: 1 }, 201)).toBe(false);
   });
 
-  test('follows the head when its slices have no end; one without slices has all', () => {
+  test('a lite server follows the head when its slices have no end, and without slices it has all', () => {
     expect([hasNewest(null), hasNewest([half]), hasNewest([past]), hasNewest([past, half])]).toEqual([
       true,
       true,

@@ -25,7 +25,7 @@ afterEach(() => open.close());
 afterAll(() => network.close());
 
 async function openReadyPool(uses: readonly Partial<PoolLiteServer>[], tuning = {}): Promise<PoolUnderTest> {
-  // Queries are counted: no second ones.
+  // The test counts queries, so it has no second attempts.
   open = openPool(network, { uses, tuning: { depthFirstMs: 60_000, slowAfterMs: 3_000, overdueMs: 3_000, ...tuning } });
   const { pool } = open;
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
@@ -39,7 +39,7 @@ const count = () =>
     ),
   );
 
-/** Queries that each lite server got by `work`. */
+/** Returns the queries that each lite server got during `work`. */
 async function asked(work: () => Promise<unknown>): Promise<number[]> {
   const before = await count();
   await work();
@@ -61,7 +61,7 @@ describe('lite servers of several tiers', () => {
   const shared = { archive: false, liteServerTiers: ['shared'] };
   const paid = { archive: true, liteServerTiers: ['private'] };
 
-  test('are asked by those plans alone that name the tier, by many at once too', async () => {
+  test('lite servers of a tier are used only by plans that name the tier, also by many at once', async () => {
     const { pool } = await openReadyPool(uses);
     const head = pool.head()!.block.seqno;
     const many = (access: ReadAccess) => () => Promise.all(Array.from({ length: 60 }, () => readAt(head, access)));
@@ -79,14 +79,14 @@ describe('lite servers of several tiers', () => {
     expect(sent[1]! + sent[3]!).toBe(2);
   });
 
-  test('give answers that hold for all plans: a proved one from the cache costs nobody a query', async () => {
+  test('answers of a tier are valid for all plans: a cached proved answer costs no query', async () => {
     const { pool } = await openReadyPool(uses);
     const head = pool.head()!.block.seqno;
     await readAt(head - 1, paid, 'tiers');
     expect(await asked(() => readAt(head - 1, shared, 'tiers'))).toEqual([0, 0, 0, 0]);
   });
 
-  test('have each plan make its own query where they may not ask the same', async () => {
+  test('plans with different lite servers make their own queries', async () => {
     const { pool } = await openReadyPool(uses);
     const seqno = pool.head()!.block.seqno - 2;
     const counts = await asked(() =>
@@ -95,7 +95,7 @@ describe('lite servers of several tiers', () => {
     expect([counts[0]! + counts[2]!, counts[1]! + counts[3]!]).toEqual([1, 1]);
   });
 
-  test('leave a plan with none of its tier in use with 503, whatever others there are', async () => {
+  test('a plan without a server of its tier in use gets 503, whatever other servers there are', async () => {
     const { pool } = await openReadyPool(uses);
     pool.reconfigure(liteServersOf(network).map((liteServer) => ({ ...liteServer, tier: 'private' })));
     await expect(readAt(pool.head()!.block.seqno, shared)).rejects.toMatchObject({ code: 'no_lite_server' });
@@ -110,7 +110,7 @@ const whole = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0), at(0, FULL_SHARD, 0)], t
 const onlyMasterchain = [{ from: [at(MASTERCHAIN, FULL_SHARD, 0)], to: [] }];
 
 describe('lite servers with slices', () => {
-  test('are asked for what they have and for nothing else, and have no say in the head before they have the newest', async () => {
+  test('lite servers with slices get reads of their parts only, and do not count for the head before they have the newest block', async () => {
     const { pool } = await openReadyPool([{ slices }, { slices: onlyMasterchain }, { slices: whole }]);
     const old = await asked(() => Promise.all(Array.from({ length: 200 }, () => readAt(200))));
     expect(old[0]).toBeGreaterThan(0);
@@ -141,7 +141,7 @@ describe('lite servers with slices', () => {
     expect([accounts[0], accounts[1]]).toEqual([0, 0]);
   });
 
-  test('of the past alone make no pool ready', async () => {
+  test('lite servers with slices of the past alone do not make a pool ready', async () => {
     const uses = Array.from({ length: SERVERS }, () => ({ slices }));
     open = openPool(network, { uses });
     const { pool } = open;
@@ -153,47 +153,51 @@ describe('lite servers with slices', () => {
 });
 
 describe('the configuration', () => {
-  test('changes at random under load, every 20 ms, and no read fails', { timeout: 30_000 }, async () => {
-    const { pool } = await openReadyPool([]);
-    const random = seededRandom(5);
-    const all = liteServersOf(network);
-    let isOver = false;
-    const reading = readHeaders(
-      { pool, network, random: seededRandom(6) },
-      { callers: 12, timeoutMs: 3_000, isOver: () => isOver },
-    );
-    const changes = { removed: 0, cordoned: 0, weights: new Set<number>() };
-    for (let turn = 0; turn < 120; turn += 1) {
-      // The first one stays in use: of what is added it is not known at once what it is worth.
-      const wanted = all.flatMap((liteServer, index) => {
-        if (index > 0 && random() < 0.3) {
-          changes.removed += 1;
-          return [];
-        }
-        const cordoned = index > 0 && random() < 0.3;
-        const weight = 1 + Math.floor(random() * 100);
-        if (cordoned) changes.cordoned += 1;
-        changes.weights.add(weight);
-        const maxInFlight = 16 + Math.floor(random() * 200);
-        return [
-          {
-            ...liteServer,
-            cordoned,
-            weight,
-            maxInFlight,
-            role: random() < 0.5 ? ('archive' as const) : ('latest' as const),
-          },
-        ];
-      });
-      pool.reconfigure(wanted);
-      await delay(20);
-    }
-    isOver = true;
-    const { failed, wrong, ms } = await reading;
-    expect({ failed, wrong }).toEqual({ failed: [], wrong: 0 });
-    expect(ms.length).toBeGreaterThan(500);
-    expect(changes.removed).toBeGreaterThan(50);
-    expect(changes.cordoned).toBeGreaterThan(50);
-    expect(changes.weights.size).toBeGreaterThan(50);
-  });
+  test(
+    'the configuration changes at random under load, every 20 ms, and no read fails',
+    { timeout: 30_000 },
+    async () => {
+      const { pool } = await openReadyPool([]);
+      const random = seededRandom(5);
+      const all = liteServersOf(network);
+      let isOver = false;
+      const reading = readHeaders(
+        { pool, network, random: seededRandom(6) },
+        { callers: 12, timeoutMs: 3_000, isOver: () => isOver },
+      );
+      const changes = { removed: 0, cordoned: 0, weights: new Set<number>() };
+      for (let turn = 0; turn < 120; turn += 1) {
+        // The first one stays in use, because the score of an added server is not known at once.
+        const wanted = all.flatMap((liteServer, index) => {
+          if (index > 0 && random() < 0.3) {
+            changes.removed += 1;
+            return [];
+          }
+          const cordoned = index > 0 && random() < 0.3;
+          const weight = 1 + Math.floor(random() * 100);
+          if (cordoned) changes.cordoned += 1;
+          changes.weights.add(weight);
+          const maxInFlight = 16 + Math.floor(random() * 200);
+          return [
+            {
+              ...liteServer,
+              cordoned,
+              weight,
+              maxInFlight,
+              role: random() < 0.5 ? ('archive' as const) : ('latest' as const),
+            },
+          ];
+        });
+        pool.reconfigure(wanted);
+        await delay(20);
+      }
+      isOver = true;
+      const { failed, wrong, ms } = await reading;
+      expect({ failed, wrong }).toEqual({ failed: [], wrong: 0 });
+      expect(ms.length).toBeGreaterThan(500);
+      expect(changes.removed).toBeGreaterThan(50);
+      expect(changes.cordoned).toBeGreaterThan(50);
+      expect(changes.weights.size).toBeGreaterThan(50);
+    },
+  );
 });

@@ -30,7 +30,7 @@ describe('judgement of an error', () => {
     ['closed', 'failed', false],
     ['busy', 'nothing', false],
     ['aborted', 'nothing', false],
-  ])('%s: the lite server %s, final: %s', (code, health, final) => {
+  ])('the error %s is judged: the lite server %s, final: %s', (code, health, final) => {
     expect(judge(said(code))).toMatchObject({ outcome: code, health, final });
   });
 
@@ -47,7 +47,7 @@ describe('judgement of an error', () => {
     expect(judge(cut)).toMatchObject({ outcome: 'protocol', health: 'failed', final: false });
   });
 
-  test('a check that could not be made blames no lite server and is tried elsewhere', () => {
+  test('a check that could not run does not affect the lite server, and another one is tried', () => {
     for (const error of [
       new ProofUnavailableError('proof_overloaded', 'full'),
       new DecodeError('cell_underflow', 'cut'),
@@ -57,12 +57,12 @@ describe('judgement of an error', () => {
     }
   });
 
-  test('a fault of ours ends the read', () => {
+  test('a fault of the service ends the read', () => {
     expect(judge(new TypeError('bug'))).toMatchObject({ health: 'nothing', final: true });
   });
 });
 
-describe('the most telling error', () => {
+describe('the most informative error', () => {
   test.each<[string, unknown[], string]>([
     ['nobody to ask', [], 'no_lite_server'],
     ['nobody to reach', [said('unreachable'), said('closed'), said('busy')], 'no_lite_server'],
@@ -72,7 +72,7 @@ describe('the most telling error', () => {
     ['lies', [said('timeout'), lie, said('unreachable')], 'hash_mismatch'],
     ['missing data', [said('timeout'), lie, said('pruned', 651)], 'pruned'],
     ['a wrong argument', [said('pruned', 651), said('client', -400)], 'client'],
-  ])('%s', (_name, errors, code) => {
+  ])('the most informative error is chosen: %s', (_name, errors, code) => {
     expect(mostTelling(errors)).toMatchObject({ code });
   });
 });

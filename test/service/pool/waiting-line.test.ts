@@ -7,7 +7,7 @@ import type { Waiter, WaitingLineOptions } from '#service/pool/waiting-line.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A line before so many places, by kind; `log` tells who started and who was refused, and why. */
+/** Creates a line before so many slots, by kind. `log` records who started and who was refused, and why. */
 function lineBefore(room: Record<string, number>, options: Partial<WaitingLineOptions> = {}) {
   const log: string[] = [];
   const shed: string[] = [];
@@ -44,8 +44,8 @@ function lineBefore(room: Record<string, number>, options: Partial<WaitingLineOp
   return { line, join, offer, log, shed, waited };
 }
 
-describe('those who wait for room', () => {
-  test('start in turn by caller, each caller’s in order, so that one with many holds up no other', () => {
+describe('waiters for room', () => {
+  test('waiters start in turn by caller, each caller’s in order, so that a caller with many does not block others', () => {
     const { join, offer, log } = lineBefore({});
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) join(name);
     offer('any', 2);
@@ -54,7 +54,7 @@ describe('those who wait for room', () => {
     expect(log).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  test('start after all that is urgent', () => {
+  test('waiters start after all urgent ones', () => {
     const { join, offer, log } = lineBefore({});
     join('a1');
     join('b1', { isUrgent: true });
@@ -63,7 +63,7 @@ describe('those who wait for room', () => {
     expect(log).toEqual(['b1', 'c1', 'a1']);
   });
 
-  test('do not wait behind those for whom there is no room', () => {
+  test('waiters do not wait behind others that find no room', () => {
     const { line, join, offer, log } = lineBefore({});
     for (const name of ['a1', 'a2', 'b1']) join(name, { kind: 'private' });
     join('a3');
@@ -75,7 +75,7 @@ describe('those who wait for room', () => {
     expect(log).toEqual(['a3', 'b2', 'a1', 'b1', 'a2']);
   });
 
-  test('leave at once when they are taken out, and leave no timer behind', () => {
+  test('waiters leave at once when they are removed, and leave no timer behind', () => {
     const { line, join, offer, log } = lineBefore({});
     const leave = join('a1');
     join('b1');
@@ -88,7 +88,7 @@ describe('those who wait for room', () => {
     expect([line.length(), vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  test('are refused when no room came in time', () => {
+  test('waiters are refused when no room came in time', () => {
     const { line, join, log, shed } = lineBefore({}, { waitMsMax: 300 });
     join('a1');
     vi.advanceTimersByTime(299);
@@ -98,7 +98,7 @@ describe('those who wait for room', () => {
     expect([line.length(), vi.getTimerCount(), shed]).toEqual([0, 0, ['late']]);
   });
 
-  test('are refused at once when too many wait', () => {
+  test('waiters are refused at once when too many wait', () => {
     const { join, log, shed } = lineBefore({}, { waitersMax: 2 });
     for (const name of ['a1', 'b1', 'c1']) join(name);
     expect(log).toEqual(['c1 saturated 1']);
@@ -106,10 +106,10 @@ describe('those who wait for room', () => {
     expect(vi.getTimerCount()).toBe(2);
   });
 
-  test('are refused at once when at the pace of the last second their turn comes too late, told when to come again', () => {
+  test('waiters are refused at once when at the pace of the last second their turn comes too late, with a time to retry', () => {
     const { join, offer, log, shed, waited } = lineBefore({});
     for (let count = 0; count < 30; count += 1) join(`a${count}`);
-    // One start each 100 ms.
+    // One waiter starts each 100 ms.
     for (let count = 0; count < 11; count += 1) {
       vi.advanceTimersByTime(100);
       offer();
@@ -117,7 +117,7 @@ describe('those who wait for room', () => {
     expect(waited[10]).toBeCloseTo(1.1);
     log.length = 0;
     join('b1', { deadlineMs: performance.now() + 1_000 });
-    // In the second measured there were nine starts, and 19 wait: 2.1 s.
+    // In the measured second nine waiters started, and 19 wait: 2.1 s.
     expect(log).toEqual(['b1 saturated 3']);
     expect(shed).toEqual(['hopeless']);
     join('d1', { isUrgent: true, deadlineMs: performance.now() + 1_000 });
@@ -127,7 +127,7 @@ describe('those who wait for room', () => {
     expect(log.filter((line) => line.includes('saturated'))).toHaveLength(1);
   });
 
-  test('are all refused when the pool closes', () => {
+  test('waiters are all refused when the pool closes', () => {
     const { line, join, log } = lineBefore({});
     join('a1');
     join('b1', { isUrgent: true });

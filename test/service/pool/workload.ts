@@ -5,7 +5,7 @@ import { checkBlockHeader } from '#service/proof/header-proof.ts';
 import type { Faults } from './network.ts';
 import { within } from './network.ts';
 
-/** Random numbers 0..1 of a seed, always the same (mulberry32). */
+/** Returns random numbers 0..1 of a seed, always the same (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -16,22 +16,22 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** What became of many reads. */
+/** Outcome of many reads. */
 export type Outcome = {
   /** Codes of errors. */
   readonly failed: string[];
-  /** Answers that are not those of the recorded chain. */
+  /** Answers that differ from the recorded chain. */
   wrong: number;
-  /** Heads that were older than one seen before. */
+  /** Heads that were older than an earlier one. */
   regressions: number;
-  /** Time of each read, in milliseconds, where asked for. */
+  /** Time of each read in milliseconds, if requested. */
   readonly ms: number[];
   reads: number;
 };
 
 /**
- * Verified reads of block headers anywhere in the chain, several at a time, from the cache only where `isCached`, until `isOver`. Each
- * caller also looks at the head before each read.
+ * Reads block headers anywhere in the chain, verified, several at a time, from the cache only where `isCached`, until `isOver`. Each caller also
+ * reads the head before each read.
  */
 export async function readHeaders(
   scene: { pool: Pool; network: Devchain; random: () => number },
@@ -75,7 +75,7 @@ export async function readHeaders(
   return outcome;
 }
 
-/** Every way of a lite server to be bad that a read may meet. */
+/** Every fault of a lite server that a read may meet. */
 export const badWays: readonly Faults[] = [
   { silent: true },
   { transport: { silent: 'answers' } },

@@ -44,7 +44,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     ['a list', (key: string) => client.del(key).then(() => client.rpush(key, 'garbage'))] as const,
   ];
 
-  it.each(spoils)('is no floor of a caller, is written over and counted: %j', async (_text, spoil) => {
+  it.each(spoils)('a malformed value is no floor of a caller, is overwritten and counted: %j', async (_text, spoil) => {
     await shared.floors.raise('caller', 50);
     const [key = ''] = await client.keys(`ton:floor:${api}:*`);
     await spoil(key);
@@ -54,15 +54,18 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     await client.del(key);
   });
 
-  it.each(spoils)('is no newest block of all pods, is written over and counted: %j', async (_text, spoil) => {
-    const [key = ''] = await client.keys(`ton:newest:${api}:*`);
-    await spoil(key);
-    expect(await counted(() => shared.floors.announce(100))).toEqual([undefined, 1]);
-    expect(await client.get(key)).toBe('100');
-    expect(shared.floors.newest()).toBe(100);
-  });
+  it.each(spoils)(
+    'a malformed value is no newest block of all pods, is overwritten and counted: %j',
+    async (_text, spoil) => {
+      const [key = ''] = await client.keys(`ton:newest:${api}:*`);
+      await spoil(key);
+      expect(await counted(() => shared.floors.announce(100))).toEqual([undefined, 1]);
+      expect(await client.get(key)).toBe('100');
+      expect(shared.floors.newest()).toBe(100);
+    },
+  );
 
-  it('is no answer, and is counted', async () => {
+  it('a malformed value is no answer, and is counted', async () => {
     const request = Buffer.from('request');
     shared.answers.write(request, Buffer.from('answer'));
     const read = () => shared.answers.read(request);

@@ -22,7 +22,7 @@ async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<vo
   expect(api.pool.head()?.block.seqno).toBe(seqno);
 }
 
-/** What the pods share: a Redis, or three in a cluster. */
+/** Shared stores: a Redis, or three in a cluster. */
 const kinds: readonly { readonly kind: string; readonly start: () => Promise<SharedRedis> }[] = [
   {
     kind: 'one Redis',
@@ -36,7 +36,7 @@ const kinds: readonly { readonly kind: string; readonly start: () => Promise<Sha
 
 type SharedRedis = Pick<RedisCluster, 'url' | 'nodes' | 'close'>;
 
-/** Writes a value into the only key with this beginning, wherever it is. */
+/** Writes a value into the only key with this beginning, on any node. */
 async function poison({ nodes }: SharedRedis, pattern: string, value: string): Promise<number> {
   let written = 0;
   for (const node of nodes) {
@@ -70,7 +70,7 @@ describe.skipIf(missing).each(kinds)(
       await redis.close();
     });
 
-    /** Seqno of the newest block that a pod shows a caller, or the status of its refusal. */
+    /** Returns the seqno of the newest block that a pod shows a caller, or the status of its refusal. */
     async function look(pod: ApiUnderTest, caller: number, byRpc = false): Promise<number | { status: number }> {
       const headers = { 'x-api-key': callers[caller]!.key, 'x-tonplane-debug': '1' };
       const response = byRpc
@@ -86,7 +86,7 @@ describe.skipIf(missing).each(kinds)(
       return body.result.last.seqno;
     }
 
-    /** Seqno that getConsensusBlock tells a caller, or the status of its refusal. */
+    /** Returns the seqno of getConsensusBlock for a caller, or the status of its refusal. */
     async function agree(pod: ApiUnderTest, caller: number): Promise<number | { status: number }> {
       const headers = { 'x-api-key': callers[caller]!.key };
       const response = await fetch(`${pod.api.url}/api/v2/getConsensusBlock`, { headers });
@@ -103,7 +103,7 @@ describe.skipIf(missing).each(kinds)(
     const oldest = (): number => Math.min(...pods.map(({ api }) => api.pool.head()!.block.seqno));
     const newest = (): number => Math.max(...pods.map(({ network }) => network.head().id.seqno));
 
-    test('a caller who saw a block at one waits for it at the other, and is answered at once when it comes', async () => {
+    test('a caller who saw a block at one pod waits for it at the other, and is answered at once when it comes', async () => {
       const [front, back] = pods;
       const seqno = newest() + 1;
       await moveTo(front, seqno);
@@ -114,7 +114,7 @@ describe.skipIf(missing).each(kinds)(
       expect(await waiting).toBe(seqno);
     });
 
-    test('one who waits in vain is told 503 and to come back, others are answered at what is there', async () => {
+    test('a caller who waits in vain gets 503 and Retry-After, and others are answered at the served head', async () => {
       const [front, back] = pods;
       const seqno = newest() + 2;
       await moveTo(front, seqno);
@@ -125,7 +125,7 @@ describe.skipIf(missing).each(kinds)(
       await moveTo(back, seqno);
     });
 
-    test('a caller who was told of a consensus at one is told of no older one at the other', async () => {
+    test('a caller with a consensus from one pod never gets an older one at the other', async () => {
       const [front, back] = pods;
       const seqno = newest() + 1;
       await moveTo(front, seqno);
@@ -141,16 +141,16 @@ describe.skipIf(missing).each(kinds)(
       await moveTo(back, seqno + 1);
     });
 
-    test('a caller who named a block that is not served yet sees no older head afterwards, at either', async () => {
+    test('a caller who named a block that is not served yet sees no older head afterwards, at either pod', async () => {
       const [front, back] = pods;
       const served = newest();
       const { liteServers } = front.network;
-      // One of three alone has it: that is no half.
+      // One server of three has it, which is less than half.
       for (const one of liteServers.slice(1)) await one.setFaults({ tip: { kind: 'stale', seqno: served } });
       front.network.moveHead(served + 1);
       expect(await nameBlock(front, 4, served + 1)).toBe(200);
       expect(front.api.pool.head()!.block.seqno).toBe(served);
-      // There is the one that has it; over there, none.
+      // This pod has a server with the block; the other pod has none.
       expect(await look(front, 4)).toBe(served + 1);
       expect(await look(back, 4)).toEqual({ status: 503 });
       expect(await look(front, 2)).toBe(served);
@@ -159,7 +159,7 @@ describe.skipIf(missing).each(kinds)(
       expect(await Promise.all(pods.map((pod) => look(pod, 4)))).toEqual([served + 1, served + 1]);
     });
 
-    test('floors and a newest head that somebody wrote into Redis are not believed for long', async () => {
+    test('invented floors and an invented newest head in Redis do not hold for long', async () => {
       const [front, back] = pods;
       const { seqno } = front.network.head().id;
       expect(await look(back, 5)).toBe(seqno);
@@ -173,7 +173,7 @@ describe.skipIf(missing).each(kinds)(
       expect(await look(back, 5)).toBe(seqno + 1);
     });
 
-    test('whoever alternates between them never sees an older block, while both move by chance', async () => {
+    test('a caller who alternates between the pods never sees an older block, while both move at random', async () => {
       const random = seededRandom(7);
       const seen = new Map<number, number>();
       let regressions = 0;
@@ -183,7 +183,7 @@ describe.skipIf(missing).each(kinds)(
         while (!over.signal.aborted) {
           const { network, api } = pods[random() < 0.5 ? 0 : 1];
           const { seqno } = network.head().id;
-          // Neither runs away from the other, nor from its pod: that is what networks do.
+          // Neither pod runs away from the other, nor from its lite servers, as in real networks.
           if (seqno <= oldest() && api.pool.head()!.block.seqno === seqno) network.moveHead(seqno + 1);
           await delay(40);
         }

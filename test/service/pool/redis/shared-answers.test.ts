@@ -23,7 +23,7 @@ async function untilAway(pod: PoolUnderTest, isAway: boolean): Promise<void> {
   expect(await away(pod)).toBe(isAway ? 1 : 0);
 }
 
-describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
+describe.skipIf(missing)('answers in Redis', { timeout: 30_000 }, () => {
   let network: Devchain;
   let redis: RedisProcess;
   const open: PoolUnderTest[] = [];
@@ -47,7 +47,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     return pod;
   }
 
-  /** A proved account of the masterchain block 100 + n, at most once from memory. */
+  /** Reads a proved account of the masterchain block 100 + n, at most once from memory. */
   async function readAccount({ pool }: PoolUnderTest, n: number) {
     const block = network.chain.masterchain(100 + n)!.id;
     const account = { workchain: -1, id: Buffer.alloc(32, 0x55) };
@@ -71,7 +71,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     throw new Error('nothing was kept');
   }
 
-  test('of one pod are used by the next, which asks no lite server, and they expire', async () => {
+  test('answers of one pod are used by the next, which asks no lite server, and they expire', async () => {
     const first = await openPod();
     await untilAway(first, false);
     const asked = await readAccount(first, 0);
@@ -92,14 +92,14 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     ['garbage', (_other: Buffer) => Buffer.from('no answer at all')],
     ['nothing', (_other: Buffer) => Buffer.alloc(0)],
     ['the good answer to another question', (other: Buffer) => other],
-  ])('are proved again: %s is counted, dropped and asked anew', async (_what, spoil) => {
+  ])('a shared answer is proved again: %s is counted, dropped and requested again', async (_what, spoil) => {
     const first = await openPod();
     await untilAway(first, false);
     const good = await readAccount(first, 1);
     const [key] = await untilKept(1);
     await readAccount(first, 2);
     const other = (await untilKept(2)).find((one) => one !== key)!;
-    // Both are answers of the right form, each for its own block.
+    // Both answers have the right form, each for its own block.
     await redis.command('COPY', other, 'spare');
     const bystander = new Redis(redis.url);
     await bystander.set(key!, spoil((await bystander.getBuffer('spare'))!));
@@ -110,11 +110,11 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     expect(answer).toMatchObject({ cached: false });
     expect(answer.value.account?.lastTransactionLt).toBe(good.value.account?.lastTransactionLt);
     expect(await metric(second.register, 'ton_pool_redis_refused_total')).toBe(1);
-    // It is nobody's fault but that of who wrote it.
+    // The fault is of the writer of the value, not of a lite server.
     expect(await metric(second.register, 'ton_pool_misbehaviours_total')).toBe(0);
   });
 
-  test('are not used where they could not be proved', async () => {
+  test('shared answers are not used where they could not be proved', async () => {
     const first = await openPod();
     await untilAway(first, false);
     await readAccount(first, 3);
@@ -124,7 +124,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     expect(await readAccount(trusting, 3)).toMatchObject({ cached: false });
   });
 
-  test('cost nothing while Redis is killed or frozen, and are used again afterwards', async () => {
+  test('shared answers cost nothing while Redis is killed or frozen, and are used again afterwards', async () => {
     const pod = await openPod();
     await untilAway(pod, false);
     redis.signal('SIGSTOP');
@@ -141,7 +141,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     expect(await untilKept(1)).toHaveLength(1);
   });
 
-  test('are kept in another Redis as soon as the pool is told of it, and not in the one before', async () => {
+  test('answers are cached in another Redis as soon as the pool is switched to it, and no more in the previous one', async () => {
     const pod = await openPod();
     await untilAway(pod, false);
     const next = await startRedisProcess();
@@ -152,7 +152,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
       await readAccount(pod, 60);
       for (let tries = 0; tries < 200 && ((await next.command('DBSIZE')) as number) < 2; tries += 1) await delay(10);
       expect(await next.command('KEYS', 'ton:answer:*')).toHaveLength(1);
-      // The floors went along: what is served is announced there.
+      // The floors moved too: served heads are announced there.
       expect(await next.command('KEYS', 'ton:newest:*')).toHaveLength(1);
     } finally {
       await pod.close();
@@ -161,7 +161,7 @@ describe.skipIf(missing)('answers kept in Redis', { timeout: 30_000 }, () => {
     }
   });
 
-  test('that come late are done without, and three of those in a row end the questions', async () => {
+  test('a late answer is skipped, and three consecutive late answers end the queries', async () => {
     const proxy = await startSlowProxy(redis.port);
     try {
       const pod = await openPod(proxy.url);
@@ -190,7 +190,7 @@ describe.skipIf(missing)('a block that no lite server has', () => {
     await network.close();
   });
 
-  /** Lite servers asked for the block of this hash, which nobody has. */
+  /** Returns how many lite servers were asked for the missing block of this hash. */
   async function ask(rootHash: Buffer, code: string): Promise<number> {
     const id = { ...network.chain.masterchain(100)!.id, rootHash };
     let attempts = 0;
@@ -209,7 +209,7 @@ describe.skipIf(missing)('a block that no lite server has', () => {
     return attempts;
   }
 
-  test('is looked for once a second, however many ask', async () => {
+  test('a missing block is searched once a second, however many callers ask', async () => {
     for (const server of network.liteServers) await server.setFaults({ only: ['getBlockHeader'], notReady: 'pruned' });
     const sought = Buffer.alloc(32, 1);
     expect(await ask(sought, 'pruned')).toBe(2);
@@ -219,7 +219,7 @@ describe.skipIf(missing)('a block that no lite server has', () => {
     expect(await ask(sought, 'pruned')).toBe(2);
   });
 
-  test('is looked for again at once while lite servers only lag', async () => {
+  test('a missing block is searched again at once while lite servers only lag', async () => {
     for (const server of network.liteServers) await server.setFaults({ only: ['getBlockHeader'], notReady: 'lagging' });
     for (let turn = 0; turn < 3; turn += 1) expect(await ask(Buffer.alloc(32, 2), 'lagging')).toBe(2);
   });
