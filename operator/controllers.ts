@@ -60,8 +60,8 @@ export type ControllersDependencies = {
 const workTimeoutMs = 60_000;
 
 /**
- * Without events pods of a TonApi are asked for their lite servers and versions, and everything else is looked at, this often: a thousand TonApis take half
- * of the CPU that the operator may use at rest (operator sheet 11) with it.
+ * Interval of a reconcile without events; it also asks the pods for lite servers and versions.
+ * At this interval a thousand TonApis take half of the CPU budget at rest (operator/README.md#targets).
  */
 const tonApiLookMs = 300_000;
 const tonApiKeyLookMs = 1_800_000;

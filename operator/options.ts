@@ -68,7 +68,7 @@ export type OperatorOptions = {
   } | null;
 };
 
-/** How template changes that only a new operator brings reach the fleet (operator sheet 4.8). */
+/** Rollout of template changes that only a new operator makes (operator/README.md#rollouts). */
 export type RolloutOptions = {
   /** TonApis that may roll out at once. */
   readonly concurrencyMax: number;

@@ -44,8 +44,8 @@ const ignore = (): void => {};
 const planTimeoutMs = 600_000;
 
 /**
- * What the operator would change for every TonApi, or for the one of the manifest, as text; nothing is written (operator sheet 4.12). Each change is
- * shown to the server as a dry run, so that what it would refuse is told as well.
+ * Returns the changes for every TonApi, or for the one of the manifest, as text; writes nothing (operator/README.md#plan-mode).
+ * The server checks each change as a dry run, so refusals are in the text too.
  */
 export async function planAll(options: OperatorOptions, dependencies: PlanningDependencies): Promise<string> {
   const { logger, register, version } = dependencies;

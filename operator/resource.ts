@@ -22,7 +22,7 @@ export type TonApiKey = Omit<TonApiKeyManifest, keyof FromServer> & FromServer;
 export type TonApiStatus = NonNullable<TonApi['status']>;
 export type TonApiKeyStatus = NonNullable<TonApiKey['status']>;
 
-/** Annotations a person may set (operator sheet 2.6): the first three and `traceparent` on our resources, `adopt` on an object to be taken over. */
+/** Annotations for users (operator/README.md#annotations). `adopt` belongs on another object, the rest on our resources. */
 export const annotations = {
   paused: `${group}/paused`,
   restart: `${group}/restart`,

@@ -16,8 +16,8 @@ const slowSeconds = 1;
 const calmShare = 0.01;
 
 /**
- * Which traces are kept (operator sheet 6.3): those with an error, those that took more than a second, those that wrote something; of the rest one in a
- * hundred. Requests outside of a look, as watches and the Lease, are of interest when they fail.
+ * Selects traces (operator/README.md#traces): errors, more than a second, writes, and one of a hundred others.
+ * Requests outside a reconcile, such as watches and the Lease, count only if they fail.
  */
 export function createTraceRule(random: () => number): (spans: readonly EndedSpan[]) => boolean {
   return (spans) => {

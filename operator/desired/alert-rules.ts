@@ -43,7 +43,7 @@ const latencyObjective = 0.99;
 /** Requests a second below which a short window holds too few of them to judge by. */
 const trafficFloor = 1;
 
-/** Speed at which the error budget of a month is spent, over a long window and a short one that ends the alert soon (operator sheet 6.4). */
+/** Burn rates of the monthly error budget, over a long window and a short one that ends the alert soon (operator/README.md#alerts). */
 const burns: readonly { factor: number; long: string; short: string; severity: Severity }[] = [
   { factor: 14.4, long: '1h', short: '5m', severity: 'critical' },
   { factor: 6, long: '6h', short: '30m', severity: 'critical' },

@@ -124,7 +124,7 @@ function behavior({ scaleDownStabilization }: Autoscaling): Record<string, unkno
 /** What the API server takes at most: an hour. */
 const stabilizationSecondsMax = 3600;
 
-/** KEDA asks Prometheus itself; while that is away it keeps the pods that there are (operator sheet 5.2). */
+/** KEDA queries Prometheus; while Prometheus is unavailable, the number of pods stays (operator/README.md#children). */
 function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release): DesiredObject {
   const { minReplicas, maxReplicas } = autoscaling;
   const asked = triggers(tonApi, autoscaling, release);

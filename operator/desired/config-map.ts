@@ -85,7 +85,7 @@ export function hotHash(tonApi: TonApi, { globalConfig }: Pick<References, 'glob
   return serviceHotHash(tonApi, tonApi.spec.liteServerConfigRef?.kind === 'ConfigMap' ? globalConfig : undefined);
 }
 
-/** The hot configuration as one document (operator sheet 4.8, 5.2). */
+/** Builds the hot configuration as one document (operator/README.md#hot-and-cold-configuration). */
 export function buildConfigMap(tonApi: TonApi, references: References, release: Release): DesiredObject {
   const { globalConfig, migrated } = references;
   return child(tonApi, release.version, {

@@ -36,7 +36,7 @@ const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
 /** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 400, and a third as much may wait to be collected, besides the larger young generation. */
 const indexRequests = { ...defaultRequests, memory: '1280Mi' } as const;
 
-/** The Deployment of the API (operator sheet 5.1). Its template is the held one while a rollout has to wait. */
+/** Builds the Deployment of the API (operator/README.md#children). A rollout that waits leaves the live template. */
 export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {
   const replicas = autoscaled(tonApi, references, release) ? undefined : fixedReplicas(tonApi);
   return deployment(tonApi, release, {
@@ -47,7 +47,7 @@ export function buildApiDeployment(tonApi: TonApi, references: References, relea
   });
 }
 
-/** Pods of the wanted template beside the held one (operator sheet 4.8); undefined without a canary. */
+/** Builds the canary with the new template (operator/README.md#rollouts); undefined without a canary. */
 export function buildCanaryDeployment(
   tonApi: TonApi,
   references: References,

@@ -28,8 +28,8 @@ export function shardCount({
 }
 
 /**
- * The keyring as Secrets (operator sheet 5.2), sharded by the start of the hash. While there are more shards than every pod has read, a row is in the
- * shard it was in before as well as in its new one: Secrets reach a pod one by one, and no key may be unknown in between.
+ * Builds the keyring as Secrets, sharded by the start of the hash (operator/README.md#children).
+ * A row is in its old and its new shard until every pod has read all shards: Secrets reach a pod one by one.
  */
 export function buildKeyring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const shards = shardCount(references);

@@ -15,7 +15,7 @@ export type Component =
 /** Value of `app.kubernetes.io/managed-by`, and the field manager of every write. */
 export const manager = 'ton-operator';
 
-/** Field manager that holds `replicas` for a moment while they pass from us to an autoscaler (operator sheet 4.3). */
+/** Field manager that owns `replicas` while they pass from us to an autoscaler (operator/README.md#writes). */
 export const handoverManager = 'ton-operator-handover';
 
 /** Annotations that we write on children; those a person writes are in resource.ts. */

@@ -17,7 +17,7 @@ const postgresPorts = [5432, 6432] as const;
 
 const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }] as const;
 
-/** What the pods may reach and who may reach them; all else is refused (operator sheet 5.2). Policies add up: a further one can only allow more. */
+/** Allowed connections from and to the pods; all else is refused (operator/README.md#children). Another policy can only allow more. */
 export function buildNetworkPolicies(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   if (!tonApi.spec.networkPolicy) return [];
   const service = policy(tonApi, release, childNames(tonApi).api, {

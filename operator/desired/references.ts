@@ -4,7 +4,7 @@ import type { Severities } from './alert-rules.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Migrated } from './names.ts';
 
-/** APIs that a cluster may lack: what needs one is left out until it is there (operator sheet 4.13). */
+/** APIs that a cluster may lack; their objects are left out until then (operator/README.md#optional-apis). */
 export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' | 'keda.sh';
 
 /** What the operator is of and was installed with: the same for every TonApi. */
@@ -81,7 +81,7 @@ export type References = {
   readonly rollout: Rollout;
 };
 
-/** Order in which children are made; each must be in place before the next (operator sheet 4.1). */
+/** Order of children; each must be in place before the next (operator/README.md#writes). */
 export const stages = ['config', 'migration', 'indexer', 'api', 'exposure', 'monitoring'] as const;
 export type Stage = (typeof stages)[number];
 

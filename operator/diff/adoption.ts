@@ -7,8 +7,8 @@ export type Adoption =
   | { readonly verdict: 'taken'; readonly message: string };
 
 /**
- * Whether an object is ours to write (operator sheet 4.6): ours when we control it, to be adopted when nobody does and a person has allowed it, else taken
- * and never touched.
+ * Judges whether we may write an object (operator/README.md#adoption). Ours: we control it. To adopt: no controller, and a person allowed it.
+ * Taken otherwise, and never touched.
  */
 export function judgeAdoption(live: KubernetesObject | undefined, ownerUid: string): Adoption {
   if (live === undefined) return { verdict: 'absent' };

@@ -95,7 +95,7 @@ function droppedFields(desired: KubernetesObject, live: KubernetesObject): Field
     .map((path) => ({ path, before: 'set by us', after: undefined }));
 }
 
-/** The number an autoscaler must find: only while `replicas` is ours and we are about to leave it (operator sheet 4.3). */
+/** Number of pods for the autoscaler to find, only while we are about to leave `replicas` (operator/README.md#writes). */
 function handoverOf(desired: KubernetesObject, live: KubernetesObject): number | undefined {
   if (live.kind !== 'Deployment' || live.metadata.annotations?.[childAnnotations.appliedReplicas] === undefined)
     return undefined;

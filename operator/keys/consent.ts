@@ -1,9 +1,9 @@
 import type { TonApi } from '../resource.ts';
 
 /**
- * Whether a TonApi lets keys of a namespace point at it (operator sheet 2.2): its own always, others as its `keys` say.
+ * Returns true if a TonApi accepts keys of a namespace: its own always, others by `keys` (operator/README.md#references-and-consent).
  *
- * @param labels of the key's namespace; undefined while they are not known, and then nothing is allowed by them
+ * @param labels of the key's namespace; undefined while unknown: then labels allow nothing
  */
 export function consents(
   { metadata, spec }: TonApi,

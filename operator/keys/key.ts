@@ -8,7 +8,7 @@ import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './material.ts';
 import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
 
-/** Keeps a TonApiKey that is deleted until its key is out of force everywhere (operator sheet 4.7). */
+/** Finalizer: a deleted TonApiKey stays until its key is out of force everywhere (operator/README.md#finalizers). */
 export const revokeFinalizer = `${group}/revoke`;
 
 /** What is known of a TonApiKey. */

@@ -44,9 +44,9 @@ export function secretNameOf({ metadata, spec }: TonApiKey): string {
 }
 
 /**
- * The Secret of a key (operator sheet 5.2): `key`, `keyId` and `url` are the customer's. What else is in it is the operator's own.
+ * Builds the Secret of a key (operator/README.md#children). `key`, `keyId` and `url` are for the customer, the rest is the operator's.
  *
- * @param url where the API is reached
+ * @param url address of the API
  */
 export function keySecret(tonApiKey: TonApiKey, material: KeyMaterial, url: string): KubernetesObject {
   const { key, keyId, since, trigger, plan, next, previous } = material;

@@ -22,8 +22,8 @@ export type RotationInput = {
 };
 
 /**
- * The next state of a key (operator sheet 5.4): made, rotated in two steps (into the pods' keyring first, to the customer then), and freed of what is over.
- * The same object when nothing is due.
+ * Returns the next state of a key (operator/README.md#keys): a new key, a step of its rotation, or without expired keys.
+ * Returns the same object if nothing is due.
  */
 export function rotate(input: RotationInput): KeyMaterial {
   const { tonApiKey, material, plan, nowMs } = input;

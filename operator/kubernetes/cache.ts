@@ -28,7 +28,7 @@ export type Cache = {
 export type CacheOptions = {
   /** Index name -> the values that an object is filed under. */
   readonly indexes?: Readonly<Record<string, (object: KubernetesObject) => readonly string[]>>;
-  /** What is kept of an object; default: all but the records of managers (operator sheet 4.10). */
+  /** Trims an object before it is cached; default: removes managed fields (operator/README.md#watches). */
   readonly trim?: (object: KubernetesObject) => KubernetesObject;
 };
 

@@ -29,8 +29,8 @@ const connectTimeoutMs = 10_000;
 const idleMs = 30_000;
 
 /**
- * Credentials of a kubeconfig file, or, without one, those of the environment (`KUBECONFIG`, `~/.kube/config`) or of the pod. The package that
- * reads them is loaded here and nowhere else: it costs 95 MB (operator sheet 8.1).
+ * Loads credentials of a kubeconfig file, else of the environment (`KUBECONFIG`, `~/.kube/config`) or of the pod.
+ * Only this module loads the package for them, because it costs 95 MB (operator/README.md#kubernetes-client).
  */
 export async function createCredentials(
   options: { readonly kubeconfig: string | undefined },

@@ -36,7 +36,7 @@ export type ElectorDependencies = {
   readonly leading: Gauge<'name'>;
 };
 
-/** Nobody else takes over before the holder was silent this long (defaults of controller-runtime, operator sheet 4.9). */
+/** Silence of the holder before another process takes over; the default of controller-runtime (operator/README.md#leader-election). */
 const leaseMs = 15_000;
 
 /** A holder that could not renew for this long stops writing: 5 s before anyone else may start. */

@@ -43,10 +43,10 @@ const pageItems = 500;
 const watchSeconds = 300;
 const watchJitterSeconds = 60;
 
-/** Bookmarks on a quiet watch come 60 to 120 s apart (operator sheet 4.10): longer silence is a dead connection. */
+/** Bookmarks of a quiet watch are 60 to 120 s apart; longer silence is a dead connection (operator/README.md#watches). */
 const silenceMs = 180_000;
 
-/** After an error. Never long: an API server is back within seconds, then asks for five more, and everything waits for us (sheet 11.3: 10 s). */
+/** Pause after an error. Short: an API server is back within seconds, and all else waits for the watch (operator/README.md#targets). */
 const retry = { baseMs: 500, maxMs: 4000, jitter: 0.2 };
 
 /** A watch that the server ends at once, again and again, is an error and not a rhythm. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Requests to the API server, by the names that dashboards of other operators know (operator sheet 6.1). */
+/** Metrics of requests to the API server, with client-go's names for existing dashboards (operator/README.md#metrics). */
 export type ClientMetrics = {
   /** `status` 0 is a request without an answer. */
   request(method: string, host: string, status: number, seconds: number): void;
@@ -118,7 +118,7 @@ export type QueueMetrics = {
 /** A no-op look takes 5 ms; a reconcile is ended after 60 s. */
 const reconcileSecondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** controller-runtime's names, so that its dashboards show us (operator sheet 6.1). */
+/** Metrics with controller-runtime's names, for its dashboards (operator/README.md#metrics). */
 export function createQueueMetrics(
   register: Registry,
 ): (controller: string, concurrency: number, readings: QueueReadings) => QueueMetrics {

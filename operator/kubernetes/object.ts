@@ -78,8 +78,8 @@ export function controllerOf({ metadata }: KubernetesObject): OwnerReference | u
 }
 
 /**
- * A time as Kubernetes' MicroTime: exactly six fractional digits. `Date.toISOString` has three and is refused with 400 in a Lease or an
- * Event (operator sheet 4.9).
+ * Formats a time as Kubernetes' MicroTime, with six fractional digits.
+ * The server refuses the three of `Date.toISOString` with 400 in a Lease or an Event (operator/README.md#leader-election).
  */
 export function microTime(unixMs: number): string {
   return new Date(unixMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');

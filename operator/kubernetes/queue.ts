@@ -54,7 +54,7 @@ export type QueueDependencies = {
   readonly metrics: (name: string, concurrency: number, readings: QueueReadings) => QueueMetrics;
 };
 
-/** Short at first, as most failures are a server that restarts; at most five minutes, as people wait (operator sheet 4.2). */
+/** Short at first: most failures are a restarting server. At most five minutes: people wait (operator/README.md#work-queue). */
 export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
 /** What no retry helps is looked at again now and then all the same. */

@@ -31,8 +31,8 @@ export type DecideDependencies = {
 const canaryLookMs = 2000;
 
 /**
- * Which templates are rolled out now (operator sheet 4.8). What a person changes goes at once, or by a canary; what only a new operator changes waits for its
- * turn or stays, as the policy says.
+ * Decides which templates roll out now (operator/README.md#rollouts). A change by a person goes at once, or by a canary.
+ * A change by a new operator alone waits for its turn or stays, by the policy.
  */
 export async function decide(
   tonApi: TonApi,

@@ -8,7 +8,7 @@ export type DriftLog = {
   waitMs(uid: string): number;
 };
 
-/** More corrections of one field than this within the window are a fight (operator sheet 4.4). */
+/** More corrections of one field in the window are a fight (operator/README.md#drift). */
 const correctionsMax = 5;
 const windowMs = 600_000;
 

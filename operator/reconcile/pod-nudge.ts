@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resources } from '../kubernetes/resources.ts';
 import type { Writer } from './writer.ts';
 
-/** Makes kubelets refresh the files of pods at once: any change of a pod does, and so an annotation (operator sheet 4.8). */
+/** Makes kubelets refresh the files of pods at once, by an annotation (operator/README.md#hot-and-cold-configuration). */
 export type PodNudge = {
   /** Writes to each pod once for each content. */
   pods(pods: readonly KubernetesObject[], content: string, bounds: RequestBounds): Promise<void>;

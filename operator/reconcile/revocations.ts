@@ -16,7 +16,7 @@ import { resources } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { scopeOf } from '../service-config.ts';
 
-/** The set of revoked keys in the Redis of a TonApi: pods refuse them before the keyring's files reach them (operator sheet 5.4). */
+/** Set of revoked keys in the Redis of a TonApi: it reaches pods before the keyring's files (operator/README.md#keys). */
 export type Revocations = {
   /** False when Redis could not be told: the keyring alone revokes then. */
   add(tonApi: TonApi, ids: readonly string[], bounds: RequestBounds): Promise<boolean>;

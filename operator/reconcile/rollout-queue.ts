@@ -6,7 +6,7 @@ export type Turn =
   | { readonly granted: true }
   | { readonly granted: false; readonly position: number; readonly waiting: number };
 
-/** Lets a few TonApis at a time take over the templates of a new operator: an upgrade must not restart the fleet (operator sheet 4.8). */
+/** Lets a few TonApis at a time take the templates of a new operator, so that an upgrade does not restart all (operator/README.md#rollouts). */
 export type RolloutQueue = {
   /** Asks for a turn, and keeps the place in the line until it comes. */
   ask(key: ObjectKey): Turn;

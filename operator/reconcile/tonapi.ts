@@ -70,7 +70,7 @@ type Told = {
   readonly scalingGraceMs: number | undefined;
 };
 
-/** Makes the cluster as a TonApi says, one look at a time: observe, build, diff, act, status (operator sheet 4.1). */
+/** Reconciles a TonApi: observe, build, diff, act, status (operator/README.md#the-loop). */
 export function createTonApiReconciler(
   dependencies: TonApiDependencies,
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
@@ -217,7 +217,7 @@ function isProblem({ type, status, reason }: Condition): boolean {
   return type === 'Ready' && status !== 'True' && !underWay.has(reason);
 }
 
-/** A pipeline that put its `traceparent` on the resource finds the work in its own trace (operator sheet 6.3). */
+/** Joins the trace of the pipeline that put its `traceparent` on the resource (operator/README.md#annotations). */
 function linkedContext(tonApi: TonApi): ReturnType<typeof context.active> {
   const traceparent = annotationOf(tonApi, 'traceparent');
   return traceparent === undefined

@@ -45,7 +45,7 @@ const refusedMs = 15_000;
 /** A key on its way into or out of the pods is looked at this often, where no event tells. */
 const underWayMs = 2000;
 
-/** Makes, rotates and revokes the key of a TonApiKey, one look at a time (operator sheet 5.4). */
+/** Makes, rotates and revokes the key of a TonApiKey, one reconcile at a time (operator/README.md#keys). */
 export function createTonApiKeyReconciler(
   dependencies: TonApiKeyDependencies,
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {

@@ -44,8 +44,8 @@ export type CanaryDecision =
   | { readonly phase: 'rolledBack'; readonly state: CanaryState; readonly why: string };
 
 /**
- * The next move of a canary (operator sheet 4.8). A template that was given up stays given up; another one starts at the first step. A step ends when its
- * hold is over and enough requests went well.
+ * Decides the next step of a canary (operator/README.md#rollouts). A rolled-back template stays so; another template starts at the first step.
+ * A step ends after its hold and enough good requests.
  */
 export function decideCanary(input: CanaryInput): CanaryDecision {
   const { steps, state, wantedHash } = input;

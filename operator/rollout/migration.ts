@@ -42,7 +42,7 @@ export function migrationState(
 }
 
 /**
- * The changes that may be made before the schema is there (operator sheet 4.1, 5.2): all but new pods and new templates that need the database.
+ * Returns the changes allowed before the schema is there: all but pods and templates that need the database (operator/README.md#children).
  */
 export function admitted(changes: readonly Change[], { state }: MigrationState): Change[] {
   if (state === 'notNeeded' || state === 'current') return [...changes];

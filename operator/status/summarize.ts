@@ -19,8 +19,8 @@ import { pendingReason, scaling, scalingForReady } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
 
 /**
- * The status of a TonApi (operator sheet 2.3): from what is observed, never from what was just asked for. Nothing that moves with the chain or the traffic
- * is in it, so that a steady state writes nothing.
+ * Makes the status of a TonApi from observations, never from requests just made (operator/README.md#status).
+ * Nothing that moves with the chain or the traffic is in it, so a steady state writes nothing.
  */
 export function summarize(tonApi: TonApi, observed: Observed, nowMs: number): TonApiStatus {
   const { metadata, spec, status: previous } = tonApi;

@@ -7,7 +7,7 @@ import type { DefaultedParameter, RequiredParameter } from './parameter.ts';
 
 const input = { name: 'Base64Input', schema: { type: 'string', pattern: '^[A-Za-z0-9+/_-]+={0,2}$' } };
 
-/** Bytes that whoever reads them looks into: base64 of either alphabet, padded or not (v2 sheet 7.1). */
+/** Bytes that their reader checks: base64 of either alphabet, padded or not (service/v2/README.md#inputs). */
 export function bytes(name: string, missing: string): RequiredParameter<Buffer> {
   return {
     name,

@@ -15,7 +15,7 @@ export class ContractError extends TonplaneError<ContractErrorCode, { readonly p
   }
 }
 
-/** A request that is not valid, told in the words of its contract (v2 sheet 4.2, v3 sheet section 3). */
+/** An invalid request, with the message of its contract (service/v2/README.md#validation-messages, service/v3/README.md#errors). */
 export function invalid(message: string, parameter?: string): ContractError {
   return new ContractError('invalid_parameter', message, parameter);
 }

@@ -2,7 +2,7 @@ import { methodIdOf } from '../live/method-id.ts';
 import { invalid } from './errors.ts';
 import type { RequiredParameter } from './parameter.ts';
 
-/** A number, or a name to make it of: what a contract's code selects the method by, signed 32 bits (v2 sheet 9.6). */
+/** Method id, a number or a name that gives it; signed 32 bits (service/v2/README.md#get-methods). */
 export function methodId(missing: string): RequiredParameter<number> {
   return {
     name: 'method',

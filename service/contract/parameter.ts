@@ -79,7 +79,7 @@ export type Values<P extends Parameters> = {
       : never;
 };
 
-/** Reads all parameters, then checks all (v2 sheet 4.2, order of checks; v3 decodes before it looks at rules, too). Throws ContractError with the first message. */
+/** Reads all parameters, then checks all (service/v2/README.md#validation-messages). Throws ContractError with the first message. */
 export function readParameters<P extends Parameters>(
   parameters: P,
   source: ParameterSource,

@@ -3,7 +3,7 @@ import { sliceEntry, type StackCell, type StackEntry } from '../live/vm-values.t
 import { parseBag, readBase64 } from './bags.ts';
 import { ContractError, invalid } from './errors.ts';
 
-// Values of a get-method's arguments, in whatever form of a stack they stand (v2 sheet 9.6).
+// Values of a get-method's arguments, for every form of a stack (service/v2/README.md#stack).
 
 /**
  * The one root of a bag of cells in base64.
@@ -30,7 +30,7 @@ export function cellEntry(type: 'cell' | 'slice' | 'builder', cell: StackCell, r
 
 /** Bits of a number and its sign in the VM. */
 const numberBits = 257;
-/** Longest text of a number that is read (v2 sheet 7.1). */
+/** Maximum characters of a number (service/v2/README.md#inputs). */
 const numberCharactersMax = 255;
 
 /** Decimal or `0x` text, or a JSON integer. @throws ContractError */

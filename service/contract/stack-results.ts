@@ -2,7 +2,7 @@ import { writeBoc } from '../decode/boc-writer.ts';
 import type { StackCell, StackEntry } from '../live/vm-values.ts';
 import { ContractError } from './errors.ts';
 
-// Values of a get-method's result, in whatever form of a stack they are shown (v2 sheet 9.6).
+// Values of a get-method's result, for every form of a stack (service/v2/README.md#stack).
 
 /**
  * Bytes of the bags of cells in one answer. One cell may stand in a stack many times, so that a small result could make an answer

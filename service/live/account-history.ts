@@ -7,7 +7,7 @@ import type { AccountId } from './accounts.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { LiveTransaction, LiveTransactionList, TransactionPlace } from './transactions.ts';
 
-/** Lite servers give no more in one answer (lite server sheet 5.1). */
+/** Maximum transactions in one answer of a lite server (service/liteserver/README.md#functions). */
 export const HISTORY_STEP_MAX = 16;
 
 /**

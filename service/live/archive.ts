@@ -1,7 +1,7 @@
 import type { LiteServerStatus, Pool } from '../pool/pool.ts';
 import { LiveError } from './errors.ts';
 
-/** A lite server that has the masterchain from here on is archival: its block 3 is what the reference service asks for (v2 sheet section 6). */
+/** A lite server with the masterchain from this block on is archival (service/v2/README.md#archival-reads). */
 const ARCHIVE_SEQNO = 3;
 
 /**

@@ -24,7 +24,7 @@ const FOUND_BYTES_MAX = 4 * 2 ** 20;
 /** A header of a block with its two previous ids, and the key it is held under. */
 const FOUND_BYTES = 1_024;
 
-/** Modes of lookupBlock (lite server sheet 5.1). */
+/** Modes of lookupBlock (service/liteserver/README.md#mode-bits). */
 const MODES = { seqno: 1, lt: 2, utime: 4 } as const;
 
 /** Finds blocks, each proved to be in the history of the served head. */

@@ -19,7 +19,7 @@ export type BlockLinks = {
   readBackLink(pair: BlockPair, context: ReadContext): Promise<LiveAnswer<BackLink>>;
 };
 
-/** Bits of getBlockProof's mode (lite server sheet 5.1): the target is given; the chain is based on the newer of both blocks. */
+/** Bits of getBlockProof's mode: a target is given; the newer of both blocks is the base (service/liteserver/README.md#mode-bits). */
 const TO_TARGET_FROM_NEWER = 0x1001;
 
 export function createBlockLinks({ pool, signatures }: { pool: Pool; signatures: SignatureChecker }): BlockLinks {

@@ -7,10 +7,10 @@ import { proving } from '../proof/proof-cells.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { BlockTransactionRange, LiveTransaction, TransactionName } from './transactions.ts';
 
-/** Lite servers list no more in one answer (lite server sheet 5.1). */
+/** Maximum transactions in one answer of a lite server (service/liteserver/README.md#functions). */
 export const LISTING_STEP_MAX = 256;
 
-/** Mode bits: account, lt and hash of each, and the proof; `after` is there (lite server sheet 5.1). */
+/** Mode bits: account, lt, hash, proof, `after` is there (service/liteserver/README.md#mode-bits). */
 const PROVED_NAMES = 1 | 2 | 4 | 32;
 const [REVERSE, AFTER] = [64, 128];
 

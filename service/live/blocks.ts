@@ -50,8 +50,8 @@ export type LiveQueueSizes = {
  */
 export type LiveBlocks = {
   /**
-   * By lt or time it is the first block of the shard's path that reaches the value; below the first block that is block 1
-   * (v2 sheet 9.2).
+   * Finds a block. By lt or time: the first block on the shard's path that reaches the value, block 1 at the least
+   * (service/v2/README.md#blocks).
    */
   findBlock(place: ShardPlace, search: BlockSearch, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>>;
   /** The header of a block whose full id is known. */

@@ -115,7 +115,7 @@ export type ContractWorldsDependencies = {
   readonly now: () => number;
 };
 
-/** What the hosted service gives a get-method; a lite server gives 300,000 and the reference client's library a million (v2 sheet 9.6). */
+/** Gas limit of a get-method, as in the hosted service (service/v2/README.md#get-methods). */
 const GAS_LIMIT = 4_000_000;
 
 /** Finished runs kept: at some 2 KB for a usual one, those of the last blocks. */

@@ -126,7 +126,7 @@ function bytesCell(bytes: Buffer): StackCell {
   return { table, cell: table.add({ data: bytes, bitLength: bytes.length * 8, refs: [] }) };
 }
 
-/** The reference client's library's words (v2 sheet 9.1). */
+/** Message of tonlib (service/v2/README.md#dns). */
 function notAResolver(cause?: unknown): LiveError {
   return new LiveError('not_a_resolver', 'get method failed', {}, cause);
 }

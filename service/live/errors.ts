@@ -23,7 +23,7 @@ export type LiveErrorCode =
 /** The bound that was met, and what met it. */
 export type LiveErrorData = { readonly limit?: number; readonly found?: number };
 
-/** A read that no lite server can answer as it was asked. Its message is that of tonlib (v2 sheet 9). */
+/** A read that no lite server can answer. The message is that of tonlib. */
 export class LiveError extends TonplaneError<LiveErrorCode, LiveErrorData> {
   constructor(code: LiveErrorCode, message: string, data: LiveErrorData = {}, cause?: unknown) {
     super({ code, message, data, retryable: false, cause });

@@ -27,8 +27,8 @@ const BAG_BYTES_MIN = 10;
 const bagMagics: readonly number[] = Object.values(BOC_MAGIC);
 
 /**
- * Reads a message that is to be sent and checks all of it that needs no lite server: bag, kind of message, size, depth.
- * @throws LiveError `bad_message`, in the words of tonlib and the node (v2 sheet 4.3)
+ * Reads an external message and makes all checks that need no lite server: bag, kind of message, size, depth.
+ * @throws LiveError `bad_message`, in the words of tonlib and the node (service/v2/README.md#texts-of-lite-servers)
  */
 export function readExternalMessage(bytes: Buffer): ExternalMessage {
   const bag = readBag(bytes);

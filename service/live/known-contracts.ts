@@ -6,7 +6,7 @@ import type { RestrictedWallet } from './restricted-wallet.ts';
 import { codeHash, readContractData } from './wallets.ts';
 import type { ContractState } from './wallets.ts';
 
-/** A contract that tonlib knows by its code (v2 sheet 9.1, getExtendedAddressInformation), with what its data say. */
+/** Contract that tonlib knows by its code, with the fields of its data (service/v2/README.md#contract-types). */
 export type KnownContract =
   | {
       readonly kind: 'wallet.v3' | 'wallet.v4' | 'wallet.highload.v1';

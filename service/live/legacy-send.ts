@@ -11,7 +11,7 @@ import type { LiveSend, OnSent } from './send.ts';
 /** What an account is to be told from outside; the state is used while the account has no code. */
 export type ExternalQuery = ExternalContent & { readonly account: AccountId };
 
-/** The ways to send that the old Python service had beside `LiveSend` (v2 sheet section 10). */
+/** Ways to send of the old Python service (service/v2/README.md#legacy-operations). */
 export type LegacySend = {
   /** Writes the message and sends it. Rejects as `LiveSend.send` does. */
   sendQuery(query: ExternalQuery, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;

@@ -20,7 +20,7 @@ const PARAMS_BYTES_MAX = 4 * 2 ** 20;
 /** What a held parameter weighs beside its BoC. */
 const PARAM_BYTES = 256;
 
-/** Libraries that a lite server looks up in one question (lite server sheet 5). */
+/** Maximum libraries in one query (service/liteserver/README.md#functions). */
 const LIBRARIES_MAX = 16;
 
 /** The configuration over the pool: one upstream query for each key block, since nothing else changes it. */
@@ -90,7 +90,7 @@ function sortedOnce(hashes: readonly Buffer[]): Buffer[] {
   return sorted.filter((hash, index) => index === 0 || !hash.equals(sorted[index - 1]!));
 }
 
-/** In the words of tonlib, which refuses before it asks (v2 sheet 9.7). */
+/** Refuses in the words of tonlib, before any query (service/v2/README.md#configuration). */
 function tooMany(found: number): LiveError {
   const text = `too many libraries requested, ${LIBRARIES_MAX} maximum`;
   const message = `INVALID_FIELD: Field library_list has invalid value : ${text}`;

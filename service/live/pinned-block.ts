@@ -17,7 +17,7 @@ export type PinnedBlock = {
   readonly previous?: BlockId | undefined;
 };
 
-/** Mode of lookupBlock (lite server sheet 5.1). */
+/** Mode of lookupBlock (service/liteserver/README.md#mode-bits). */
 const BY_SEQNO = 1;
 
 /**

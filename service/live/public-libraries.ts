@@ -5,7 +5,7 @@ import { checkLibrariesWithProof } from '../proof/library-proof.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 
-/** Mode of getLibrariesWithProof: with the cells, without publishers (lite server sheet 5.1). */
+/** Mode of getLibrariesWithProof: with cells, without publishers (service/liteserver/README.md#mode-bits). */
 const WITH_DATA = 0;
 
 /**

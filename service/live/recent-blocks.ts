@@ -15,7 +15,7 @@ import type { PreviousBlocks } from '../tvm/previous-blocks.ts';
 import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 
-/** Bit of getConfigParams' mode: show the blocks that a contract may ask for (lite server sheet 5.1). */
+/** Bit of getConfigParams' mode: prove the previous blocks that contracts may read (service/liteserver/README.md#mode-bits). */
 const WITH_PREVIOUS_BLOCKS = 128;
 
 /** Blocks of each of the two lists, as the node hands them to contracts. */

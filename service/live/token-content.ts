@@ -47,7 +47,7 @@ const OUTPUT_MAX = 3 * 1024 * 1024;
 /** Whole values; a longer one is none. */
 const WHOLE: SnakeOptions = { bytesMax: VALUE_BYTES_MAX };
 
-/** Values as indexers keep them (indexing sheet 6): a longer one ends before the cell that has the first byte too many. */
+/** Bound of stored values: a longer value ends before the cell that exceeds it (service/interfaces/README.md#token-content). */
 const START: SnakeOptions = { bytesMax: 8 * 1024, isCut: true };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -67,8 +67,8 @@ export function readTokenContent(
 }
 
 /**
- * What indexers keep of a content (indexing sheet 6): its `uri`, or the known attributes, each of 8 KiB at most and without zero bytes;
- * `image_data` is base64. Undefined for what is no content.
+ * Reads the stored part of a content: its `uri`, or the known attributes without zero bytes (service/interfaces/README.md#token-content).
+ * `image_data` is base64. Returns undefined for other forms.
  */
 export function readKeptContent(
   cell: StackCell,

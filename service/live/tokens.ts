@@ -65,7 +65,7 @@ export type LiveTokens = {
   readToken(account: AccountId, seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<Token>>;
 };
 
-/** In the order in which a contract that is several is told (v2 sheet 9.1). */
+/** Order of the checks; the first success wins (service/v2/README.md#token-data). */
 const KINDS = [readJettonMaster, readJettonWallet, readNftCollection, readNftItem] as const;
 
 export function createLiveTokens(dependencies: { worlds: ContractWorlds }): LiveTokens {

@@ -4,8 +4,8 @@ import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 
 /**
- * A wallet contract by the name that callers know, with what its data say (v2 sheet 9.1, getWalletInformation). `seqno` is unsigned
- * 32 bits; so is `walletId` before v5, where it is signed.
+ * Wallet contract by its public name, with the fields of its data (service/v2/README.md#wallet-types).
+ * `seqno` is unsigned 32 bits; `walletId` is unsigned before v5 and signed in v5.
  */
 export type Wallet =
   | { readonly type: `wallet v1 r${1 | 2 | 3}` | `wallet v2 r${1 | 2}`; readonly seqno: number }
@@ -39,7 +39,7 @@ function readV5(slice: ContractSlice): Wallet {
   return { type: 'wallet v5 r1', seqno: slice.uint(32), walletId: slice.int(32), isSignatureAllowed };
 }
 
-/** `seqno:uint33 wallet_id:uint80`, read as v5 r1: indexers have taken the seqno's first bit for the flag (v3 sheet 8.3). */
+/** `seqno:uint33 wallet_id:uint80`, read as v5 r1: indexers take the seqno's first bit for the flag (service/v3/README.md#wallet-states). */
 function readV5Beta(slice: ContractSlice): Wallet {
   const isSignatureAllowed = slice.bit();
   return { type: 'wallet v5 beta', seqno: slice.uint(32), walletId: slice.uint(32), isSignatureAllowed };

@@ -18,7 +18,7 @@ import {
 } from './columns.ts';
 
 // What contracts mean: found by running their get-methods on proved states, and by telling the traces' transactions as actions.
-// A row of a contract is replaced when `last_trans_lt` is greater; one that stops being so keeps its row (indexing sheet 5).
+// A greater `last_trans_lt` replaces the row of a contract. A contract that stops matching keeps it (service/interfaces/README.md#kinds-of-contracts).
 // Migrations add an `id` to contracts' tables, in the order in which they were first seen.
 
 /** What stands beside each contract. */
@@ -29,7 +29,7 @@ const state = {
   data_hash: nullable(hash),
 };
 
-/** v3 sheet 9, jetton/masters. */
+/** Jetton masters (service/v3/README.md#jettons). */
 export const jettonMasters = defineTable('jetton_masters', ['address'], {
   address,
   total_supply: amount,
@@ -41,7 +41,7 @@ export const jettonMasters = defineTable('jetton_masters', ['address'], {
   ...state,
 });
 
-/** v3 sheet 9, jetton/wallets: of wallets that their masters confirm. */
+/** Jetton wallets that their masters confirm (service/v3/README.md#jettons). */
 export const jettonWallets = defineTable('jetton_wallets', ['address'], {
   address,
   balance: amount,
@@ -52,7 +52,7 @@ export const jettonWallets = defineTable('jetton_wallets', ['address'], {
   ...state,
 });
 
-/** v3 sheet 9, nft/collections. */
+/** NFT collections (service/v3/README.md#nfts). */
 export const nftCollections = defineTable('nft_collections', ['address'], {
   address,
   next_item_index: amount,
@@ -61,7 +61,7 @@ export const nftCollections = defineTable('nft_collections', ['address'], {
   ...state,
 });
 
-/** v3 sheet 9, nft/items: of items that their collections confirm, and of those without. */
+/** NFT items without a collection, or confirmed by it (service/v3/README.md#nfts). */
 export const nftItems = defineTable('nft_items', ['address'], {
   address,
   init: bool,
@@ -72,7 +72,7 @@ export const nftItems = defineTable('nft_items', ['address'], {
   ...state,
 });
 
-/** Contracts that sell an item: v3 sheet 14, nft/sales. */
+/** Contracts that sell an item (service/v3/README.md#nft-sales). */
 export const nftSales = defineTable('nft_sales', ['address'], {
   address,
   /** `getgems_sale`, `getgems_auction`, `telemint`. */
@@ -87,7 +87,7 @@ export const nftSales = defineTable('nft_sales', ['address'], {
   ...state,
 });
 
-/** v3 sheet 9, dns/records. */
+/** Names (service/v3/README.md#dns-records). */
 export const dnsEntries = defineTable('dns_entries', ['nft_item'], {
   nft_item: address,
   nft_item_owner: nullable(address),
@@ -101,7 +101,7 @@ export const dnsEntries = defineTable('dns_entries', ['nft_item'], {
   last_trans_lt: lt,
 });
 
-/** v3 sheet 10, multisig/wallets. */
+/** Multisig wallets (service/v3/README.md#multisigs). */
 export const multisigs = defineTable('multisigs', ['address'], {
   address,
   next_order_seqno: nullable(amount),
@@ -111,7 +111,7 @@ export const multisigs = defineTable('multisigs', ['address'], {
   ...state,
 });
 
-/** v3 sheet 10, multisig/orders: of orders that their multisig confirms. */
+/** Multisig orders that their multisig confirms (service/v3/README.md#multisigs). */
 export const multisigOrders = defineTable('multisig_orders', ['address'], {
   address,
   multisig: address,
@@ -127,7 +127,7 @@ export const multisigOrders = defineTable('multisig_orders', ['address'], {
   ...state,
 });
 
-/** v3 sheet 10, vesting. */
+/** Vesting contracts (service/v3/README.md#vesting). */
 export const vestingContracts = defineTable('vesting_contracts', ['address'], {
   address,
   /** Unix seconds; they may be of 64 bits, as the next three. */
@@ -167,7 +167,7 @@ const transfer = {
   query_id: amount,
 };
 
-/** v3 sheet 9, jetton/transfers (indexing sheet 8). */
+/** Jetton transfers (service/v3/README.md#jettons, service/indexer/README.md#transfers). */
 export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_lt'], {
   ...transfer,
   source: address,
@@ -185,7 +185,7 @@ export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_l
   returned: bool,
 });
 
-/** v3 sheet 9, jetton/burns. */
+/** Jetton burns (service/v3/README.md#jettons, service/indexer/README.md#transfers). */
 export const jettonBurns = defineTable('jetton_burns', ['tx_hash', 'tx_lt'], {
   ...transfer,
   owner: address,
@@ -198,7 +198,7 @@ export const jettonBurns = defineTable('jetton_burns', ['tx_hash', 'tx_lt'], {
   returned: bool,
 });
 
-/** v3 sheet 9, nft/transfers. */
+/** NFT transfers (service/v3/README.md#nfts, service/indexer/README.md#transfers). */
 export const nftTransfers = defineTable('nft_transfers', ['tx_hash', 'tx_lt'], {
   ...transfer,
   nft_item: address,
@@ -221,7 +221,7 @@ export const traceClassifications = defineTable('trace_classifications', ['trace
   version: small,
 });
 
-/** One action (v3 sheet 11.2, indexing sheet 9.6). */
+/** One action (service/v3/README.md#actions, service/actions/README.md#rows-of-actions). */
 export const actions = defineTable('actions', ['trace_id', 'action_id'], {
   trace_id: hash,
   action_id: hash,
@@ -259,7 +259,7 @@ export const actionAccounts = defineTable('action_accounts', ['account', 'trace_
   ancestor_types: nullable(texts),
 });
 
-/** What a token says of itself, on the chain and outside (indexing sheet 7). */
+/** Metadata of a token, from the chain and from outside (service/metadata/README.md#token-metadata). */
 export const addressMetadata = defineTable('address_metadata', ['address', 'type'], {
   address,
   /** `jetton_masters`, `nft_collections`, `nft_items`. */

@@ -35,7 +35,7 @@ export type MetadataOutcome =
   /** There is nothing to be told of. */
   | { readonly kind: 'dropped' };
 
-/** A process that is killed, or stuck, has its tasks taken over after this time (indexing sheet 7). */
+/** Other processes take over the tasks of a killed or stuck process after this time. */
 export const claimSeconds = 300;
 
 /** Oldest first; tasks that others hold are passed over. Rides the index of `due_at`. */

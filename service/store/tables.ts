@@ -18,7 +18,7 @@ import {
 // The ledger: what blocks say, before anybody asks what contracts mean.
 // Content is stored once, as the transaction's own BoC: transactions and messages are shown by decoding it, columns are for finding rows.
 
-/** One block of any workchain (v3 sheet 6.1). */
+/** One block of any workchain (service/v3/README.md#blocks). */
 export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   workchain: int,
   shard: shardId,
@@ -72,7 +72,7 @@ export const shardTops = defineTable('shard_tops', ['mc_seqno', 'workchain', 'sh
   seqno: int,
 });
 
-/** One transaction (v3 sheet 6.2); partitioned by lt. */
+/** One transaction (service/v3/README.md#transactions); partitioned by lt. */
 export const transactions = defineTable('transactions', ['hash', 'lt'], {
   hash,
   lt,
@@ -94,8 +94,8 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
 });
 
 /**
- * One message, whoever saw it first (v3 sheet 6.4): rows never change. Its consumer is the transaction with this `in_msg_hash`, its producer the
- * last one of `source` before `created_lt`. Partitioned by lt.
+ * One message (service/v3/README.md#messages); rows never change. The consumer is the transaction with this `in_msg_hash`.
+ * The producer is the last transaction of `source` before `created_lt`. Partitioned by lt.
  */
 export const messages = defineTable('messages', ['hash', 'lt'], {
   hash,
@@ -114,7 +114,7 @@ export const messages = defineTable('messages', ['hash', 'lt'], {
   body_hash: hash,
 });
 
-/** One state of an account, by the hash that transactions name (v3 sheet 6.5). */
+/** One state of an account, by the hash in transactions (service/v3/README.md#account-states-of-transactions). */
 export const accountStates = defineTable('account_states', ['hash'], {
   hash,
   balance: amount,
@@ -127,7 +127,7 @@ export const accountStates = defineTable('account_states', ['hash'], {
   code_hash: nullable(hash),
 });
 
-/** The newest known state of every account (v3 sheet 8.2). */
+/** Newest state of every account (service/v3/README.md#account-states). */
 export const latestAccountStates = defineTable('latest_account_states', ['account'], {
   account: address,
   hash,
@@ -169,7 +169,7 @@ export const codes = defineTable('codes', ['code_hash'], {
   methods: nullable(ints),
 });
 
-/** One trace (indexing sheet 4). */
+/** One trace (service/indexer/README.md#traces). */
 export const traces = defineTable('traces', ['trace_id'], {
   /** Hash of the root transaction. */
   trace_id: hash,

@@ -1,6 +1,6 @@
 import type { AddressMetadataRow } from './meaning-tables.ts';
 
-// What tokens say of themselves as rows of `address_metadata` hold it (indexing sheet 7): by those who fetch it and by those who show it.
+// Token metadata as rows of `address_metadata`, for fetching and for answers (service/metadata/README.md#token-metadata).
 
 /** What contract the words are about; as `type` of `address_metadata`. */
 export const tokenTypes = ['jetton_masters', 'nft_collections', 'nft_items'] as const;

@@ -21,7 +21,7 @@ import {
 import { tvmCell } from './stack-shapes.ts';
 import { viewWalletInformation, walletInformation } from './wallets.ts';
 
-/** The three fields that depend on the state, and the state itself; the rest is common (v2 sheet 9.1). */
+/** State, code, data and frozen hash; other fields are common to all states (service/v2/README.md#accounts). */
 function fullState<
   const S extends 'active' | 'frozen' | 'uninitialized',
   C extends string,
@@ -52,7 +52,7 @@ const fullAccountState = named(
   ]),
 );
 
-/** The name of a state: by code, then by frozen hash (v2 sheet section 8). */
+/** State name: by code, then by frozen hash (service/v2/README.md#shared-objects). */
 export function viewAccountStatus(account: LiveAccount): Infer<typeof accountStatus> {
   if (account.code !== null) return 'active';
   return account.frozenHash === null ? 'uninitialized' : 'frozen';
@@ -81,7 +81,7 @@ export function viewFullAccountState(account: LiveAccount): Infer<typeof fullAcc
 
 const accountParameters = { address, seqno: optionalSeqno };
 
-/** The operations about one account (v2 sheet 9.1). */
+/** Operations on one account (service/v2/README.md#accounts). */
 export function accountOperations(accounts: LiveAccounts, extended: LiveExtendedAccounts): readonly Operation[] {
   return [
     ...viewOperations(accounts),

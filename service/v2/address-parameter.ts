@@ -12,7 +12,7 @@ const input = {
   },
 };
 
-/** The account an operation is about: raw or friendly, either base64 alphabet, any flags (v2 sheet 7.1). */
+/** Account of an operation: raw or friendly, either base64 alphabet, any flags (service/v2/README.md#inputs). */
 export const address: RequiredParameter<AccountId> = accountParameter('address', 'address');
 
 /** As `address`, with the way it was spelled. */
@@ -32,7 +32,7 @@ function accountParameter(name: string, words: string): RequiredParameter<Accoun
   return addressParameter(name, words, ({ workchain, id }) => ({ workchain, id }));
 }
 
-/** @param words the parameter in the messages of v2 sheet 4.2 */
+/** @param words name of the parameter in messages (service/v2/README.md#validation-messages) */
 function addressParameter<T>(name: string, words: string, view: (address: ParsedAddress) => T): RequiredParameter<T> {
   return {
     name,

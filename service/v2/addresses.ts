@@ -26,7 +26,7 @@ const detectedAddress = named(
   }),
 );
 
-/** Every spelling of an address; the testnet flag is kept in both variants (v2 sheet 9.4). */
+/** Every spelling of an address; both variants have its testnet flag (service/v2/README.md#utils). */
 export function viewDetectedAddress(address: ParsedAddress): Infer<typeof detectedAddress> {
   return {
     '@type': 'ext.utils.detectedAddress',
@@ -60,7 +60,7 @@ function pack(address: ParsedAddress, style: { bounceable?: boolean; urlSafe?: b
   return formatFriendlyAddress(address, { bounceable: address.bounceable, testOnly: address.testOnly, ...style });
 }
 
-/** Conversions of addresses: no lite server is asked (v2 sheet 9.4). */
+/** Conversions of addresses, without a lite server (service/v2/README.md#utils). */
 export function addressOperations(): readonly Operation[] {
   return [
     converting(

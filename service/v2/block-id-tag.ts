@@ -1,7 +1,7 @@
 import { mapAnswer, type Operation } from '../contract/operation.ts';
 import { showOnce } from '../contract/shown-once.ts';
 
-/** What `@type` of every block id is: views write the first, which clients check for (v2 sheet 13, #27). */
+/** Possible `@type`s of block ids: views write the first, which clients check (service/v2/README.md#shared-objects). */
 export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
 
 const written: BlockIdTag = 'ton.blockIdExt';

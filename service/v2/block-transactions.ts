@@ -13,7 +13,7 @@ import { showOnce } from '../contract/shown-once.ts';
 import { transactionExt, viewTransactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
-/** Most transactions of one answer (v2 sheet 9.3). */
+/** Maximum transactions per answer (service/v2/README.md#transactions-of-a-block). */
 const countMax = 10_000;
 
 /** Bits of the question: account, lt, hash, and a place to start after. */
@@ -81,7 +81,7 @@ function viewHead(id: BlockId, count: number, incomplete: boolean) {
   return { id: viewBlockId(id), req_count: count, incomplete };
 }
 
-/** Hashes count only when both are given (v2 sheet 9.3). */
+/** Hashes count only if both are given (service/v2/README.md#blocks). */
 function nameOf({ workchain: workchainId, shard: prefix, seqno: number, rootHash, fileHash }: Listing): BlockName {
   const hashes = rootHash === undefined || fileHash === undefined ? undefined : { rootHash, fileHash };
   return { workchain: workchainId, shard: prefix, seqno: number, hashes };
@@ -92,7 +92,7 @@ function rangeOf({ count, afterLt, afterHash }: Listing): BlockTransactionRange 
   return { count, after };
 }
 
-/** The operations that list the transactions of a block (v2 sheet 9.3). */
+/** Operations that list the transactions of a block (service/v2/README.md#transactions-of-a-block). */
 export function blockTransactionOperations(live: LiveTransactions): readonly Operation[] {
   const viewExt = showOnce(viewTransactionExt);
   return [

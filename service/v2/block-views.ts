@@ -11,7 +11,7 @@ import { base64, flag, hash, int32, lt, uint31, uint63 } from './scalars.ts';
 import { constant, list, named, object, optional, scalar, variants, type Infer } from '../contract/shape.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
-/** Answers about blocks, fields in the order of v2 sheet 9.2: shape and writer side by side. */
+/** Answers about blocks, shape and writer (service/v2/README.md#blocks). */
 
 const signature = scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9+/]{86}==$' });
 

@@ -32,7 +32,7 @@ const masterchainInfo = named(
   }),
 );
 
-/** The zerostate is written as a block with shard and seqno 0 (v2 sheet 9.2). */
+/** The zerostate appears as a block with shard and seqno 0 (service/v2/README.md#blocks). */
 export function viewMasterchainInfo(info: LiveMasterchainInfo): Infer<typeof masterchainInfo> {
   return {
     '@type': 'blocks.masterchainInfo',
@@ -44,7 +44,7 @@ export function viewMasterchainInfo(info: LiveMasterchainInfo): Infer<typeof mas
 
 const readable = { methods: ['GET', 'POST'], tag: 'blocks' } as const;
 
-/** The operations about blocks (v2 sheet 9.2). */
+/** Operations on blocks (service/v2/README.md#blocks). */
 export function blockOperations(accounts: LiveAccounts, blocks: LiveBlocks): readonly Operation[] {
   return [...masterchainOperations(accounts, blocks), ...shardOperations(blocks), ...lookupOperations(blocks)];
 }

@@ -7,7 +7,7 @@ import { boc, bocOrEmpty, hash } from './scalars.ts';
 import { constant, list, named, object, type Infer } from '../contract/shape.ts';
 import { viewBoc, viewHash } from './views.ts';
 
-/** A parameter that is not set has no bytes (v2 sheet 9.7). */
+/** An unset parameter has no bytes (service/v2/README.md#configuration). */
 const configCell = named('ConfigCell', object({ '@type': constant('tvm.cell'), bytes: bocOrEmpty }));
 
 const configInfo = named('ConfigInfo', object({ '@type': constant('configInfo'), config: configCell }));
@@ -40,7 +40,7 @@ const oneName = {
   param: optionalNonNegative('param'),
 };
 
-/** A body names the parameter once; in a query `config_id` wins (v2 sheet 9.7). */
+/** A body names the parameter once; in a query `config_id` wins (service/v2/README.md#configuration). */
 const { schema, check } = exactlyOne(oneName, 'only one of config_id or param should be specified');
 const oneNameRule = {
   schema,
@@ -50,7 +50,7 @@ const oneNameRule = {
 
 const readable = { methods: ['GET', 'POST'], tag: 'configuration' } as const;
 
-/** The operations about the blockchain's configuration (v2 sheet 9.7). */
+/** Operations on the blockchain's configuration (service/v2/README.md#configuration). */
 export function configurationOperations(configuration: LiveConfiguration): readonly Operation[] {
   return [
     defineOperation({

@@ -26,7 +26,7 @@ import {
   viewTransactionId,
 } from './views.ts';
 
-/** `fullAccountState` and the states in it, fields in the order of v2 sheet 9.1: shape and writer side by side. */
+/** `fullAccountState` and its states, shape and writer (service/v2/README.md#contract-types). */
 
 const hashOrEmpty = named('HashOrEmpty', scalar<string>({ type: 'string', pattern: '^(?:[A-Za-z0-9+/]{43}=)?$' }));
 

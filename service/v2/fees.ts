@@ -23,7 +23,7 @@ export const queryFees = named(
   object({ '@type': constant('query.fees'), source_fees: fees, destination_fees: list(fees) }),
 );
 
-/** Fees are JSON integers; those of the destinations are not known here and the list is empty (v2 sheet 9.5). */
+/** Fees are JSON integers; the list of destination fees is always empty (service/v2/README.md#fees). */
 export function viewFees(source: SourceFees): Infer<typeof queryFees> {
   return {
     '@type': 'query.fees',
@@ -38,7 +38,7 @@ export function viewFees(source: SourceFees): Infer<typeof queryFees> {
   };
 }
 
-/** The body of the message, not the message itself (v2 sheet 9.5). */
+/** Body of the message, not the message (service/v2/README.md#fees). */
 export const body = bodyBag('body', 'empty body');
 
 export const ignoreSignature = {

@@ -4,7 +4,7 @@ import type { OptionalParameter } from '../contract/parameter.ts';
 const yes: ReadonlySet<string> = new Set(['y', 'yes', 't', 'true', 'on', '1']);
 const no: ReadonlySet<string> = new Set(['n', 'no', 'f', 'false', 'off', '0']);
 
-/** A boolean in any of its spellings, letters of either case; an empty text is absent (v2 sheet 7.1). */
+/** A boolean in any spelling and case; an empty text is absent (service/v2/README.md#inputs). */
 export function optionalFlag(name: string): OptionalParameter<boolean> {
   return {
     name,

@@ -41,7 +41,7 @@ export function optionalHashes(name: string): OptionalParameter<readonly Buffer[
   };
 }
 
-/** A 32-byte account id: an address, whose workchain is dropped, or any form of a hash (v2 sheet 7.1). */
+/** A 32-byte account id: an address without its workchain, or any form of a hash (service/v2/README.md#inputs). */
 export function optionalAccountId(name: string): OptionalParameter<Buffer> {
   return {
     name,
@@ -72,8 +72,8 @@ function reading(name: string, read: (text: string, kind: ParameterSource['kind'
 }
 
 /**
- * 64 hex digits, 43 characters of either base64 alphabet with `=` behind them, or 43 of base64url alone (v2 sheet 7.1). An
- * unescaped `+` arrives as a space in a query; no hash holds a space.
+ * Reads a hash: 64 hex digits, 44 characters of either base64 alphabet, or 43 of base64url (service/v2/README.md#inputs).
+ * A space in a query is an unescaped `+`, because no hash has a space.
  */
 export function readHash(text: string, kind: ParameterSource['kind']): Buffer | undefined {
   const given = kind === 'query' ? text.replaceAll(' ', '+') : text;

@@ -14,7 +14,7 @@ const detectedHash = named(
   }),
 );
 
-/** A hash in each of its forms; base64url without padding (v2 sheet 9.4). */
+/** A hash in each form; base64url without padding (service/v2/README.md#utils). */
 export function viewDetectedHash(bytes: Buffer): Infer<typeof detectedHash> {
   return {
     '@type': 'ext.utils.detectedHash',
@@ -24,7 +24,7 @@ export function viewDetectedHash(bytes: Buffer): Infer<typeof detectedHash> {
   };
 }
 
-/** Conversions of hashes: no lite server is asked (v2 sheet 9.4). */
+/** Conversions of hashes, without a lite server (service/v2/README.md#utils). */
 export function hashOperations(): readonly Operation[] {
   return [
     defineOperation({

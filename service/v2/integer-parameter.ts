@@ -128,14 +128,14 @@ export function listLength(
   );
 }
 
-/** Decimal text or a JSON integer within 32 signed bits (v2 sheet 7.1). @throws ContractError */
+/** Decimal text or a JSON integer within 32 signed bits (service/v2/README.md#inputs). @throws ContractError */
 export function parseInt32(raw: unknown, name: string): number {
   const value = parseInteger(raw);
   if (value === undefined || value < int32Min || value > int32Max) throw invalid(`failed to parse ${name}`, name);
   return Number(value);
 }
 
-/** Decimal text or a JSON integer within 64 signed bits (v2 sheet 7.1). @throws ContractError */
+/** Decimal text or a JSON integer within 64 signed bits (service/v2/README.md#inputs). @throws ContractError */
 export function parseInt64(raw: unknown, name: string): bigint {
   const value = parseInteger(raw);
   if (value === undefined || value < int64Min || value > int64Max) throw invalid(`failed to parse ${name}`, name);

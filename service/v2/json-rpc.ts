@@ -13,7 +13,7 @@ export type RpcCall = { readonly id: RpcId } & (
   | { readonly error: ContractError | V2Error }
 );
 
-/** Reads one request object (v2 sheet section 3). Never throws; `jsonrpc` is not checked, unknown fields are ignored. */
+/** Reads one request object (service/v2/README.md#json-rpc). Never throws; `jsonrpc` is not checked, unknown fields are ignored. */
 export function readRpcCall(value: unknown, find: (name: string) => Operation | undefined): RpcCall {
   if (!isRecord(value)) return { id: undefined, error: malformed('expected a JSON object') };
   const id = field(value, 'id');

@@ -90,7 +90,7 @@ export type LegacyDependencies = {
   readonly fees: LiveFees;
 };
 
-/** Operations that only the old Python service has (v2 sheet section 10): served when the manifest asks for them. */
+/** Operations of the old Python service only (service/v2/README.md#legacy-operations); the manifest turns them on. */
 export function legacyOperations({ send, legacySend, fees }: LegacyDependencies): readonly Operation[] {
   const sendingQuery = (name: string, summary: string, parameters: typeof bags | typeof cells): Operation =>
     defineOperation({

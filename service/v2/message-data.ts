@@ -22,7 +22,7 @@ const msgDataDecryptedText = named(
   object({ '@type': constant('msg.dataDecryptedText'), text: base64 }),
 );
 
-/** What a message carries (v2 sheet section 8). */
+/** Contents of a message (service/v2/README.md#messages). */
 export const msgData = named(
   'MsgData',
   variants(
@@ -56,7 +56,7 @@ export const msgDataSecret = named(
 /** A message in the table of its transaction; `store` takes cells that have to be made to show it. */
 export type MessageSource = { readonly store: CellStore; readonly table: CellTable; readonly message: Message };
 
-/** Operations, the first 32 bits of a body, that announce a text (v2 sheet 9.3). */
+/** Opcodes (first 32 bits of a body) that announce a text (service/v2/README.md#messages). */
 const TEXT = 0;
 const ENCRYPTED_TEXT = 0x2167da4b;
 
@@ -75,7 +75,7 @@ export function readContent({ table, cell }: CellAt): BodyContent {
   return text === undefined ? raw : { kind: operation === TEXT ? 'text' : 'encrypted', text };
 }
 
-/** Bounds of a text that is shown as one (v2 sheet 9.3). */
+/** Bounds of a body that is shown as text (service/v2/README.md#messages). */
 const TEXT_BYTES_MAX = 1024;
 const TEXT_CELLS_MAX = 16;
 
@@ -107,7 +107,7 @@ function readSnake(head: CellSlice): Buffer | undefined {
   return byteBits === 0 ? Buffer.from(bytes) : undefined;
 }
 
-/** The cell's own bits as bytes, zero bits behind the last; its references are left out (v2 sheet 9.3). */
+/** Bits of the root cell as bytes, padded with zeros; references are left out (service/v2/README.md#messages). */
 export function bytesOfCell({ table, cell }: CellAt): Buffer {
   const bits = table.bitLength(cell);
   const start = table.dataOffset(cell);

@@ -42,7 +42,7 @@ const extHeader = {
   ...amounts,
 };
 
-/** A message of the operations without Std in their name (v2 sheet 9.3). */
+/** Message of the operations without Std in their name (service/v2/README.md#messages). */
 export const message = named(
   'Message',
   oneOf([
@@ -54,7 +54,7 @@ export const message = named(
   ]),
 );
 
-/** A message of the operations with Std in their name, and of those about blocks (v2 sheet 9.3). */
+/** Message of the operations with Std in their name, and of operations on blocks (service/v2/README.md#messages). */
 export const messageStd = named(
   'MessageStd',
   object({
@@ -132,7 +132,7 @@ function viewEnds({ info }: Message): { source: string; destination: string } {
   return { source: viewEnd(info.source), destination: viewEnd(info.destination) };
 }
 
-/** An account's friendly form; what is outside, absent or has no such form is an empty text (v2 sheet 7.2). */
+/** Friendly form of an account; an external, absent or unusual address is an empty text (service/v2/README.md#outputs). */
 function viewEnd(address: InternalAddress | ExternalAddress | undefined): string {
   if (address?.kind !== 'internal' || address.bitLength !== 256) return '';
   const { workchain, anycast } = address;

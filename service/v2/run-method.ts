@@ -56,7 +56,7 @@ export function viewTypedRun(run: LiveMethodRun): Infer<typeof typedResult> {
 
 const method = methodId('empty method');
 
-/** The operations that run a get-method: the same run, two forms of values (v2 sheet 9.6). */
+/** Operations that run a get-method: one run, two forms of values (service/v2/README.md#get-methods). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
   const viewLegacy = showOnce(viewLegacyRun);
   const viewTyped = showOnce(viewTypedRun);

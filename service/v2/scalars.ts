@@ -1,6 +1,6 @@
 import { constant, named, oneOfStrings, scalar } from '../contract/shape.ts';
 
-/** Scalars of answers: v2 sheet 7.2. Hashes are standard base64; what may exceed 2^53 is a decimal string. */
+/** Scalars of answers (service/v2/README.md#outputs). Hashes are standard base64; numbers that may exceed 2^53 are decimal strings. */
 
 export const hash = named(
   'Hash',

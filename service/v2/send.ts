@@ -26,7 +26,7 @@ export const boc = bytes('boc', 'empty boc');
 
 const sendParameters = { boc };
 
-/** The operations that send a message from outside (v2 sheet 9.5): by POST alone. */
+/** Operations that send an external message, by POST only (service/v2/README.md#sending). */
 export function sendOperations(live: LiveSend): readonly Operation[] {
   const sending = <R>(
     name: string,

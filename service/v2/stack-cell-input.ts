@@ -7,8 +7,8 @@ import { isRecord } from '../contract/record.ts';
 import { orRefuse } from '../contract/stack-arguments.ts';
 
 /**
- * A cell as nested objects `{data: {b64, len}, refs, special?}` (v2 sheet 9.6).
- * @param wanted what to tell the caller when it is none
+ * Reads a cell from nested objects `{data: {b64, len}, refs, special?}` (service/v2/README.md#stack).
+ * @param wanted message for the caller if it is no cell
  * @throws ContractError
  */
 export function readCellObject(store: CellStore, raw: unknown, wanted: string): StackCell {

@@ -8,10 +8,10 @@ import type { OptionalParameter } from '../contract/parameter.ts';
 import { readCellObject } from './stack-cell-input.ts';
 import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
 
-/** Arguments in the legacy form, pairs of a type and a value (v2 sheet 9.6); the first is pushed first. */
+/** Arguments as pairs of type and value (service/v2/README.md#stack); the first is pushed first. */
 export const legacyStack: OptionalParameter<readonly StackEntry[]> = stackParameter(legacyStackInput, readLegacyEntry);
 
-/** Arguments in the typed form, objects with `@type` at every level (v2 sheet 9.6); the first is pushed first. */
+/** Arguments as objects with `@type` at every level (service/v2/README.md#stack); the first is pushed first. */
 export const typedStack: OptionalParameter<readonly StackEntry[]> = stackParameter(typedStackInput, readTypedEntry);
 
 function stackParameter(

@@ -12,7 +12,7 @@ import {
 } from '../contract/stack-results.ts';
 import type { LegacyCellView, LegacyEntryView, StackEntryView } from './stack-shapes.ts';
 
-/** Levels of tuples and lists in an answer, as the hosted service has them (v2 sheet 9.6). */
+/** Maximum levels of tuples and lists in an answer, as in the hosted service (service/v2/README.md#stack). */
 export const legacyDepthMax = 100;
 export const typedDepthMax = 256;
 

@@ -12,7 +12,7 @@ import {
   type Shape,
 } from '../contract/shape.ts';
 
-// The forms in which answers show values of the VM (v2 sheet 9.6).
+// Forms of VM values in answers (service/v2/README.md#stack).
 
 export const int256 = named(
   'Int256',

@@ -173,7 +173,7 @@ const tokenData = named(
   ),
 );
 
-/** @param asked the address as it was asked for; it is echoed: raw in upper case, friendly with its flags (v2 sheet 9.1) */
+/** @param asked the requested address, echoed: raw in upper case, friendly with its flags (service/v2/README.md#token-data) */
 export function viewToken(asked: ParsedAddress, token: Token): Infer<typeof tokenData> {
   const address = echo(asked);
   switch (token.kind) {

@@ -17,7 +17,7 @@ const costs = {
   other_fee: nano,
 };
 
-/** A transaction of the operations without Std in their name (v2 sheet 9.3). */
+/** Transaction of the operations without Std in their name (service/v2/README.md#transactions). */
 export const transaction = named(
   'Transaction',
   object({
@@ -90,7 +90,7 @@ export function viewTransactionExt(shown: LiveTransaction, store: CellStore): In
   };
 }
 
-/** A transaction that no message caused has no `in_msg` at all: clients fail on null (v2 sheet section 12). */
+/** A transaction without a message has no `in_msg`: clients fail on null (service/v2/README.md#clients). */
 function viewMessagesStd({ table, transaction: read }: LiveTransaction, store: CellStore) {
   const { inMessage } = read;
   return {

@@ -19,14 +19,14 @@ import { showOnce } from '../contract/shown-once.ts';
 import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
-/** Most transactions of one answer (v2 sheet 9.3). */
+/** Maximum transactions per answer (service/v2/README.md#transactions). */
 const limitMax = 1000;
 
 const historyParameters = {
   address,
   lt: optionalLt('lt'),
   hash: optionalHash('hash'),
-  // Below zero is as good as zero: no transaction is there (v2 sheet 4.2 has no message for it).
+  // Values below zero equal zero: the contract has no message for them (service/v2/README.md#validation-messages).
   toLt: withDefault({ ...optionalLt('to_lt'), check: () => undefined }, 0n),
   // False says nothing that is not done anyway: a lite server that lacks what is asked for is followed by one that has it.
   archival: optionalFlag('archival'),
@@ -84,7 +84,7 @@ export async function viewTransactionsStd(
 
 const messageParameters = { source, destination, createdLt: requiredLt('created_lt') };
 
-/** The operations about transactions of accounts, and those that find both ends of a message (v2 sheet 9.3). */
+/** Operations on transactions of accounts, and on both ends of a message (service/v2/README.md#transactions). */
 export function transactionOperations(live: LiveTransactions): readonly Operation[] {
   const view = showOnce(viewTransaction);
   const viewStd = showOnce(viewTransactionStd);

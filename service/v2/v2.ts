@@ -27,7 +27,7 @@ import { transactionOperations } from './transactions.ts';
 
 /** The v2 contract over live answers: a table of operations, no transport. */
 export type V2 = {
-  /** `2.2.N`, for `X-API-Version` and the document (v2 sheet section 11). */
+  /** `2.2.N`, for `X-API-Version` and the document (service/v2/README.md#version). */
   readonly version: string;
   /** Each operation once, in the order of the document. */
   readonly operations: readonly Operation[];
@@ -40,7 +40,7 @@ export type V2Options = {
   readonly release: number;
   /** Default `ton.blockIdExt`. */
   readonly blockIdTag?: BlockIdTag;
-  /** Serve the operations of v2 sheet section 10 too; default false. */
+  /** Serve legacy operations too (service/v2/README.md#legacy-operations); default false. */
   readonly legacyOperations?: boolean;
 };
 

@@ -2,9 +2,9 @@ import type { BlockId } from '../decode/block-id.ts';
 import { friendlyAddressOrEmpty, hash, int32, lt, nano, shardId, uint31 } from './scalars.ts';
 import { constant, named, object, type Infer } from '../contract/shape.ts';
 
-/** Shared objects of the contract, fields in the order of v2 sheet section 8: shape and writer side by side. */
+/** Shared objects of the contract, shape and writer (service/v2/README.md#shared-objects). */
 
-/** The tag of every block id; the one place it stands in (v2 sheet 13, #27). */
+/** Tag of every block id (service/v2/README.md#shared-objects). */
 const blockIdTag = named('BlockIdTag', constant('ton.blockIdExt'));
 
 export const blockIdExt = named(
@@ -48,7 +48,7 @@ export const extraCurrency = named(
   object({ '@type': constant('extraCurrency'), id: int32, amount: nano }),
 );
 
-/** Most extra currencies an account's answer lists (v2 sheet section 8). */
+/** Maximum extra currencies in an account's answer (service/v2/README.md#shared-objects). */
 export const extraCurrenciesMax = 1024;
 
 export function viewExtraCurrency(currency: {

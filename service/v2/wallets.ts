@@ -4,7 +4,7 @@ import { accountStatus, flag, nano, uint32 } from './scalars.ts';
 import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from '../contract/shape.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
-/** `ext.accounts.walletInformation`, fields in the order of v2 sheet 9.1: shape and writer side by side. */
+/** `ext.accounts.walletInformation`, shape and writer (service/v2/README.md#wallet-types). */
 
 const tag = constant('ext.accounts.walletInformation');
 

@@ -56,7 +56,7 @@ const parts: Readonly<Record<string, (world: World, extent: Extent) => Promise<B
 
 export const bench: Bench = {
   about:
-    'the operator on a real control plane: times from an edit to its effect, writes at rest, memory, takeover, and what callers of real pods see, against the targets of the operator sheet 11; --quick for less of each, --only with pods, apply, drift, rest, kills, frozen, takeover, fleet for parts',
+    'the operator on a real control plane: times from an edit to its effect, writes at rest, memory, takeover, and what callers of real pods see, against the targets of operator/README.md; --quick for less of each, --only with pods, apply, drift, rest, kills, frozen, takeover, fleet for parts',
   async run(options) {
     const wanted = wantedOf(options, ['pods', ...Object.keys(parts)]);
     const extent = options.includes('--quick') ? quick : full;

@@ -23,10 +23,10 @@ const minutes = 300_000;
 /** Three pods one after the other, each ready for five seconds before the next, while callers keep the machine busy. */
 const rolloutPatience = { timeout: 300_000, interval: 500 } as const;
 
-/** A key that was put out of force is refused within two seconds (operator sheet 5.4); the rest is for a machine that does much else, and far below what files take to reach pods. */
+/** A revoked key is refused within two seconds (operator/README.md#keys); the rest is for a busy machine, far below the delay of files. */
 const revokedWithinMs = 8000;
 
-/** Kills of the API server in a row (operator sheet 11.3). */
+/** Kills of the API server in a row (operator/README.md#targets). */
 const kills = countOf({ quick: 3, full: 20 });
 
 /** More than the load of a test can ask for, however quick the machine. */

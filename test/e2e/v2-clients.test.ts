@@ -268,7 +268,7 @@ describe('tonweb HttpProvider', () => {
       });
     },
     async sendQuery() {
-      // Of the Python server alone, and deprecated there (v2 sheet section 10).
+      // Only the Python server has it, deprecated (service/v2/README.md#legacy-operations).
       await expect(tonwebProvider().sendQuery({ address, body: {} })).rejects.toBe('Unknown method');
     },
     async getEstimateFee() {

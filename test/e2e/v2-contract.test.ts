@@ -74,7 +74,7 @@ describe('the contract over HTTP', () => {
   );
 
   it.each(table)(
-    '%s: refuses a parameter that is missing or bad, in the words of the sheet',
+    '%s: refuses a parameter that is missing or bad, in the words of the contract',
     async (_name, operation) => {
       const good = requestsTo(operation, scenes)[0] ?? {};
       for (const [params, message] of mistakesOf(operation, good)) {

@@ -144,7 +144,7 @@ function send(agent: Agent, { method, path, body }: Sent): Promise<Got> {
   });
 }
 
-/** What v2 sheet 4.3, 9.2 and 9.6 tell as 500 in these words: what lite servers and contracts say, not what is asked. */
+/** Texts of lite servers and contracts that are 500 by the contract (service/v2/README.md#texts-of-lite-servers). */
 const foreseen = /^(LITE_SERVER_(?!NETWORK)|TVM stack size exceeds limit|from mc block is too old)/;
 
 /** What is wrong with an answer; undefined when nothing is. */

@@ -11,7 +11,7 @@ import { ask, queryOf } from '#test/support/v2-ways.ts';
 const installed = await installTonlib();
 const missing = 'missing' in installed;
 
-/** Operations that the Python server lacks (v2 sheet 9.7, and those of the C++ server alone). */
+/** Operations that the Python server lacks. */
 const lacking = new Set(
   (
     'getShardAccountCell dnsResolve getShards getOutMsgQueueSize getTransactionsStd detectHash ' +

@@ -87,7 +87,7 @@ function recordedQuestions(lastSeqno: number): ReadonlyMap<string, [Exchange, Qu
   return found;
 }
 
-/** The library's answer in the form of the contract (v2 sheet 8, 9.1, 13 #11). */
+/** The library's answer in the form of the contract (service/v2/README.md#shared-objects). */
 function contractForm(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => contractForm(item));
   if (typeof value !== 'object' || value === null) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startV3UnderTest, type Query, type V3UnderTest } from '#test/support/v3-service.ts';
 
-// The calls that real clients make and the fields they read of the answers (v3 sheet section 17).
+// Calls of real clients, and the fields that they read (service/v3/README.md#clients).
 
 type Message = {
   readonly hash: string;

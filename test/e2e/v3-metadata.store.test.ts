@@ -88,7 +88,7 @@ describe('metadata', () => {
     expect(await infoOf(rawOf(tokenWords.fetched.address))).toEqual({ is_indexed: true, token_info: [fetchedInfo] });
     const invalid = { is_indexed: true, token_info: [{ valid: false, type: 'jetton_masters' }] };
     expect(await infoOf(rawOf(tokenWords.failed.address))).toEqual(invalid);
-    // Nothing is outside, and what is on the chain is too little (indexing sheet 7).
+    // Nothing is outside, and what is on the chain is too little (service/metadata/README.md#token-metadata).
     expect(await infoOf(rawOf(tokenWords.nothing.address))).toEqual(invalid);
   });
 
@@ -163,7 +163,7 @@ describe('metadata', () => {
   });
 });
 
-// The calls that real clients make and the fields they read of the answers (v3 sheet section 17).
+// Calls of real clients, and the fields that they read (service/v3/README.md#clients).
 describe('a wallet application', () => {
   it('shows an owner’s jettons with the names, signs and decimals of their masters', async () => {
     type Wallets = {

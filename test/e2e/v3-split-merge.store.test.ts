@@ -87,7 +87,7 @@ const splitView = {
 };
 const storageView = { storage_fees_collected: '7', storage_fees_due: '3', status_change: 'unchanged' };
 
-/** Of the same, in the words of v3 (sheet 6.3). */
+/** Descriptions of the same transactions in v3 (service/v3/README.md#description). */
 const views: readonly Json[] = [
   {
     type: 'split_prepare',

@@ -15,7 +15,7 @@ export const definitions = ['tonapis', 'tonapikeys'].map(
   (plural) => parse(readFileSync(join(folder, `${plural}.tonplane.dev.yaml`), 'utf8')) as ClusterObject,
 );
 
-/** Applies both definitions and waits until their resources are served: after 404 comes 429 for a moment (operator sheet 3.13). */
+/** Applies both definitions and waits until their resources are served: after 404 comes 429 for a moment (operator/README.md#definitions). */
 export async function applyDefinitions(client: ClusterClient): Promise<void> {
   for (const definition of definitions) {
     const { name } = definition.metadata;

@@ -41,7 +41,7 @@ const strategic = 'application/strategic-merge-patch+json';
 
 /**
  * Joins the cluster as a node and runs each pod bound to it as local processes, with volumes, probes, restarts and deletion
- * as a kubelet has them (operator sheet 9.4). A pod's status says 10.244.a.b, its processes listen on 127.244.a.b.
+ * as a kubelet has them (test/README.md#process-kubelet). A pod's status says 10.244.a.b, its processes listen on 127.244.a.b.
  */
 export async function createProcessKubelet(options: ProcessKubeletOptions): Promise<ProcessKubelet> {
   const { client, node: number = 0, refreshMs = 1000 } = options;

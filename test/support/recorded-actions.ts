@@ -16,13 +16,13 @@ const mintedStake: Read = (row) => (row['success'] === true ? row['amount'] : nu
 const ofLiquidStaking: Read = (row) =>
   (row['staking_data'] as Fields | undefined)?.['provider'] === 'liquid_staking' ? row['amount'] : null;
 
-/** What the peer leaves out and is filled in here (v3 sheet section 16), by type and field of details. */
+/** Fields that TON Center leaves out and we fill (service/v3/README.md#details-of-actions), by type and field of details. */
 const filledDetails: readonly (readonly [type: string, field: string, value: Read])[] = [
   ['coffee_create_pool', 'pool_creator_contract', column('destination_secondary')],
   ['coffee_create_pool_creator', 'provided_asset', column('asset')],
   ['evaa_supply', 'sender_jetton_wallet', column('source_secondary')],
   ['jvault_stake', 'minted_stake_jettons', mintedStake],
-  // Of other stakings nothing is told there (the sheet's list of details).
+  // Other stakings have no such field.
   ['stake_withdrawal_request', 'tokens_burnt', ofLiquidStaking],
 ];
 

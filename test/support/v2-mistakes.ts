@@ -1,6 +1,6 @@
 type Bad = readonly [value: unknown, message: string];
 
-/** Values that no parameter of the name takes by any way, with the words of v2 sheet 4.2; small integers must be 32 bits, large ones 64. */
+/** Values that a parameter of this name refuses, with the message (service/v2/README.md#validation-messages). Small integers have 32 bits, large ones 64. */
 const mistakes: Readonly<Record<string, readonly Bad[]>> = {
   address: [
     ['', 'empty address'],

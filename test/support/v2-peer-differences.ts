@@ -39,7 +39,7 @@ const refused =
 const accounts = /^get(AddressInformation|ExtendedAddressInformation|WalletInformation)$/;
 const oneTransaction = /^(getTransactions|tryLocate\w*Tx)$/;
 
-/** Numbers in brackets are rows of v2 sheet 13. */
+/** Numbers in brackets are rows of the page (service/v2/README.md#differences-from-ton-center). */
 export const peerDifferences: readonly PeerDifference[] = [
   { of: /./, at: /\.@extra$/, related: onlyTheirs, why: 'the envelope has it, not the result (#2)' },
   {
@@ -65,7 +65,7 @@ export const peerDifferences: readonly PeerDifference[] = [
     of: /^getWalletInformation$/,
     at: /\.extra_currencies$/,
     related: onlyTheirs,
-    why: 'of getAddressInformation (v2 sheet 9.1)',
+    why: 'of getAddressInformation',
   },
   { of: /^getConsensusBlock$/, at: /\.@type$/, related: onlyOurs, why: 'every object has its type (#13)' },
   {
@@ -78,31 +78,31 @@ export const peerDifferences: readonly PeerDifference[] = [
     of: /^getBlockHeader$/,
     at: /\.(flags|vert_seqno)$/,
     related: onlyTheirs,
-    why: 'not part of the contract (v2 sheet 9.2)',
+    why: 'not part of the contract',
   },
   {
     of: /^getBlockTransactionsExt$/,
     at: /\.transactions\.\*\.@type$/,
     related: (ours, theirs) => ours === 'raw.transactionExt' && theirs === 'raw.transaction',
-    why: 'named after its list (v2 sheet 9.3)',
+    why: 'named after its list',
   },
   {
     of: /^getBlockTransactionsExt$/,
     at: /\.transactions\.\*\.account$/,
     related: sameWithoutCase,
-    why: 'raw addresses of transactions in capitals (v2 sheet 7.2)',
+    why: 'raw addresses of transactions in capitals',
   },
   {
     of: oneTransaction,
     at: /\.@type$/,
     related: (ours, theirs) => String(ours).startsWith('ext.') && String(theirs).startsWith('raw.'),
-    why: 'the extended form has a type of its own (v2 sheet 9.3)',
+    why: 'the extended form has a type of its own',
   },
   {
     of: oneTransaction,
     at: /\.account$/,
     related: onlyOurs,
-    why: 'the extended form names its account (v2 sheet 9.3)',
+    why: 'the extended form names its account',
   },
   {
     of: oneTransaction,
@@ -114,26 +114,26 @@ export const peerDifferences: readonly PeerDifference[] = [
     of: /^tryLocate/,
     at: /^status$/,
     related: refused(200, 500, 503),
-    why: 'the peer looks in three blocks and at the newest transactions; the message is further away (v2 sheet 9.3)',
+    why: 'the peer looks in three blocks and at the newest transactions; the message is further away',
   },
   { of: /^tryLocate/, at: /^status$/, related: refused(404, 500, 503), why: 'nothing found is 404 (#24)' },
   {
     of: /^sendBoc/,
     at: /^status$/,
     related: refused(200, 500),
-    why: 'the network has the message, from us a moment ago: that is what was asked for (v2 sheet 9.5)',
+    why: 'the network has the message, from us a moment ago: that is what was asked for',
   },
   {
     of: /^sendBoc/,
     at: /^status$/,
     related: refused(422, 500),
-    why: 'what is no message is a mistake of the caller: 4xx (v2 sheet 14)',
+    why: 'what is no message is a mistake of the caller: 4xx',
   },
   {
     of: /^getLibraries$/,
     at: /^status$/,
     related: refused(200, 422),
-    why: 'no libraries asked for are none found (v2 sheet 9.7)',
+    why: 'no libraries asked for are none found',
   },
   { of: /^detectAddress$/, at: /\.@type$/, related: onlyOurs, why: 'every object has its type' },
   { of: /^packAddress$/, at: /^$/, related: sameInBase64Url, why: 'base64url (#9)' },
@@ -142,7 +142,7 @@ export const peerDifferences: readonly PeerDifference[] = [
     of: /^runGetMethod$/,
     at: /\.data\.b64$/,
     related: sameButLastByte,
-    why: 'bits as they are stored, with the completion tag (v2 sheet 9.6)',
+    why: 'bits as they are stored, with the completion tag',
   },
   {
     of: /^getTokenData$/,
@@ -166,12 +166,12 @@ export const peerDifferences: readonly PeerDifference[] = [
     of: /^getTokenData$/,
     at: /^status$/,
     related: refused(200, 500),
-    why: 'the peer knows DNS items of the main network alone, and cannot read the content of others (v2 sheet 9.1)',
+    why: 'the peer knows DNS items of the main network alone, and cannot read the content of others',
   },
   {
     of: /^estimateFee$/,
     at: /\.source_fees\.gas_fee$/,
     related: (ours) => ours === 0,
-    why: 'a message that is not accepted costs no gas (v2 sheet 9.5)',
+    why: 'a message that is not accepted costs no gas',
   },
 ];

@@ -18,11 +18,11 @@ export const knownV3Differences: readonly KnownDifference[] = [
   },
   {
     at: / responses [45]\d\d content \S+ schema (required|properties error minLength): /,
-    why: 'failures always have all three fields, so that clients of either kind read them (v3 sheet section 3)',
+    why: 'failures always have all three fields, so that clients of either kind read them',
   },
   {
     at: /[mM]asterchainBlock\w* get parameters seqno required: /,
-    why: 'a seqno that is left out or no number is told as 404, as one that is not indexed (v3 sheet section 3)',
+    why: 'a seqno that is left out or no number is told as 404, as one that is not indexed',
   },
   {
     at: / (description|transactions items) .* required: /,
@@ -31,7 +31,7 @@ export const knownV3Differences: readonly KnownDifference[] = [
   { at: / description properties bounce properties type type: /, why: 'a bounce always has a type' },
   {
     at: / account_state_(before|after) anyOf /,
-    why: 'code and data of states are never sent with transactions (v3 sheet 6.5)',
+    why: 'code and data of states are never sent with transactions',
   },
   {
     at: / parameters \w+ schema (items )?(pattern|minLength|minimum): /,
@@ -47,7 +47,7 @@ export const knownV3Differences: readonly KnownDifference[] = [
   },
   {
     at: /^\/api\/v3\/pendingTransactions get (parameters account required|responses 200 .* transactions type): /,
-    why: 'a trace may be asked for in place of an account, and no transaction is an empty list (v3 sheet section 12)',
+    why: 'a trace may be asked for in place of an account, and no transaction is an empty list',
   },
   { at: / stack items additionalProperties: false/, why: 'entries of a stack have a type and a value' },
   { at: / maxItems: \d+ instead of nothing/, why: 'lists are bounded' },
@@ -72,11 +72,11 @@ export const knownV3Differences: readonly KnownDifference[] = [
   },
   {
     at: / actions items allOf \d+ then properties details (required: .*"key"|properties key: )/,
-    why: 'the key of a deleted record stands under its own name as well (v3 sheet section 16)',
+    why: 'the key of a deleted record stands under its own name as well',
   },
   {
     at: / (parameters cursor|headers X-Next-Cursor): .* instead of nothing/,
-    why: 'lists go on behind a cursor (v3 sheet section 4)',
+    why: 'lists go on behind a cursor',
   },
   {
     at: / properties trace (required|properties (children|transaction|in_msg))/,
@@ -88,11 +88,11 @@ export const knownV3Differences: readonly KnownDifference[] = [
   },
   {
     at: /^\/api\/v3\/(jetton|nft)\/transfers get parameters direction schema enum: /,
-    why: '`both` asks for what is given without it (v3 sheet section 9)',
+    why: '`both` asks for what is given without it',
   },
   {
     at: /^\/api\/v3\/jetton\/wallets get parameters sort schema default: /,
-    why: 'wallets are as they were first seen unless an order of balances is given (v3 sheet section 4)',
+    why: 'wallets are as they were first seen unless an order of balances is given',
   },
   {
     at: /^\/api\/v3\/nft\/sales get responses 200 .* nft_sales items allOf: /,

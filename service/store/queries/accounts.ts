@@ -93,7 +93,7 @@ export function readCodeMethods(
 
 export type BalanceRow = Pick<LatestAccountStateRow, 'account' | 'balance'>;
 
-/** The richest accounts first; equals by address (v3 sheet section 4). */
+/** Largest balance first, then address (service/v3/README.md#order). */
 export const topBalanceOrder: Order = [
   { column: 'balance', type: 'numeric', sort: 'desc' },
   { column: 'account', type: 'bytea', sort: 'asc' },

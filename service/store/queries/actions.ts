@@ -30,7 +30,7 @@ export type ActionFilter = TraceFilter & {
 
 const shown = columnsOf(actions, 'a');
 
-/** Actions by the end of their trace (v3 sheet section 4): a time when the filter has a window of time, and else an lt. */
+/** Actions by the end of their trace: a time if the filter has a time window, else an lt (service/v3/README.md#order). */
 export function actionOrder(
   { startUtime, endUtime }: Pick<ActionFilter, 'startUtime' | 'endUtime'>,
   { sort }: Pick<SortedPage, 'sort'>,
@@ -122,7 +122,7 @@ function findOfAccount(
   );
 }
 
-/** Those actions of some traces that a caller who supports some types sees, in the order of v3 sheet section 4. Rides the primary key. */
+/** Actions of traces that are visible to a caller with these types (service/v3/README.md#order). Uses the primary key. */
 export function findActionsOfTraces(
   store: StoreReader,
   traceIds: readonly Uint8Array[],

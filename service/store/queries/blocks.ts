@@ -50,7 +50,7 @@ export function findBlocks(
   return store.read(`${shown} ${conditions.where()} ${orderBy(order, 'b')} ${pageOf(page)}`, conditions.values);
 }
 
-/** v3 sheet section 4. */
+/** Order of blocks (service/v3/README.md#order). */
 export function blockOrder({ sort }: { readonly sort: Direction }): Order {
   return [
     { column: 'gen_utime', type: 'integer', sort },

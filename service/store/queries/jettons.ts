@@ -86,7 +86,7 @@ export function findJettonWallets(
 
 export type WalletPage = Page & { readonly sort?: Direction | undefined };
 
-/** v3 sheet section 4. */
+/** Order of jetton wallets (service/v3/README.md#order). */
 export function jettonWalletOrder(
   { addresses, jettons, owners }: Omit<JettonWalletFilter, 'excludesEmpty'>,
   { sort }: Pick<WalletPage, 'sort'>,

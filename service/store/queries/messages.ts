@@ -81,7 +81,7 @@ const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_v
 /** More than there are: with a limit of any size a planner also looks for what gives its first rows soon. */
 const noLimit = 2 ** 53;
 
-/** By creation, then by hash; those from outside have no time of creation: they come first when the newest do (v3 sheet section 4). */
+/** Messages by creation, then hash. Messages from outside have no creation: `desc` begins with them (service/v3/README.md#order). */
 export async function findMessages(
   store: StoreReader,
   filter: MessageListFilter,
@@ -131,7 +131,7 @@ export async function readHolders(store: StoreReader, rows: readonly MessageRow[
 /** The producer's cells stand in the first of its rows that needs them. */
 type HeldRow = Holders & { readonly needs_producer: boolean | null };
 
-/** v3 sheet section 4. */
+/** Order of messages (service/v3/README.md#order). */
 export function messageOrder(filter: MessageListFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const created = isByTime(filter)
     ? ({ column: 'created_at', type: 'integer' } as const)

@@ -123,7 +123,7 @@ function conditionsOf(filter: TraceFilter, page: SortedPage & After): ReturnType
   return conditions;
 }
 
-/** v3 sheet section 4. */
+/** Order of traces (service/v3/README.md#order). */
 export function traceOrder(
   { startUtime, endUtime }: Pick<TraceFilter, 'startUtime' | 'endUtime'>,
   { sort }: Pick<SortedPage, 'sort'>,

@@ -106,7 +106,10 @@ function fromEach(keys: readonly string[], order: string, conditions: Conditions
   return `SELECT ${columns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
 }
 
-/** v3 sheet section 4; hashes, and accounts of one lt, are in the order that is asked for too, as at the peer. An account's transactions are in the order of their time when they are in that of their lt. */
+/**
+ * Order of transactions (service/v3/README.md#order). Hashes follow the requested direction.
+ * The lt order of one account is also its time order.
+ */
 export function transactionOrder(filter: TransactionFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const { hashes = [], accounts = [], lt, startUtime, endUtime } = filter;
   const account = { column: 'account', type: 'bytea', sort: 'asc' } as const;

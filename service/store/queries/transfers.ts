@@ -100,7 +100,7 @@ export async function findTransfers<C extends Columns>(
   return rows.map((row, at) => ({ ...row, ...traces[at]! }));
 }
 
-/** v3 sheet section 4. */
+/** Order of transfers and burns (service/v3/README.md#order). */
 export function transferOrder({ startUtime, endUtime }: TransferWindow, { sort }: Pick<SortedPage, 'sort'>): Order {
   const byLt = [
     { column: 'tx_lt', type: 'bigint', sort },

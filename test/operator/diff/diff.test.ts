@@ -42,7 +42,7 @@ describe('diff', () => {
         edits++;
       }
     }
-    // Operator sheet 11, decision 6.
+    // The target is 60 fields (operator/README.md#targets).
     expect(edits).toBeGreaterThanOrEqual(60);
   });
 

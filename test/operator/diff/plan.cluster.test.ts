@@ -16,7 +16,7 @@ import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 type Spec = TonApi['spec'];
 
-/** Operator sheet 11, decision 9. */
+/** Edits whose plan must equal the writes (operator/README.md#targets). */
 const edits = 100;
 
 const autoscaling = { minReplicas: 2, maxReplicas: 9, targetCPUUtilization: 70, scaleDownStabilization: '5m' } as const;

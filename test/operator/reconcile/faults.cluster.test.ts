@@ -7,7 +7,7 @@ import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/op
 
 const patience = { timeout: 60_000, interval: 100 } as const;
 
-/** Kills of the API server in a row (operator sheet 11.3). */
+/** Kills of the API server in a row (operator/README.md#targets). */
 const kills = countOf({ quick: 3, full: 20 });
 
 describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 'controllers'))(

@@ -5,7 +5,7 @@ import { elector, startActedNetwork, type ActedNetwork } from '#test/support/act
 import { accounts, bareBody, open, type Step } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';
 
-// Actions of real traces whose contracts are stand-ins, with bodies laid out as in the sheets' list of messages.
+// Actions of real traces whose contracts are stand-ins, with bodies laid out as the schemes of messages say.
 
 let network: ActedNetwork;
 

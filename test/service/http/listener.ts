@@ -37,7 +37,7 @@ export type ListenerSetup = {
   readonly dependencies?: Partial<HttpServerDependencies>;
 };
 
-/** Unix time of all answers: 1755516054 s, as in the sheet's examples. */
+/** Unix time of all answers: 1755516054 s, as in the contract's examples. */
 export const answerUnixMs = 1_755_516_054_321;
 
 export const allowed: Allowed = {

@@ -19,7 +19,7 @@ const own = (code: 'timeout' | 'unreachable' | 'busy' | 'closed' | 'protocol') =
 const rejected =
   'cannot apply external message to current state : External message was not accepted\nCannot run message on account';
 
-/** Section 4.1 to 4.3 of the sheet, as errors of the parts that raise them. */
+/** Statuses and texts of the contract (service/v2/README.md#errors), as errors of the parts that raise them. */
 const table: readonly (readonly [what: string, error: unknown, status: number, text: string])[] = [
   ['no lite server is usable', new PoolError('no_lite_server'), 503, unavailable],
   ['no lite server has room', new PoolError('saturated'), 503, 'lite servers are busy, try again later'],

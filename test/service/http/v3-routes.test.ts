@@ -171,7 +171,7 @@ describe('a failure', () => {
     expect(reply.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
   });
 
-  it('of a parameter is told in the words of the sheet', async () => {
+  it('of a parameter has the words of the contract', async () => {
     const reply = await get('api/v3/stuff?limit=1001');
     expect([reply.status, reply.body]).toEqual([
       422,

@@ -12,8 +12,8 @@ const lastKnown = ' (last known masterchain block: 1271)';
 const outOfSync = ' (possibly out of sync: shard_client_seqno=1271 ls_seqno=1280)';
 const apply = 'cannot apply external message to current state : ';
 
-// Every text of lite server sheet 6.
-const sheet: readonly Row[] = [
+// Every text of the page (service/liteserver/README.md#errors).
+const described: readonly Row[] = [
   ['getBlock', 651, `block ${block} is not in db`, 'pruned'],
   ['getBlock', 651, `block ${block} is not in db${lastKnown}`, 'lagging'],
   ['getBlock', 651, `block ${block} is not applied`, 'lagging'],
@@ -64,7 +64,7 @@ const sheet: readonly Row[] = [
   ['getBlock', 0, 'never seen before', 'server_fault'],
 ];
 
-// Texts of the recorded node that the sheet does not list, by a part that tells them.
+// Further texts of the recorded node, each by a part that identifies it.
 const recorded: readonly (readonly [text: RegExp, expected: LiteServerErrorCode])[] = [
   [/\(last known masterchain block: |\(possibly out of sync: /, 'lagging'],
   [/^not in db$|^block handle not in db$| : block handle not in db$|: seqno not in db$/, 'pruned'],
@@ -80,12 +80,14 @@ const recorded: readonly (readonly [text: RegExp, expected: LiteServerErrorCode]
 ];
 
 describe('an error of a lite server', () => {
-  it.each(sheet)('to %s, %i %s, is %s', (functionName, code, text, expected) => {
+  it.each(described)('to %s, %i %s, is %s', (functionName, code, text, expected) => {
     expect(classify(functionName, code, text)).toBe(expected);
   });
 
   it('of a class that another lite server may answer differently is retryable', () => {
-    const retryable = sheet.filter(([fn, code, text]) => answeredError(fn, code, text).retryable).map((row) => row[3]);
+    const retryable = described
+      .filter(([fn, code, text]) => answeredError(fn, code, text).retryable)
+      .map((row) => row[3]);
     expect([...new Set(retryable)].toSorted()).toEqual(
       ['lagging', 'overloaded', 'pruned', 'server_fault', 'timeout', 'unsupported'].toSorted(),
     );

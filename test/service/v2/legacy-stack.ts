@@ -8,7 +8,7 @@ export function legacyArgument(entry: StackEntry): [string, unknown] {
   return entry.type === 'slice' ? ['slice', cellOf(cellOfSlice(entry))] : legacyOf(entry);
 }
 
-/** An entry as an answer in the legacy form has it, by the sheet's table. */
+/** An entry of an answer in the legacy form (service/v2/README.md#stack). */
 export function legacyOf(entry: StackEntry): [string, unknown] {
   if (entry.type === 'int') {
     return ['num', entry.value < 0n ? `-0x${(-entry.value).toString(16)}` : `0x${entry.value.toString(16)}`];

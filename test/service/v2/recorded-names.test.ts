@@ -54,7 +54,7 @@ describe.skipIf(none)('names over HTTP', () => {
     it.each(records)('$note in $request.category', async ({ request, response }) => {
       const { account_address: address, name, category, ttl } = request;
       const entries = await resolve(way, { address: address.account_address, name, ttl });
-      // Records of all categories are shown; an unregistered name is an error of the library and no error here (v2 sheet 9.1).
+      // Records of all categories are shown. An unregistered name is an error of the library and none here (service/v2/README.md#dns).
       const asked = entries.filter((entry) => category === ALL || entry.category === category);
       expect(asked).toEqual(response.entries ?? []);
     });

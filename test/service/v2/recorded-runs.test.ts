@@ -27,7 +27,7 @@ type TonlibRecord = {
   response: { '@type': string; gas_used: number; stack: TypedEntry[]; exit_code: number };
 };
 
-/** What a lite server answers for an account without code, where the VM says -13 and leaves the arguments (v2 sheet 9.6). */
+/** Exit code of a lite server for an account without code, where the VM says -13 and leaves the arguments (service/v2/README.md#get-methods). */
 const LITE_SERVER_NO_CODE = -256;
 
 type Run = { gas_used: number; stack: unknown[]; exit_code: number; block_id?: { seqno: number } };

@@ -83,7 +83,7 @@ describe('the tree of a trace', () => {
 
 type RecordedNode = Omit<TraceNode, 'children'> & { readonly children: readonly RecordedNode[] | null };
 
-/** The peer has no list where messages went nowhere but to the outside (v3 sheet 16). */
+/** TON Center has no list for messages to outside only (service/v3/README.md#differences-from-ton-center). */
 function withLists({ children, ...node }: RecordedNode): TraceNode {
   return { ...node, children: (children ?? []).map(withLists) };
 }

@@ -8,7 +8,7 @@ import { envelopeRecords } from '#service/liteserver/tl/envelope.ts';
 import * as api from '#service/liteserver/tl/lite-api.ts';
 import * as tonNode from '#service/liteserver/tl/ton-node.ts';
 
-// The tables of lite server sheet 1.3, 3, 4.1, 5 and 8.10.
+// Ids of the pages (service/liteserver/README.md#functions, service/proof/README.md#signatures).
 const functionIds: Record<string, string> = {
   getMasterchainInfo: '89b5e62e',
   getMasterchainInfoExt: '70a671df',
@@ -132,15 +132,18 @@ const records = [api, adnl, tonNode, consensus]
 const hex = (id: number): string => id.toString(16).padStart(8, '0');
 
 describe('constructor ids', () => {
-  it.each(liteServerFunctions.map((fn) => [fn.name, fn] as const))('of the function %s are the sheet’s', (name, fn) => {
-    expect(hex(fn.id)).toBe(functionIds[name]);
-  });
+  it.each(liteServerFunctions.map((fn) => [fn.name, fn] as const))(
+    'of the function %s are those of the page',
+    (name, fn) => {
+      expect(hex(fn.id)).toBe(functionIds[name]);
+    },
+  );
 
-  it('name every function of the sheet', () => {
+  it('name every function of the page', () => {
     expect(liteServerFunctions.map((fn) => fn.name).toSorted()).toEqual(Object.keys(functionIds).toSorted());
   });
 
-  it('of types are the sheet’s', () => {
+  it('of types are those of the page', () => {
     const expected = { ...typeIds, ...unionIds };
     const found = Object.fromEntries(
       records.filter(({ name }) => name in expected).map(({ name, id }) => [name, hex(id)]),

@@ -39,7 +39,7 @@ afterAll(() => made.close());
 const owners = fewOf('owner', 7);
 const masters = fewOf('master', 5);
 
-/** v3 sheet section 4. */
+/** Wallets by the contract (service/v3/README.md#order). */
 function expectedWallets(
   filter: JettonWalletFilter,
   turn: 'asc' | 'desc' | undefined,
@@ -109,7 +109,7 @@ describe('jetton wallets', () => {
   });
   const sort = fc.constantFrom(undefined, 'asc' as const, 'desc' as const);
 
-  it('are those that all filters let through, in the order of the sheet', async () => {
+  it('are those that all filters let through, in the order of the contract', async () => {
     let some = 0;
     await fc.assert(
       fc.asyncProperty(filters, page, sort, async (filter, shown, turn) => {

@@ -75,7 +75,7 @@ export function inWindow(bounds: TransferWindow, { tx_lt: lt, tx_utime: utime }:
   return utime >= startUtime && utime <= endUtime && lt >= startLt && lt <= endLt;
 }
 
-/** By lt, with a window of time by time before; equals by transaction (v3 sheet section 4). */
+/** By lt, with a window of time by time before; equals by transaction (service/v3/README.md#order). */
 export function transferOrder<T extends Placed>(
   rows: readonly T[],
   { startUtime, endUtime }: TransferWindow,

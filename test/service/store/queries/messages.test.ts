@@ -139,7 +139,7 @@ const page = fc.record({
 const message = fc.nat().map((at) => all[at % all.length]!);
 
 describe('messages', () => {
-  it('are what any mixture of filters, read one by one, lets through, in the order of the sheet', async () => {
+  it('are what any mixture of filters, read one by one, lets through, in the order of the contract', async () => {
     let some = 0;
     const filter = fc
       .tuple(message, fc.option(message, { freq: 4 }), fc.subarray([...filterNames]), fc.integer({ min: 0, max: 20 }))

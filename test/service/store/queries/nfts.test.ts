@@ -53,7 +53,7 @@ function holderOf(item: NftItemRow, { includesOnSale }: NftItemFilter): Uint8Arr
   return (includesOnSale ? saleOf(item)?.nft_owner : undefined) ?? item.owner;
 }
 
-/** v3 sheet section 4. */
+/** Items by the contract (service/v3/README.md#order). */
 function expectedItems(filter: NftItemFilter): readonly NftItemRow[] {
   const seen = new Map(tokens.items.map((row, at) => [row, BigInt(at)]));
   const found = tokens.items.filter(
@@ -108,7 +108,7 @@ describe('NFT items', () => {
       return { ...filter, indexes, newestFirst: newestFirst === 0 };
     });
 
-  it('are those that all filters let through, in the order of the sheet, each with the sale that holds it', async () => {
+  it('are those that all filters let through, in the order of the contract, each with the sale that holds it', async () => {
     const counts = { some: 0, sold: 0 };
     await fc.assert(
       fc.asyncProperty(filters, page, async (filter, shown) => {

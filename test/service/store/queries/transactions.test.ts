@@ -26,7 +26,7 @@ afterAll(() => index.close());
 
 const keyOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** What the sheet asks for, over all rows at once. */
+/** Transactions by the contract (service/v3/README.md#order), over all rows at once. */
 function expected(filter: TransactionFilter, { limit, offset, sort }: SortedPage): string[] {
   const { accounts = [], excludedAccounts = [], hashes = [] } = filter;
   const [wanted, unwanted] = [accounts, excludedAccounts].map(
@@ -111,7 +111,7 @@ async function setVersion(version: string): Promise<void> {
 }
 
 describe('transactions', () => {
-  it('are what any mixture of filters, read one by one, lets through, in the order of the sheet', async () => {
+  it('are what any mixture of filters, read one by one, lets through, in the order of the contract', async () => {
     let some = 0;
     const row = fc.nat({ max: all.length - 1 }).map((at) => all[at]!);
     // All of one row, so that something is found, or of two, so that often nothing is.
