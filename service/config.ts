@@ -102,6 +102,8 @@ export type ServiceConfig = {
   readonly http: {
     /** Connections that one address may have open; 0: no limit; null: as `trustedProxies` says. */
     readonly connectionsPerAddress: number | null;
+    /** Long answers are compressed. */
+    readonly compression: boolean;
     /** Host names of the internal listener besides `localhost`, the pod's own and those of a cluster. */
     readonly internalNames: readonly string[];
   };
@@ -341,6 +343,7 @@ function processPart(
   return {
     http: {
       connectionsPerAddress: http?.connectionsPerAddress ?? null,
+      compression: http?.compression ?? false,
       internalNames: [...(http?.internalNames ?? []), ...(settings.internalNames ?? [])],
     },
     keyringFile: settings.keyringFile ?? null,

@@ -132,6 +132,8 @@ export type TonApi = {
     readonly http?: {
       /** Connections that one address may have open at a pod, IPv6 counted per /64; a further one gets 503 and is closed. Counted by the connection's own address, which is that of a proxy where one is in front. 0 means no limit. Unset, 1024 where trustedProxies is 0, and no limit elsewhere. */
       readonly connectionsPerAddress?: number;
+      /** Compress answers over 8 KiB with gzip for callers that accept it. Leave it off behind an Ingress or a Gateway that compresses. */
+      readonly compression: boolean;
       /** Host names under which the port of metrics, probes and status is reached, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421, so that no web page reads it by a rebound name. */
       readonly internalNames?: readonly string[];
     };
@@ -739,6 +741,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           type: 'object',
           properties: {
             connectionsPerAddress: { type: 'integer', format: 'int32', minimum: 0, maximum: 10000 },
+            compression: { type: 'boolean', default: false },
             internalNames: {
               type: 'array',
               minItems: 1,

@@ -13,6 +13,8 @@ export type HttpOptions = {
   readonly rest: boolean;
   /** `POST /api/v2/jsonRPC`: the surfaces `v2` and `jsonrpc`. */
   readonly rpc: boolean;
+  /** Long answers are compressed for callers that accept it; default false, as a proxy in front does so. */
+  readonly compression?: boolean;
 } & Partial<HttpBounds>;
 
 /** What one process lets callers take of it. */

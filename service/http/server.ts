@@ -11,6 +11,7 @@ import type { V2 } from '../v2/v2.ts';
 import type { V3 } from '../v3/v3.ts';
 import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
+import { compressAnswers } from './compression.ts';
 import { boundConnections } from './connections.ts';
 import { bareExtra } from './envelope.ts';
 import {
@@ -148,27 +149,31 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     return send(reply, answer);
   };
 
-  const declared = declareRoutes(app, options, {
-    v2,
-    ...(v3 && { v3 }),
-    calls,
-    exchanges,
-    metrics,
-    posts,
-    ownPages,
-    examples,
+  if (options.compression) compressAnswers(app);
+  // The routes come after the plugin, which looks at each of them.
+  app.after(() => {
+    const declared = declareRoutes(app, options, {
+      v2,
+      ...(v3 && { v3 }),
+      calls,
+      exchanges,
+      metrics,
+      posts,
+      ownPages,
+      examples,
+    });
+    routes = declared.table;
+    const gate = createGate({
+      routes: declared.gated,
+      callerOf: calls.callerOf,
+      refusal: limits.refusal,
+      pacing,
+      exchanges,
+      headersOf,
+      isDraining: () => draining,
+    });
+    placeBefore(app.server, gate, conditionsStage(dependencies, headersOf));
   });
-  routes = declared.table;
-  const gate = createGate({
-    routes: declared.gated,
-    callerOf: calls.callerOf,
-    refusal: limits.refusal,
-    pacing,
-    exchanges,
-    headersOf,
-    isDraining: () => draining,
-  });
-  placeBefore(app.server, gate, conditionsStage(dependencies, headersOf));
 
   return {
     async listen() {

@@ -171,6 +171,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     ...drainOf(config, options),
     trustedProxies: config.trustedProxies,
     connectionsPerAddress: config.http.connectionsPerAddress,
+    compression: config.http.compression,
     rest: config.surfaces.includes('v2'),
     rpc: config.surfaces.includes('v2') || config.surfaces.includes('jsonrpc'),
   };

@@ -331,7 +331,7 @@ describe('the configuration of a manifest', () => {
           api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
           anonymousPlan: 'free',
           trustedProxies: 2,
-          http: { connectionsPerAddress: 64, internalNames: ['status.example.org'] },
+          http: { connectionsPerAddress: 64, compression: true, internalNames: ['status.example.org'] },
           rollout: { drainSeconds: 3 },
           observability: { logLevel: 'warn', tracing: { endpoint: 'http://collector:4318' } },
         });
@@ -399,7 +399,11 @@ describe('the configuration of a manifest', () => {
       ],
       anonymousPlan: 'free',
       trustedProxies: 2,
-      http: { connectionsPerAddress: 64, internalNames: ['status.example.org', 'other.example.org'] },
+      http: {
+        connectionsPerAddress: 64,
+        compression: true,
+        internalNames: ['status.example.org', 'other.example.org'],
+      },
       rateLimits: { redis: { secret: { name: 'redis', key: 'url' } }, onRedisFailure: 'Local' },
       postgres: null,
       indexer: null,
