@@ -1,22 +1,24 @@
 import { TonplaneError } from '../error.ts';
 
 /**
- * What went wrong with one query at one lite server. From the lite server's own error (lite server sheet 6):
+ * Codes of a failed query to one lite server.
+ *
+ * Codes from the lite server's own error (service/liteserver/README.md#errors):
  * - `lagging`: it has not got that far yet; ask another, or this one later.
- * - `pruned`: it keeps no such data (any more); ask another, one with a deeper archive.
+ * - `pruned`: it has no such data (any more); ask another with a deeper archive.
  * - `overloaded`: it had no time or took no more; ask another and spare this one.
  * - `unsupported`: it does not know or allow the function; ask another.
  * - `rejected`: the sent message was refused by the chain's rules.
- * - `duplicate`: the sent message was seen before: after an own broadcast it is delivered.
- * - `client`: the arguments are wrong; nobody would answer otherwise.
+ * - `duplicate`: the sent message was seen before; after an own broadcast it is delivered.
+ * - `client`: the arguments are wrong; every other server would answer the same.
  * - `server_fault`: it failed inside; ask another.
  *
- * From this side:
- * - `protocol`: the answer is not what the protocol allows.
+ * Codes from this side:
+ * - `protocol`: the protocol does not allow the answer.
  * - `timeout`: no answer before the deadline (also the lite server's own 652).
  * - `unreachable`: no connection, or the connection broke before the answer.
  * - `busy`: too many queries are in flight here already; nothing was sent.
- * - `closed`: this lite server was closed by us.
+ * - `closed`: this service closed the lite server.
  * - `aborted`: the caller gave up.
  */
 export type LiteServerErrorCode =
@@ -36,20 +38,20 @@ export type LiteServerErrorCode =
   | 'aborted';
 
 export type LiteServerErrorData = {
-  /** Code of the lite server's error; undefined when the error is ours. */
+  /** Code of the lite server's error; undefined for an error of this side. */
   readonly serverCode: number | undefined;
-  /** The lite server's words, cut to `textCharsMax`, or ours. */
+  /** Text of the lite server, cut to `textCharsMax`, or of this side. */
   readonly text: string;
-  /** The function asked, without `liteServer.`; `unknown` when the request's id is none of ours. */
+  /** Requested function, without `liteServer.`; `unknown` when the request's id is unknown. */
   readonly function: string;
 };
 
-/** The longest real text is a truncated VM log of a refused message, below 1,000 characters. */
+/** Most characters of a text. The longest real one is a truncated VM log of a refused message, below 1,000 characters. */
 const textCharsMax = 2048;
 
 const final: ReadonlySet<LiteServerErrorCode> = new Set(['rejected', 'duplicate', 'client', 'aborted']);
 
-/** One query at one lite server failed. `retryable` means: elsewhere, or here later. */
+/** Error for one failed query to one lite server. `retryable` means at another server, or here later. */
 export class LiteServerError extends TonplaneError<LiteServerErrorCode, LiteServerErrorData> {
   constructor(code: LiteServerErrorCode, data: LiteServerErrorData, cause?: unknown) {
     const text = data.text.length > textCharsMax ? data.text.slice(0, textCharsMax) : data.text;
@@ -64,23 +66,23 @@ export class LiteServerError extends TonplaneError<LiteServerErrorCode, LiteServ
   }
 }
 
-/** The typed error for what a lite server answered. */
+/** Returns the typed error for a lite server's error answer. */
 export function answeredError(functionName: string, serverCode: number, text: string): LiteServerError {
   return new LiteServerError(classify(functionName, serverCode, text), { serverCode, text, function: functionName });
 }
 
-/** What a server appends to 651 when the asked block is beyond what it has. */
+/** Suffix that a server appends to 651 when the requested block is beyond its head. */
 const lagSuffix = /\((?:last known masterchain block: |possibly out of sync: )/;
 
-/** 651 without a suffix, yet about the server's head and not about its archive. */
+/** Texts of 651 without a suffix that are about the server's head, not about its archive. */
 const notYet = /too big masterchain block seqno|not started|is not applied|too future block/;
 
-/** Data that an archive would have, under a code that otherwise means wrong arguments. */
+/** Texts for data that an archive would have, under a code that otherwise means wrong arguments. */
 const absentData = /not in db|not found|cannot compute block|cannot load block/;
 
 /**
- * The class of a lite server's error, by its code and text (lite server sheet 6). Texts are matched because codes alone
- * do not tell: -400 is both "your argument is wrong" and "my archive ends before that".
+ * Classifies a lite server's error by its code and text (service/liteserver/README.md#errors). Texts are needed because codes are ambiguous: -400
+ * means both wrong arguments and data before the archive's start.
  */
 export function classify(functionName: string, serverCode: number, text: string): LiteServerErrorCode {
   if (/duplicate message|Duplicate msg_seqno/.test(text)) return 'duplicate';
@@ -112,7 +114,7 @@ export function classify(functionName: string, serverCode: number, text: string)
   }
 }
 
-/** Code -400: argument errors, data that is gone, and a broken configuration. */
+/** Classifies code -400: argument errors, missing old data, and a broken configuration. */
 function classifyFatal(text: string): LiteServerErrorCode {
   if (lagSuffix.test(text) || text.includes('newer than the reference masterchain block')) return 'lagging';
   if (absentData.test(text)) return 'pruned';
@@ -120,13 +122,13 @@ function classifyFatal(text: string): LiteServerErrorCode {
   return 'client';
 }
 
-/** Code 0: whatever was raised inside the node without a code. */
+/** Classifies code 0: errors raised inside the node without a code. */
 function classifyGeneric(functionName: string, text: string): LiteServerErrorCode {
   if (functionName === 'sendMessage') return 'rejected';
   if (text.includes('query is not allowed')) return 'unsupported';
-  // A shard block that no masterchain block known to this server refers to.
+  // No masterchain block known to this server refers to the shard block.
   if (text.includes("doesn't have masterchain ref")) return 'lagging';
-  // A shard block that the masterchain refers to later than the block it shall be proved against.
+  // The masterchain refers to the shard block later than in the block of the proof.
   if (text.includes("older than block's masterchain ref")) return 'lagging';
   if (lagSuffix.test(text)) return 'lagging';
   if (absentData.test(text)) return 'pruned';

@@ -5,16 +5,15 @@ import { decodeTl, encodeTl, modeFlag, optional, record, spelled } from './tl/re
 import { blockId, blockPlace } from './tl/ton-node.ts';
 
 /**
- * One lite-server function, for both ends: a client encodes arguments and decodes the answer, a server the reverse.
- * All four work on boxed TL objects (id first, no `liteServer.query` envelope) and throw TlError; decoded byte
- * strings and hashes are views of the input.
+ * Lite-server function, for both ends. A client encodes arguments and decodes the answer, a server does the reverse. All four work on boxed TL
+ * objects (id first, no `liteServer.query` envelope) and throw TlError. Decoded byte strings and hashes are views of the input.
  */
 export type LiteServerFunction<Args, Answer> = {
-  /** Without the `liteServer.` in front: `getAccountState`. */
+  /** Name without `liteServer.`: `getAccountState`. */
   readonly name: string;
   /** Constructor id, unsigned 32 bits. */
   readonly id: number;
-  /** The declaration that the id is computed from. */
+  /** Declaration from which the id is computed. */
   readonly declaration: string;
   encode(args: Args): Buffer;
   decode(answer: Buffer): Answer;
@@ -57,14 +56,14 @@ export const getBlock = define('getBlock', { id: blockId }, api.blockData);
 /** Whole state; the node gives it for seqno <= 1000 only. */
 export const getState = define('getState', { id: blockId }, api.blockState);
 
-/** Mode bits: 1 state update, 2 value flow, 16 extra, 32 shard hashes, 64 previous signatures (sheet 5.1). */
+/** Mode bits: 1 state update, 2 value flow, 16 extra, 32 shard hashes, 64 previous signatures (service/liteserver/README.md#mode-bits). */
 export const getBlockHeader = define('getBlockHeader', { id: blockId, mode: nat }, api.blockHeader);
 
 export const sendMessage = define('sendMessage', { body: bytes }, api.sendMsgStatus);
 
 export const getAccountState = define('getAccountState', { id: blockId, account: api.accountId }, api.accountState);
 
-/** As getAccountState, but `state` is a Merkle proof of the account without code, data and libraries. */
+/** Like getAccountState, but `state` is a Merkle proof of the account without code, data and libraries. */
 export const getAccountStatePrunned = define(
   'getAccountStatePrunned',
   { id: blockId, account: api.accountId },
@@ -106,7 +105,7 @@ export const lookupBlock = define(
   api.blockHeader,
 );
 
-/** As lookupBlock, proved against `mcBlockId`. */
+/** Like lookupBlock, proved against `mcBlockId`. */
 export const lookupBlockWithProof = define(
   'lookupBlockWithProof',
   { mode: nat, id: blockPlace, mcBlockId: blockId, lt: optional(1, long), utime: optional(2, uint) },
@@ -122,20 +121,20 @@ const listing = {
   wantProof: modeFlag(5),
 } as const;
 
-/** Mode bits: 1 account, 2 lt, 4 hash, 32 proof, 64 reverse, 128 `after` is there, 256 metadata; at most 256 come. */
+/** Mode bits: 1 account, 2 lt, 4 hash, 32 proof, 64 reverse, 128 `after` is present, 256 metadata. At most 256 come. */
 export const listBlockTransactions = define('listBlockTransactions', listing, api.blockTransactions);
 
-/** As listBlockTransactions, with the transactions themselves. */
+/** Like listBlockTransactions, with the transactions themselves. */
 export const listBlockTransactionsExt = define('listBlockTransactionsExt', listing, api.blockTransactionsExt);
 
-/** Mode bits: 1 target is there, 2 target is the server's last block, 0x1000 base on max(known, target). */
+/** Mode bits: 1 target is present, 2 target is the server's last block, 0x1000 base on max(known, target). */
 export const getBlockProof = define(
   'getBlockProof',
   { mode: nat, knownBlock: blockId, targetBlock: optional(0, blockId) },
   api.partialBlockProof,
 );
 
-/** Mode: low 16 bits are ConfigInfo's needs, 0x8000 the previous key block's config (sheet 5.1). */
+/** Mode: the low 16 bits are ConfigInfo's needs, 0x8000 the previous key block's config (service/liteserver/README.md#mode-bits). */
 export const getConfigAll = define('getConfigAll', { mode: nat, id: blockId }, api.configInfo);
 
 export const getConfigParams = define(
@@ -144,7 +143,7 @@ export const getConfigParams = define(
   api.configInfo,
 );
 
-/** Mode bits: 1 `startAfter` is there, 2 includes it, 4 `modifiedAfter` is there. */
+/** Mode bits: 1 `startAfter` is present, 2 includes it, 4 `modifiedAfter` is present. */
 export const getValidatorStats = define(
   'getValidatorStats',
   { mode: nat, id: blockId, limit: int, startAfter: optional(0, int256), modifiedAfter: optional(2, uint) },
@@ -173,7 +172,7 @@ export const getBlockOutMsgQueueSize = define(
   api.blockOutMsgQueueSize,
 );
 
-/** Mode bits: 1 proof, 2 `afterAddr` is there. */
+/** Mode bits: 1 proof, 2 `afterAddr` is present. */
 export const getDispatchQueueInfo = define(
   'getDispatchQueueInfo',
   { mode: nat, id: blockId, afterAddr: optional(1, int256), maxAccounts: int, wantProof: modeFlag(0) },
@@ -199,7 +198,7 @@ export const getDispatchQueueMessages = define(
 /** Answered only by nodes that run with `--nonfinal-ls`. */
 export const getPendingShardBlocks = define('nonfinal.getPendingShardBlocks', optionalShard, api.pendingShardBlocks);
 
-/** Every function, in the order of lite server sheet 5. */
+/** Every function, in the order of service/liteserver/README.md#functions. */
 export const liteServerFunctions = [
   getMasterchainInfo,
   getMasterchainInfoExt,
@@ -238,7 +237,7 @@ const byId: ReadonlyMap<number, LiteServerFunction<unknown, unknown>> = new Map(
   liteServerFunctions.map((fn) => [fn.id, fn as LiteServerFunction<unknown, unknown>]),
 );
 
-/** The function that a request (id first, no envelope or prefix) calls; undefined for an id that is none of ours. */
+/** Returns the function that a request (id first, no envelope or prefix) calls; undefined for an unknown id. */
 export function functionOf(request: Buffer): LiteServerFunction<unknown, unknown> | undefined {
   return request.length < 4 ? undefined : byId.get(request.readUInt32LE(0));
 }

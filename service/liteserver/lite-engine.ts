@@ -4,21 +4,21 @@ import type { TLFunction } from 'ton-tl';
 import { TLReadBuffer, TLWriteBuffer } from 'ton-tl';
 import type { QueryOptions } from './options.ts';
 
-/** What the engine asks: a lite server, or a pool of them. */
+/** Target of the engine: a lite server, or a pool. */
 export type QueryBytes = (request: Buffer, options: QueryOptions) => Promise<Buffer>;
 
 export type LiteEngineDependencies = {
   readonly queryBytes: QueryBytes;
-  /** True when a query would be sent now. */
+  /** Returns true when a query would be sent now. */
   readonly isReady: () => boolean;
 };
 
-/** For callers that name no timeout: what tonlib gives a query, longer than the node's own 4.5 s. */
+/** Milliseconds for callers without a timeout, as in tonlib; longer than the node's own 4.5 s. */
 const timeoutMsDefault = 10_000;
 
 /**
- * ton-lite-client's engine over anything that takes TL bytes, so that its `LiteClient` runs here. Errors are those of
- * `queryBytes`; of the events only `close` comes. Closing the engine refuses further queries; what it asks stays open and belongs to its owner.
+ * Creates ton-lite-client's engine over anything that takes TL bytes, so that its `LiteClient` runs here. Errors are those of `queryBytes`; the only
+ * event is `close`. Closing the engine refuses further queries; its target stays open and belongs to its owner.
  */
 export function createLiteEngine({ queryBytes, isReady }: LiteEngineDependencies): LiteEngine {
   let closed = false;

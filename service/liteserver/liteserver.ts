@@ -19,18 +19,17 @@ import { encodeEnvelope } from './tl/envelope.ts';
 export type { QueryOptions } from './options.ts';
 
 /**
- * One lite server behind one ADNL connection that is kept up: opened at once, pinged, and opened again when it breaks.
- * While an attempt to connect runs, queries wait for its end, at most their own timeout; between attempts they fail
- * at once with `unreachable`, so that a caller with other lite servers loses no time. Queries on a connection that
- * breaks fail with `unreachable` too: whether they were worked on is unknown.
+ * Lite server behind one ADNL connection, which opens at once, is pinged, and reopens when it breaks. During an attempt to connect, queries wait for
+ * its end, at most their own timeout. Between attempts they fail at once with `unreachable`, so that the caller can ask another lite server. Queries
+ * on a broken connection fail with `unreachable` too; the server may have executed them or not.
  */
 export type LiteServer = {
   readonly name: string;
-  /** Asks one function. @throws LiteServerError (also TlError `tl_value`, when `args` cannot be written) */
+  /** Calls one function. @throws LiteServerError (also TlError `tl_value`, when `args` cannot be written) */
   query<Args, Answer>(fn: LiteServerFunction<Args, Answer>, args: Args, options: QueryOptions): Promise<Answer>;
   /**
-   * Sends a function's bytes (id first, no envelope) and returns the answer's (id first); an error answer is thrown.
-   * The answer is a view of a frame of its own. @throws LiteServerError
+   * Sends a function's bytes (id first, no envelope) and returns the answer's bytes (id first). Throws an error answer. The answer is a view of a
+   * frame of its own. @throws LiteServerError
    */
   queryBytes(request: Buffer, options: QueryOptions): Promise<Buffer>;
   status(): LiteServerStatus;
@@ -39,12 +38,12 @@ export type LiteServer = {
 };
 
 export type LiteServerStatus = {
-  /** Queries can be sent now. */
+  /** True when queries can be sent now. */
   readonly connected: boolean;
   readonly inFlight: number;
-  /** Attempts to connect that failed since the last good connection. */
+  /** Failed attempts to connect since the last good connection. */
   readonly failures: number;
-  /** Why the last connection ended or did not come about. */
+  /** Reason why the last connection ended or failed. */
   readonly lastError: string | undefined;
 };
 
@@ -52,11 +51,11 @@ export type LiteServerDependencies = {
   readonly logger: Logger;
   readonly register: Registry;
   readonly tracer?: Tracer | undefined;
-  /** 0..1, spreads the pauses between attempts; `Math.random` when absent. */
+  /** Random number in 0..1 that varies the pauses between attempts; `Math.random` when absent. */
   readonly random?: () => number;
 };
 
-/** Connects at once and stays connected until `close`. Throws on a port or public key that cannot be one. */
+/** Connects at once and stays connected until `close`. Throws on an impossible port or public key. */
 export function createLiteServer(options: LiteServerOptions, dependencies: LiteServerDependencies): LiteServer {
   const { name, host, port, publicKey } = options;
   const tuning = { ...defaultTuning, ...options.tuning };
@@ -110,14 +109,14 @@ export function createLiteServer(options: LiteServerOptions, dependencies: LiteS
     if (wasReady) metrics.connected(false);
     else metrics.connect('failed', everReady);
     const pauseMs = failures === 0 ? 0 : backoffMs(failures, tuning.backoffMinMs, tuning.backoffMaxMs, random);
-    // The first failure of a row is news, the next ones are the same news.
+    // Only the first failure of a row is a warning, because the next ones add no information.
     logger[wasReady || failures === 1 ? 'warn' : 'debug']({ reason: lastError, failures, pauseMs }, 'lite server lost');
     pending.failAll('unreachable', lastError, cause);
     if (pauseMs === 0) open();
     else pauseTimer = setTimeout(open, pauseMs);
   }
 
-  /** Why a query cannot even start, if so. */
+  /** Returns the reason if a query cannot even start. */
   function refusal(request: Buffer, { signal, timeoutMs }: QueryOptions): [LiteServerErrorCode, string] | undefined {
     if (closed) return ['closed', 'the lite server was closed'];
     if (signal?.aborted) return ['aborted', 'the caller gave up'];
@@ -174,5 +173,5 @@ export function createLiteServer(options: LiteServerOptions, dependencies: LiteS
   };
 }
 
-/** Room for the envelope, the wait prefix and two length prefixes beside the request. */
+/** Most bytes of a request, which leaves room for the envelope, the wait prefix and two length prefixes. */
 const requestBytesMax = payloadBytesMax - 128;

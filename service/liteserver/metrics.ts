@@ -2,30 +2,30 @@ import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { LiteServerErrorCode } from './errors.ts';
 
-/** How one query ended. */
+/** Outcome of one query. */
 export type QueryOutcome = 'ok' | LiteServerErrorCode;
 
 /** The metrics of one lite server. */
 export type LiteServerMetrics = {
   query(functionName: string, outcome: QueryOutcome, seconds: number): void;
   traffic(direction: 'received' | 'sent', bytes: number): void;
-  /** A connection attempt ended; `again` when it was not the first that succeeded. */
+  /** Counts a finished attempt to connect; `again` for a success that is not the first. */
   connect(outcome: 'ready' | 'failed', again: boolean): void;
   inFlight(queries: number): void;
   connected(is: boolean): void;
-  /** Takes the lite server's own series away. */
+  /** Removes the lite server's own series. */
   close(): void;
 };
 
 /**
- * Same host 1 ms, same continent 30 ms, across the world 300 ms; a node's own deadline is 4.5 s, its longest wait for
- * a block 10 s.
+ * Buckets in seconds: same host 1 ms, same continent 30 ms, across the world 300 ms. A node's own deadline is 4.5 s, its longest wait for a block 10
+ * s.
  */
 const querySecondsBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5, 4.5, 10];
 
 type Series = ReturnType<typeof defineSeries>;
 
-/** One definition for a register, shared by all lite servers that report to it. */
+/** Series of a register, defined once and shared by all its lite servers. */
 const defined = new WeakMap<Registry, Series>();
 
 export function createLiteServerMetrics(register: Registry, name: string): LiteServerMetrics {

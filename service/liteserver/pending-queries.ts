@@ -6,12 +6,12 @@ import type { LiteServerErrorCode } from './errors.ts';
 import type { LiteServerMetrics, QueryOutcome } from './metrics.ts';
 import { errorAnswer } from './tl/envelope.ts';
 
-/** One query to be asked. */
+/** Query before it is sent. */
 export type Question<T> = {
   readonly functionName: string;
   /** The enveloped request. */
   readonly query: Buffer;
-  /** Turns the answer into the value; what it throws becomes the cause of a `protocol` error. */
+  /** Converts the answer to the value. An error that it throws becomes the cause of a `protocol` error. */
   readonly read: (answer: Buffer) => T;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -20,14 +20,14 @@ export type Question<T> = {
 
 type Send = (queryId: Buffer, query: Buffer) => void;
 
-/** The queries of one lite server that have no answer yet. Each holds one timer, and nothing once it is settled. */
+/** Unanswered queries of one lite server. Each has one timer, and nothing once it is settled. */
 export type PendingQueries = {
-  /** Sends now or when a connection is ready; settles by answer, timeout, abort or `failAll`. Rejects with LiteServerError. */
+  /** Sends now or when a connection is ready. Settles by answer, timeout, abort or `failAll`. Rejects with LiteServerError. */
   start<T>(question: Question<T>): Promise<T>;
   answered(queryId: Buffer, answer: Buffer): void;
-  /** A connection is ready: sends what waited, then each new query at once. */
+  /** Called when a connection is ready: sends waiting queries, then each new query at once. */
   sendThrough(send: Send): void;
-  /** The connection is gone: new queries wait. */
+  /** Called when the connection is gone: new queries wait. */
   stopSending(): void;
   failAll(code: LiteServerErrorCode, text: string, cause?: unknown): void;
   size(): number;
@@ -47,7 +47,7 @@ export function createPendingQueries(dependencies: {
 }): PendingQueries {
   const { liteServer, metrics, tracer } = dependencies;
   const nextQueryId = createRandomStock(32);
-  /** By the query id's 32 bytes as a string of 32 characters. */
+  /** Queries by id; the 32 bytes are a string of 32 characters. */
   const pending = new Map<string, Pending>();
   let send: Send | undefined;
 
@@ -116,7 +116,7 @@ export function createPendingQueries(dependencies: {
 
   return {
     start,
-    // An answer to nobody's query is one that came after its deadline.
+    // An answer to no query came after its deadline.
     answered: (queryId, answer) => pending.get(queryId.toString('latin1'))?.answered(answer),
     sendThrough(through) {
       send = through;

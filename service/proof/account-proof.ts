@@ -14,24 +14,24 @@ import { readShardOfAccount } from './shard-proof.ts';
 import type { ProvedStateCell } from './state-proof.ts';
 import { readKnownState, readStateProof } from './state-proof.ts';
 
-/** The account that was asked for, at a masterchain block or at a block of its own shard. */
+/** Requested account, at a masterchain block or at a block of its own shard. */
 export type AccountExpectation = {
   readonly block: BlockId;
   /** Signed 32 bits. */
   readonly workchain: number;
   /** 32 bytes. */
   readonly account: Buffer;
-  /** The answer is of `getAccountStatePrunned`: the account is shown without code, data and libraries. */
+  /** True for an answer of `getAccountStatePrunned`, which shows the account without code, data and libraries. */
   readonly pruned?: boolean;
-  /** What was proved of the blocks before; notes what is proved now. */
+  /** Cache of blocks proved before. The check adds blocks that it proves. */
   readonly known?: KnownBlocks;
 };
 
-/** How an account is proved to stand after a block. */
+/** Proved state of an account after a block. */
 export type ProvedAccount = {
-  /** The block whose state was looked into, and its header; undefined when the masterchain block has no such workchain. */
+  /** Block with the account's state, and its header; undefined when the masterchain block has no such workchain. */
   readonly shard: { readonly block: BlockId; readonly info: BlockInfo } | undefined;
-  /** Undefined when the state is shown not to hold the account. */
+  /** Account; undefined when the state is proved not to have it. */
   readonly account: ProvedAccountCell | undefined;
 };
 
@@ -43,7 +43,7 @@ export type ProvedAccountCell = ProvedCell & {
 
 /**
  * Checks an answer of `getAccountState` or `getAccountStatePrunned`: account in shard state, shard block in masterchain state
- * (lite server sheet 8.3, 8.4). That `expected.block` is a block of the network is for the chain of trusted blocks to say.
+ * (service/proof/README.md#account). Whether `expected.block` is a block of the network is checked by the chain of trusted blocks.
  * @throws ProofError
  */
 export function checkAccountState(expected: AccountExpectation, answer: AccountStateAnswer): ProvedAccount {
@@ -59,7 +59,7 @@ export function checkAccountState(expected: AccountExpectation, answer: AccountS
   });
 }
 
-/** That `shardBlock` is the account's shard in the asked block; false when there is none. */
+/** Proves that `shardBlock` is the account's shard in the requested block; returns false when there is none. */
 function hasShard({ block, workchain, account, known }: AccountExpectation, answer: AccountStateAnswer): boolean {
   const subject = 'accountState';
   const { shardProof, shardBlock } = answer;
@@ -94,7 +94,7 @@ function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAn
   const { lastTransactionHash, lastTransactionLt } = entry;
   const shown = openAccount(answer.state, expected.pruned ?? false);
   requireHash('accountState.state', shown, cell.table.hash(entry.account, 0));
-  // What the pruned variant leaves out must not be more than code, data and libraries.
+  // The pruned variant may leave out code, data and libraries only.
   if (expected.pruned === true) readAccount(shown.table, shown.cell);
   return { shard, account: { ...shown, lastTransactionHash, lastTransactionLt } };
 }

@@ -1,7 +1,7 @@
 import type { BlockId } from '../decode/block-id.ts';
 import type { SignatureSet } from './signatures.ts';
 
-// What the checks read of lite servers' answers; the decoded answers of `liteserver/functions.ts` have these shapes.
+// Answers of lite servers as the checks read them. The decoded answers of `liteserver/functions.ts` have these shapes.
 
 /** `liteServer.accountState`. */
 export type AccountStateAnswer = {
@@ -21,7 +21,7 @@ export type ShardInfoAnswer = {
   readonly id: BlockId;
   readonly shardBlock: BlockId;
   readonly shardProof: Buffer;
-  /** BoC of a cell that holds `BinTree ShardDescr`'s leaf; empty when there is no such shard. */
+  /** BoC of the cell with `BinTree ShardDescr`'s leaf; empty when there is no such shard. */
   readonly shardDescr: Buffer;
 };
 
@@ -48,7 +48,7 @@ export type TransactionInfoAnswer = { readonly id: BlockId; readonly proof: Buff
 /** `liteServer.transactionList`. */
 export type TransactionListAnswer = { readonly ids: readonly BlockId[]; readonly transactions: Buffer };
 
-/** `liteServer.blockTransactions`; which fields of the ids are there is told by the mode. */
+/** `liteServer.blockTransactions`. The mode sets which fields of the ids are present. */
 export type BlockTransactionsAnswer = {
   readonly id: BlockId;
   readonly incomplete: boolean;
@@ -70,7 +70,7 @@ export type ShardBlockLink = { readonly id: BlockId; readonly proof: Buffer };
 /** `liteServer.shardBlockProof`. */
 export type ShardBlockProofAnswer = { readonly masterchainId: BlockId; readonly links: readonly ShardBlockLink[] };
 
-/** `liteServer.blockOutMsgQueueSize`; `proof` is there when it was asked for. */
+/** `liteServer.blockOutMsgQueueSize`; `proof` is present when requested. */
 export type QueueSizeAnswer = { readonly id: BlockId; readonly size: bigint; readonly proof?: Buffer };
 
 /** `liteServer.lookupBlockResult`. */
@@ -97,7 +97,7 @@ export type LibrariesWithProofAnswer = {
   readonly dataProof: Buffer;
 };
 
-/** `liteServer.BlockLink`: a step from a trusted block to another one. */
+/** `liteServer.BlockLink`: a step from a trusted block to another block. */
 export type BlockLink = BackLink | ForwardLink;
 
 export type BackLink = {
@@ -105,11 +105,11 @@ export type BackLink = {
   readonly toKeyBlock: boolean;
   readonly from: BlockId;
   readonly to: BlockId;
-  /** Header of `to`; empty for the zerostate. */
+  /** Header of `to`; empty for the zero state. */
   readonly destProof: Buffer;
   /** Header of `from` with its state update. */
   readonly proof: Buffer;
-  /** State of `from` with the way to `to` in its list of masterchain blocks. */
+  /** State of `from` with the path to `to` in its list of masterchain blocks. */
   readonly stateProof: Buffer;
 };
 
@@ -119,7 +119,7 @@ export type ForwardLink = {
   readonly from: BlockId;
   readonly to: BlockId;
   readonly destProof: Buffer;
-  /** Key block `from`, or the zerostate, with its configuration. */
+  /** Key block `from`, or the zero state, with its configuration. */
   readonly configProof: Buffer;
   readonly signatures: SignatureSet;
 };

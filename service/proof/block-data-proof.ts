@@ -12,7 +12,7 @@ import { openRoot, proving, requireField, requireHash } from './proof-cells.ts';
 const SUBJECT = 'blockData';
 
 /**
- * Checks an answer of `getBlock`: the file's hash and the root's hash are the id's (lite server sheet 8.6). Every cell is hashed:
+ * Checks an answer of `getBlock`: the hashes of the file and of the root are the id's (service/proof/README.md#transactions). Every cell is hashed:
  * some 15 ms for a block of 0.5 MB.
  * @returns the block's root
  * @throws ProofError
@@ -26,8 +26,8 @@ export function checkBlockData(expected: { readonly block: BlockId }, answer: Bl
 }
 
 /**
- * As `checkBlockData`, by the file's hash alone: an id that is proved names file and root together, so that the file's bytes are those whose root was
- * signed. Some 3 ms for a block of 0.5 MB; to hash its cells as well would double the time in which blocks are made into rows.
+ * Checks a block like `checkBlockData`, by the file's hash alone. A proved id names file and root together, so the file's bytes have the signed root.
+ * Takes some 3 ms for a block of 0.5 MB. Hashing its cells as well would double the time in which the indexer makes rows.
  * @throws ProofError
  */
 export function checkBlockFile(

@@ -12,23 +12,23 @@ import type { SignatureBatch } from './signatures.ts';
 import { checkSignatureSet } from './signatures.ts';
 import { readSessionValidators } from './session-validators.ts';
 
-/** What is asked: a trusted block, the one to be proved from it, and the zerostate as block 0. */
+/** Request of a block proof: a trusted block, the block to prove from it, and the zero state as block 0. */
 export type BlockProofExpectation = { readonly known: BlockId; readonly target: BlockId; readonly zeroState: BlockId };
 
-/** What a block proof proved. */
+/** Result of a block proof. */
 export type ProvedBlocks = {
-  /** Key blocks on the way, in order. */
+  /** Key blocks on the path, in order. */
   readonly keyBlocks: readonly BlockId[];
-  /** The last block of the chain: the target, or where to ask on from. */
+  /** Last block of the chain: the target, or the start of the next request. */
   readonly reached: BlockId;
 };
 
-/** The node gives 16 links; more in one answer would only keep the thread of signatures busy. */
+/** Most links in one answer. The node gives 16; more would only occupy the signature thread. */
 const LINKS_MAX = 32;
 
 /**
- * Checks an answer of `getBlockProof`: links without gaps from the trusted block to another one, each proved from the one before
- * (lite server sheet 8.10). A chain that does not reach the target must at least come closer.
+ * Checks an answer of `getBlockProof`: links without gaps from the trusted block to another block, each proved from the previous one
+ * (service/proof/README.md#key-block-chain). A chain that does not reach the target must at least come closer.
  * @throws ProofError, ProofUnavailableError of the signature checker
  */
 export async function checkBlockProof(
@@ -40,7 +40,7 @@ export async function checkBlockProof(
   requireSteps(expected, answer);
   const keyBlocks: BlockId[] = [];
   for (const link of answer.steps) {
-    // The wait for the signatures also lets the event loop go on: a link costs a millisecond or two of reading.
+    // The wait for the signatures also lets the event loop go on. Reading a link takes a millisecond or two.
     if (link.kind === 'back') checkBackLink(link, zeroState);
     else await signatures.check(checkForwardLink(link));
     if (link.toKeyBlock && link.to.seqno > 0) keyBlocks.push(link.to);
@@ -48,7 +48,7 @@ export async function checkBlockProof(
   return { keyBlocks, reached: answer.steps.at(-1)?.to ?? known };
 }
 
-/** The chain as a chain: ends, gaps, direction. */
+/** Checks the chain as a whole: ends, gaps, direction. */
 function requireSteps(
   { known, target }: BlockProofExpectation,
   { complete, from, to, steps }: PartialBlockProof,
@@ -72,7 +72,9 @@ function requireSteps(
   }
 }
 
-/** The way up ends above the known block, perhaps beyond the target; the way down never ends below the target. */
+/**
+ * Reports whether a chain comes closer. Upwards it ends above the known block, perhaps beyond the target. Downwards it never ends below the target.
+ */
 function comesCloser(known: BlockId, target: BlockId, reached: BlockId): boolean {
   if (target.seqno > known.seqno) return reached.seqno > known.seqno && !sameBlock(reached, target);
   return reached.seqno < known.seqno && reached.seqno > target.seqno;
@@ -89,7 +91,7 @@ function requireDirection({ kind, from, to }: BlockLink): void {
   }
 }
 
-/** `to` stands in the list of blocks in the state of `from`. */
+/** Proves that `to` is in the list of blocks in the state of `from`. */
 function checkBackLink(link: BackLink, zeroState: BlockId): void {
   const { from, to, toKeyBlock } = link;
   proving('blockProof.backLink', () => {
@@ -103,7 +105,7 @@ function checkBackLink(link: BackLink, zeroState: BlockId): void {
   });
 }
 
-/** The zerostate has no header to show. */
+/** Proves a link to the zero state, which has no header. */
 function requireZeroState({ to, destProof }: BackLink, zeroState: BlockId): void {
   const subject = 'blockProof.backLink';
   if (!sameBlock(to, zeroState)) {
@@ -113,7 +115,7 @@ function requireZeroState({ to, destProof }: BackLink, zeroState: BlockId): void
   requireField(`${subject}.destProof bytes`, 0, destProof.length);
 }
 
-/** The validators that key block `from` names signed `to`; what is left to check are the signatures themselves. */
+/** Proves that the validators of key block `from` signed `to`, except the signatures themselves, which are returned. */
 function checkForwardLink(link: ForwardLink): SignatureBatch {
   const { from, to } = link;
   return proving('blockProof.forwardLink', () => {

@@ -9,19 +9,19 @@ import { requireBlock } from './header-proof.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openProof, proving, requireField, requireHash } from './proof-cells.ts';
 
-/** The question of `listBlockTransactions` and `listBlockTransactionsExt`, asked with a proof (mode bit 32). */
+/** Request of `listBlockTransactions` or `listBlockTransactionsExt` with a proof (mode bit 32). */
 export type BlockTransactionsExpectation = {
   readonly block: BlockId;
   readonly mode: number;
   readonly count: number;
-  /** With mode bit 128: where the listing goes on. */
+  /** Position after which the listing continues, with mode bit 128. */
   readonly after?: { readonly account: Buffer; readonly lt: bigint };
 };
 
-/** A transaction of a block by its name. */
+/** Identification of a transaction in a block. */
 export type ProvedTransactionId = { readonly account: Buffer; readonly lt: bigint; readonly hash: Buffer };
 
-/** A stretch of a block's transactions; `incomplete` when the wanted count was reached. */
+/** Range of a block's transactions; `incomplete` when the wanted count was reached. */
 export type ProvedTransactionIds = { readonly ids: readonly ProvedTransactionId[]; readonly incomplete: boolean };
 
 export type ProvedBlockTransactions = {
@@ -29,15 +29,15 @@ export type ProvedBlockTransactions = {
   readonly incomplete: boolean;
 };
 
-/** Mode bits (lite server sheet 5.1). */
+/** Mode bits (service/liteserver/README.md#mode-bits). */
 const [WITH_ACCOUNT, WITH_LT, WITH_HASH, REVERSE, AFTER] = [1, 2, 4, 64, 128] as const;
 
-/** The node lists no more in one answer. */
+/** Most transactions that the node lists in one answer. */
 const TRANSACTIONS_MAX = 256;
 
 /**
- * Checks an answer of `listBlockTransactions`: exactly the transactions that the block has from that place on, none left out
- * (lite server sheet 8.6). Metadata of messages is not proved and not given.
+ * Checks an answer of `listBlockTransactions`: exactly the transactions of the block from that position on, without gaps
+ * (service/proof/README.md#transactions). Metadata of messages are not proved and not returned.
  * @throws ProofError
  */
 export function checkBlockTransactions(
@@ -64,7 +64,7 @@ export function checkBlockTransactions(
 }
 
 /**
- * As `checkBlockTransactions`, for the answer with the transactions themselves.
+ * Checks an answer like `checkBlockTransactions`, with the transactions themselves.
  * @throws ProofError
  */
 export function checkBlockTransactionsExt(
@@ -88,7 +88,7 @@ function text(bytes: Buffer | undefined): string | undefined {
   return bytes?.toString('hex');
 }
 
-/** No transactions are no bag. */
+/** Opens a bag of transactions; no transactions are no bag. */
 function openTransactions(bytes: Buffer): readonly ProvedCell[] {
   if (bytes.length === 0) return [];
   const table = parseBoc(bytes, { rootsMax: TRANSACTIONS_MAX });
@@ -108,7 +108,7 @@ function readListing(
   return listing;
 }
 
-/** By account, then by lt; ends as soon as there are enough, because the proof shows nothing beyond. */
+/** Yields transactions by account, then by lt. Ends at the wanted count, because the proof shows nothing beyond. */
 function walkTransactions({ table, cell }: ProvedCell, expected: BlockTransactionsExpectation): ProvedTransactionIds {
   const countMax = Math.min(expected.count, TRANSACTIONS_MAX);
   const reverse = (expected.mode & REVERSE) !== 0;

@@ -13,31 +13,31 @@ import type { ProvedCell } from './proof-cells.ts';
 import { openProof, proving, requireField, requireHash } from './proof-cells.ts';
 import { readSplitStateProof, readStateExtra } from './state-proof.ts';
 
-/** A configuration as far as its proof shows it. */
+/** Configuration as far as its proof shows it. */
 export type ProvedConfig = { readonly table: CellTable; readonly config: ConfigParams };
 
 /**
- * A configuration and the masterchain block that it is of. With bit 0x8000 it is a key block that the caller has yet to find among
- * the trusted blocks; the proof shows no file hash, so that none is returned.
+ * Configuration and its masterchain block. With bit 0x8000 the block is a key block, which the caller must find among the trusted blocks. The proof
+ * shows no file hash, so none is returned.
  */
 export type ProvedConfigOfBlock = ProvedConfig & { readonly block: Pick<BlockId, 'seqno' | 'rootHash'> };
 
 const SUBJECT = 'configInfo';
 
-/** Bit of `getConfigAll` and `getConfigParams`: the configuration of the key block itself, not of a state. */
+/** Bit of `getConfigAll` and `getConfigParams`: the configuration in the key block itself, not in a state. */
 export const CONFIG_FROM_KEY_BLOCK = 0x8000;
 
 export type ConfigExpectation = {
   /** A masterchain block. */
   readonly block: BlockId;
-  /** Of the question; with bit 0x8000 the answer is about the last key block at or before `block`. */
+  /** Mode of the request. With bit 0x8000 the answer is about the last key block at or before `block`. */
   readonly mode: number;
-  /** Parameters (signed 32 bits) that must be shown whole, or shown to be absent; the whole configuration when not given. */
+  /** Parameters (signed 32 bits) that must be proved whole, or proved absent. If not given, the whole configuration must be proved. */
   readonly params?: readonly number[];
 };
 
 /**
- * Checks an answer of `getConfigAll` or `getConfigParams` (lite server sheet 8.9).
+ * Checks an answer of `getConfigAll` or `getConfigParams` (service/proof/README.md#configuration).
  * @throws ProofError
  */
 export function checkConfig(expected: ConfigExpectation, answer: ConfigInfoAnswer): ProvedConfigOfBlock {
@@ -49,7 +49,7 @@ export function checkConfig(expected: ConfigExpectation, answer: ConfigInfoAnswe
   });
 }
 
-/** Nothing of the asked parameters, or of the whole configuration, is pruned: a cell of level mask 0 is whole. */
+/** Requires that nothing of the requested parameters, or of the whole configuration, is pruned. A cell of level mask 0 is whole. */
 function requireShown({ table, config }: ProvedConfig, params: readonly number[] | undefined): void {
   const asked = params?.map((param) => findConfigParam(table, config.root, param)) ?? [config.root];
   const isShown = asked.every((cell) => cell === undefined || table.levelMask(cell) === 0);
@@ -65,7 +65,10 @@ function readConfigOfState(
   return { table: cell.table, config: readStateExtra(SUBJECT, cell).config };
 }
 
-/** That it is the last key block before the asked one is the lite server's word: the proof shows only that it is one. */
+/**
+ * Reads the configuration in a key block. The proof shows that the block is a key block. It does not show that the block is the last one before the
+ * requested block.
+ */
 function readConfigOfKeyBlock({ block }: ConfigExpectation, answer: ConfigInfoAnswer): ProvedConfig {
   const { id, stateProof, configProof } = answer;
   requireField(`${SUBJECT}.stateProof bytes`, 0, stateProof.length);
@@ -77,7 +80,7 @@ function readConfigOfKeyBlock({ block }: ConfigExpectation, answer: ConfigInfoAn
   return readKeyBlockConfig(openProof(`${SUBJECT}.configProof`, configProof), id);
 }
 
-/** The configuration that a key block carries. @throws ProofError `wrong_field` when it is no key block */
+/** Reads the configuration in a key block. @throws ProofError `wrong_field` when it is no key block */
 export function readKeyBlockConfig(block: ProvedCell, id: BlockId): ProvedConfig {
   const subject = 'keyBlock';
   const { info } = readHeader(subject, block, id);
@@ -89,7 +92,7 @@ export function readKeyBlockConfig(block: ProvedCell, id: BlockId): ProvedConfig
   return { table: block.table, config };
 }
 
-/** The configuration in a masterchain state whose hash is known: the zerostate's. */
+/** Reads the configuration in a masterchain state with a known hash: the zero state's. */
 export function readStateConfig(state: ProvedCell, stateHash: Buffer): ProvedConfig {
   requireHash('zerostate', state, stateHash);
   return { table: state.table, config: readStateExtra('zerostate', state).config };

@@ -9,11 +9,11 @@ import { ProofError } from './errors.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openProof, proving, requireField, requireHash } from './proof-cells.ts';
 
-/** A block's header, proved to be that of the block's id; the cell is the block's. */
+/** Block header, proved by the hash in the block's id; the cell is the block's. */
 export type ProvedHeader = ProvedCell & { readonly id: BlockId; readonly info: BlockInfo };
 
 /**
- * Checks an answer of `getBlockHeader` and, with the block's id known, of `lookupBlock` (lite server sheet 8.2).
+ * Checks an answer of `getBlockHeader` and, if the block's id is known, of `lookupBlock` (service/proof/README.md#block-header).
  * @throws ProofError
  */
 export function checkBlockHeader(expected: { readonly block: BlockId }, answer: BlockHeaderAnswer): ProvedHeader {
@@ -26,7 +26,7 @@ export function checkBlockHeader(expected: { readonly block: BlockId }, answer: 
   });
 }
 
-/** The header of a block proof: the block's hash, and seqno, shard and workchain as the id has them. */
+/** Reads the header of a block proof. The block's hash, seqno, shard and workchain must be those of the id. */
 export function readHeader(subject: string, block: ProvedCell, id: BlockId): ProvedHeader {
   requireHash(subject, block, id.rootHash);
   const info = readBlockInfo(block.table, readBlock(block.table, block.cell).info);
@@ -38,19 +38,19 @@ export function readHeader(subject: string, block: ProvedCell, id: BlockId): Pro
   return { id, info, table: block.table, cell: block.cell };
 }
 
-/** The one or two blocks before: the block's seqno follows the highest of theirs. */
+/** Returns the one or two previous blocks. The block's seqno follows the highest of theirs. */
 export function readPreviousBlocks(subject: string, { table, info }: ProvedHeader): readonly BlockId[] {
   const previous = previousBlocks(table, info);
   requireField(`${subject} prevRef`, info.seqno, 1 + Math.max(...previous.map(({ seqno }) => seqno)));
   return previous;
 }
 
-/** Hash of the state after the block: the new side of its state update. */
+/** Returns the hash of the state after the block: the new side of its state update. */
 export function readStateHash(subject: string, { table, cell }: ProvedCell): Buffer {
   return proving(`${subject} stateUpdate`, () => readMerkleUpdate(table, readBlock(table, cell).stateUpdate).newHash);
 }
 
-/** @throws ProofError `wrong_id` unless the answer is about the asked block */
+/** @throws ProofError `wrong_id` unless the answer is about the requested block */
 export function requireBlock(subject: string, asked: BlockId, found: BlockId): void {
   if (sameBlock(asked, found)) return;
   throw new ProofError('wrong_id', { subject: `${subject} id`, expected: blockText(asked), found: blockText(found) });

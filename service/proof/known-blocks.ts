@@ -4,32 +4,32 @@ import type { CellTable } from '../decode/cell-table.ts';
 import type { BlockInfo } from '../decode/tlb/block-info.ts';
 import type { ProvedHeader } from './header-proof.ts';
 
-/** The list of shards in a masterchain state, as far as a proof shows it. */
+/** List of shards in a masterchain state, as far as a proof shows it. */
 export type KnownShards = {
   readonly masterchain: ProvedHeader;
   readonly table: CellTable;
   readonly shardHashes: number | undefined;
 };
 
-/** A block's header, and the hash of the state after it. */
+/** Header of a block, and the hash of the state after it. */
 export type KnownState = { readonly info: BlockInfo; readonly stateHash: Buffer };
 
 /**
- * What was proved of blocks while accounts were checked, so that the next account of the same blocks has only its own way down to
- * prove. All of it follows from a block's id, and so is never out of date.
+ * Cache of facts about blocks from checks of accounts. The next account of the same blocks then needs only its own path proved. All facts follow from
+ * a block's id, so they never expire.
  */
 export type KnownBlocks = {
-  /** What these very bytes, given as the proof of a shard of the block, were found to show. */
+  /** Returns the facts shown by these very bytes, given as the proof of a shard of the block. */
   shards(block: BlockId, proof: Buffer, read: () => KnownShards): KnownShards;
-  /** Undefined when nothing was noted of the block. */
+  /** Returns undefined for an unknown block. */
   state(block: BlockId): KnownState | undefined;
   noteState(block: BlockId, state: KnownState): void;
 };
 
-/** Proofs of shards held: one for each shard of each masterchain block that is read at, of some kilobytes. */
+/** Most cached proofs of shards: one for each shard of each masterchain block that is read, of some kilobytes. */
 const SHARDS_MAX = 64;
 
-/** States held: one for each shard of each masterchain block that is read at. */
+/** Most cached states: one for each shard of each masterchain block that is read. */
 const STATES_MAX = 1_024;
 
 type Entry<T> = { readonly block: BlockId; readonly value: T };
@@ -41,7 +41,7 @@ export function createKnownBlocks(): KnownBlocks {
   return {
     shards(block, proof, read) {
       const end = proof.length;
-      // Proofs of a block differ by the shard that they show: their length and last hash tell most apart, the bytes all.
+      // Proofs of a block differ by the shard that they show. Their length and last hash distinguish most of them, and their bytes all.
       const key = `${nameOf(block)} ${end} ${proof.toString('latin1', Math.max(0, end - 36))}`;
       const known = shardProofs.get(key);
       if (known !== undefined && sameBlock(known.block, block) && known.proof.equals(proof)) return known.value;
@@ -61,7 +61,7 @@ function nameOf({ rootHash }: BlockId): string {
   return rootHash.toString('latin1');
 }
 
-/** The oldest makes room. */
+/** Adds an entry; the oldest is evicted. */
 function keep<T>(entries: Map<string, T>, key: string, entry: T, max: number): void {
   entries.delete(key);
   entries.set(key, entry);

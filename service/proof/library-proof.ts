@@ -9,18 +9,18 @@ import type { ProvedCell } from './proof-cells.ts';
 import { openRoot, proving, requireHash } from './proof-cells.ts';
 import { readSplitStateProof } from './state-proof.ts';
 
-/** A library by the hash that code refers to it by. */
+/** Library with the hash by which code refers to it. */
 export type ProvedLibrary = { readonly hash: Buffer; readonly root: ProvedCell };
 
-/** Of the asked hashes the node looks up this many. */
+/** Most requested hashes that the node looks up. */
 const LIBRARIES_MAX = 16;
 
-/** Bit of `getLibrariesWithProof`: the libraries' cells are left out. */
+/** Bit of `getLibrariesWithProof`: leave out the libraries' cells. */
 const WITHOUT_DATA = 2;
 
 /**
- * Checks an answer of `getLibraries`: every library has its hash and was asked for. That the others do not exist is the lite
- * server's word: see {@link checkLibrariesWithProof}.
+ * Checks an answer of `getLibraries`: every library has its hash and was requested. That others do not exist is not proved; see {@link
+ * checkLibrariesWithProof}.
  * @throws ProofError
  */
 export function checkLibraries(
@@ -41,8 +41,8 @@ export type LibrariesExpectation = {
 };
 
 /**
- * Checks an answer of `getLibrariesWithProof`: the first 16 asked libraries are there or not there as the masterchain state says.
- * @returns those that exist, by hash, without cells when the mode leaves them out
+ * Checks an answer of `getLibrariesWithProof`. The first 16 requested libraries exist or not, as in the masterchain state.
+ * @returns existing libraries by hash, without cells when the mode leaves them out
  * @throws ProofError
  */
 export function checkLibrariesWithProof(
@@ -71,8 +71,8 @@ export function checkLibrariesWithProof(
 }
 
 /**
- * `libraries:(HashmapE 256 LibDescr)`, `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)`. The node passes over an entry
- * of another kind, or of a cell with another hash.
+ * `libraries:(HashmapE 256 LibDescr)`, `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)`. The node skips an entry of another kind, or of
+ * a cell with another hash.
  */
 function isListed(table: CellTable, libraries: number | undefined, hash: Buffer): boolean {
   const slice = lookupHashmap(table, libraries, 256, hash);
@@ -86,7 +86,7 @@ function openLibrary({ hash, data }: LibraryEntry): ProvedLibrary {
   return { hash, root };
 }
 
-/** Nothing but the asked libraries, each once. */
+/** Requires that the answer has requested libraries only, each once. */
 function requireAsked(hashes: readonly Buffer[], result: readonly LibraryEntry[]): void {
   const left = new Set(hashes.slice(0, LIBRARIES_MAX).map((hash) => hash.toString('hex')));
   for (const { hash } of result) {

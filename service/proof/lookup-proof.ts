@@ -9,7 +9,7 @@ import { openProof, proving, requireField } from './proof-cells.ts';
 import { requireShardLinks } from './shard-links.ts';
 import { readSplitStateProof, requireListedBlock } from './state-proof.ts';
 
-/** Which block is wanted: of this seqno, or the first one whose `end_lt` or `gen_utime` (unix seconds) reaches a value. */
+/** Search for a block: of this seqno, or the first block whose `end_lt` or `gen_utime` (unix seconds) reaches a value. */
 export type BlockSearch =
   | { readonly by: 'seqno'; readonly seqno: number }
   | { readonly by: 'lt'; readonly lt: bigint }
@@ -17,14 +17,14 @@ export type BlockSearch =
 
 export type LookupExpectation = {
   readonly workchain: number;
-  /** The shard, or any prefix inside of it. */
+  /** Shard, or any prefix inside of it. */
   readonly shard: bigint;
   readonly search: BlockSearch;
 };
 
 /**
- * Checks an answer of `lookupBlock`: a header that is what its id says, in the asked shard, and fits the search. That the block
- * is of the network and the first that fits is the lite server's word: see {@link checkLookupWithProof}.
+ * Checks an answer of `lookupBlock`: the header belongs to its id, is in the requested shard, and fits the search. The check does not prove that the
+ * block is of the network or the first match; see {@link checkLookupWithProof}.
  * @throws ProofError
  */
 export function checkLookup(expected: LookupExpectation, answer: BlockHeaderAnswer): ProvedHeader {
@@ -32,9 +32,10 @@ export function checkLookup(expected: LookupExpectation, answer: BlockHeaderAnsw
 }
 
 /**
- * Checks an answer of `lookupBlockWithProof`: from a trusted masterchain block to the one that has the found block in its history,
- * down to the found block, and the block before it, which does not fit the search (lite server sheet 8.8).
- * @param expected `masterchainBlock`: the trusted block that was given with the question
+ * Checks an answer of `lookupBlockWithProof` (service/proof/README.md#shard-block-chain). The proof leads from a trusted masterchain block to the
+ * masterchain block with the found block in its history. From there it leads to the found block. It also shows the previous block, which does not fit
+ * the search.
+ * @param expected `masterchainBlock`: the trusted block of the request
  * @throws ProofError
  */
 export function checkLookupWithProof(
@@ -51,7 +52,7 @@ export function checkLookupWithProof(
   });
 }
 
-/** `mcBlockId` is the trusted block or in its list of earlier ones. */
+/** Proves that `mcBlockId` is the trusted block or in its list of earlier blocks. */
 function requireOlderBlock(subject: string, trusted: BlockId, answer: LookupBlockAnswer): void {
   const { mcBlockId, clientMcStateProof, mcBlockProof } = answer;
   if (sameBlock(mcBlockId, trusted)) {
@@ -83,8 +84,8 @@ function reaches(search: Exclude<BlockSearch, { by: 'seqno' }>, { info }: Proved
 }
 
 /**
- * The block before is shown and ends at or before the value; the very first block has none but the zerostate. A merge has two
- * blocks before it: the block that holds the place must be shown.
+ * Proves that the previous block ends at or before the value. The first block has none but the zero state. A merge has two previous blocks; the block
+ * that covers the position must be shown.
  */
 function requirePreviousMisses(
   subject: string,

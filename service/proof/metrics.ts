@@ -4,16 +4,13 @@ import { ProofError, ProofUnavailableError } from './errors.ts';
 
 /** Counts and times checks. */
 export type ProofMetrics = {
-  /**
-   * Runs a check and counts it under its kind, the lite-server function whose answer it is; `result` is `good`, or the code of
-   * the error that it rejected with.
-   */
+  /** Runs a check and counts it by its kind, which is the lite-server function of the answer. `result` is `good`, or the code of the error. */
   measure<T>(kind: string, check: () => T | Promise<T>): Promise<T>;
 };
 
 /**
- * From a header (0.1 ms) over an account (0.3 ms) and a long listing (5 ms) to a block proof of sixteen links with a hundred
- * signatures each (0.8 s).
+ * Buckets in seconds: a header (0.1 ms), an account (0.3 ms), a long listing (5 ms). The last ones are for a block proof of sixteen links with a
+ * hundred signatures each (0.8 s).
  */
 const DURATION_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 

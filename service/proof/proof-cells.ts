@@ -10,8 +10,8 @@ import { ProofError } from './errors.ts';
 export type ProvedCell = { readonly table: CellTable; readonly cell: number };
 
 /**
- * Runs a check on what a lite server sent: bytes that cannot be read refuse the answer as well as a rule that does not hold.
- * @param subject what is read, for the error
+ * Runs a check on bytes of a lite server. Unreadable bytes refuse the answer, like a broken rule.
+ * @param subject name of the checked part, for the error
  */
 export function proving<T>(subject: string, check: () => T): T {
   try {
@@ -23,8 +23,8 @@ export function proving<T>(subject: string, check: () => T): T {
 }
 
 /**
- * The cells that a BoC of Merkle proofs stands for, one a root. Their hashes are computed and compared with the stored ones;
- * whose they are is for the caller to compare (lite server sheet 8.1).
+ * Opens a BoC of Merkle proofs: the cell that each root stands for. Their hashes are computed and compared with the stored ones. The caller must
+ * compare them with the expected hashes (service/proof/README.md#cells).
  * @throws ProofError `malformed`, `bad_merkle_proof`
  */
 export function openProofs(subject: string, bytes: Buffer, count: number): readonly ProvedCell[] {
@@ -34,7 +34,7 @@ export function openProofs(subject: string, bytes: Buffer, count: number): reado
   });
 }
 
-/** As `openProofs`, for the last of so many roots; the others are of no use and not looked at. */
+/** Opens the last of so many roots, like `openProofs`. The other roots are not used and not checked. */
 export function openLastProof(subject: string, bytes: Buffer, count: number): ProvedCell {
   return proving(subject, () => {
     const boc = parseProofs(subject, bytes, count);
@@ -48,12 +48,12 @@ function parseProofs(subject: string, bytes: Buffer, count: number): Boc {
   throw new ProofError('malformed', { subject, expected: `${count} roots`, found: String(boc.roots.length) });
 }
 
-/** As `openProofs`, for one root. */
+/** Opens one root, like `openProofs`. */
 export function openProof(subject: string, bytes: Buffer): ProvedCell {
   return openProofs(subject, bytes, 1)[0]!;
 }
 
-/** The one root of a BoC of plain cells: nothing of it is pruned, so that its hash covers all of it. */
+/** Opens the root of a BoC of plain cells. Nothing of it is pruned, so its hash covers all of it. */
 export function openRoot(subject: string, bytes: Buffer): ProvedCell {
   return proving(subject, () => {
     const table = parseBoc(bytes, { rootsMax: 1, rootLevelMax: 0 });
@@ -61,7 +61,7 @@ export function openRoot(subject: string, bytes: Buffer): ProvedCell {
   });
 }
 
-/** @throws ProofError `hash_mismatch` unless the cell that the proof stands for has this hash */
+/** @throws ProofError `hash_mismatch` unless the proved cell has this hash */
 export function requireHash(subject: string, { table, cell }: ProvedCell, hash: Buffer): void {
   if (table.hashEquals(cell, hash, 0)) return;
   const found = table.hash(cell, 0).toString('hex');

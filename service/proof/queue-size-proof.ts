@@ -7,8 +7,8 @@ import { proving, requireField } from './proof-cells.ts';
 import { readStateProof } from './state-proof.ts';
 
 /**
- * Checks an answer of `getBlockOutMsgQueueSize` with its proof (mode bit 0): the length that the state after the block counts
- * (lite server sheet 8).
+ * Checks an answer of `getBlockOutMsgQueueSize` with its proof (mode bit 0): the queue length in the state after the block
+ * (service/proof/README.md#what-is-proved).
  * @returns messages that wait to leave the shard
  * @throws ProofError
  */

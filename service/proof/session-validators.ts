@@ -8,11 +8,11 @@ import { masterchainValidators } from '../decode/validator-session.ts';
 
 const CATCHAIN_CONFIG = 28;
 const CURRENT_VALIDATORS = 34;
-/** Stands in for parameter 34 for a while after an election, when keys were replaced. */
+/** Parameter that replaces parameter 34 for a while after an election, when keys were replaced. */
 const CURRENT_TEMPORARY_VALIDATORS = 35;
 
 /**
- * The masterchain's validators of one session by a proved configuration (lite server sheet 8.10).
+ * Returns the masterchain's validators of one session by a proved configuration (service/proof/README.md#validator-set).
  * @throws ProofError `bad_validator_set`; DecodeError
  */
 export function readSessionValidators({ table, config }: ProvedConfig, catchainSeqno: number): readonly Validator[] {

@@ -8,12 +8,12 @@ import { openProof, proving } from './proof-cells.ts';
 import { findListedShard } from './shard-proof.ts';
 import { readShardsOfBlock } from './shards-proof.ts';
 
-/** More than the node gives (8): a shard makes a few blocks between two of the masterchain. */
+/** Most links, above the node's 8. A shard makes a few blocks between two masterchain blocks. */
 const LINKS_MAX = 64;
 
 /**
- * Checks an answer of `getShardBlockProof`: links from a masterchain block down to the shard block (lite server sheet 8.8).
- * @returns the masterchain block that the lite server chose: it is yet to be accepted as trusted
+ * Checks an answer of `getShardBlockProof`: links from a masterchain block down to the shard block (service/proof/README.md#shard-block-chain).
+ * @returns the masterchain block chosen by the lite server, which the caller must still accept as trusted
  * @throws ProofError
  */
 export function checkShardBlockProof(expected: { readonly block: BlockId }, answer: ShardBlockProofAnswer): BlockId {
@@ -23,8 +23,8 @@ export function checkShardBlockProof(expected: { readonly block: BlockId }, answ
 }
 
 /**
- * The first link leads from a masterchain block to a shard block that it lists, each further one to a previous block; the last
- * one ends at `target`. No links: the masterchain block itself is the target.
+ * Checks the links. The first link leads from a masterchain block to a shard block that it lists. Each further link leads to a previous block, and
+ * the last one ends at `target`. Without links the masterchain block itself is the target.
  */
 export function requireShardLinks(
   subject: string,

@@ -19,17 +19,17 @@ export type ShardExpectation = {
   /** A masterchain block. */
   readonly block: BlockId;
   readonly workchain: number;
-  /** A shard: the one that covers it is wanted. */
+  /** Shard; the listed shard that covers it is wanted. */
   readonly shard: bigint;
-  /** The shard itself is wanted and no other. */
+  /** True when only the shard itself is wanted. */
   readonly exact: boolean;
 };
 
-/** A shard as a masterchain state lists it; undefined when the state is shown to list none there. */
+/** Shard in the list of a masterchain state; undefined when the state is proved to list none there. */
 export type ProvedShard = { readonly shard: ShardDescr | undefined; readonly masterchain: ProvedHeader };
 
 /**
- * Checks an answer of `getShardInfo` (lite server sheet 8.3).
+ * Checks an answer of `getShardInfo` (service/proof/README.md#shard-list).
  * @throws ProofError
  */
 export function checkShardInfo(expected: ShardExpectation, answer: ShardInfoAnswer): ProvedShard {
@@ -48,8 +48,8 @@ export function checkShardInfo(expected: ShardExpectation, answer: ShardInfoAnsw
 }
 
 /**
- * The shard of an account in a masterchain block, claimed to stand at `shardBlock`.
- * @param known what was proved before; notes what is proved now
+ * Reads the shard of an account in a masterchain block; `shardBlock` is its claimed block.
+ * @param known cache of proved facts, to which this function adds
  */
 export function readShardOfAccount(
   subject: string,
@@ -62,7 +62,7 @@ export function readShardOfAccount(
   const { workchain, prefix } = account;
   const read = (): KnownShards => readShards(subject, shardProof, masterchainBlock);
   const shards = known === undefined ? read() : known.shards(masterchainBlock, shardProof, read);
-  // The deepest shard of the account: its prefix may be 0, which is no shard.
+  // Search for the account's deepest shard. Its prefix may be 0, which is no shard.
   const proved = findShard(shards, workchain, prefix | 1n, SHARD_PREFIX_BITS_MAX);
   requireShardBlock(subject, proved.shard, shardBlock);
   return proved;
@@ -70,7 +70,7 @@ export function readShardOfAccount(
 
 type FoundShard = ProvedShard & { readonly leaf: ProvedCell | undefined };
 
-/** The leaf on the way of the prefix's first bits, in the shards of a masterchain block's state. */
+/** Reads the leaf for the prefix's first bits in the shards of a masterchain block's state. */
 function readShardProof(
   subject: string,
   shardProof: Buffer,
@@ -97,13 +97,13 @@ function findShard(
   return { ...findListedShard(table, shardHashes, workchain, prefix, bits), masterchain };
 }
 
-/** A shard in a list of shards, and the cell of the tree's leaf that describes it. */
+/** Shard in a list of shards, and the cell of its leaf in the tree. */
 export type ListedShard = { readonly shard: ShardDescr | undefined; readonly leaf: ProvedCell | undefined };
 
 /**
- * The leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) that the first `bits` bits of a shard lead to; none when the
- * workchain is not listed or its tree still forks there. The masterchain is in no list, and a lite server does not open the list
- * for it, nor for what is no shard (`ShardConfig::get_shard_hash_raw_from` of the node).
+ * Finds the leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) at the first `bits` bits of a shard. Returns none when the workchain is not
+ * listed or its tree still forks there. The masterchain is in no list. For it, and for a value that is no shard, a lite server does not open the list
+ * (`ShardConfig::get_shard_hash_raw_from` of the node).
  */
 export function findListedShard(
   table: CellTable,
@@ -120,7 +120,7 @@ export function findListedShard(
   return { shard: readShardDescr(slice, workchain, found.shard), leaf: { table, cell: slice.cell } };
 }
 
-/** `bt_leaf$0`, `bt_fork$1`: one step down for each bit. */
+/** `bt_leaf$0`, `bt_fork$1`: goes one step down for each bit. */
 function findLeaf(
   table: CellTable,
   root: number,
@@ -145,7 +145,7 @@ function requireShardBlock(subject: string, shard: ShardDescr | undefined, claim
   throw new ProofError('not_contained', { subject: `${subject}.shardBlock`, expected, found: blockText(claimed) });
 }
 
-/** `shardDescr` repeats the leaf's cell. */
+/** Requires that `shardDescr` repeats the leaf's cell. */
 function requireDescr(subject: string, { leaf }: FoundShard, shard: ShardDescr | undefined, descr: Buffer): void {
   const where = `${subject}.shardDescr`;
   if (shard === undefined || leaf === undefined) {
@@ -159,5 +159,5 @@ function requireDescr(subject: string, { leaf }: FoundShard, shard: ShardDescr |
 }
 
 const NO_HASH = Buffer.alloc(32);
-/** How an answer says "no block" (lite server sheet 4.1). */
+/** Block id that means "no block" in an answer (service/liteserver/README.md#block-ids). */
 const NO_BLOCK: BlockId = { workchain: -0x8000_0000, shard: 0n, seqno: 0, rootHash: NO_HASH, fileHash: NO_HASH };

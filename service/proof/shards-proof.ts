@@ -13,7 +13,7 @@ import type { ProvedCell } from './proof-cells.ts';
 import { openProof, openRoot, proving, requireHash } from './proof-cells.ts';
 
 /**
- * Checks an answer of `getAllShardsInfo`: the list of shards is the one of the masterchain block (lite server sheet 8.7).
+ * Checks an answer of `getAllShardsInfo`: the list of shards is that of the masterchain block (service/proof/README.md#shard-list).
  * @returns all shards, by workchain and prefix
  * @throws ProofError
  */
@@ -41,7 +41,7 @@ export function checkAllShards(
   });
 }
 
-/** What a masterchain block says of shards; its header need not be shown. */
+/** Reads a masterchain block's facts about shards; its header need not be shown. */
 export function readShardsOfBlock(subject: string, { table, cell }: ProvedCell, id: BlockId): MasterchainBlockExtra {
   requireHash(subject, { table, cell }, id.rootHash);
   const { custom } = readBlockExtra(table, readBlock(table, cell).extra);

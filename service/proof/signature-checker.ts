@@ -7,11 +7,11 @@ import type { SignatureBatch } from './signatures.ts';
 import { packJob, type SignatureJob } from './signature-job.ts';
 
 export type SignatureCheckerOptions = {
-  /** Threads. One checks 2,000 to 10,000 signatures a second; a masterchain block of the main network brings a hundred. */
+  /** Number of threads. One checks 2,000 to 10,000 signatures a second; a masterchain block of the main network has a hundred. */
   readonly workers?: number;
-  /** Batches that may wait or run: a lite server's answer has 16 links, so some sixteen answers at once. */
+  /** Most batches that wait or run. A lite server's answer has 16 links, so about sixteen answers fit. */
   readonly batchesMax?: number;
-  /** The thread's module; another place when the service is bundled. */
+  /** Module of the thread. The URL differs when the service is bundled. */
   readonly workerUrl?: URL;
 };
 
@@ -24,11 +24,11 @@ export type SignatureChecker = {
    * Rejects with ProofError `bad_signature`, or ProofUnavailableError `proof_closed`, `proof_overloaded`, `proof_worker_failed`.
    */
   check(batch: SignatureBatch): Promise<void>;
-  /** Ends the threads; what waits rejects with `proof_closed`. */
+  /** Ends the threads. Waiting batches reject with `proof_closed`. */
   close(): Promise<void>;
 };
 
-/** Makes a checker; its threads start with the first batches and do not keep the process alive. */
+/** Creates a checker. Its threads start with the first batches and do not keep the process alive. */
 export function createSignatureChecker(
   options: SignatureCheckerOptions,
   { register, logger }: SignatureCheckerDependencies,

@@ -11,7 +11,7 @@ import { ProofError } from './errors.ts';
 import type { Validator } from '../decode/validator-session.ts';
 import { validatorSetHash } from '../decode/validator-session.ts';
 
-/** One signature under a block. */
+/** Signature of a block. */
 export type BlockSignature = {
   /** SHA-256 of `pub.ed25519` and the signer's key, 32 bytes. */
   readonly nodeIdShort: Buffer;
@@ -19,12 +19,12 @@ export type BlockSignature = {
   readonly signature: Buffer;
 };
 
-/** The signatures under a masterchain block, of either consensus (`liteServer.SignatureSet`). */
+/** Signatures of a masterchain block, of either consensus (`liteServer.SignatureSet`). */
 export type SignatureSet = OrdinarySignatureSet | SimplexSignatureSet;
 
 export type OrdinarySignatureSet = {
   readonly kind: 'ordinary';
-  /** Unsigned 32 bits, as all small numbers here. */
+  /** Unsigned 32 bits, like all small numbers here. */
   readonly validatorSetHash: number;
   readonly catchainSeqno: number;
   readonly signatures: readonly BlockSignature[];
@@ -41,13 +41,13 @@ export type SimplexSignatureSet = {
   readonly candidate: Buffer;
 };
 
-/** One message and those who must have signed it: what the signature thread checks. */
+/** Message and its required signers, for the signature thread. */
 export type SignatureBatch = {
   readonly message: Buffer;
   readonly signers: readonly { readonly publicKey: Buffer; readonly signature: Buffer }[];
 };
 
-/** What the signed block's header says of its session. */
+/** Session in the signed block's header. */
 export type Session = { readonly catchainSeqno: number; readonly validatorSetHash: number };
 
 const SIGNATURE_BYTES = 64;
@@ -55,9 +55,9 @@ const SIGNATURE_BYTES = 64;
 const BLOCK_ID_BYTES = 80;
 
 /**
- * Checks a signature set by all rules but the signatures themselves and gives what is left to be checked (lite server sheet 8.10):
- * the set is the one that the block's header names, nobody unknown or twice, and more than two thirds of the weight signed.
- * @param validators the session's, in order
+ * Checks a signature set by all rules except the signatures themselves, which are returned for checking (service/proof/README.md#signatures). The set
+ * must be that of the block's header. No signer may be unknown or appear twice. More than two thirds of the weight must sign.
+ * @param validators of the session, in order
  * @throws ProofError `bad_signature_set`, `bad_validator_set`, `unknown_signer`, `duplicate_signer`, `not_enough_weight`
  */
 export function checkSignatureSet(
@@ -104,7 +104,7 @@ export function checkSignatureSet(
 }
 
 /**
- * What the validators signed to make the block final.
+ * Returns the bytes that the validators signed to make the block final.
  * @throws ProofError `bad_signature_set` when a simplex candidate is for another block, or its slot is no unsigned 32 bits
  */
 export function signedBytes(block: BlockId, set: SignatureSet): Buffer {
@@ -114,7 +114,7 @@ export function signedBytes(block: BlockId, set: SignatureSet): Buffer {
   return simplexSignedBytes(set.sessionId, set.slot, set.candidate);
 }
 
-/** A slot beyond its 32 bits has no signed form. */
+/** Requires 32 bits; a larger slot has no signed form. */
 function requireSlot(slot: number): void {
   if (Number.isInteger(slot) && slot >= 0 && slot <= 0xffff_ffff) return;
   throw new ProofError('bad_signature_set', {
@@ -124,7 +124,7 @@ function requireSlot(slot: number): void {
   });
 }
 
-/** Both forms of a candidate start with their id and the block that they make final. */
+/** Requires that the candidate is for the block. Both forms of a candidate start with their id and their block. */
 function requireCandidateOf(block: BlockId, candidate: Buffer): void {
   const subject = 'blockProof.signatures.candidate';
   const id = candidate.subarray(0, 4);

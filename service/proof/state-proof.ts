@@ -11,14 +11,14 @@ import { readHeader, readStateHash } from './header-proof.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openLastProof, openProof, openProofs, requireField, requireHash } from './proof-cells.ts';
 
-/** A block's header and the state after it, as far as the proof shows it. */
+/** Block header and the state after the block, as far as the proof shows it. */
 export type ProvedState = ProvedStateCell & { readonly header: ProvedHeader };
 
-/** A state, as far as the proof shows it. */
+/** State, as far as the proof shows it. */
 export type ProvedStateCell = { readonly cell: ProvedCell; readonly state: ShardState };
 
 /**
- * The two roots that most proofs have: the block with its state update, and the state (lite server sheet 8.3, 8.4).
+ * Reads the two roots of most proofs: the block with its state update, and the state (service/proof/README.md#account).
  * @throws ProofError
  */
 export function readStateProof(subject: string, proof: Buffer, id: BlockId): ProvedState {
@@ -26,12 +26,12 @@ export function readStateProof(subject: string, proof: Buffer, id: BlockId): Pro
   return readState(subject, block!, state!, id);
 }
 
-/** As `readStateProof` for a block whose header was proved before: only the state is left to be shown. */
+/** Reads the state of a block whose header was proved before. Otherwise like `readStateProof`. */
 export function readKnownState(subject: string, proof: Buffer, id: BlockId, stateHash: Buffer): ProvedStateCell {
   return readStateCell(subject, openLastProof(subject, proof, 2), id, stateHash);
 }
 
-/** As `readStateProof`, with the two roots in bags of their own. */
+/** Reads the two roots from separate bags, like `readStateProof`. */
 export function readSplitStateProof(subject: string, blockProof: Buffer, stateProof: Buffer, id: BlockId): ProvedState {
   return readState(subject, openProof(`${subject} block`, blockProof), openProof(`${subject} state`, stateProof), id);
 }
@@ -50,7 +50,7 @@ function readStateCell(subject: string, cell: ProvedCell, id: BlockId, stateHash
   return { cell, state };
 }
 
-/** What only a masterchain state has. @throws ProofError `malformed` when it is another shard's */
+/** Reads the masterchain-only part of a state. @throws ProofError `malformed` for the state of another shard */
 export function readStateExtra(subject: string, { table, cell }: ProvedCell): MasterchainStateExtra {
   const { custom } = readShardState(table, cell);
   if (custom === undefined) throw new ProofError('malformed', { subject, expected: 'a masterchain state' });
@@ -58,7 +58,7 @@ export function readStateExtra(subject: string, { table, cell }: ProvedCell): Ma
 }
 
 /**
- * An earlier masterchain block stands in the state's list of blocks, with this key flag.
+ * Proves that an earlier masterchain block is in the state's list of blocks, with this key flag.
  * @param state a proved masterchain state
  * @throws ProofError `not_contained`, `incomplete_proof`
  */

@@ -11,14 +11,14 @@ export type TransactionListExpectation = {
   readonly workchain: number;
   /** 32 bytes. */
   readonly account: Buffer;
-  /** The newest wanted transaction; the hash pins all that follow. */
+  /** Newest wanted transaction. Its hash pins all that follow. */
   readonly lt: bigint;
   readonly hash: Buffer;
-  /** How many are wanted at most. */
+  /** Most wanted transactions. */
   readonly count: number;
 };
 
-/** A transaction and its place in the chain of its account. The answer's block ids are not proved, and so not returned. */
+/** Transaction and its position in the chain of its account. The answer's block ids are not proved, so they are not returned. */
 export type ListedTransaction = {
   readonly transaction: ProvedCell;
   readonly lt: bigint;
@@ -27,8 +27,8 @@ export type ListedTransaction = {
 };
 
 /**
- * Checks an answer of `getTransactions`: each transaction is the one before the last, by hash and lt (lite server sheet 8.6). The
- * list may be shorter than asked. Nothing stands at lt 0: its answer, and that to a count of 0, has no ids and no bag.
+ * Checks an answer of `getTransactions`: each transaction is the predecessor of the last one, by hash and lt (service/proof/README.md#transactions).
+ * The list may be shorter than requested. Nothing exists at lt 0. The answer for lt 0, and for a count of 0, has no ids and no bag.
  * @returns newest first; empty only for lt 0 or count 0
  * @throws ProofError
  */

@@ -19,15 +19,15 @@ export type TransactionExpectation = {
   readonly lt: bigint;
 };
 
-/** A transaction of a block, and the block's header. */
+/** Transaction of a block, and the block's header. */
 export type ProvedTransaction = {
-  /** Undefined when the block is shown to have no such transaction. */
+  /** Undefined when the block is proved to have no such transaction. */
   readonly transaction: ProvedCell | undefined;
   readonly info: BlockInfo;
 };
 
 /**
- * Checks an answer of `getOneTransaction` (lite server sheet 8.6).
+ * Checks an answer of `getOneTransaction` (service/proof/README.md#transactions).
  * @throws ProofError
  */
 export function checkTransaction(expected: TransactionExpectation, answer: TransactionInfoAnswer): ProvedTransaction {
@@ -58,7 +58,7 @@ function findTransaction({ table, cell }: ProvedCell, account: Buffer, lt: bigin
   return accountBlock && findAccountTransaction(accountBlock, lt);
 }
 
-/** Where a transaction stands in the chain of its account. */
+/** Position of a transaction in the chain of its account. */
 export type TransactionLink = {
   readonly account: Buffer;
   readonly lt: bigint;
@@ -66,7 +66,7 @@ export type TransactionLink = {
   readonly prevLt: bigint;
 };
 
-/** The first fields of `transaction$0111 account_addr:bits256 lt:uint64 prev_trans_hash:bits256 prev_trans_lt:uint64 ...`. */
+/** Reads the first fields of `transaction$0111 account_addr:bits256 lt:uint64 prev_trans_hash:bits256 prev_trans_lt:uint64 ...`. */
 export function readTransactionLink({ table, cell }: ProvedCell): TransactionLink {
   const slice = new CellSlice(table, cell);
   slice.expectTag(4, 7, 'Transaction');

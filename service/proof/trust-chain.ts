@@ -14,9 +14,9 @@ import { createTrustMetrics } from './metrics.ts';
 import { createChainWriter, loadChain } from './trust-file.ts';
 import { createTrustedBlocks, zeroStateBlock } from './trusted-blocks.ts';
 
-/** What a proof may take, and the span it is traced under. */
+/** Bounds of a proof, and the span of its trace. */
 export type ProofContext = {
-  /** In milliseconds of `performance.now()`. */
+  /** Milliseconds of `performance.now()`. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly span?: Span;
@@ -27,23 +27,23 @@ export type TrustChainOptions = {
   readonly initBlock: BlockId;
   /** `zero_state` of the global config. */
   readonly zeroState: ZeroStateId;
-  /** `hardforks` of the global config: the highest one above the init block is trusted instead of it. */
+  /** `hardforks` of the global config. The highest one above the init block is trusted instead of it. */
   readonly hardforks?: readonly BlockId[];
-  /** Where proved key blocks are kept, so that a restart goes on from the last one. Nothing is kept without it. */
+  /** File of proved key blocks, from which a restart continues. Without it nothing is stored. */
   readonly file?: string;
-  /** What one question to lite servers may take, all attempts together. */
+  /** Milliseconds of one query to lite servers, all attempts together. */
   readonly roundTimeoutMs?: number;
-  /** At the start: how long others wait for a block's proof that brings no new key block before they ask on their own. */
+  /** Milliseconds at the start after which waiting proofs query on their own. They wait while the proof in progress brings no new key block. */
   readonly patienceMs?: number;
 };
 
-/** One `getBlockProof`: from a trusted block to the one that shall be proved. */
+/** Request of one `getBlockProof`: from a trusted block to the block to prove. */
 export type BlockProofRequest = { readonly known: BlockId; readonly target: BlockId };
 
 export type TrustChainDependencies = {
   /**
-   * Asks a lite server for `getBlockProof` (mode 0x1001: target given, chain based on the newer of both) and returns what `check`
-   * made of the answer. A `check` that rejects with ProofError refuses the answer: another lite server is to be asked.
+   * Asks a lite server for `getBlockProof` and returns the result of `check`. The mode is 0x1001: target given, chain based on the newer of both. If
+   * `check` rejects with ProofError, the answer is refused and another lite server is asked.
    */
   readonly fetchProof: <T>(
     request: BlockProofRequest,
@@ -55,41 +55,40 @@ export type TrustChainDependencies = {
   readonly logger: Logger;
 };
 
-/** Masterchain blocks that are proved from the configured anchor on (lite server sheet 8.10). */
+/** Chain of masterchain blocks proved from the configured anchor on (service/proof/README.md#key-block-chain). */
 export type TrustChain = {
   /**
-   * Resolves when the masterchain block is proved: at once when it was before, else after asking lite servers. Any height will
-   * do; a block older than the trusted ones is proved backwards.
-   * Rejects with ProofError `fork`, `wrong_zerostate`, `wrong_id` without asking anyone, with ProofUnavailableError, with the
-   * signal's reason, or with what `fetchProof` rejected with.
+   * Resolves when the masterchain block is proved: at once for a block proved before, else after asking lite servers. Any height is possible: a block
+   * older than the trusted ones is proved backwards. Rejects with ProofError `fork`, `wrong_zerostate`, `wrong_id` without a query. Also rejects with
+   * ProofUnavailableError, with the signal's reason, or with the error of `fetchProof`.
    */
   accept(block: BlockId, context: ProofContext): Promise<void>;
-  /** True when `accept` would resolve at once. Throws ProofError as `accept` rejects. */
+  /** Returns true when `accept` would resolve at once. Throws ProofError where `accept` rejects. */
   isAccepted(block: BlockId): boolean;
-  /** The newest key block that is trusted; the anchor at first. */
+  /** Returns the newest trusted key block; the anchor at first. */
   newestKeyBlock(): BlockId;
-  /** Ends what runs and stores the last key blocks. */
+  /** Ends running proofs and stores the last key blocks. */
   close(): Promise<void>;
 };
 
 /**
- * Questions for one block. An answer has up to 16 links; since its start the main network made fewer than 20,000 key blocks,
- * so that even the way from the zerostate needs fewer.
+ * Most queries for one block. An answer has up to 16 links. The main network has made fewer than 20,000 key blocks since its start, so even the path
+ * from the zero state needs fewer.
  */
 const ROUNDS_MAX = 2048;
 
-/** Blocks being proved at a time: reads at more different blocks than this at once are refused, not queued. */
+/** Most blocks that are proved at a time. Reads at more blocks at once are refused, not queued. */
 const FLIGHTS_MAX = 256;
 
-/** As long as the pool waits for one answer, and once more for another lite server's. */
+/** Milliseconds of a query: as long as the pool waits for one answer, and once more for another lite server's. */
 const ROUND_TIMEOUT_MS = 20_000;
 
-/** Two or three times what a lite server takes for an answer of sixteen links. */
+/** Milliseconds: two or three times the duration of an answer of sixteen links. */
 const PATIENCE_MS = 2_000;
 
 type Flight = { readonly abort: AbortController; readonly done: Promise<void>; waiters: number };
 
-/** @throws ProofError `wrong_zerostate` when the anchor is a zerostate other than the configured one */
+/** @throws ProofError `wrong_zerostate` when the anchor is another zero state than the configured one */
 export function createTrustChain(options: TrustChainOptions, dependencies: TrustChainDependencies): TrustChain {
   const { fetchProof, signatures, logger } = dependencies;
   const { keyBlockSeqno, storedChains } = createTrustMetrics(dependencies.register);
@@ -100,7 +99,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
   const writer = restore(options, anchor, trusted);
   const flights = new Map<string, Flight>();
   const ended = new AbortController();
-  /** False until a block above the newest key block was proved: until then one flight fetches key blocks for all. */
+  /** False until a block above the newest key block is proved. Until then one flight fetches key blocks for all. */
   let caughtUp = false;
   let catchingUp: Promise<void> | undefined;
   keyBlockSeqno.set(trusted.newestKeyBlock().seqno);
@@ -124,7 +123,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     writer?.save(trusted.keyBlocks());
   }
 
-  /** One question after another until the target is reached; each starts from the last proved block. */
+  /** Sends queries one after another until the target is reached; each starts from the last proved block. */
   async function prove(target: BlockId, context: Omit<ProofContext, 'deadlineMs'>): Promise<void> {
     let known = trusted.startFor(target.seqno);
     for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -138,7 +137,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
       const deadlineMs = performance.now() + (options.roundTimeoutMs ?? ROUND_TIMEOUT_MS);
       const { keyBlocks, reached } = await fetchProof(request, check, { ...context, deadlineMs });
       remember(keyBlocks, reached);
-      // Another flight may have come further on the way up.
+      // Another flight may have proved further blocks upwards.
       const start = trusted.startFor(target.seqno);
       known = reached.seqno < start.seqno && start.seqno <= target.seqno ? start : reached;
     }
@@ -146,7 +145,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
       throw new ProofUnavailableError('proof_too_far', `${ROUNDS_MAX} questions for ${blockText(target)}`);
   }
 
-  /** As `prove`; while the chain has not caught up with the network, one flight at a time goes ahead. */
+  /** Proves a block like `prove`. While the chain has not caught up with the network, one flight at a time goes ahead. */
   async function proveInTurn(target: BlockId, context: Omit<ProofContext, 'deadlineMs'>): Promise<void> {
     const isAhead = target.seqno > trusted.newestKeyBlock().seqno;
     if (!isAhead || caughtUp) return prove(target, context);
@@ -170,7 +169,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     return proving;
   }
 
-  /** Asks under the context of the one who came first, for as long as anybody waits. */
+  /** Starts a flight under the context of the first caller. It runs while at least one caller waits. */
   function launch(key: string, block: BlockId, context: ProofContext): Flight {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, ended.signal]);
@@ -185,7 +184,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
     return flight;
   }
 
-  /** Waits for a flight as long as the caller's signal allows; the last caller to leave ends the flight. */
+  /** Waits for a flight as long as the caller's signal allows. The last caller to leave ends the flight. */
   function join(flight: Flight, caller: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([caller, ended.signal]);
     flight.waiters++;
@@ -220,7 +219,7 @@ export function createTrustChain(options: TrustChainOptions, dependencies: Trust
   };
 }
 
-/** The init block, or the highest hardfork above it (lite server sheet 4.3). */
+/** Returns the init block, or the highest hardfork above it (service/liteserver/README.md#global-config). */
 function chooseAnchor(initBlock: BlockId, hardforks: readonly BlockId[]): BlockId {
   return hardforks.reduce((best, block) => (block.seqno > best.seqno ? block : best), initBlock);
 }

@@ -7,12 +7,12 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 
-/** What a stored chain was worth: `foreign` is of another network or anchor, `corrupt` not as it was written. */
+/** State of a stored chain: `foreign` is of another network or anchor, `corrupt` is damaged. */
 export type StoredChainState = 'loaded' | 'absent' | 'corrupt' | 'foreign';
 
 export type StoredChain = { readonly state: StoredChainState; readonly keyBlocks: readonly BlockId[] };
 
-/** From which configured blocks a stored chain was proved; it is of no worth under others. */
+/** Configured blocks from which a stored chain was proved. The chain is invalid under others. */
 export type ChainRoot = { readonly anchor: BlockId; readonly zeroState: ZeroStateId };
 
 type StoredBlock = { readonly seqno: number; readonly rootHash: string; readonly fileHash: string };
@@ -24,13 +24,13 @@ type Content = {
 };
 
 const FORMAT = 'tonplane key blocks 1';
-/** Bounded key blocks of some 170 bytes each make less than 1 MB: what is longer was not written by us. */
+/** Most bytes of the file. A bounded number of key blocks, some 170 bytes each, take less than 1 MB. A longer file is of another writer. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Reads the key blocks that were proved before. Their signatures are not checked again: the operator's disk is trusted as
- * far as the operator's configuration is. The checksum finds damage, the anchor and the zerostate another configuration.
- * When the configured anchor has moved to a key block of the stored chain, what stands above it is kept.
+ * Reads the key blocks that were proved before. Their signatures are not checked again, because the operator's disk is trusted like the operator's
+ * configuration. The checksum detects damage; the anchor and the zero state detect another configuration. If the configured anchor has moved to a key
+ * block of the stored chain, the blocks above it stay.
  */
 export function loadChain(file: string, root: ChainRoot): StoredChain {
   const text = readBounded(file);
@@ -46,14 +46,14 @@ export function loadChain(file: string, root: ChainRoot): StoredChain {
   return { state: 'loaded', keyBlocks: blocks.filter(({ seqno }) => seqno > root.anchor.seqno) };
 }
 
-/** Writes one chain after another, the newest only when several wait. */
+/** Writes one chain after another. If several wait, only the newest is written. */
 export type ChainWriter = {
   save(keyBlocks: readonly BlockId[]): void;
   /** Resolves when the last saved chain is on disk, or could not be written. */
   flush(): Promise<void>;
 };
 
-/** A writer for one file. Failures are logged: a chain that is not stored is proved again after a restart. */
+/** Creates a writer for one file. Failures are logged; a chain that is not stored is proved again after a restart. */
 export function createChainWriter(file: string, root: ChainRoot, logger: Logger): ChainWriter {
   let next: readonly BlockId[] | undefined;
   let writing: Promise<void> | undefined;
@@ -82,7 +82,7 @@ export function createChainWriter(file: string, root: ChainRoot, logger: Logger)
   };
 }
 
-/** The file appears whole or not at all, also when the machine stops in between. */
+/** Replaces the file as a whole or not at all, even if the machine stops in between. */
 async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.draft`;
@@ -116,7 +116,7 @@ function readBounded(file: string): string | undefined {
   }
 }
 
-/** Two lines: the content as JSON, and the SHA-256 of that line. */
+/** Formats two lines: the content as JSON, and the SHA-256 of that line. */
 function formatContent({ anchor, zeroState }: ChainRoot, keyBlocks: readonly BlockId[]): string {
   const content: Content = {
     format: FORMAT,

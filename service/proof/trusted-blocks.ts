@@ -2,44 +2,44 @@ import type { BlockId } from '../decode/block-id.ts';
 import { blockText, FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import { ProofError } from './errors.ts';
 
-/** A network's first state: as a block it is the masterchain's seqno 0. */
+/** First state of a network. As a block it is the masterchain's seqno 0. */
 export type ZeroStateId = { readonly rootHash: Buffer; readonly fileHash: Buffer };
 
-/** What is trusted: the anchor and the key blocks proved from it, and masterchain blocks proved of late. */
+/** Trusted blocks: the anchor, the key blocks proved from it, and recently proved masterchain blocks. */
 export type TrustedBlocks = {
-  /** True when the block is proved already. Throws ProofError `fork` or `wrong_zerostate` when another one stands at its seqno. */
+  /** Returns true when the block is proved already. Throws ProofError `fork` or `wrong_zerostate` when another block is at its seqno. */
   has(block: BlockId): boolean;
   addKeyBlock(block: BlockId): void;
   addBlock(block: BlockId): void;
-  /** Where a proof of a block at this seqno starts: the newest key block at or below it, else the oldest one above. */
+  /** Returns the block from which a proof of this seqno starts. It is the newest key block at or below the seqno, else the oldest above. */
   startFor(seqno: number): BlockId;
   newestKeyBlock(): BlockId;
-  /** By seqno, without the anchor. */
+  /** Returns key blocks by seqno, without the anchor. */
   keyBlocks(): readonly BlockId[];
 };
 
 /**
- * Key blocks kept: two years and more of the main network, which has some five a day. Beyond them the oldest go:
- * blocks below are then proved backwards from the oldest kept one.
+ * Most key blocks: two years and more of the main network, which has some five a day. Beyond the bound the oldest are evicted. Older blocks are then
+ * proved backwards from the oldest key block.
  */
 const KEY_BLOCKS_MAX = 4096;
 
-/** Other proved blocks kept: an hour and more of heads, one or two a second, some 150 bytes each. */
+/** Most other proved blocks: an hour and more of heads, one or two a second, some 150 bytes each. */
 const BLOCKS_MAX = 8192;
 
-/** The zerostate as the masterchain block that it stands for. */
+/** Returns the zero state as a masterchain block. */
 export function zeroStateBlock({ rootHash, fileHash }: ZeroStateId): BlockId {
   return { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 0, rootHash, fileHash };
 }
 
-/** Starts with an anchor that the operator's configuration names. */
+/** Creates trusted blocks with the anchor of the operator's configuration. */
 export function createTrustedBlocks(anchor: BlockId, zeroState: ZeroStateId): TrustedBlocks {
   const first = zeroStateBlock(zeroState);
-  /** Ascending seqnos, the anchor among them until the bound drops it. */
+  /** Ascending seqnos. The anchor is among them until the bound evicts it. */
   const keyBlocks: BlockId[] = [anchor];
   const recent = new Map<number, BlockId>();
 
-  /** Index of the newest key block at or below the seqno, -1 when all are above. */
+  /** Returns the index of the newest key block at or below the seqno, -1 when all are above. */
   function indexBelow(seqno: number): number {
     let low = 0;
     let high = keyBlocks.length;

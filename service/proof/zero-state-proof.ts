@@ -10,7 +10,7 @@ import { openRoot, proving, requireField, requireHash } from './proof-cells.ts';
 const SUBJECT = 'zeroState';
 
 /**
- * Checks an answer of `getState` for a zerostate: the only state that has a file, whose hash and whose root's hash are the id's.
+ * Checks an answer of `getState` for a zero state, the only state with a file. The hashes of file and root must be the id's.
  * @returns the state's root
  * @throws ProofError
  */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** A write to `socket` that sends everything written in one turn of the event loop in one system call. */
+/** Creates a write to `socket` that sends all bytes of one turn of the event loop in one system call. */
 export function batchedWrites(socket: Socket): (bytes: Buffer) => void {
   let corked = false;
   const uncork = (): void => {

@@ -12,49 +12,49 @@ export type ConnectionOptions = {
   readonly port: number;
   /** Ed25519 public key of the server, 32 bytes. */
   readonly publicKey: Buffer;
-  /** TCP connect and handshake together. */
+  /** Milliseconds for TCP connect and handshake together. */
   readonly connectTimeoutMs: number;
-  /** Silence after which a ping is sent; it comes between this and twice this. */
+  /** Milliseconds of silence after which a ping is sent; it comes between this and twice this. */
   readonly pingAfterMs: number;
-  /** Pings without any sign of life after which the connection is dead. */
+  /** Unanswered pings after which the connection is dead. */
   readonly pingsMissedMax: number;
 };
 
 export type ConnectionEvents = {
-  /** The server accepted the handshake: queries may be sent. */
+  /** Called when the server accepted the handshake: queries may be sent. */
   onReady(): void;
-  /** An answer came; both are views of a frame of their own. */
+  /** Called with an answer; both arguments are views of a frame of their own. */
   onAnswer(queryId: Buffer, answer: Buffer): void;
   onTraffic(direction: 'received' | 'sent', bytes: number): void;
-  /** The connection is over and its handle gone; comes exactly once, whatever the reason. */
+  /** Called exactly once, when the connection is over and its handle gone, whatever the reason. */
   onClosed(cause: Error | undefined): void;
 };
 
-/** One ADNL connection over TCP, from its start to its end: it does not come back (lite server sheet 1). */
+/** ADNL connection over TCP, from its start to its end. It does not reconnect (service/liteserver/README.md#transport). */
 export type Connection = {
-  /** Sends one query; to be called between `onReady` and `onClosed`. `queryId` is 32 bytes. */
+  /** Sends one query; `queryId` is 32 bytes. May be called between `onReady` and `onClosed`. */
   sendQuery(queryId: Buffer, query: Buffer): void;
-  /** Ends it; `onClosed` follows. */
+  /** Ends the connection; `onClosed` follows. */
   close(cause?: Error): void;
 };
 
-/** Bytes taken from the socket at once: what the runtime itself would read. */
+/** Bytes of one read from the socket, as in the runtime itself. */
 const readBytes = 64 * 1024;
 
 /**
- * Bytes within `pingAfterMs` that are a sign of life though no frame ended: a long answer over a slow line. Fewer may be
- * pongs within a frame that announced a wrong length, which nothing else would end before all of its 16 MiB came.
+ * Bytes within `pingAfterMs` that are a sign of life though no frame ended: a long answer over a slow line. Fewer bytes may be pongs inside a frame
+ * that announced a wrong length. No other rule would end such a frame before all of its 16 MiB came.
  */
 const progressBytesMin = 4 * 1024;
 
-/** Starts connecting at once; failures end in `onClosed`. Throws at once on a port or public key that cannot be one. */
+/** Starts connecting at once; failures end in `onClosed`. Throws at once on an impossible port or public key. */
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
   const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
   const socket = connect({
     host: options.host,
     port: options.port,
     noDelay: true,
-    // One buffer for all reads: the decoder keeps nothing of it.
+    // All reads share one buffer, because the decoder copies what it needs.
     onread: { buffer: Buffer.allocUnsafeSlow(readBytes), callback: onRead },
   });
   const write = batchedWrites(socket);
@@ -89,7 +89,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     write(bytes);
   }
 
-  /** Takes the first `count` bytes of the read buffer; true: go on reading. */
+  /** Takes the first `count` bytes of the read buffer; returns true to go on reading. */
   function onRead(count: number, buffer: Uint8Array): boolean {
     life?.received(count);
     events.onTraffic('received', count);
@@ -103,7 +103,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   }
 
   function onPayload(payload: Buffer): void {
-    // Frames decoded after the end was decided belong to nobody.
+    // Frames decoded after the end of the connection are dropped.
     if (socket.destroyed) return;
     if (life === undefined) {
       clearTimeout(connectTimer);
@@ -122,14 +122,14 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
 }
 
 type LifeWatch = {
-  /** A whole frame came. */
+  /** Called for a whole frame. */
   heard(): void;
-  /** So many bytes came, of whatever. */
+  /** Called for received bytes of any kind. */
   received(bytes: number): void;
   stop(): void;
 };
 
-/** Pings after a silence; once as many pings as allowed brought no sign of life, calls `onDead`. */
+/** Sends pings after a silence. Calls `onDead` once the allowed number of pings brought no sign of life. */
 function watchLife(
   { pingAfterMs, pingsMissedMax }: ConnectionOptions,
   sendPing: () => void,
@@ -161,7 +161,7 @@ function watchLife(
   };
 }
 
-/** An answer, or undefined for what needs no action (pongs). @throws AdnlError `payload` */
+/** Reads an answer; undefined for a payload without action (pongs). @throws AdnlError `payload` */
 function readAnswer(payload: Buffer): { queryId: Buffer; answer: Buffer } | undefined {
   const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
   if (kind === adnl.pong.id) return undefined;

@@ -3,7 +3,10 @@ import { hash } from 'node:crypto';
 import { AdnlError } from './errors.ts';
 import { createRandomStock } from './random-stock.ts';
 
-/** A frame is len:u32le, then `len` bytes: nonce (32), payload, SHA-256 of nonce and payload (lite server sheet 1.2). */
+/**
+ * Length prefix of a frame. A frame is len:u32le, then `len` bytes: nonce (32), payload, SHA-256 of nonce and payload
+ * (service/liteserver/README.md#frames).
+ */
 const prefixBytes = 4;
 const nonceBytes = 32;
 const hashBytes = 32;
@@ -16,20 +19,20 @@ export const frameLengthMax = 1 << 24;
 export const payloadBytesMax = frameLengthMax - frameLengthMin;
 
 /**
- * Room for a frame that comes in pieces: taken for the first piece, doubled as more comes, so that a peer that only
- * claims 16 MiB costs little and each byte is copied at most twice. Kept for the next frame up to `collectedBytesKept`,
- * which holds most answers: then the only memory that an answer takes is its own.
+ * First bytes reserved for a frame that comes in pieces, doubled as more comes. A peer that only claims 16 MiB thus costs little, and each byte is
+ * copied at most twice. The buffer stays for the next frame up to `collectedBytesKept`, which fits most answers. An answer then takes no memory
+ * besides its own.
  */
 const collectedBytesMin = 64 * 1024;
 const collectedBytesKept = 256 * 1024;
 
 export type FrameEncoder = {
-  /** The encrypted frame of `payload`; frames must be sent in the order they were encoded. */
+  /** Returns the encrypted frame of `payload`. Frames must be sent in the order of their encoding. */
   encode(payload: Uint8Array): Buffer;
 };
 
 /**
- * @param cipher the sending stream
+ * @param cipher of the sending stream
  * @param nextNonce 32 bytes for each frame; random unless a test needs known ones
  */
 export function createFrameEncoder(
@@ -39,7 +42,7 @@ export function createFrameEncoder(
   return { encode: (payload) => cipher.update(plainFrame(payload, nextNonce())) };
 }
 
-/** A frame before encryption. */
+/** Returns a frame before encryption. */
 export function plainFrame(payload: Uint8Array, nonce: Buffer): Buffer {
   const length = nonceBytes + payload.length + hashBytes;
   const frame = Buffer.allocUnsafe(prefixBytes + length);
@@ -53,25 +56,25 @@ export function plainFrame(payload: Uint8Array, nonce: Buffer): Buffer {
 
 export type FrameDecoder = {
   /**
-   * Takes the next received bytes and hands over every payload that they complete, in order. A payload is in a buffer
-   * of its own; nothing of `received` is kept.
-   * @throws AdnlError `frame_length`, `frame_hash`; the decoder is of no use after that
+   * Takes the next received bytes and passes on every payload that they complete, in order. A payload has a buffer of its own; nothing of `received`
+   * is referenced afterwards.
+   * @throws AdnlError `frame_length`, `frame_hash`; the decoder is then unusable
    */
   push(received: Uint8Array): void;
-  /** Bytes of an unfinished frame that are held. */
+  /** Returns the buffered bytes of an unfinished frame. */
   heldBytes(): number;
 };
 
 /**
- * @param cipher the receiving stream
+ * @param cipher of the receiving stream
  * @param onPayload called from within `push`; when it throws, `push` throws
  */
 export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer) => void): FrameDecoder {
   const prefix = Buffer.alloc(prefixBytes);
   let prefixHeld = 0;
-  /** Length of the frame under way; undefined while its prefix is incomplete. */
+  /** Length of the frame in progress; undefined while its prefix is incomplete. */
   let length: number | undefined;
-  /** The encrypted body of the frame under way: `collected[0..held]`. */
+  /** Buffer whose first bytes are the encrypted body of the frame in progress. */
   let collected: Buffer = Buffer.alloc(0);
   let held = 0;
 
@@ -109,7 +112,7 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
     held = needed;
   }
 
-  /** One call decrypts the whole body, into a buffer that becomes the payload's. */
+  /** Decrypts the whole body in one call, into a buffer that becomes the payload's. */
   function finish(body: Uint8Array): void {
     length = undefined;
     prefixHeld = 0;
@@ -135,7 +138,7 @@ function checkedLength(length: number): number {
   return length;
 }
 
-/** The payload of a decrypted frame body, as a view. @throws AdnlError `frame_hash` */
+/** Returns the payload of a decrypted frame body, as a view. @throws AdnlError `frame_hash` */
 function checkedPayload(body: Buffer): Buffer {
   const hashAt = body.length - hashBytes;
   if (hash('sha256', body.subarray(0, hashAt), 'hex') !== body.toString('hex', hashAt)) {

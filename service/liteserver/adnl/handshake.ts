@@ -4,19 +4,19 @@ import { AdnlError } from './errors.ts';
 import type { AdnlIdentity } from './keys.ts';
 import { adnlIdentity, adnlKeyId } from './keys.ts';
 
-/** Bytes that the client sends first (lite server sheet 1.1). */
+/** Bytes that the client sends first (service/liteserver/README.md#handshake). */
 export const handshakeBytes = 256;
 
-/** Random bytes that both ends take their keys from. */
+/** Random bytes from which both ends derive their keys. */
 export const paramsBytes = 160;
 
-/** The two continuous AES-256-CTR streams of a connection, as one side uses them. */
+/** The two continuous AES-256-CTR streams of a connection, seen from one side. */
 export type AdnlStreams = { readonly receive: Cipheriv; readonly send: Cipheriv };
 
 export type ClientHandshake = { readonly packet: Buffer; readonly streams: AdnlStreams };
 
 /**
- * The first 256 bytes of a connection and its streams.
+ * Makes the first 256 bytes of a connection and its streams.
  * @param seed fresh Ed25519 seed of this connection, 32 random bytes
  * @param params 160 random bytes
  */
@@ -30,7 +30,7 @@ export function clientHandshake(serverPublicKey: Buffer, seed: Buffer, params: B
 
 export type ServerHandshake = {
   readonly streams: AdnlStreams;
-  /** The own key that the client addressed. */
+  /** Own key addressed by the client. */
   readonly identity: AdnlIdentity;
   readonly clientPublicKey: Buffer;
 };

@@ -3,20 +3,20 @@ import { createPrivateKey, createPublicKey, diffieHellman, hash } from 'node:cry
 import { encodeTl } from '../tl/record.ts';
 import { publicKeyEd25519 } from '../tl/adnl.ts';
 
-// DER around raw 32-byte keys (RFC 8410): the only raw import that node:crypto takes for private keys.
+// DER around raw 32-byte keys (RFC 8410), the only raw import of private keys in node:crypto.
 const pkcs8Ed25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const pkcs8X25519 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const spkiX25519 = Buffer.from('302a300506032b656e032100', 'hex');
 
-/** The prime of Curve25519. */
+/** Prime of Curve25519. */
 const prime = (1n << 255n) - 19n;
 
-/** An Ed25519 key pair that can agree on a secret with another Ed25519 key (lite server sheet 1.1). */
+/** Ed25519 key pair that can agree on a secret with another Ed25519 key (service/liteserver/README.md#handshake). */
 export type AdnlIdentity = {
   /** 32 bytes. */
   readonly publicKey: Buffer;
   readonly keyId: Buffer;
-  /** 32-byte X25519 secret. Throws on a peer key that gives none (a point of small order). */
+  /** Returns a 32-byte X25519 secret. Throws on a peer key without one (a point of small order). */
   agree(peerPublicKey: Buffer): Buffer;
 };
 
@@ -24,7 +24,7 @@ export type AdnlIdentity = {
 export function adnlIdentity(seed: Buffer): AdnlIdentity {
   const signingKey = createPrivateKey({ key: Buffer.concat([pkcs8Ed25519, seed]), format: 'der', type: 'pkcs8' });
   const publicKey = rawPublicKey(createPublicKey(signingKey));
-  // The Curve25519 scalar is the first half of SHA-512(seed); X25519 itself clamps it.
+  // The Curve25519 scalar is the first half of SHA-512(seed). X25519 itself clamps it.
   const scalar = hash('sha512', seed, 'buffer').subarray(0, 32);
   const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8X25519, scalar]), format: 'der', type: 'pkcs8' });
   return {
@@ -34,7 +34,7 @@ export function adnlIdentity(seed: Buffer): AdnlIdentity {
   };
 }
 
-/** SHA-256 of the boxed `pub.ed25519`: names a key in handshakes and in signature sets. */
+/** Returns the SHA-256 of the boxed `pub.ed25519`, which identifies a key in handshakes and in signature sets. */
 export function adnlKeyId(publicKey: Buffer): Buffer {
   return hash('sha256', encodeTl(publicKeyEd25519.boxed, { key: publicKey }), 'buffer');
 }
@@ -43,7 +43,7 @@ function rawPublicKey(key: KeyObject): Buffer {
   return key.export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
-/** The Curve25519 key of an Ed25519 public key: u = (1 + y) / (1 - y). */
+/** Returns the Curve25519 key of an Ed25519 public key: u = (1 + y) / (1 - y). */
 function curveKey(edwards: Buffer): KeyObject {
   const y = readLittleEndian(edwards) & ((1n << 255n) - 1n);
   const u = ((1n + y) * inverse((1n - y + prime) % prime)) % prime;
@@ -55,7 +55,7 @@ function readLittleEndian(bytes: Buffer): bigint {
   return BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`);
 }
 
-/** Inverse modulo the prime, by Fermat; 0 for 0. */
+/** Returns the inverse modulo the prime, by Fermat; 0 for 0. */
 function inverse(value: bigint): bigint {
   let result = 1n;
   let power = value;

@@ -1,11 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Items drawn at once: one call to the generator costs about as much as the 32 bytes of a hundred items. */
+/** Items drawn at once. One call to the generator costs about as much as the bytes of a hundred items. */
 const stockItems = 128;
 
 /**
- * Random items of `itemBytes`, drawn in bulk. An item is a view that stays as it is until `stockItems` more are taken:
- * use it at once or copy it.
+ * Random items of `itemBytes`, drawn in bulk. An item is a view that stays unchanged until `stockItems` more are taken. Use it at once or copy it.
  * @param fill the generator; `randomFillSync` unless a test needs known bytes
  */
 export function createRandomStock(

@@ -1,7 +1,7 @@
 import { bytes, int256, long } from './codec.ts';
 import { record } from './record.ts';
 
-// Payloads of ADNL frames (lite server sheet 1.3).
+// Payloads of ADNL frames (service/liteserver/README.md#payloads-of-frames).
 
 export const ping = record('tcp.ping', 'tcp.Pong', { randomId: long });
 export const pong = record('tcp.pong', 'tcp.Pong', { randomId: long });
@@ -12,7 +12,7 @@ export const answer = record('adnl.message.answer', 'adnl.Message', { queryId: i
 export const authenticate = record('tcp.authentificate', 'tcp.Message', { nonce: bytes });
 export const authenticationNonce = record('tcp.authentificationNonce', 'tcp.Message', { nonce: bytes });
 
-/** An Ed25519 public key; its boxed bytes' SHA-256 is the key's id (sheets 1.1 and 8.10). */
+/** Ed25519 public key. The SHA-256 of its boxed bytes is the key's id (service/liteserver/README.md#handshake). */
 export const publicKeyEd25519 = record('pub.ed25519', 'PublicKey', { key: int256 });
 
 export const authenticationComplete = record('tcp.authentificationComplete', 'tcp.Message', {

@@ -3,23 +3,23 @@ import type { TlReader } from './reader.ts';
 import type { TlWriter } from './writer.ts';
 
 /**
- * Reads and writes one TL type. `tl` is the type as a declaration spells it, so that the declaration's text, and
- * with it the constructor id, follows from the codecs of its fields.
+ * Reads and writes one TL type. `tl` is the type in a declaration. The declaration's text, and with it the constructor id, follows from the codecs of
+ * its fields.
  */
 export type Codec<T> = {
   readonly tl: string;
-  /** The fewest bytes a value can take: bounds a vector's count by the bytes that are there. */
+  /** Fewest bytes of a value, which bounds a vector's count by the bytes present. */
   readonly bytesMin: number;
   read(reader: TlReader): T;
   write(writer: TlWriter, value: T): void;
 };
 
-/** The value type that a codec carries. */
+/** Value type of a codec. */
 export type Carried<C> = C extends Codec<infer T> ? T : never;
 
 /**
- * Elements that one vector may have. The longest real ones (signatures of all validators, shards, 256 transactions)
- * stay far below; a lying answer of 16 MiB cannot become millions of objects.
+ * Most elements of one vector. The longest real ones (signatures of all validators, shards, 256 transactions) are far below. A lying answer of 16 MiB
+ * cannot become millions of objects.
  */
 export const vectorCountMax = 65_536;
 
@@ -72,7 +72,7 @@ export const bytes: Codec<Buffer> = {
   write: (writer, value) => writer.byteString(value),
 };
 
-/** UTF-8 text; malformed input is read with replacement characters, as texts are only shown. */
+/** UTF-8 text. Malformed input is read with replacement characters, because texts are only displayed. */
 export const string: Codec<string> = {
   tl: 'string',
   bytesMin: 4,
@@ -123,7 +123,7 @@ export function unknownId(what: string, id: number, offset: number): TlError {
   return new TlError('tl_unknown_id', `no constructor of ${what} has the id ${idText(id)}`, { what, offset });
 }
 
-/** A constructor id as it is written in schemas: 8 hexadecimal digits. */
+/** Returns a constructor id as in schemas: 8 hexadecimal digits. */
 export function idText(id: number): string {
   return id.toString(16).padStart(8, '0');
 }

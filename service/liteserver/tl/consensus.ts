@@ -2,14 +2,14 @@ import { bytes, int256, uint } from './codec.ts';
 import { record, union } from './record.ts';
 import { blockId } from './ton-node.ts';
 
-// What validators sign (lite server sheet 8.10).
+// Bytes that validators sign (service/proof/README.md#signatures).
 
 /** Signed by an ordinary signature set: 68 bytes when boxed. */
 export const signedBlockId = record('ton.blockId', 'ton.BlockId', { rootCellHash: int256, fileHash: int256 });
 
 export const candidateId = record('consensus.candidateId', 'consensus.CandidateId', { slot: uint, hash: int256 });
 
-/** The vote that finalises a simplex candidate. */
+/** Vote that finalises a simplex candidate. */
 export const finalizeVote = record('consensus.simplex.finalizeVote', 'consensus.simplex.UnsignedVote', {
   id: candidateId.boxed,
 });
@@ -20,7 +20,7 @@ export const dataToSign = record('consensus.dataToSign', 'consensus.DataToSign',
 const candidateParent = record('consensus.candidateParent', 'consensus.CandidateParent', { id: candidateId.boxed });
 const candidateWithoutParents = record('consensus.candidateWithoutParents', 'consensus.CandidateParent', {});
 
-/** What a candidate's hash is taken of; `block` must be the block that the signatures are for. */
+/** Data of a candidate's hash; `block` must be the signed block. */
 export const candidateHashData = union('consensus.CandidateHashData', {
   ordinary: record('consensus.candidateHashDataOrdinary', 'consensus.CandidateHashData', {
     block: blockId,

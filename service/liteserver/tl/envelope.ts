@@ -5,7 +5,7 @@ import { decodeTl, record } from './record.ts';
 import { TlReader } from './reader.ts';
 import { TlWriter } from './writer.ts';
 
-// How a function travels (lite server sheet 3).
+// Envelope of a function (service/liteserver/README.md#envelope).
 
 const query = record('liteServer.query', 'Object', { data: bytes });
 const queryPrefix = record('liteServer.queryPrefix', 'Object', {});
@@ -13,10 +13,10 @@ const waitMasterchainSeqno = record('liteServer.waitMasterchainSeqno', 'Object',
 
 export const envelopeRecords = [query, queryPrefix, waitMasterchainSeqno] as const;
 
-/** The server shall first wait until the masterchain block and all its shard blocks are applied; at most 10 s. */
+/** Request that the server first waits until the masterchain block and all its shard blocks are applied; at most 10 s. */
 export type WaitMasterchain = { readonly seqno: number; readonly timeoutMs: number };
 
-/** `liteServer.query` around a function's bytes, with the wait prefix when one is asked for. */
+/** Wraps a function's bytes in `liteServer.query`, with the wait prefix if given. */
 export function encodeEnvelope(request: Buffer, wait?: WaitMasterchain): Buffer {
   const writer = new TlWriter();
   writer.uint32(query.id);
@@ -32,8 +32,8 @@ export function encodeEnvelope(request: Buffer, wait?: WaitMasterchain): Buffer 
 }
 
 /**
- * Takes the function's bytes out of a `liteServer.query` or `liteServer.queryPrefix`, and the wait before it.
- * `request` may be empty or unknown: that is for the caller to answer.
+ * Takes the function's bytes out of a `liteServer.query` or `liteServer.queryPrefix`, and the wait before it. `request` may be empty or unknown; the
+ * caller handles that.
  * @throws TlError `tl_unknown_id` when it is neither envelope (a node does not answer then), `tl_truncated`
  */
 export function decodeEnvelope(payload: Buffer): { request: Buffer; wait?: WaitMasterchain } {
@@ -57,7 +57,7 @@ export function decodeEnvelope(payload: Buffer): { request: Buffer; wait?: WaitM
   return { request: inner.raw(inner.remaining), wait };
 }
 
-/** The error that an answer is, or undefined when it is something else. @throws TlError when it is a broken error */
+/** Returns the error in an answer, or undefined for another answer. @throws TlError for a malformed error */
 export function errorAnswer(answer: Buffer): { code: number; text: string } | undefined {
   if (answer.length < 4) return undefined;
   const id = answer.readUInt32LE(0);

@@ -3,11 +3,11 @@ import { bool, bytes, int, int256, long, nat, string, uint, vector } from './cod
 import { optional, record, spelled, union } from './record.ts';
 import { blockId, zeroStateId } from './ton-node.ts';
 
-// Types of lite_api.tl (lite server sheet 5). `mode` is kept whole: bits that govern no field survive a round trip.
+// Types of lite_api.tl (service/liteserver/README.md#functions). `mode` stays whole: bits that govern no field survive a round trip.
 
 export const liteServerError = record('liteServer.error', 'liteServer.Error', { code: int, message: string });
 
-/** An error of a gateway before lite servers, not of a node (sheet 3). */
+/** Error of a gateway before lite servers, not of a node (service/liteserver/README.md#envelope). */
 export const serverBusy = record('liteServer.serverBusy', 'liteServer.ServerBusy', { code: int, message: string });
 
 export const accountId = record('liteServer.accountId', 'liteServer.AccountId', { workchain: int, id: int256 });
@@ -137,7 +137,7 @@ export const transactionId = record(
 );
 export type TransactionId = Carried<typeof transactionId>;
 
-/** A place in a block's transactions: where a listing goes on. */
+/** Position in a block's transactions after which a listing continues. */
 export const transactionPlace = record('liteServer.transactionId3', 'liteServer.TransactionId3', {
   account: int256,
   lt: long,
@@ -166,7 +166,7 @@ export const signature = record('liteServer.signature', 'liteServer.Signature', 
   signature: bytes,
 });
 
-/** Signatures under a masterchain block: of the catchain consensus (`ordinary`) or of `simplex` (sheet 8.10). */
+/** Signatures of a masterchain block: of the catchain consensus (`ordinary`) or of `simplex` (service/proof/README.md#signatures). */
 export const signatureSet = union('liteServer.SignatureSet', {
   ordinary: record(
     'liteServer.signatureSet.ordinary',

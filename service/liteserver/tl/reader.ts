@@ -1,10 +1,10 @@
 import { ownCopy } from '#service/decode/own-bytes.ts';
 import { TlError } from './errors.ts';
 
-/** Hashes, ids and signatures are copied: caches hold them for longer than the answer. */
+/** Most bytes of a copy. Hashes, ids and signatures are copied, because caches reference them for longer than the answer. */
 const COPIED_BYTES_MAX = 64;
 
-/** A cursor over TL bytes. Every read is checked against the end; longer byte strings are views, not copies. */
+/** Cursor over TL bytes. Every read is checked against the end; longer byte strings are views, not copies. */
 export class TlReader {
   readonly bytes: Buffer;
   #offset = 0;
@@ -37,14 +37,14 @@ export class TlReader {
     return this.bytes.readBigUInt64LE(this.#take(8));
   }
 
-  /** `count` bytes without a length prefix; up to 64 are a copy, which does not keep the whole answer alive. */
+  /** Reads `count` bytes without a length prefix. Up to 64 are a copy, which does not reference the whole answer. */
   raw(count: number): Buffer {
     const start = this.#take(count);
     const view = this.bytes.subarray(start, start + count);
     return count <= COPIED_BYTES_MAX ? ownCopy(view) : view;
   }
 
-  /** TL `bytes`: length prefix of 1, 4 or 8 bytes, data, padding to 4 (lite server sheet 2). */
+  /** Reads TL `bytes`: length prefix of 1, 4 or 8 bytes, data, padding to 4 (service/liteserver/README.md#tl-encoding). */
   byteString(): Buffer {
     const prefixStart = this.#take(1);
     const first = this.bytes[prefixStart] ?? 0;
@@ -52,7 +52,7 @@ export class TlReader {
     if (first === 254) {
       length = this.bytes.readUIntLE(this.#take(3), 3);
     } else if (first === 255) {
-      // 7 bytes: the low 6 as a safe integer; any higher byte is beyond every buffer.
+      // The low 6 of 7 bytes are a safe integer. Any higher byte is beyond every buffer.
       const start = this.#take(7);
       length = this.bytes[start + 6] === 0 ? this.bytes.readUIntLE(start, 6) : Number.MAX_SAFE_INTEGER;
     }

@@ -5,13 +5,13 @@ import { TlError } from './errors.ts';
 import { TlReader } from './reader.ts';
 import { TlWriter } from './writer.ts';
 
-/** A field that is there when a bit of the record's `mode` is set (`mode.N?type`). */
+/** Field that is present when a bit of the record's `mode` is set (`mode.N?type`). */
 export type Optional<T> = { readonly modeBit: number; readonly codec: Codec<T> };
 
 /** `mode.N?true`: only a bit of `mode`, no bytes and no property of its own. */
 export type ModeFlag = { readonly modeFlag: number };
 
-/** A field whose name in the declaration is not the snake_case of its property. */
+/** Field whose name in the declaration is not the snake_case of its property. */
 export type Renamed<F> = { readonly spelled: string; readonly field: F };
 
 type PlainField = Codec<unknown> | Optional<unknown> | ModeFlag;
@@ -23,18 +23,18 @@ type RequiredNames<F> = { [K in keyof F]: Unwrapped<F[K]> extends Codec<unknown>
 type OptionalNames<F> = { [K in keyof F]: Unwrapped<F[K]> extends Optional<unknown> ? K : never }[keyof F];
 type OptionalCarried<F> = F extends Optional<infer T> ? T : never;
 
-/** The object type that a list of fields describes. */
+/** Object type of a list of fields. */
 export type RecordOf<F> = {
   -readonly [K in RequiredNames<F>]: Carried<Unwrapped<F[K]>>;
 } & { -readonly [K in OptionalNames<F>]?: OptionalCarried<Unwrapped<F[K]>> } extends infer O
   ? { [K in keyof O]: O[K] }
   : never;
 
-/** One constructor: bare as a codec, `boxed` with its id in front. */
+/** Constructor: bare as a codec, `boxed` with its id in front. */
 export type TlRecord<T> = Codec<T> & {
   readonly name: string;
   readonly id: number;
-  /** The TL declaration without `#id` and parentheses: what the id is computed from. */
+  /** TL declaration without `#id` and parentheses, from which the id is computed. */
   readonly declaration: string;
   readonly boxed: Codec<T>;
 };
@@ -43,13 +43,12 @@ export const optional = <T>(modeBit: number, codec: Codec<T>): Optional<T> => ({
 export const modeFlag = (bit: number): ModeFlag => ({ modeFlag: bit });
 export const spelled = <F extends PlainField>(name: string, field: F): Renamed<F> => ({ spelled: name, field });
 
-/** A field as the record works with it. */
+/** Field in the record's internal form. */
 type Step = { property: string; codec: Codec<unknown>; modeMask: number };
 
 /**
- * Describes one constructor. The id is the CRC-32 of the declaration (lite server sheet 2) unless `explicitId` is given.
- * A property and the `mode` bit that governs it must agree when written (TlError `tl_value`); bits that govern
- * nothing are kept as they are.
+ * Describes one constructor. The id is the CRC-32 of the declaration (service/liteserver/README.md#tl-encoding) unless `explicitId` is given. When
+ * written, a property and its `mode` bit must agree (TlError `tl_value`). Bits that govern nothing stay unchanged.
  */
 export function record<const F extends Fields>(
   name: string,
@@ -121,17 +120,17 @@ function writeSteps(name: string, steps: readonly Step[], writer: TlWriter, valu
 
 type Variants = { readonly [kind: string]: TlRecord<unknown> };
 
-/** A value of one of several constructors, told apart by `kind`. */
+/** Value of one of several constructors, distinguished by `kind`. */
 export type UnionOf<V> = {
   [K in keyof V & string]: V[K] extends TlRecord<infer T>
     ? { [P in keyof (T & { kind: K })]: (T & { kind: K })[P] }
     : never;
 }[keyof V & string];
 
-/** The codec of a union, with its constructors by kind. */
+/** Codec of a union, with its constructors by kind. */
 export type TlUnion<V> = Codec<UnionOf<V>> & { readonly variants: V };
 
-/** A boxed type with several constructors; the keys of `variants` are the `kind` of the values. */
+/** Creates a boxed type with several constructors. The keys of `variants` are the `kind` of the values. */
 export function union<const V extends Variants>(result: string, variants: V): TlUnion<V> {
   const byId = new Map(Object.entries(variants).map(([kind, variant]) => [variant.id, { kind, variant }]));
   return {
@@ -154,14 +153,14 @@ export function union<const V extends Variants>(result: string, variants: V): Tl
   };
 }
 
-/** The bytes of one value. @throws TlError `tl_value` */
+/** Returns the bytes of one value. @throws TlError `tl_value` */
 export function encodeTl<T>(codec: Codec<T>, value: T): Buffer {
   const writer = new TlWriter();
   codec.write(writer, value);
   return writer.finish();
 }
 
-/** The value that is exactly `bytes`; hashes and byte strings are views of `bytes`. @throws TlError */
+/** Decodes exactly `bytes`. Hashes and byte strings are views of `bytes`. @throws TlError */
 export function decodeTl<T>(codec: Codec<T>, bytes: Buffer): T {
   const reader = new TlReader(bytes);
   const value = codec.read(reader);

@@ -4,12 +4,12 @@ import type { TlRecord } from './record.ts';
 import { int, int256, uint, ulong } from './codec.ts';
 import { record } from './record.ts';
 
-/** A block by place only (`tonNode.blockId`, lite server sheet 4.1). */
+/** Block by position only (`tonNode.blockId`, service/liteserver/README.md#block-ids). */
 export const blockPlace = record('tonNode.blockId', 'tonNode.BlockId', { workchain: int, shard: ulong, seqno: uint });
 
 export type BlockPlace = Carried<typeof blockPlace>;
 
-/** A block's full name (`tonNode.blockIdExt`). */
+/** Full name of a block (`tonNode.blockIdExt`). */
 export const blockId: TlRecord<BlockId> = record('tonNode.blockIdExt', 'tonNode.BlockIdExt', {
   workchain: int,
   shard: ulong,

@@ -1,9 +1,9 @@
 import { TlError } from './errors.ts';
 
-/** First allocation, in bytes: fits every request but those that carry a message or parameters. */
+/** First allocation, in bytes: fits every request except those with a message or parameters. */
 const initialBytes = 256;
 
-/** A growing buffer of TL bytes. A value that its type cannot carry throws TlError `tl_value`. */
+/** Growing buffer of TL bytes. A value that does not fit its type throws TlError `tl_value`. */
 export class TlWriter {
   #bytes = Buffer.allocUnsafe(initialBytes);
   #offset = 0;
@@ -32,14 +32,14 @@ export class TlWriter {
     this.#bytes.writeBigUInt64LE(value, start);
   }
 
-  /** `value` as it is; its length must be `count`. */
+  /** Writes `value` unchanged; its length must be `count`. */
   raw(value: Uint8Array, count: number): void {
     if (value.length !== count) this.#refuse(`${count} bytes`, `${value.length} bytes`);
     const start = this.#grow(count);
     this.#bytes.set(value, start);
   }
 
-  /** TL `bytes`: length prefix, data, zero padding to 4 (lite server sheet 2). */
+  /** Writes TL `bytes`: length prefix, data, zero padding to 4 (service/liteserver/README.md#tl-encoding). */
   byteString(value: Uint8Array): void {
     const prefix = value.length < 254 ? 1 : value.length < 0x1000000 ? 4 : 8;
     const total = (prefix + value.length + 3) & ~3;
@@ -56,12 +56,12 @@ export class TlWriter {
     bytes.fill(0, start + prefix + value.length, start + total);
   }
 
-  /** The bytes written so far; the writer is not to be used any more. */
+  /** Returns the bytes written so far. The writer must not be used any more. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#offset);
   }
 
-  /** Makes room for `count` bytes and returns where they start; may replace the buffer. */
+  /** Makes room for `count` bytes and returns their start; may replace the buffer. */
   #grow(count: number): number {
     const start = this.#offset;
     const end = start + count;

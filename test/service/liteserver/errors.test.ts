@@ -12,8 +12,8 @@ const lastKnown = ' (last known masterchain block: 1271)';
 const outOfSync = ' (possibly out of sync: shard_client_seqno=1271 ls_seqno=1280)';
 const apply = 'cannot apply external message to current state : ';
 
-// Every text of the page (service/liteserver/README.md#errors).
-const described: readonly Row[] = [
+// Every text of service/liteserver/README.md#errors.
+const documented: readonly Row[] = [
   ['getBlock', 651, `block ${block} is not in db`, 'pruned'],
   ['getBlock', 651, `block ${block} is not in db${lastKnown}`, 'lagging'],
   ['getBlock', 651, `block ${block} is not applied`, 'lagging'],
@@ -64,7 +64,7 @@ const described: readonly Row[] = [
   ['getBlock', 0, 'never seen before', 'server_fault'],
 ];
 
-// Further texts of the recorded node, each by a part that identifies it.
+// Texts of the recorded node that are not in the README, by a distinctive part.
 const recorded: readonly (readonly [text: RegExp, expected: LiteServerErrorCode])[] = [
   [/\(last known masterchain block: |\(possibly out of sync: /, 'lagging'],
   [/^not in db$|^block handle not in db$| : block handle not in db$|: seqno not in db$/, 'pruned'],
@@ -80,12 +80,12 @@ const recorded: readonly (readonly [text: RegExp, expected: LiteServerErrorCode]
 ];
 
 describe('an error of a lite server', () => {
-  it.each(described)('to %s, %i %s, is %s', (functionName, code, text, expected) => {
+  it.each(documented)('the error of %s, %i %s, is %s', (functionName, code, text, expected) => {
     expect(classify(functionName, code, text)).toBe(expected);
   });
 
-  it('of a class that another lite server may answer differently is retryable', () => {
-    const retryable = described
+  it('an error that another lite server may answer differently is retryable', () => {
+    const retryable = documented
       .filter(([fn, code, text]) => answeredError(fn, code, text).retryable)
       .map((row) => row[3]);
     expect([...new Set(retryable)].toSorted()).toEqual(
@@ -93,7 +93,7 @@ describe('an error of a lite server', () => {
     );
   });
 
-  it('keeps code, text and function, and cuts a text without end', () => {
+  it('an error has code, text and function, and a text without end is cut', () => {
     const error = answeredError('getBlock', 651, 'not in db');
     expect(error.data).toEqual({ serverCode: 651, text: 'not in db', function: 'getBlock' });
     expect(error.message).toBe('getBlock: the lite server answered 651: not in db');
@@ -112,7 +112,7 @@ describe.skipIf(absent)('every recorded error', () => {
     return failed === undefined ? [] : [{ ...failed, functionName: name }];
   });
 
-  it('has a class, and the class its text says', () => {
+  it('every recorded error has a class, and the class of its text', () => {
     const told = errors.map(({ functionName, code, text }) => ({ text, found: classify(functionName, code, text) }));
     const wrong = told.filter(({ text, found }) => {
       const [, expected] = recorded.find(([pattern]) => pattern.test(text)) ?? [];

@@ -28,7 +28,7 @@ const engineOver = (client: LiteServer): ReturnType<typeof createLiteEngine> =>
     isReady: () => client.status().connected,
   });
 
-/** Recorded exchanges of one function that were answered, not refused. */
+/** Returns recorded exchanges of one function, without refused ones. */
 function answered(name: string): readonly { request: Buffer; answer: Buffer }[] {
   return recordedExchanges.filter((exchange) => exchange.name === name && errorAnswer(exchange.answer) === undefined);
 }
@@ -41,8 +41,8 @@ const theirs = ({ workchain, shard, seqno, rootHash, fileHash }: BlockId) => ({
   fileHash,
 });
 
-describe.skipIf(absent)('ton-lite-client’s LiteClient on our engine', () => {
-  it('reads the head, the time and the version', async () => {
+describe.skipIf(absent)('ton-lite-client’s LiteClient on the engine', () => {
+  it('LiteClient reads the head, the time and the version', async () => {
     const client = new LiteClient({ engine: engineOver(startClient(await startServer(respondRecorded()))) });
     const [head] = answered('getMasterchainInfo')
       .slice(-1)
@@ -54,7 +54,7 @@ describe.skipIf(absent)('ton-lite-client’s LiteClient on our engine', () => {
     expect((await client.getVersion()).version).toBe(version?.version);
   });
 
-  it('reads every recorded account state', async () => {
+  it('LiteClient reads every recorded account state', async () => {
     const client = new LiteClient({ engine: engineOver(startClient(await startServer(respondRecorded()))) });
     for (const { request, answer } of answered('getAccountState')) {
       const { id, account } = getAccountState.decodeArgs(request);
@@ -68,7 +68,7 @@ describe.skipIf(absent)('ton-lite-client’s LiteClient on our engine', () => {
     }
   });
 
-  it('lists shards and looks blocks up', async () => {
+  it('LiteClient lists shards and looks blocks up', async () => {
     const client = new LiteClient({ engine: engineOver(startClient(await startServer(respondRecorded()))) });
     for (const { request } of answered('getAllShardsInfo')) {
       const { id } = getAllShardsInfo.decodeArgs(request);
@@ -85,19 +85,19 @@ describe.skipIf(absent)('ton-lite-client’s LiteClient on our engine', () => {
 });
 
 describe('the engine', () => {
-  it('throws the lite server’s error as its class', async () => {
+  it('the engine throws the lite server’s error as its class', async () => {
     const client = new LiteClient({
       engine: engineOver(startClient(await startServer(() => failing(-503, 'timeout')))),
     });
     await expect(client.getCurrentTime()).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  it('gives up at the asked timeout', async () => {
+  it('the engine gives up at the given timeout', async () => {
     const client = new LiteClient({ engine: engineOver(startClient(await startServer(() => null))) });
     await expect(client.getCurrentTime({ timeout: 30 })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('asks to wait for a block when told to', async () => {
+  it('the engine waits for a block if asked', async () => {
     const asked: (object | undefined)[] = [];
     const engine = createLiteEngine({
       queryBytes: (_request, options) => {
@@ -110,7 +110,7 @@ describe('the engine', () => {
     expect(asked).toEqual([{ seqno: 12, timeoutMs: 700 }]);
   });
 
-  it('once closed asks no more and says so, while the lite server stays open', async () => {
+  it('a closed engine refuses queries, while the lite server stays open', async () => {
     const client = startClient(await startServer());
     await eventually('it is connected', () => client.status().connected);
     const engine = engineOver(client);

@@ -33,14 +33,14 @@ async function codeOf(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('a query', () => {
-  it('is answered, by value and by bytes', async () => {
+  it('a query is answered, by value and by bytes', async () => {
     const client = startClient(await startServer());
     expect(await client.query(getTime, {}, { timeoutMs: 1_000 })).toEqual({ now: 1_000_000 });
     const answer = await client.queryBytes(getVersion.encode({}), { timeoutMs: 1_000 });
     expect(getVersion.decode(answer).version).toBe(0x101);
   });
 
-  it('of which many are open at once get each its own answer, in whatever order they come', async () => {
+  it('many open queries get each its own answer, in any order', async () => {
     const server = await startServer(async (request) => {
       const { id } = getBlock.decodeArgs(request);
       await new Promise((resolve) => setTimeout(resolve, (id.seqno * 7919) % 20));
@@ -57,7 +57,7 @@ describe('a query', () => {
     expect(client.status().inFlight).toBe(0);
   });
 
-  it('answered with an error throws it as its class', async () => {
+  it('a query answered with an error throws it as its class', async () => {
     const client = startClient(await startServer(() => failing(651, 'block x is not in db')));
     await expect(client.query(getTime, {}, { timeoutMs: 1_000 })).rejects.toMatchObject({
       code: 'pruned',
@@ -71,7 +71,7 @@ describe('a query', () => {
     ['nothing', Buffer.alloc(0)],
     ['a cut object', getTime.encodeAnswer({ now: 1 }).subarray(0, 6)],
     ['a cut error', failing(651, 'a long enough text').subarray(0, 12)],
-  ])('answered with %s breaks the protocol, and only that query fails', async (_what, answer) => {
+  ])('an answer with %s breaks the protocol, and only that query fails', async (_what, answer) => {
     const client = startClient(
       await startServer((request) => (request.equals(getTime.encode({})) ? answer : respondTime(request))),
     );
@@ -79,7 +79,7 @@ describe('a query', () => {
     expect(await codeOf(client.query(getVersion, {}, { timeoutMs: 1_000 }))).toBe('ok');
   });
 
-  it('without an answer ends at its own deadline, and a late answer harms nobody', async () => {
+  it('a query without an answer ends at its own deadline, and a late answer is dropped', async () => {
     const delayMs = 600;
     const server = await startServer(respondTime, { faults: { delayMs } });
     const client = startClient(server, { pingAfterMs: 10_000 });
@@ -90,7 +90,7 @@ describe('a query', () => {
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 0 }))).toBe('timeout');
   });
 
-  it('ends at once when its caller gives up, before or during it', async () => {
+  it('a query ends at once when its caller gives up, before or during it', async () => {
     const client = startClient(await startServer(() => null));
     const caller = new AbortController();
     const asked = codeOf(client.query(getTime, {}, { timeoutMs: 10_000, signal: caller.signal }));
@@ -100,7 +100,7 @@ describe('a query', () => {
     expect(client.status().inFlight).toBe(0);
   });
 
-  it('beyond the bound in flight is refused, until another one ends', async () => {
+  it('a query beyond the bound in flight is refused, until another one ends', async () => {
     const client = startClient(await startServer(() => null), { inFlightMax: 2 });
     const caller = new AbortController();
     const asked = [1, 2].map(() => codeOf(client.query(getTime, {}, { timeoutMs: 5_000, signal: caller.signal })));
@@ -110,13 +110,13 @@ describe('a query', () => {
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 20 }))).toBe('timeout');
   });
 
-  it('too large for a frame is the caller’s mistake', async () => {
+  it('a query too large for a frame is the caller’s mistake', async () => {
     const client = startClient(await startServer());
     expect(await codeOf(client.queryBytes(Buffer.alloc(1 << 24), { timeoutMs: 1_000 }))).toBe('client');
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
   });
 
-  it('that starts before the connection is there waits for it, at most its own time', async () => {
+  it('a query that starts before the connection waits for it, at most its own time', async () => {
     const client = startClient(await startServer());
     expect(client.status().connected).toBe(false);
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
@@ -128,8 +128,8 @@ describe('a query', () => {
   });
 });
 
-describe('a lite server that', () => {
-  it('refuses connections fails queries at once between attempts, and is back when it listens', async () => {
+describe('a failing lite server', () => {
+  it('a server that refuses connections fails queries at once between attempts, and is back when it listens', async () => {
     const server = await startServer(respondTime, { faults: { refuse: true } });
     const client = startClient(server);
     await eventually('an attempt failed', () => client.status().failures > 0);
@@ -143,14 +143,14 @@ describe('a lite server that', () => {
     expect(client.status().failures).toBe(0);
   });
 
-  it('accepts and stays silent is unreachable after the time to connect', async () => {
+  it('a server that accepts and stays silent is unreachable after the time to connect', async () => {
     const mute = await startServer(respondTime, { faults: { silent: 'handshake' } });
     const client = startClient(mute, { connectTimeoutMs: 200 });
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 5_000 }))).toBe('unreachable');
     expect(client.status()).toMatchObject({ connected: false, lastError: 'connecting took too long' });
   });
 
-  it('falls silent later is dead after the missed pongs', async () => {
+  it('a server that falls silent later is dead after the missed pongs', async () => {
     const server = await startServer();
     const client = startClient(server);
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
@@ -159,7 +159,7 @@ describe('a lite server that', () => {
     expect(client.status().lastError).toBe('2 pings were not answered');
   });
 
-  it('is only quiet is kept by pings', async () => {
+  it('pings keep the connection of a quiet server open', async () => {
     const server = await startServer(respondTime, { idleMs: 600 });
     const client = startClient(server);
     await eventually('it is connected', () => client.status().connected);
@@ -177,7 +177,7 @@ describe('a lite server that', () => {
     ['cuts a frame and resets', { halfFrame: true }],
     ['closes after some frames', { closeAfterFrames: 1 }],
   ];
-  it.each(breaking)('%s fails what is open, and is used again when it is well', async (_what, faults) => {
+  it.each(breaking)('a server that %s fails open queries, and is used again when it is well', async (_what, faults) => {
     const server = await startServer(respondTime, { faults });
     const client = startClient(server, { stableMs: 10_000 });
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 5_000 }))).toBe('unreachable');
@@ -186,7 +186,7 @@ describe('a lite server that', () => {
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
   });
 
-  it('resets every connection fails all open queries at once', async () => {
+  it('a server that resets every connection fails all open queries at once', async () => {
     const server = await startServer(() => null);
     const client = startClient(server);
     await eventually('it is connected', () => client.status().connected);
@@ -196,7 +196,7 @@ describe('a lite server that', () => {
     expect(await Promise.all(asked)).toEqual(['unreachable', 'unreachable', 'unreachable']);
   });
 
-  it('restarts on its port is reconnected to', async () => {
+  it('a server that restarts on its port is reconnected to', async () => {
     const first = await startServer();
     const client = startClient(first);
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
@@ -207,21 +207,21 @@ describe('a lite server that', () => {
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 1_000 }))).toBe('ok');
   });
 
-  it('has another key is never connected to', async () => {
+  it('a server with another key is never connected to', async () => {
     const server = await startServer();
     const client = startClient({ port: server.port, publicKeys: [Buffer.alloc(32, 3)] });
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 2_000 }))).toBe('unreachable');
     expect(server.connections()).toBe(0);
   });
 
-  it('is no ADNL server at all breaks the protocol', async () => {
+  it('a server without ADNL breaks the protocol', async () => {
     const { port } = await startTcpServer((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'.repeat(20)));
     const client = startClient({ port });
     expect(await codeOf(client.query(getTime, {}, { timeoutMs: 2_000 }))).toBe('unreachable');
     expect(client.status().lastError).toMatch(/a frame/);
   });
 
-  it('reads and writes slowly still gets and gives everything', async () => {
+  it('a server that reads and writes slowly still gets and sends everything', async () => {
     const block = getBlock.encodeAnswer({ id: anyBlock, data: Buffer.alloc(20_000, 1) });
     const server = await startServer(() => block, {
       faults: { slowRead: { bytes: 1_000, everyMs: 5 }, slowWrite: { bytes: 1_000, everyMs: 2 } },
@@ -236,7 +236,7 @@ describe('a lite server that', () => {
 });
 
 describe('pauses between attempts', () => {
-  it('grow while a lite server takes connections only to drop them', async () => {
+  it('pauses grow while a lite server accepts connections only to drop them', async () => {
     let accepted = 0;
     const { port } = await startTcpServer((socket) => {
       accepted += 1;
@@ -252,7 +252,7 @@ describe('pauses between attempts', () => {
 });
 
 describe('closing', () => {
-  it('settles every query and leaves no handle, from whatever state', async () => {
+  it('closing settles every query and leaves no handle, from any state', async () => {
     const timersBefore = runningTimers();
     const server = await startServer(() => null);
     const refusing = await startServer(respondTime, { faults: { refuse: true } });
@@ -273,13 +273,13 @@ describe('closing', () => {
     expect(runningTimers()).toBeLessThanOrEqual(timersBefore);
   });
 
-  it('twice is closing once', async () => {
+  it('closing twice is closing once', async () => {
     const client = startClient(await startServer());
     await Promise.all([client.close(), client.close()]);
     expect(client.status().connected).toBe(false);
   });
 
-  it('needs as many timers as there are queries, besides those of the connection', async () => {
+  it('a lite server needs as many timers as there are queries, besides those of the connection', async () => {
     const server = await startServer(() => null);
     const client = startClient(server);
     await eventually('it is connected', () => client.status().connected);

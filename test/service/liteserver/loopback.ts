@@ -23,12 +23,12 @@ export const serverSeed = Buffer.alloc(32, 7);
 /** Turns a function's bytes into an answer's, or null for silence. */
 export type Respond = (request: Buffer) => Buffer | null | Promise<Buffer | null>;
 
-/** An answer that is an error. */
+/** Returns an error answer. */
 export function failing(code: number, message: string): Buffer {
   return encodeTl(liteServerError.boxed, { code, message });
 }
 
-/** Answers getTime with 1,000,000 and getVersion with 0x101; anything else is unknown. */
+/** Answers getTime with 1,000,000 and getVersion with 0x101; any other function is unknown. */
 export const respondTime: Respond = (request) => {
   const name = functionOf(request)?.name;
   if (name === 'getTime') return getTime.encodeAnswer({ now: 1_000_000 });
@@ -38,7 +38,7 @@ export const respondTime: Respond = (request) => {
   return failing(621, 'unknown query');
 };
 
-/** An ADNL server on loopback, closed with the test. */
+/** Starts an ADNL server on loopback, closed with the test. */
 export async function startServer(
   respond: Respond = respondTime,
   options: Partial<AdnlServerOptions> & { faults?: AdnlFaults } = {},
@@ -51,7 +51,7 @@ export async function startServer(
   return server;
 }
 
-/** Quick to notice trouble and to come back, so that tests need not wait. */
+/** Short times, so that tests need not wait. */
 export const quickTuning: Partial<LiteServerTuning> = {
   connectTimeoutMs: 2_000,
   pingAfterMs: 50,
@@ -61,7 +61,7 @@ export const quickTuning: Partial<LiteServerTuning> = {
   stableMs: 100,
 };
 
-/** A lite server client on loopback, closed with the test. */
+/** Starts a lite server client on loopback, closed with the test. */
 export function startClient(
   server: { readonly port: number; readonly publicKeys?: readonly Buffer[] },
   tuning: Partial<LiteServerTuning> = {},
@@ -76,7 +76,7 @@ export function startClient(
   return client;
 }
 
-/** A bare TCP server that does with each socket what the test says, closed with the test. */
+/** Starts a bare TCP server with scripted sockets, closed with the test. */
 export async function startTcpServer(onSocket: (socket: Socket) => void): Promise<{ port: number }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -94,7 +94,7 @@ export async function startTcpServer(onSocket: (socket: Socket) => void): Promis
   return { port: (server.address() as AddressInfo).port };
 }
 
-/** Resolves when `condition` holds; fails after 5 s, saying what was waited for. */
+/** Resolves when `condition` holds; fails after 5 s with the name of the condition. */
 export async function eventually(what: string, condition: () => boolean): Promise<void> {
   const untilMs = performance.now() + 5_000;
   while (!condition()) {
@@ -103,12 +103,12 @@ export async function eventually(what: string, condition: () => boolean): Promis
   }
 }
 
-/** Sockets, open or listening, that this thread has. */
+/** Returns the sockets, open or listening, of this thread. */
 export function openSockets(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP'));
 }
 
-/** Timers that this thread has running, those of the test runner included. */
+/** Returns the running timers of this thread, including those of the test runner. */
 export function runningTimers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }

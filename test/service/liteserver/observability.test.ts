@@ -9,7 +9,7 @@ const timeoutMs = 2_000;
 
 type Seen = { name: string; attributes: Attributes; parent: string | undefined; ended: boolean };
 
-/** A tracer that keeps what it is told. */
+/** Creates a tracer that records its spans. */
 function recordingTracer() {
   const spans: Seen[] = [];
   const noop = new ProxyTracerProvider().getTracer('test');
@@ -43,8 +43,8 @@ function recordingTracer() {
   };
 }
 
-describe('a query leaves', () => {
-  it('counts by function and outcome, durations, bytes and the state of the connection', async () => {
+describe('a query', () => {
+  it('a query is counted by function and outcome, with durations, bytes and the state of the connection', async () => {
     const register = new Registry();
     const server = await startServer((request) =>
       request.equals(getVersion.encode({})) ? failing(-503, 'timeout') : respondTime(request),
@@ -68,7 +68,7 @@ describe('a query leaves', () => {
     expect(text).toMatch(/ton_liteserver_sent_bytes_total\{lite_server="test"\} [1-9]/);
   });
 
-  it('its gauges away when the lite server is closed, and other lite servers share the register', async () => {
+  it('a closed lite server removes its gauges, and other lite servers share the register', async () => {
     const register = new Registry();
     const server = await startServer();
     const first = startClient(server, {}, { register });
@@ -79,7 +79,7 @@ describe('a query leaves', () => {
     expect(await register.metrics()).not.toContain('ton_liteserver_connected{');
   });
 
-  it('a span under its caller’s, ended with its outcome', async () => {
+  it('a query leaves a span under its caller’s, ended with its outcome', async () => {
     const { tracer, spans } = recordingTracer();
     const client = startClient(await startServer(), {}, { tracer });
     const parent: SpanContext = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 };

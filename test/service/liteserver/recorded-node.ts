@@ -11,7 +11,7 @@ type Exchange = {
   readonly response_hex: string;
 };
 
-/** One recorded question and its answer; `request` is `sent` without a wait prefix. */
+/** Recorded query and its answer; `request` is `sent` without a wait prefix. */
 export type RecordedExchange = {
   readonly sent: Buffer;
   readonly name: string;
@@ -33,7 +33,7 @@ export const recordedExchanges: readonly RecordedExchange[] = fixtureFiles(/(^|\
 
 const answeredWell = ({ answer }: RecordedExchange): number => (errorAnswer(answer) === undefined ? 1 : 0);
 
-/** Answers what the recorded node answered, where it once failed and once not without the error; anything else is unknown. */
+/** Answers like the recorded node, without the error where it failed only once; any other request is unknown. */
 export function respondRecorded(): Respond {
   const ordered = recordedExchanges.toSorted((a, b) => answeredWell(a) - answeredWell(b));
   const answers = new Map(ordered.map(({ request, answer }) => [request.toString('hex'), answer]));

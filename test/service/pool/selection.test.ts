@@ -214,7 +214,7 @@ describe('among equally good servers', () => {
       [80, 40, 20, 10].map((costMs, index) => candidate(index, { costMs })),
       3,
     );
-    // Of six pairs, the cheapest is in three, the next in two more, the third in one more.
+    // Among six pairs, the cheapest is in three, the next in two more, the third in one more.
     for (const [index, pairs] of [0, 1, 2, 3].entries()) expect(got[index]).toBeCloseTo(pairs / 6, 1);
     expect(got[0]).toBe(0);
   });

@@ -109,7 +109,7 @@ describe('waiters for room', () => {
   test('waiters are refused at once when at the pace of the last second their turn comes too late, with a time to retry', () => {
     const { join, offer, log, shed, waited } = lineBefore({});
     for (let count = 0; count < 30; count += 1) join(`a${count}`);
-    // One waiter starts each 100 ms.
+    // A waiter starts each 100 ms.
     for (let count = 0; count < 11; count += 1) {
       vi.advanceTimersByTime(100);
       offer();

@@ -30,11 +30,11 @@ import { zeroStateBlock } from '#service/proof/trusted-blocks.ts';
 import { checkZeroState } from '#service/proof/zero-state-proof.ts';
 import type { Recording } from './recorded.ts';
 
-/** A recorded answer and the check of what it was the answer to. */
+/** Recorded answer, and the check of its request. */
 export type RecordedCase = {
   readonly note: string;
   readonly answer: unknown;
-  /** Checks any answer against the recorded question; gives what was proved in a form that can be compared. */
+  /** Checks any answer against the recorded request. Returns the proved facts in a comparable form. */
   readonly prove: (answer: unknown) => Promise<unknown>;
 };
 
@@ -44,13 +44,13 @@ export type AnswerKind = {
   /** Bytes of all its answers. */
   readonly answers: readonly Buffer[];
   readonly decode: (answer: Buffer) => unknown;
-  /** An accepted answer proves what the recorded one proves, or something as good. @param truth what the recorded one proves */
+  /** Reports whether an accepted answer proves the same as the recorded one, or equally good facts. @param truth facts of the recorded answer */
   readonly isRight: (proved: unknown, truth: unknown) => boolean;
 };
 
 type KindOptions<Args> = {
   readonly only?: (args: Args) => boolean;
-  /** Tells kinds of the same function apart. */
+  /** Name that distinguishes kinds of the same function. */
   readonly variant?: string;
   readonly isRight?: AnswerKind['isRight'];
 };
@@ -82,13 +82,13 @@ function kindOf<Args, Answer>(
   };
 }
 
-/** A list may be shorter than asked, but not empty. */
+/** Reports whether a list is a beginning: it may be shorter than requested, but not empty. */
 function isBeginning(proved: unknown, truth: unknown): boolean {
   const [list, whole] = [proved as readonly unknown[], truth as readonly unknown[]];
   return list.length > 0 && isDeepStrictEqual(list, whole.slice(0, list.length));
 }
 
-/** Nothing proves that a library does not exist. */
+/** Reports whether libraries are a part, because absence of a library is not proved. */
 function isPart(proved: unknown, truth: unknown): boolean {
   return (proved as readonly unknown[]).every((one) =>
     (truth as readonly unknown[]).some((other) => isDeepStrictEqual(one, other)),
@@ -99,7 +99,7 @@ const WITH_PROOF = 32;
 const QUEUE_PROOF = 1;
 const WITH_STATE_UPDATE = 1;
 
-/** Every kind of answer that is checked, with all its recorded exchanges. */
+/** Returns every kind of answer that is checked, with all its recorded exchanges. */
 export function answerKinds(recording: Recording, signatures: SignatureChecker): AnswerKind[] {
   const kind: MakeKind = (fn, check, options) => kindOf(recording, fn, check, options);
   const zeroState = zeroStateBlock(recording.zeroState);
@@ -112,7 +112,7 @@ export function answerKinds(recording: Recording, signatures: SignatureChecker):
   ];
 }
 
-/** Refuses what is no block of the network, as the chain of trusted blocks does. */
+/** Refuses a block that is not of the network, like the chain of trusted blocks. */
 type Accept = (block: Pick<BlockId, 'rootHash'> & Partial<BlockId>) => void;
 
 function acceptorOf(recording: Recording): Accept {
@@ -183,7 +183,7 @@ function blockKinds(kind: MakeKind, accept: Accept): AnswerKind[] {
     kind(functions.lookupBlock, (args, answer) => proveUnlinked(args, answer, accept), {
       variant: 'by lt or utime',
       only: ({ lt, utime }) => lt !== undefined || utime !== undefined,
-      // Nothing proves that it is the first block that fits.
+      // The proof does not show that it is the first matching block.
       isRight: () => true,
     }),
     kind(functions.lookupBlockWithProof, proveLookup, {
@@ -195,7 +195,7 @@ function blockKinds(kind: MakeKind, accept: Accept): AnswerKind[] {
       only: ({ lt, utime }) => lt !== undefined || utime !== undefined,
     }),
     kind(functions.getShardBlockProof, ({ id }, answer) => {
-      // Any masterchain block of the network with the shard block in its history is as good.
+      // Any masterchain block of the network with the shard block in its history is equally good.
       accept(checkShardBlockProof({ block: id }, answer));
       return 'in the history of the network';
     }),
@@ -239,7 +239,7 @@ type BlockProofTools = {
   readonly accept: Accept;
 };
 
-/** A part of the way is as good as the whole way. */
+/** Returns kinds of block proofs. A part of the path is as good as the whole path. */
 function blockProofKinds(kind: MakeKind, { zeroState, signatures, accept }: BlockProofTools): AnswerKind[] {
   const prove = async (known: BlockId, target: BlockId, answer: PartialBlockProof): Promise<BlockId[]> => {
     const { keyBlocks, reached } = await checkBlockProof({ known, target, zeroState }, answer, signatures);
@@ -250,7 +250,7 @@ function blockProofKinds(kind: MakeKind, { zeroState, signatures, accept }: Bloc
       functions.getBlockProof,
       async ({ knownBlock, targetBlock }, answer) => {
         const blocks = await prove(knownBlock, targetBlock!, answer);
-        // The signatures vouch for the blocks: a refusal here is a fault of the check.
+        // The signatures prove the blocks, so a refusal here is a fault of the check.
         expect(() => blocks.forEach(accept)).not.toThrow();
         return 'blocks of the network';
       },
@@ -259,7 +259,7 @@ function blockProofKinds(kind: MakeKind, { zeroState, signatures, accept }: Bloc
     kind(functions.getBlockProof, ({ knownBlock }, answer) => prove(knownBlock, answer.to, answer), {
       variant: 'to the newest block',
       only: ({ targetBlock }) => targetBlock === undefined,
-      // The lite server's word alone says which block is its newest.
+      // The answer alone decides which block is the newest.
       isRight: () => true,
     }),
   ];
@@ -276,7 +276,7 @@ function proveLookup(args: ArgsOf<typeof functions.lookupBlockWithProof>, answer
   return checkLookupWithProof({ ...id, masterchainBlock: mcBlockId, search: searchOf(args) }, answer);
 }
 
-/** The search that the mode of `lookupBlock` stands for. */
+/** Returns the search that the mode of `lookupBlock` means. */
 function searchOf(
   args: { readonly mode: number; readonly id: { readonly seqno: number } } & OptionalSearch,
 ): BlockSearch {
@@ -286,7 +286,7 @@ function searchOf(
 
 type OptionalSearch = { readonly lt?: bigint; readonly utime?: number };
 
-/** Cells as their hashes, whatever table they stand in and wherever; the rest as it is. */
+/** Returns cells as their hashes, independent of table and position, and other values unchanged. */
 export function summary(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString('hex');
   if (typeof value === 'bigint') return String(value);
@@ -297,7 +297,7 @@ export function summary(value: unknown): unknown {
     ...(table !== undefined && cell !== undefined && { hash: table.hash(cell, 0).toString('hex') }),
     ...(table !== undefined && config !== undefined && { config: table.hash(config.root, 0).toString('hex') }),
   };
-  // Places of cells in a block header: they differ with the layout of the bag.
+  // Positions of cells in a block header, which differ with the layout of the bag.
   const places = new Set(['masterRef', 'prevRef', 'prevVertRef']);
   const fields = Object.entries(rest).filter(([name]) => !places.has(name));
   return { ...hashes, ...Object.fromEntries(fields.map(([name, field]) => [name, summary(field)])) };

@@ -12,7 +12,7 @@ import { candidateOf, createSyntheticChain, forwardLink, resign, signerOf } from
 const signatures = createSignatureChecker({}, { register: new Registry(), logger: pino({ level: 'silent' }) });
 afterAll(() => signatures.close());
 
-/** Seven validators, of whom five hold the masterchain; the weights make two thirds an exact number. */
+/** Seven validators, five of them for the masterchain. The weights make two thirds an exact number. */
 const chain = createSyntheticChain(
   { weights: [10n, 20n, 30n, 40n, 20n, 99n, 1n], main: 5, shuffle: true },
   { first: 100, last: 140, keyEvery: 10 },
@@ -27,7 +27,7 @@ function proveSteps(answer: PartialBlockProof, target = answer.to): ReturnType<t
   return checkBlockProof({ known: answer.from, target, zeroState }, answer, signatures);
 }
 
-/** A link whose signature set is of the simplex kind. */
+/** Returns a link whose signature set is of the simplex kind. */
 function simplexLink(to: number): ForwardLink & { readonly signatures: SimplexSignatureSet } {
   const block = chain.block(to);
   return forwardLink(chain.block(100), block, chain.session(block.catchainSeqno), 'simplex') as ReturnType<
@@ -39,7 +39,7 @@ function withSet(link: ForwardLink, set: Partial<SignatureSet>): ForwardLink {
   return { ...link, signatures: { ...link.signatures, ...set } as SignatureSet };
 }
 
-/** The set signed only by those validators of the session that have these weights. */
+/** Returns a link signed only by the session's validators with these weights. */
 function signedBy(link: ForwardLink, of: SyntheticChain, weights: readonly bigint[]): ForwardLink {
   const session = of.session(link.signatures.catchainSeqno);
   const kept = link.signatures.signatures.filter((_, index) => weights.includes(session[index]!.weight));
@@ -47,23 +47,26 @@ function signedBy(link: ForwardLink, of: SyntheticChain, weights: readonly bigin
 }
 
 describe('A forward link', () => {
-  it.each(['ordinary', 'simplex'] as const)('with %s signatures of the shuffled validators holds', async (kind) => {
-    for (let to = 101; to <= 110; to++) {
-      const block = chain.block(to);
-      const link = forwardLink(chain.block(100), block, chain.session(block.catchainSeqno), kind);
-      const proved = await prove(link);
-      expect(proved).toEqual({ reached: block.id, keyBlocks: to === 110 ? [block.id] : [] });
-    }
-  });
+  it.each(['ordinary', 'simplex'] as const)(
+    'a forward link with %s signatures of the shuffled validators is accepted',
+    async (kind) => {
+      for (let to = 101; to <= 110; to++) {
+        const block = chain.block(to);
+        const link = forwardLink(chain.block(100), block, chain.session(block.catchainSeqno), kind);
+        const proved = await prove(link);
+        expect(proved).toEqual({ reached: block.id, keyBlocks: to === 110 ? [block.id] : [] });
+      }
+    },
+  );
 
-  it('holds with an empty candidate that names the block', async () => {
+  it('a forward link with an empty candidate that names the block is accepted', async () => {
     const link = simplexLink(104);
     const set = { ...link.signatures, candidate: candidateOf(link.to, 'empty') };
     const session = chain.session(link.signatures.catchainSeqno);
     await expect(prove(withSet(link, resign(link.to, set, session)))).resolves.toMatchObject({ reached: link.to });
   });
 
-  it('needs more than two thirds of the weight, not two thirds', async () => {
+  it('a forward link needs more than two thirds of the weight', async () => {
     const even = createSyntheticChain({ weights: [10n, 20n, 30n, 60n] }, { first: 1, last: 2, keyEvery: 5 });
     const link = even.linkTo(1, 2);
     await expect(prove(signedBy(link, even, [20n, 60n]))).rejects.toMatchObject({ code: 'not_enough_weight' });
@@ -188,11 +191,11 @@ describe('A forward link', () => {
     ],
   ];
 
-  it.each(forgeries)('with %s is refused: %s', async (_, code, forge) => {
+  it.each(forgeries)('a forward link with %s is refused: %s', async (_, code, forge) => {
     await expect(prove(forge())).rejects.toMatchObject({ name: 'ProofError', code });
   });
 
-  it('to a block of other validators is refused, whoever signed it', async () => {
+  it('a forward link to a block of other validators is refused, whoever signed it', async () => {
     const other = createSyntheticChain({ weights: [1n, 1n] }, { first: 100, last: 140, keyEvery: 10 });
     const to = other.block(105);
     for (const session of [other.session(to.catchainSeqno), chain.session(to.catchainSeqno)]) {
@@ -201,7 +204,7 @@ describe('A forward link', () => {
     }
   });
 
-  it('from a configuration whose total weight is not the sum is refused', async () => {
+  it('a forward link from a configuration whose total weight is not the sum is refused', async () => {
     const shape = { weights: [10n, 20n], totalWeight: 31n };
     const link = createSyntheticChain(shape, { first: 1, last: 2, keyEvery: 5 }).linkTo(1, 2);
     await expect(prove(link)).rejects.toMatchObject({ name: 'ProofError', code: 'malformed' });
@@ -213,12 +216,12 @@ describe('A chain of links', () => {
   const [first, second, third] = links as [ForwardLink, ForwardLink, ForwardLink];
   const target = third.to;
 
-  it('leads over key blocks to its target', async () => {
+  it('a chain of links leads over key blocks to its target', async () => {
     const proved = await proveSteps({ complete: true, from: first.from, to: target, steps: links });
     expect(proved).toEqual({ reached: target, keyBlocks: [first.to, second.to] });
   });
 
-  it('may end on the way when it comes closer', async () => {
+  it('a chain of links may end before its target when it comes closer', async () => {
     const proved = await proveSteps(
       { complete: false, from: first.from, to: second.to, steps: [first, second] },
       target,
@@ -247,7 +250,7 @@ describe('A chain of links', () => {
     ],
   ];
 
-  it.each(broken)('%s is refused: %s', async (_, code, answer) => {
+  it.each(broken)('a chain of links %s is refused: %s', async (_, code, answer) => {
     const expected = { known: first.from, target, zeroState: { ...first.from, seqno: 0 } };
     await expect(checkBlockProof(expected, answer, signatures)).rejects.toMatchObject({ name: 'ProofError', code });
   });

@@ -26,10 +26,10 @@ function prove({ args: { id, account } }: AccountQuestion, answer: AccountStateA
   );
 }
 
-describe.each(recordings())('Blocks that are known from accounts before: $folder', (recording) => {
+describe.each(recordings())('Cached blocks from earlier accounts: $folder', (recording) => {
   const questions = questionsOf(recording);
 
-  it('let the same be proved of every account', () => {
+  it('every account has the same proof with cached blocks', () => {
     const known = createKnownBlocks();
     for (const question of [...questions, ...questions]) {
       expect(prove(question, question.answer, known)).toBe(prove(question, question.answer));
@@ -37,7 +37,7 @@ describe.each(recordings())('Blocks that are known from accounts before: $folder
     expect(questions.length).toBeGreaterThan(1);
   });
 
-  it('let nothing else be proved', () => {
+  it('nothing else is proved with cached blocks', () => {
     const known = createKnownBlocks();
     const random = seeded(77);
     let refused = 0;
@@ -59,7 +59,7 @@ describe.each(recordings())('Blocks that are known from accounts before: $folder
     expect(refused).toBeGreaterThan(questions.length);
   });
 
-  it('are known by their whole id', () => {
+  it('cached blocks are found by their whole id', () => {
     const [{ args, answer } = undefined!] = questions;
     const known = createKnownBlocks();
     known.noteState(answer.shardBlock, { info: undefined!, stateHash: Buffer.alloc(32) });
@@ -69,7 +69,7 @@ describe.each(recordings())('Blocks that are known from accounts before: $folder
     expect(() => prove({ args, answer }, answer, known)).toThrow('hash_mismatch');
   });
 
-  it('are forgotten, the oldest first, when there are too many', () => {
+  it('the oldest cached blocks are evicted first when there are too many', () => {
     const known = createKnownBlocks();
     const [{ answer } = undefined!] = questions;
     const block = (index: number): BlockId => {

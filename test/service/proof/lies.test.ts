@@ -21,10 +21,10 @@ import { pruneCell, relayout } from './mutations.ts';
 import type { Exchange, Recording } from './recorded.ts';
 import { recordings } from './recorded.ts';
 
-/** A lie about a recorded answer: the check that must throw, and why it does. */
+/** Lie about a recorded answer: the check that must throw, and the reason. */
 type Lie = readonly [what: string, code: ProofErrorCode, tell: () => unknown];
 
-/** Nothing like it was recorded. */
+/** Error when no such answer was recorded. */
 class NotRecorded extends Error {}
 
 function lies({ exchanges, folder }: Recording): Lie[] {
@@ -238,7 +238,7 @@ function transactionLies(find: Find): Lie[] {
   ];
 }
 
-/** The cell of an asked parameter that has references. */
+/** Returns the cell of a requested parameter with references. */
 function paramWithRefs(
   params: readonly number[],
   { configProof }: { readonly configProof: Buffer },
@@ -250,7 +250,7 @@ function paramWithRefs(
     .find((cell) => cell !== undefined && table.refCount(cell) > 0);
 }
 
-/** How an answer says that there is no such block. */
+/** Returns the block id that means "no such block" in an answer. */
 function noBlock(): BlockId {
   const hash = Buffer.alloc(32);
   return { workchain: -(2 ** 31), shard: 0n, seqno: 0, rootHash: hash, fileHash: hash };
@@ -258,7 +258,7 @@ function noBlock(): BlockId {
 
 describe.each(recordings())('Refused with its reason: $folder', (recording) => {
   const told = lies(recording);
-  it.skipIf(told.length === 0).each(told)('%s: %s', (_, code, tell) => {
+  it.skipIf(told.length === 0).each(told)('a false answer is refused: %s: %s', (_, code, tell) => {
     expect(tell).toThrow(expect.objectContaining({ name: 'ProofError', code }));
   });
 });

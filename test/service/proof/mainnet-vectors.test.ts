@@ -55,7 +55,7 @@ describe('The five proofs of the main network hold', () => {
   });
   const asked = () => ({ block: masterchainBlock(), workchain: 0, account: accountId() });
 
-  it('the header of a masterchain block', () => {
+  it('the header of a masterchain block is proved', () => {
     const headerProof = bytes(vectors.getBlockHeader_mode0_header_proof);
     const { info } = checkBlockHeader({ block: masterchainBlock() }, { id: masterchainBlock(), mode: 0, headerProof });
     expect(info).toMatchObject({
@@ -67,12 +67,12 @@ describe('The five proofs of the main network hold', () => {
     });
   });
 
-  it('a shard and its description', () => {
+  it('a shard and its description are proved', () => {
     const expected = { block: masterchainBlock(), workchain: 0, shard: shardBlock().shard, exact: true };
     expect(checkShardInfo(expected, shardInfo()).shard?.block).toEqual(shardBlock());
   });
 
-  it('an account in it', () => {
+  it('an account in the shard is proved', () => {
     const { shard, account } = checkAccountState(asked(), accountState());
     expect(shard?.info.utime).toBe(vectors.expect.shard_gen_utime);
     expect(account?.lastTransactionLt).toBe(BigInt(vectors.expect.account_last_trans_lt));
@@ -80,7 +80,7 @@ describe('The five proofs of the main network hold', () => {
     expect(readAccount(account!.table, account!.cell)?.address).toMatchObject({ workchain: 0 });
   });
 
-  it('but not an account in another block, or another account', () => {
+  it('an account in another block, or another account, is refused', () => {
     const other = { ...masterchainBlock(), rootHash: Buffer.alloc(32) };
     expect(() => checkAccountState({ ...asked(), block: other }, accountState())).toThrow('wrong_id');
     const changed = { ...accountState(), id: other };
@@ -89,11 +89,11 @@ describe('The five proofs of the main network hold', () => {
     expect(() => checkAccountState(stranger, accountState())).toThrow('incomplete_proof');
   });
 
-  it('and not a Merkle proof that only stores the right hash (8.1)', () => {
+  it('a Merkle proof that only stores the right hash is refused', () => {
     const proof = bytes(vectors.getAccountState_proof);
     const boc = parseBoc(proof);
     const state = boc.ref(boc.roots[1]!, 0);
-    // One bit of the state's gen_utime; the hash that the proof stores stays the one that the block names.
+    // Flips one bit of the state's gen_utime. The stored hash stays the hash that the block names.
     const forged = Buffer.from(proof);
     forged[boc.dataOffset(state) + 30]! ^= 1;
     expect(() => checkAccountState(asked(), { ...accountState(), proof: forged })).toThrow('bad_merkle_proof');

@@ -7,7 +7,7 @@ import { createProofMetrics } from '#service/proof/metrics.ts';
 const block = { workchain: -1, shard: 1n << 63n, seqno: 5, rootHash: Buffer.alloc(32), fileHash: Buffer.alloc(32) };
 
 describe('The checks', () => {
-  it('are counted by kind and by what they were refused for, and timed', async () => {
+  it('checks are counted by kind and by the reason of refusal, and timed', async () => {
     const register = new Registry();
     const proofs = createProofMetrics(register);
     const header = { id: block, mode: 0, headerProof: Buffer.alloc(9) };

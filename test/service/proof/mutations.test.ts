@@ -17,10 +17,10 @@ const signatures = createSignatureChecker(
 );
 afterAll(() => signatures.close());
 
-/** Lies that are worth reading in a failure. */
+/** Most lies shown in a failure. */
 const FAULTS_MAX = 10;
 
-/** Answers that differ from the recorded ones at the level of TL: refused as lies, or as good as the truth. */
+/** Makes answers that differ from the recorded ones as TL. Each must be refused, or as good as the truth. */
 async function lie(kind: AnswerKind, donors: Donors): Promise<{ refused: number; right: number; faults: string[] }> {
   const outcome = { refused: 0, right: 0, faults: [] as string[] };
   const truths = await Promise.all(kind.cases.map(({ answer, prove }) => prove(answer)));
@@ -46,16 +46,20 @@ describe.each(recordings())('Any answer that is TL is right or refused as a lie:
   const kinds = answerKinds(recording, signatures).filter(({ cases }) => cases.length > 0);
   const donors = donorsOf(kinds.flatMap(({ answers }) => answers.slice(0, 8)));
 
-  it.each(kinds)(`$name: ${volume} lies, seed 1`, { timeout: volumeTimeoutMs }, async (kind) => {
-    const { refused, right, faults } = await lie(kind, donors);
-    expect(faults).toEqual([]);
-    expect(refused).toBeGreaterThan(0);
-    expect(refused + right).toBe(volume);
-    report(`${kind.name}: ${refused} refused, ${right} right`);
-  });
+  it.each(kinds)(
+    `every changed answer of $name is refused or right: ${volume} lies, seed 1`,
+    { timeout: volumeTimeoutMs },
+    async (kind) => {
+      const { refused, right, faults } = await lie(kind, donors);
+      expect(faults).toEqual([]);
+      expect(refused).toBeGreaterThan(0);
+      expect(refused + right).toBe(volume);
+      report(`${kind.name}: ${refused} refused, ${right} right`);
+    },
+  );
 });
 
-/** True answers to other questions: what is accepted must be as good an answer to this one. */
+/** Exchanges true answers of other requests. An accepted one must be as good an answer to this request. */
 async function swap(
   { isRight }: AnswerKind,
   question: RecordedCase,
@@ -75,8 +79,12 @@ describe.each(recordings())('Answers to other questions are refused: $folder', (
   const kinds = answerKinds(recording, signatures).filter(({ cases }) => cases.length > 1);
   for (const kind of kinds) {
     const { name, cases } = kind;
-    it(`${name}: ${cases.length} times ${cases.length}`, { timeout: 60_000 }, async () => {
-      for (const question of cases) expect(await swap(kind, question, cases)).toEqual([]);
-    });
+    it(
+      `an answer of ${name} to another request is refused: ${cases.length} times ${cases.length}`,
+      { timeout: 60_000 },
+      async () => {
+        for (const question of cases) expect(await swap(kind, question, cases)).toEqual([]);
+      },
+    );
   }
 });

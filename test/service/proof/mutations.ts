@@ -3,7 +3,7 @@ import { parseBoc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 
-/** Numbers in [0, n) from a seed: every run of a test makes the same mutations. */
+/** Returns numbers in [0, n) from a seed, so that every run makes the same mutations. */
 export function seeded(seed: number): (n: number) => number {
   let state = seed >>> 0;
   return (n) => {
@@ -15,14 +15,14 @@ export function seeded(seed: number): (n: number) => number {
   };
 }
 
-/** The bytes with one bit turned. */
+/** Returns the bytes with one bit flipped. */
 export function flipBit(bytes: Buffer, bit: number): Buffer {
   const flipped = Buffer.from(bytes);
   flipped[bit >> 3]! ^= 128 >> (bit & 7);
   return flipped;
 }
 
-/** True when two bags have the same roots, hash by hash, however they are laid out: the mutation changed nothing that is said. */
+/** Returns true when two bags have the same roots, hash by hash, in any layout: the mutation changed nothing. */
 export function sameRoots(a: Buffer, b: Buffer): boolean {
   const [first, second] = [parseBoc(a), parseBoc(b)];
   return (
@@ -34,8 +34,8 @@ export function sameRoots(a: Buffer, b: Buffer): boolean {
 type Tree = { kind: ReturnType<CellTable['kind']>; data: Buffer; bitLength: number; refs: Tree[] };
 
 /**
- * Turns one data bit of a cell below a Merkle root and writes the bag anew, with every stored hash and depth of the Merkle cells
- * above made to fit: a forger who knows the format.
+ * Flips one data bit of a cell below a Merkle root and writes the bag again. Every stored hash and depth of the Merkle cells above fits, as from a
+ * forger who knows the format.
  */
 export function forgeBit(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
   return rewrite(bytes, (cells) => {
@@ -49,7 +49,7 @@ export function forgeBit(bytes: Buffer, random: (n: number) => number): Buffer |
   });
 }
 
-/** Turns one bit of a pruned cell's hash, and makes what stands above fit. */
+/** Flips one bit of a pruned cell's hash, and makes the cells above fit. */
 export function forgePruned(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
   return rewrite(bytes, (cells) => {
     const cell = pick(
@@ -62,13 +62,13 @@ export function forgePruned(bytes: Buffer, random: (n: number) => number): Buffe
   });
 }
 
-/** Puts a pruned branch in the place of one ordinary cell below a Merkle proof: all hashes still fit. */
+/** Replaces one ordinary cell below a Merkle proof by a pruned branch; all hashes still fit. */
 export function pruneOne(bytes: Buffer, random: (n: number) => number): Buffer | undefined {
   const chosen = pick(ordinaryBelowProofs(parseBoc(bytes)), random);
   return chosen === undefined ? undefined : pruneCell(bytes, chosen);
 }
 
-/** As `pruneOne`, for the cell of this index in the bag. */
+/** Prunes the cell of this index in the bag, like `pruneOne`. */
 export function pruneCell(bytes: Buffer, chosen: number): Buffer {
   const source = parseBoc(bytes);
   const build = (cell: number): Tree => {
@@ -78,13 +78,13 @@ export function pruneCell(bytes: Buffer, chosen: number): Buffer {
   return writeTrees(source.roots.map(build));
 }
 
-/** The same roots in another layout. */
+/** Returns the same roots in another layout. */
 export function relayout(bytes: Buffer): Buffer {
   const boc = parseBoc(bytes);
   return writeBoc(boc, boc.roots, { crc32c: (bytes[4]! & 0x40) === 0 });
 }
 
-/** Cells with references, reached from the proofs' roots without passing another exotic cell. */
+/** Returns cells with references that are reached from the proofs' roots without passing another exotic cell. */
 function ordinaryBelowProofs(table: CellTable & { readonly roots: readonly number[] }): number[] {
   const found = new Set<number>();
   const visit = (cell: number): void => {
@@ -114,7 +114,7 @@ function rewrite(bytes: Buffer, change: (cells: Tree[]) => boolean): Buffer | un
   return change(cells) ? writeTrees(table.roots.map((root) => cells[root]!)) : undefined;
 }
 
-/** Writes trees as a bag; Merkle cells are given the hashes and depths of what is below them now. */
+/** Writes trees as a bag. Merkle cells get the hashes and depths of the cells that are below them now. */
 function writeTrees(roots: readonly Tree[]): Buffer {
   const store = createCellStore();
   const placed = new Map<Tree, number>();

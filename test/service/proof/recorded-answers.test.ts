@@ -15,7 +15,7 @@ describe.each(recordings())('Every recorded answer of a real node is proved: $fo
       what: `proofs of ${name}`,
       why: `none recorded in ${recording.folder}`,
     });
-    it.skipIf(missing)(`${name}: ${cases.length} answers`, async () => {
+    it.skipIf(missing)(`every recorded answer of ${name} is proved: ${cases.length} answers`, async () => {
       const proved = await Promise.all(cases.map(({ answer, prove }) => prove(answer)));
       expect(proved).not.toContain(undefined);
     });

@@ -18,7 +18,7 @@ const register = new Registry();
 const checker = createSignatureChecker({ batchesMax: 4096 }, { register, logger: pino({ level: 'silent' }) });
 afterAll(() => checker.close());
 
-/** Walks the recorded masterchain from the zerostate; each block is signed by the validators of the key block before it. */
+/** Walks the recorded masterchain from the zero state. Each block is signed by the validators of the previous key block. */
 async function checkAll(recording: Recording): Promise<number> {
   const sets = new Map(recording.signatures().map((signed) => [signed.block.seqno, signed]));
   let config: ProvedConfig = zeroConfig(recording);
@@ -51,15 +51,19 @@ describe.each(recordings())('Every recorded masterchain block is signed: $folder
   const sets = recording.signatures();
   const missing = skipLoudly(sets.length === 0, { what: 'recorded signatures', why: `none in ${recording.folder}` });
 
-  it.skipIf(missing)(`${sets.length} sets`, { timeout: 60_000 }, async () => {
-    const masterchain = new Set(
-      recording
-        .blocks()
-        .filter(({ id }) => id.workchain === MASTERCHAIN)
-        .map(({ id }) => id.seqno),
-    );
-    const expected = sets.filter(({ block }) => masterchain.has(block.seqno)).length;
-    await expect(checkAll(recording)).resolves.toBe(expected);
-    expect(expected).toBeGreaterThan(0);
-  });
+  it.skipIf(missing)(
+    `every recorded masterchain block is signed: ${sets.length} sets`,
+    { timeout: 60_000 },
+    async () => {
+      const masterchain = new Set(
+        recording
+          .blocks()
+          .filter(({ id }) => id.workchain === MASTERCHAIN)
+          .map(({ id }) => id.seqno),
+      );
+      const expected = sets.filter(({ block }) => masterchain.has(block.seqno)).length;
+      await expect(checkAll(recording)).resolves.toBe(expected);
+      expect(expected).toBeGreaterThan(0);
+    },
+  );
 });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseBoc } from '#service/decode/boc.ts';
 
-/** What a lite server was asked and answered when the network was recorded. */
+/** Recorded query to a lite server and its answer. */
 export type Exchange<Args, Answer> = { readonly note: string; readonly args: Args; readonly answer: Answer };
 
 type RecordedQuery = {
@@ -24,7 +24,7 @@ type RecordedQuery = {
 /** `liteServer.waitMasterchainSeqno` in front of a request. */
 const WAIT_PREFIX = Buffer.from('92b8eaba', 'hex');
 
-/** Every exchange of one function, but those answered by an error. */
+/** Returns every exchange of one function, except exchanges with an error. */
 function exchangesOf<Args, Answer>(
   queries: readonly RecordedQuery[],
   fn: LiteServerFunction<Args, Answer>,
@@ -39,7 +39,7 @@ function exchangesOf<Args, Answer>(
     });
 }
 
-/** A recorded masterchain block's id and signatures. */
+/** Id and signatures of a recorded masterchain block. */
 export type SignedBlock = { readonly block: BlockId; readonly set: SignatureSet };
 
 type RecordedSignatures = {
@@ -64,7 +64,7 @@ type RecordedBlock = {
   readonly boc: string;
 };
 
-/** A recorded network: its zerostate, blocks and signature sets by masterchain seqno. */
+/** Recorded network: its zero state, blocks and signature sets by masterchain seqno. */
 export type Recording = {
   readonly folder: string;
   readonly zeroState: ZeroStateId;
@@ -74,7 +74,7 @@ export type Recording = {
   readonly signatures: () => readonly SignedBlock[];
 };
 
-/** Every recorded network of the fixtures. */
+/** Returns every recorded network of the fixtures. */
 export function recordings(): Recording[] {
   return recordingDirs().map((folder) => {
     const zeroStateBoc = readFileSync(join(folder, 'zerostate-masterchain.boc'));

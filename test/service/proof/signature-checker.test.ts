@@ -24,7 +24,7 @@ function start(options: SignatureCheckerOptions = {}): { checker: SignatureCheck
   return { checker, register };
 }
 
-/** A message signed by `count` validators, the one at `bad` over something else. */
+/** Returns a message signed by `count` validators; the one at `bad` signs something else. */
 function batch(count: number, bad = -1): SignatureBatch {
   const message = Buffer.from('a block');
   const signers = Array.from({ length: count }, (_, index) => {
@@ -35,13 +35,13 @@ function batch(count: number, bad = -1): SignatureBatch {
 }
 
 describe('The signature checker', () => {
-  it('accepts a batch whose signatures all hold, and counts them', async () => {
+  it('the checker accepts a batch of good signatures, and counts them', async () => {
     const { checker, register } = start();
     await checker.check(batch(5));
     expect(await register.metrics()).toContain('ton_proof_signatures_total{result="good"} 5');
   });
 
-  it('refuses a batch with one bad signature, and names it', async () => {
+  it('the checker refuses a batch with one bad signature, and names it', async () => {
     const { checker, register } = start();
     await expect(checker.check(batch(5, 3))).rejects.toMatchObject({
       code: 'bad_signature',
@@ -50,7 +50,7 @@ describe('The signature checker', () => {
     expect(await register.metrics()).toContain('ton_proof_signatures_total{result="bad"} 1');
   });
 
-  it('answers many batches in several threads, each with its own verdict', async () => {
+  it('the checker answers many batches in several threads, each with its own verdict', async () => {
     const { checker } = start({ workers: 2 });
     const verdicts = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => checker.check(batch(2, index % 2))),
@@ -59,7 +59,7 @@ describe('The signature checker', () => {
     await expect(checker.check(batch(2))).resolves.toBeUndefined();
   });
 
-  it('refuses more batches than it may hold, without blaming anyone', async () => {
+  it('the checker refuses batches beyond its bound, and no lite server is at fault', async () => {
     const { checker } = start({ batchesMax: 2 });
     const held = [checker.check(batch(1)), checker.check(batch(1))];
     await expect(checker.check(batch(1))).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('The signature checker', () => {
     await expect(checker.check(batch(1))).resolves.toBeUndefined();
   });
 
-  it('settles what waits when it is closed, and takes nothing more', async () => {
+  it('a closed checker settles waiting batches, and accepts no more', async () => {
     const { checker } = start();
     const waiting = checker.check(batch(50));
     const closing = checker.close();
@@ -79,7 +79,7 @@ describe('The signature checker', () => {
     await expect(checker.check(batch(1))).rejects.toMatchObject({ code: 'proof_closed' });
   });
 
-  it('tells a thread that died from a bad signature, and starts another', async () => {
+  it('the checker distinguishes a dead thread from a bad signature, and starts another', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tonplane-proof-'));
     const file = join(folder, 'worker.mjs');
     writeFileSync(

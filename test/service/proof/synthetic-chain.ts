@@ -10,7 +10,7 @@ import { nodeIdShort } from '#service/decode/signed-bytes.ts';
 import { signedBytes } from '#service/proof/signatures.ts';
 import { masterchainValidators, validatorSetHash } from '#service/decode/validator-session.ts';
 
-// A masterchain of headers and configurations: enough for forward links, with as many validators as a test wants.
+// A masterchain of headers and configurations: enough for forward links, with any number of validators.
 
 export type Signer = Validator & { readonly privateKey: KeyObject };
 
@@ -18,7 +18,7 @@ export type ChainShape = {
   readonly weights: readonly bigint[];
   readonly main?: number;
   readonly shuffle?: boolean;
-  /** What the set of parameter 34 says of its weights; their sum when not given. */
+  /** Total weight in parameter 34; the sum of the weights when not given. */
   readonly totalWeight?: bigint;
 };
 
@@ -33,7 +33,7 @@ export type SyntheticChain = ReturnType<typeof createSyntheticChain>;
 
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A validator whose key comes from a number. */
+/** Returns a validator whose key comes from a number. */
 export function signerOf(number: number, weight: bigint): Signer {
   const seed = createHash('sha256').update(`validator ${number}`).digest();
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
@@ -46,7 +46,7 @@ export function signerOf(number: number, weight: bigint): Signer {
   };
 }
 
-/** Blocks of which every `keyEvery`-th is a key block; all key blocks have the same configuration. */
+/** Creates blocks of which every `keyEvery`-th is a key block. All key blocks have the same configuration. */
 export function createSyntheticChain(shape: ChainShape, blocks: { first: number; last: number; keyEvery: number }) {
   const signers = shape.weights.map((weight, index) => signerOf(index, weight));
   const config = configCell(signers, shape);
@@ -69,7 +69,7 @@ export function createSyntheticChain(shape: ChainShape, blocks: { first: number;
   return { signers, session, block, linkTo, config };
 }
 
-/** The link that a lite server gives from a key block, with everybody's signature. */
+/** Returns the link of a lite server from a key block, signed by all validators. */
 export function forwardLink(
   from: SyntheticBlock,
   to: SyntheticBlock,
@@ -87,7 +87,7 @@ export function forwardLink(
   };
 }
 
-/** The set that all of the session's validators sign. */
+/** Returns the set signed by all of the session's validators. */
 export function signAll(to: SyntheticBlock, session: readonly Signer[], kind: SignatureSet['kind']): SignatureSet {
   const { catchainSeqno } = to;
   const common = { catchainSeqno, validatorSetHash: validatorSetHash(catchainSeqno, session), signatures: [] };
@@ -104,7 +104,7 @@ export function signAll(to: SyntheticBlock, session: readonly Signer[], kind: Si
   return resign(to.id, unsigned, session);
 }
 
-/** The same set with new signatures of its contents. */
+/** Returns the same set with new signatures of its contents. */
 export function resign(block: BlockId, set: SignatureSet, session: readonly Signer[]): SignatureSet {
   const message = signedBytes(block, set);
   const signatures = session.map(({ publicKey, privateKey }) => ({
@@ -114,7 +114,7 @@ export function resign(block: BlockId, set: SignatureSet, session: readonly Sign
   return { ...set, signatures };
 }
 
-/** `consensus.candidateHashDataOrdinary` without parents, or `...Empty`, of a block. */
+/** Returns `consensus.candidateHashDataOrdinary` without parents, or `...Empty`, of a block. */
 export function candidateOf(block: BlockId, form: 'ordinary' | 'empty'): Buffer {
   const place = Buffer.alloc(16);
   place.writeInt32LE(block.workchain, 0);

@@ -24,10 +24,10 @@ const network = createSyntheticChain({ weights: [1n, 1n, 1n, 1n] }, { first: 100
 const zeroState = { rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2) };
 const at = (seqno: number): BlockId => network.block(seqno).id;
 
-/** What a lite server answers; it may give fewer links than lead to the target. */
+/** Answers of a lite server. It may give fewer links than needed for the target. */
 type LiteServer = (request: BlockProofRequest) => PartialBlockProof | Promise<PartialBlockProof>;
 
-/** An honest one: from key block to key block, at most `linksMax` at a time. */
+/** Creates an honest lite server: from key block to key block, at most `linksMax` at a time. */
 function honest(linksMax = 16): LiteServer {
   return ({ known, target }) => {
     const steps: BlockLink[] = [];
@@ -54,7 +54,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((chain) => chain.close()));
 });
 
-/** A chain whose questions go to lite servers in turn until one answers well. */
+/** Creates a chain whose queries go to lite servers in turn until one answers well. */
 function start(options: Partial<TrustChainOptions> = {}, liteServers: readonly LiteServer[] = [honest()]): Bench {
   const register = new Registry();
   const asked: BlockProofRequest[] = [];
@@ -89,13 +89,13 @@ function proofContext(signal = new AbortController().signal): ProofContext {
   return { deadlineMs: performance.now() + 10_000, signal };
 }
 
-/** Seqnos of the questions that were asked, as `known>target`. */
+/** Returns the seqnos of the queries, as `known>target`. */
 function questions(asked: readonly BlockProofRequest[]): string[] {
   return asked.map(({ known, target }) => `${known.seqno}>${target.seqno}`);
 }
 
 describe('The chain of trusted blocks', () => {
-  it('trusts its anchor and its zerostate, and nothing else, without asking', async () => {
+  it('the chain trusts its anchor and its zero state, and nothing else, without a query', async () => {
     const { chain, asked } = start();
     await chain.accept(at(100), proofContext());
     await chain.accept(zeroStateBlock(zeroState), proofContext());
@@ -103,7 +103,7 @@ describe('The chain of trusted blocks', () => {
     expect(asked).toEqual([]);
   });
 
-  it('proves a block over key blocks, as many questions as it takes, and starts the next from the last key block', async () => {
+  it('the chain proves a block over key blocks, with as many queries as needed, and starts the next from the last key block', async () => {
     const { chain, asked, register } = start({}, [honest(2)]);
     await chain.accept(at(145), proofContext());
     await chain.accept(at(147), proofContext());
@@ -112,7 +112,7 @@ describe('The chain of trusted blocks', () => {
     expect(await register.metrics()).toContain('ton_proof_key_block_seqno 140');
   });
 
-  it('asks nothing for a block that it proved before, key block or not', async () => {
+  it('the chain sends no query for a block that it proved before, key block or not', async () => {
     const { chain, asked } = start();
     await chain.accept(at(145), proofContext());
     await Promise.all([at(145), at(140), at(110)].map((block) => chain.accept(block, proofContext())));
@@ -120,20 +120,20 @@ describe('The chain of trusted blocks', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('proves an old block from the key block below it', async () => {
+  it('the chain proves an old block from the key block below it', async () => {
     const { chain, asked } = start();
     await chain.accept(at(175), proofContext());
     await chain.accept(at(133), proofContext());
     expect(questions(asked)).toEqual(['100>175', '130>133']);
   });
 
-  it('shares one proof among all who want the same block', async () => {
+  it('the chain shares one proof among all callers with the same block', async () => {
     const { chain, asked } = start();
     await Promise.all(Array.from({ length: 10 }, () => chain.accept(at(125), proofContext())));
     expect(asked).toHaveLength(1);
   });
 
-  it('lets one caller fetch the key blocks at the start, and the others go on from there', async () => {
+  it('the chain lets one caller fetch the key blocks at the start, and the others go on from there', async () => {
     const { chain, asked } = start();
     await Promise.all([
       chain.accept(at(188), proofContext()),
@@ -143,7 +143,7 @@ describe('The chain of trusted blocks', () => {
     expect(questions(asked)).toEqual(['100>188', '180>189', '180>187']);
   });
 
-  it('does not let a block that nobody can prove hold up the others', async () => {
+  it('a block that cannot be proved does not delay the others', async () => {
     const silent = Promise.withResolvers<PartialBlockProof>();
     const bogus = { ...at(199), rootHash: Buffer.alloc(32, 5) };
     const liteServer: LiteServer = (request) => (request.target === bogus ? silent.promise : honest()(request));
@@ -154,7 +154,7 @@ describe('The chain of trusted blocks', () => {
     await expect(unproved).rejects.toThrow('nothing came');
   });
 
-  it('goes to another lite server when an answer is forged', async () => {
+  it('the chain asks another lite server when an answer is forged', async () => {
     const forged: LiteServer = async (request) => {
       const { steps, ...answer } = await honest()(request);
       const [first, ...rest] = steps;
@@ -166,7 +166,7 @@ describe('The chain of trusted blocks', () => {
     expect(refused).toEqual(['not_enough_weight']);
   });
 
-  it('accepts nothing from forgers alone, and recovers when an honest one is there', async () => {
+  it('the chain accepts nothing from forgers alone, and recovers when there is an honest server', async () => {
     let lies = true;
     const liar: LiteServer = async (request) => {
       const answer = await honest()(request);
@@ -180,7 +180,7 @@ describe('The chain of trusted blocks', () => {
     await expect(chain.accept(at(125), proofContext())).resolves.toBeUndefined();
   });
 
-  it('refuses another block at a proved seqno, another zerostate and shard blocks, without asking', async () => {
+  it('the chain refuses another block at a proved seqno, another zero state and shard blocks, without a query', async () => {
     const { chain, asked } = start();
     const other = { rootHash: Buffer.alloc(32, 9) };
     await expect(chain.accept({ ...at(100), ...other }, proofContext())).rejects.toMatchObject({ code: 'fork' });
@@ -192,19 +192,19 @@ describe('The chain of trusted blocks', () => {
     expect(asked).toEqual([]);
   });
 
-  it('trusts the highest hardfork above the init block instead of it', () => {
+  it('the chain trusts the highest hardfork above the init block instead of it', () => {
     const hardforks = [at(120), at(150), at(140)];
     expect(start({ hardforks }).chain.newestKeyBlock()).toEqual(at(150));
     expect(start({ initBlock: at(160), hardforks }).chain.newestKeyBlock()).toEqual(at(160));
   });
 
-  it('does not start from a zerostate that is not the configured one', () => {
+  it('the chain does not start from another zero state than the configured one', () => {
     const initBlock = { ...zeroStateBlock(zeroState), fileHash: Buffer.alloc(32) };
     expect(() => start({ initBlock })).toThrow('wrong_zerostate');
   });
 });
 
-/** A lite server that answers when it is let go. */
+/** Creates a lite server that answers when it is released. */
 function held(): { liteServer: LiteServer; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const liteServer: LiteServer = async (request) => promise.then(() => honest()(request));
@@ -212,7 +212,7 @@ function held(): { liteServer: LiteServer; release: () => void } {
 }
 
 describe('Callers of the chain', () => {
-  it('who leave do not take the proof from those who stay', async () => {
+  it('callers who leave do not end the proof for those who stay', async () => {
     const { liteServer, release } = held();
     const { chain, contexts } = start({}, [liteServer]);
     const leaving = new AbortController();
@@ -225,7 +225,7 @@ describe('Callers of the chain', () => {
     await expect(stayed).resolves.toBeUndefined();
   });
 
-  it('end the question when the last of them left', async () => {
+  it('the query ends when the last caller leaves', async () => {
     const { liteServer, release } = held();
     const { chain, contexts } = start({}, [liteServer]);
     const leaving = new AbortController();
@@ -238,14 +238,14 @@ describe('Callers of the chain', () => {
     await expect(chain.accept(at(125), proofContext())).resolves.toBeUndefined();
   });
 
-  it('get an error that blames nobody when the chain is closed', async () => {
+  it('callers of a closed chain get an error that is no fault of a lite server', async () => {
     const { chain } = start({}, [held().liteServer]);
     const waiting = chain.accept(at(125), proofContext());
     await Promise.all([expect(waiting).rejects.toMatchObject({ code: 'proof_closed' }), chain.close()]);
     await expect(chain.accept(at(101), proofContext())).rejects.toMatchObject({ name: 'ProofUnavailableError' });
   });
 
-  it('are refused when too many blocks are being proved', async () => {
+  it('callers are refused when too many blocks are being proved', async () => {
     const { chain } = start({}, [held().liteServer]);
     const waiting = Array.from({ length: 256 }, (_, index) =>
       chain.accept({ ...at(101), seqno: 1000 + index }, proofContext()).catch((error: ProofError) => error.code),
@@ -268,7 +268,7 @@ describe('Stored key blocks', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('let a restart go on from the last key block', async () => {
+  it('a restart continues from the last stored key block', async () => {
     const { chain, asked, register } = start({ file });
     expect(chain.newestKeyBlock()).toEqual(at(140));
     await chain.accept(at(152), proofContext());
@@ -278,7 +278,7 @@ describe('Stored key blocks', () => {
     expect(start({ file }).chain.newestKeyBlock()).toEqual(at(150));
   });
 
-  it('are used from a new anchor on when it is one of them', () => {
+  it('stored key blocks are used from a new anchor on when the anchor is one of them', () => {
     const { chain } = start({ file, initBlock: at(120) });
     expect(chain.newestKeyBlock()).toEqual(at(140));
   });
@@ -298,7 +298,7 @@ describe('Stored key blocks', () => {
     ['that are not there', 'absent', async () => ({ file: join(folder, 'nothing') })],
   ];
 
-  it.each(unusable)('%s are not used: %s', async (_, state, prepare) => {
+  it.each(unusable)('stored key blocks %s are not used: %s', async (_, state, prepare) => {
     const options = { file, ...(await prepare()) };
     const { chain, register } = start(options);
     const { hardforks, initBlock } = options;
@@ -306,7 +306,7 @@ describe('Stored key blocks', () => {
     expect(await register.metrics()).toContain(`ton_proof_stored_chains_total{state="${state}"} 1`);
   });
 
-  it('that cannot be written do not stop the service', async () => {
+  it('key blocks that cannot be written do not stop the service', async () => {
     const { chain } = start({ file: join(file, 'below a file') });
     await chain.accept(at(145), proofContext());
     await chain.close();
@@ -326,7 +326,7 @@ describe.each(recordings())(
     const links = answers.flatMap(({ steps }) => steps);
     const missing = skipLoudly(links.length === 0, { what: 'recorded block proofs', why: `none in ${folder}` });
 
-    /** The shortest ways over recorded links, by the seqno that they lead to. */
+    /** Returns the shortest paths over recorded links, by the seqno that they lead to. */
     function waysFrom({ seqno }: BlockId): Map<number, BlockLink[]> {
       const ways = new Map<number, BlockLink[]>([[seqno, []]]);
       for (const [from, way] of ways) {
@@ -342,7 +342,7 @@ describe.each(recordings())(
       return { complete: true, from: known, to: target, steps };
     };
 
-    it.skipIf(missing)('prove every block they lead to from the zerostate', async () => {
+    it.skipIf(missing)('recorded links prove every block they lead to from the zero state', async () => {
       const initBlock = zeroStateBlock(recordedZero);
       const { chain } = start({ initBlock, zeroState: recordedZero }, [recorded]);
       const ways = waysFrom(initBlock);
@@ -352,7 +352,7 @@ describe.each(recordings())(
       expect(reached.every((block) => chain.isAccepted(block))).toBe(true);
     });
 
-    it.skipIf(missing)('prove blocks older than the anchor, backwards', async () => {
+    it.skipIf(missing)('recorded links prove blocks older than the anchor, backwards', async () => {
       const newest = answers.map(({ from }) => from).toSorted((a, b) => b.seqno - a.seqno)[0]!;
       const older = links.filter(
         ({ kind, from, to }) => kind === 'back' && from.seqno === newest.seqno && to.seqno > 0,

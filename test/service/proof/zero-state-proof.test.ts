@@ -10,7 +10,7 @@ const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes)
 const check = (expected: BlockId, data: Buffer, id = expected): unknown =>
   checkZeroState({ block: expected }, { id, data });
 
-describe('the file of a zerostate', () => {
+describe('the file of a zero state', () => {
   let [masterchain, basechain]: { readonly id: BlockId; readonly boc: Buffer }[] = [];
   let block: Buffer;
 
@@ -19,17 +19,17 @@ describe('the file of a zerostate', () => {
     block = (await readRecording())[0]!.bytes;
   });
 
-  it('is believed by both of its hashes', () => {
+  it('the file of a zero state is accepted by both of its hashes', () => {
     for (const { id, boc } of [masterchain!, basechain!]) expect(check(id, boc)).toMatchObject({ cell: 0 });
   });
 
-  it('is refused when it is told to be another one', () => {
+  it('the file of another zero state is refused', () => {
     expect(() => check(masterchain!.id, basechain!.boc, basechain!.id)).toThrow(
       expect.objectContaining({ code: 'wrong_id' }),
     );
   });
 
-  it('is refused with another hash, of the file or of its root', () => {
+  it('the file of a zero state is refused with another hash, of the file or of its root', () => {
     const { id, boc } = masterchain!;
     const changed = Buffer.from(boc);
     changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 1, changed.length - 1);
@@ -39,7 +39,7 @@ describe('the file of a zerostate', () => {
     expect(() => check(other, basechain!.boc)).toThrow(mismatch);
   });
 
-  it('is refused when it is the state of another chain, or none', () => {
+  it('the file is refused when it is the state of another chain, or no state', () => {
     const { id, boc } = masterchain!;
     const field = expect.objectContaining({ code: 'wrong_field' }) as unknown;
     expect(() => check({ ...id, workchain: 0 }, boc)).toThrow(field);

@@ -26,7 +26,7 @@ describe('the emulator', () => {
   it('a module without such an export does not start', () => {
     // The smallest module there is: magic and version.
     expect(findStackRestore(Buffer.from('0061736d01000000', 'hex'))).toBeUndefined();
-    // One function without parameters, `nop`, exported as "f": types, functions, exports, code.
+    // A function without parameters, `nop`, exported as "f": types, functions, exports, code.
     const sections = ['010401600000', '03020100', '07050101660000', '0a05010300010b'];
     const module = ['0061736d01000000', ...sections].join('');
     expect(findStackRestore(Buffer.from(module, 'hex'))).toBeUndefined();

@@ -29,7 +29,7 @@ function codeOf(act: () => unknown): string {
   return 'none';
 }
 
-/** Cuts `bytes` into pieces of the given lengths, over and over. */
+/** Cuts `bytes` into pieces of the given lengths, repeatedly. */
 function* pieces(bytes: Buffer, lengths: readonly number[]): Generator<Buffer> {
   let start = 0;
   for (let turn = 0; start < bytes.length; turn++) {
@@ -56,7 +56,7 @@ const anyBuffer = (maxLength: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ maxLength, size: 'max' }).map((array) => Buffer.from(array));
 
 describe('frames', () => {
-  it('come out as they went in, however the bytes are cut', () => {
+  it('frames are read as they were written, however the bytes are cut', () => {
     fc.assert(
       fc.property(
         fc.array(anyBuffer(2_000), { maxLength: 12 }),
@@ -69,18 +69,18 @@ describe('frames', () => {
     );
   });
 
-  it('come out byte by byte too', () => {
+  it('frames are read byte by byte too', () => {
     const payloads = [Buffer.alloc(0), Buffer.from('abc'), Buffer.alloc(300, 9), Buffer.alloc(0)];
     expect(decodeAll(encodeAll(payloads), [1])).toEqual(payloads);
   });
 
-  it.each([1, 100_000, payloadBytesMax])('of %i payload bytes fit, in network-sized pieces', (length) => {
+  it.each([1, 100_000, payloadBytesMax])('frames of %i payload bytes fit, in network-sized pieces', (length) => {
     const payload = Buffer.alloc(length, 0x5a);
     const [found] = decodeAll(encodeAll([payload]), [65_536]);
     expect(found?.equals(payload)).toBe(true);
   });
 
-  it('that are small keep no large buffer alive', () => {
+  it('small frames reference no large buffer', () => {
     const payloads = Array.from({ length: 500 }, (_unused, index) => Buffer.alloc(100, index));
     for (const lengths of [[65_536], [1_000], [90]]) {
       const held = decodeAll(encodeAll(payloads), lengths).map((payload) => payload.buffer.byteLength);
@@ -88,7 +88,7 @@ describe('frames', () => {
     }
   });
 
-  it('in many tiny pieces cost time in proportion to their size', () => {
+  it('frames in many tiny pieces cost time in proportion to their size', () => {
     const wire = encodeAll([Buffer.alloc(1_000_000)]);
     const startedMs = performance.now();
     decodeAll(wire, [17]);
@@ -96,19 +96,19 @@ describe('frames', () => {
   });
 });
 
-describe('bad frames are refused:', () => {
-  it.each([0, 1, 63, frameLengthMax + 1, 0xffffffff])('a length of %i', (length) => {
+describe('bad frames', () => {
+  it.each([0, 1, 63, frameLengthMax + 1, 0xffffffff])('a frame with a length of %i is refused', (length) => {
     const wire = wireOf((frame) => frame.writeUInt32LE(length, 0));
     const decoder = createFrameDecoder(stream(), () => undefined);
     expect(codeOf(() => decoder.push(wire.subarray(0, 4)))).toBe('frame_length');
   });
 
-  it.each([4, 20, 36, 40, 43, 60, 74])('a changed byte at %i', (at) => {
+  it.each([4, 20, 36, 40, 43, 60, 74])('a frame with a changed byte at %i is refused', (at) => {
     const wire = wireOf((frame) => frame.writeUInt8(frame.readUInt8(at) ^ 0x80, at));
     for (const lengths of [[wire.length], [10]]) expect(codeOf(() => decodeAll(wire, lengths))).toBe('frame_hash');
   });
 
-  it('random bytes, always with a typed error and within the bounds of memory', () => {
+  it('random bytes are refused, always with a typed error and within the bounds of memory', () => {
     fc.assert(
       fc.property(anyBuffer(5_000), fc.integer({ min: 1, max: 5_000 }), (noise, length) => {
         const decoder = createFrameDecoder(stream(), () => undefined);

@@ -10,13 +10,13 @@ const client = adnlIdentity(golden('client_seed'));
 const server = adnlIdentity(golden('server_seed'));
 
 describe('keys, against the golden vectors', () => {
-  it('are derived from seeds', () => {
+  it('keys are derived from seeds', () => {
     expect(server.publicKey).toEqual(golden('server_public'));
     expect(client.publicKey).toEqual(golden('client_public'));
     expect(adnlKeyId(server.publicKey)).toEqual(golden('server_key_id'));
   });
 
-  it('agree on the same secret from both sides', () => {
+  it('both sides agree on the same secret', () => {
     expect(client.agree(server.publicKey)).toEqual(golden('shared_secret'));
     expect(server.agree(client.publicKey)).toEqual(golden('shared_secret'));
   });
@@ -26,19 +26,19 @@ describe('the handshake, against the golden vectors', () => {
   const params = golden('params_160');
   const made = clientHandshake(server.publicKey, golden('client_seed'), params);
 
-  it('is the same 256 bytes', () => {
+  it('a handshake has the same 256 bytes', () => {
     expect(hash('sha256', params, 'buffer')).toEqual(golden('params_sha256'));
     expect(made.packet).toEqual(golden('handshake_packet_256'));
   });
 
-  it('is read by a server that has the key among others', () => {
+  it('a server that has the key among others reads the handshake', () => {
     const other = adnlIdentity(Buffer.alloc(32, 5));
     const read = serverHandshake(golden('handshake_packet_256'), [other, server]);
     expect(read.identity).toBe(server);
     expect(read.clientPublicKey).toEqual(client.publicKey);
   });
 
-  it('leads to streams that fit: the first frames are the same bytes on the wire', () => {
+  it('the streams of a handshake fit: the first frames are the same bytes on the wire', () => {
     const read = serverHandshake(golden('handshake_packet_256'), [server]);
     const greeting = createFrameEncoder(read.streams.send, () => golden('frame_nonce')).encode(Buffer.alloc(0));
     expect(plainFrame(Buffer.alloc(0), golden('frame_nonce'))).toEqual(golden('server_first_frame_plain'));
@@ -55,7 +55,7 @@ describe('the handshake, against the golden vectors', () => {
   });
 });
 
-describe('a handshake is refused', () => {
+describe('bad handshakes', () => {
   const packet = golden('handshake_packet_256');
   const changed = (at: number): Buffer => {
     const copy = Buffer.from(packet);
@@ -74,7 +74,7 @@ describe('a handshake is refused', () => {
     ['with another hash', changed(70)],
     ['with changed parameters', changed(200)],
     ['with a client key of small order', smallOrder],
-  ])('%s', (_what, bytes) => {
+  ])('a handshake is refused: %s', (_what, bytes) => {
     expect(() => serverHandshake(bytes, [server])).toThrow(AdnlError);
   });
 });

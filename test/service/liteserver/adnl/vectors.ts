@@ -12,7 +12,7 @@ const protocol = JSON.parse(readFileSync(file, 'utf8')) as Protocol;
 /** Requests as an independent implementation writes them. */
 export const requestVectors = protocol.tl_requests;
 
-/** One of the handshake's and frames' golden values. */
+/** Returns one of the golden values of handshakes and frames. */
 export function golden(name: string): Buffer {
   const hex = protocol.adnl[name];
   if (hex === undefined) throw new Error(`there is no vector ${name}`);

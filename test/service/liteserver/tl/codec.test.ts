@@ -56,7 +56,7 @@ describe('primitives read back what they wrote', () => {
     ['string', string, fc.string({ unit: 'binary' })],
     ['vector of long', vector(long), fc.array(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }))],
   ];
-  it.each(table)('%s', (_name, codec, values) => {
+  it.each(table)('a primitive is read as it was written: %s', (_name, codec, values) => {
     fc.assert(
       fc.property(values, (value) => {
         const encoded = encodeTl(codec, value);
@@ -67,14 +67,17 @@ describe('primitives read back what they wrote', () => {
     );
   });
 
-  it.each([0, 1, 2, 3, 4, 253, 254, 255, 256, 65_535, 0xffffff, 0x1000000])('bytes of length %i', (length) => {
-    const value = Buffer.alloc(length, 7);
-    const encoded = encodeTl(bytes, value);
-    const prefix = length < 254 ? 1 : length < 0x1000000 ? 4 : 8;
-    expect(encoded.length).toBe(Math.ceil((prefix + length) / 4) * 4);
-    expect(encoded.subarray(prefix + length).every((byte) => byte === 0)).toBe(true);
-    expect(decodeTl(bytes, encoded).equals(value)).toBe(true);
-  });
+  it.each([0, 1, 2, 3, 4, 253, 254, 255, 256, 65_535, 0xffffff, 0x1000000])(
+    'bytes of length %i are read as they were written',
+    (length) => {
+      const value = Buffer.alloc(length, 7);
+      const encoded = encodeTl(bytes, value);
+      const prefix = length < 254 ? 1 : length < 0x1000000 ? 4 : 8;
+      expect(encoded.length).toBe(Math.ceil((prefix + length) / 4) * 4);
+      expect(encoded.subarray(prefix + length).every((byte) => byte === 0)).toBe(true);
+      expect(decodeTl(bytes, encoded).equals(value)).toBe(true);
+    },
+  );
 });
 
 describe('values that their type cannot carry are refused', () => {
@@ -85,13 +88,16 @@ describe('values that their type cannot carry are refused', () => {
     ['long', long, 1n << 63n],
     ['unsigned long', ulong, -1n],
     ['int256', int256, Buffer.alloc(31)],
-  ] as [string, Codec<unknown>, unknown][])('%s: %s', (_name, codec, value) => {
-    expect(codeOf(() => encodeTl(codec, value))).toBe('tl_value');
-  });
+  ] as [string, Codec<unknown>, unknown][])(
+    'a value that does not fit its type is refused: %s: %s',
+    (_name, codec, value) => {
+      expect(codeOf(() => encodeTl(codec, value))).toBe('tl_value');
+    },
+  );
 });
 
 describe('conditional fields', () => {
-  it('are there exactly when their mode bit is, and other bits survive', () => {
+  it('conditional fields are present exactly with their mode bit, and other bits survive', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffffffff }), fc.string(), (mode, always) => {
         const value = {
@@ -106,38 +112,38 @@ describe('conditional fields', () => {
     );
   });
 
-  it('that contradict the mode are refused', () => {
+  it('conditional fields that contradict the mode are refused', () => {
     expect(codeOf(() => encodeTl(sample, { mode: 1, always: '' }))).toBe('tl_value');
     expect(codeOf(() => encodeTl(sample, { mode: 0, always: '', first: Buffer.alloc(0) }))).toBe('tl_value');
   });
 });
 
 describe('bad bytes', () => {
-  it('left over are an error', () => {
+  it('trailing bytes are an error', () => {
     expect(codeOf(() => decodeTl(int, Buffer.alloc(5)))).toBe('tl_trailing');
   });
 
-  it('that end early are an error at every length', () => {
+  it('bytes that end early are an error at every length', () => {
     const whole = encodeTl(sample.boxed, { mode: 1025, first: Buffer.from('abc'), tenth: [1, 2, 3], always: 'text' });
     for (let length = 0; length < whole.length; length++) {
       expect(['tl_truncated', 'tl_count']).toContain(codeOf(() => decodeTl(sample.boxed, whole.subarray(0, length))));
     }
   });
 
-  it('with another id are an error', () => {
+  it('bytes with another id are an error', () => {
     const choice = union('Sample', { sample });
     expect(codeOf(() => decodeTl(sample.boxed, Buffer.alloc(64)))).toBe('tl_unknown_id');
     expect(codeOf(() => decodeTl(choice, Buffer.alloc(64)))).toBe('tl_unknown_id');
     expect(codeOf(() => decodeTl(bool, Buffer.alloc(4)))).toBe('tl_unknown_id');
   });
 
-  it('that claim more elements than they can hold are refused before anything is allocated', () => {
+  it('a vector that claims too many elements is refused before anything is allocated', () => {
     expect(codeOf(() => decodeTl(vector(int), claims(0xffffffff, 4)))).toBe('tl_count');
     expect(codeOf(() => decodeTl(vector(int256), claims(3, 4 + 95)))).toBe('tl_count');
     expect(codeOf(() => decodeTl(vector(int), claims(vectorCountMax + 1, 4 * (vectorCountMax + 2))))).toBe('tl_count');
   });
 
-  it('that claim a byte string longer than any buffer are refused', () => {
+  it('a byte string longer than any buffer is refused', () => {
     expect(codeOf(() => decodeTl(bytes, Buffer.alloc(16, 0xff)))).toBe('tl_truncated');
     expect(codeOf(() => decodeTl(bytes, Buffer.from('feffffff', 'hex')))).toBe('tl_truncated');
   });

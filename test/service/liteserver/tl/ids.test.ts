@@ -104,7 +104,7 @@ const typeIds: Record<string, string> = {
   'liteServer.nonfinal.pendingShardBlocks': '1fd06e4d',
 };
 
-/** Constructors of unions: reached through the id at the start of their bytes. */
+/** Constructors of unions, which are found by the id at the start of their bytes. */
 const unionIds: Record<string, string> = {
   'liteServer.signatureSet.ordinary': 'f644a6e6',
   'liteServer.signatureSet.simplex': 'ac249800',
@@ -133,17 +133,17 @@ const hex = (id: number): string => id.toString(16).padStart(8, '0');
 
 describe('constructor ids', () => {
   it.each(liteServerFunctions.map((fn) => [fn.name, fn] as const))(
-    'of the function %s are those of the page',
+    'the constructor id of the function %s is documented',
     (name, fn) => {
       expect(hex(fn.id)).toBe(functionIds[name]);
     },
   );
 
-  it('name every function of the page', () => {
+  it('every documented function has a constructor id', () => {
     expect(liteServerFunctions.map((fn) => fn.name).toSorted()).toEqual(Object.keys(functionIds).toSorted());
   });
 
-  it('of types are those of the page', () => {
+  it('the constructor ids of types are documented', () => {
     const expected = { ...typeIds, ...unionIds };
     const found = Object.fromEntries(
       records.filter(({ name }) => name in expected).map(({ name, id }) => [name, hex(id)]),
@@ -151,7 +151,7 @@ describe('constructor ids', () => {
     expect(found).toEqual(expected);
   });
 
-  it('follow from the declarations by CRC-32, except the explicit ones', () => {
+  it('constructor ids are the CRC-32 of the declarations, except the explicit ones', () => {
     const computed = [...records, ...liteServerFunctions.map((fn) => ({ ...fn, name: `liteServer.${fn.name}` }))];
     const exceptions = computed.filter(({ id, declaration }) => crc32(declaration) !== id).map(({ name }) => name);
     expect(exceptions.toSorted()).toEqual(explicitIds);
@@ -159,7 +159,7 @@ describe('constructor ids', () => {
 });
 
 describe('declarations', () => {
-  it('spell the fields as the schema does, conditions included', () => {
+  it('declarations spell the fields as the schema does, conditions included', () => {
     expect(liteServerFunctions.find((fn) => fn.name === 'listBlockTransactions')?.declaration).toBe(
       'liteServer.listBlockTransactions id:tonNode.blockIdExt mode:# count:# after:mode.7?liteServer.transactionId3 ' +
         'reverse_order:mode.6?true want_proof:mode.5?true = liteServer.BlockTransactions',

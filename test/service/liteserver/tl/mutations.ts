@@ -5,10 +5,10 @@ import { nodesOf, readTree, writeTree } from './tree.ts';
 /** Numbers in [0, n). */
 type Random = (n: number) => number;
 
-/** Answers by the nodes that they are made of: what a liar takes parts from. */
+/** Parts of answers by node type, from which lies are made. */
 export type Donors = ReadonlyMap<string, readonly TlNode[]>;
 
-/** Parts of true answers, by the type of the part. */
+/** Returns parts of true answers, by the type of the part. */
 export function donorsOf(answers: readonly Buffer[]): Donors {
   return Map.groupBy(
     answers.flatMap((answer) => nodesOf(readTree(answer))),
@@ -47,7 +47,7 @@ function shown(value: TlNode['value']): string {
   return typeof value === 'object' ? 'another one' : String(value);
 }
 
-/** The types of a node's value are those of its kind: the caller puts it where it came from. */
+/** Changes a node's value. The result has the type of its kind: the caller puts it where it came from. */
 function change(node: TlNode, donors: Donors, random: Random): never {
   return changed(node, donors, random) as never;
 }
@@ -74,7 +74,7 @@ function changed(node: TlNode, donors: Donors, random: Random): TlNode['value'] 
   }
 }
 
-/** Edges of signed and unsigned 32 bits, neighbours, and single bits. */
+/** Returns edges of signed and unsigned 32 bits, neighbours, and single bits. */
 function changeInt(value: number, random: Random): number {
   const edges = [0, 1, -1, 2 ** 31 - 1, -(2 ** 31), -(2 ** 31) + 1, value + 1, value - 1, -value, 2 ** 16];
   return (random(3) === 0 ? value ^ (1 << random(32)) : pick(edges, random)) >>> 0;
@@ -85,7 +85,7 @@ function changeLong(value: bigint, random: Random): bigint {
   return BigInt.asUintN(64, random(3) === 0 ? value ^ (1n << BigInt(random(64))) : pick(edges, random));
 }
 
-/** An answer that comes often has some kilobytes: a huge one costs a thousand times that. */
+/** Rarity of huge answers. A usual answer has some kilobytes; a huge one costs a thousand times that. */
 const HUGE_ONE_IN = 2_000;
 const HUGE_BYTES = 2 ** 20;
 
@@ -122,7 +122,7 @@ function changeBytes(bytes: Buffer, random: Random): Buffer {
 
 type Forge = (bag: Buffer, random: Random) => Buffer | undefined;
 
-/** A bag that was changed before can no longer be read. */
+/** Forges a bag. A bag that was changed before cannot be read any more. */
 function forged(forge: Forge, bag: Buffer, random: Random): Buffer | undefined {
   try {
     return forge(bag, random);
@@ -135,7 +135,7 @@ function flipAny(bytes: Buffer, random: Random): Buffer {
   return bytes.length === 0 ? Buffer.of(random(256)) : flipBit(bytes, random(bytes.length * 8));
 }
 
-/** Repeats that a check must bound itself. */
+/** Most repeats, which a check must bound itself. */
 const REPEATS_MAX = 300;
 
 function changeList(items: readonly TlNode[], random: Random): TlNode[] {

@@ -13,7 +13,7 @@ const absent = skipLoudly(recordedExchanges.length === 0, {
 });
 
 describe.skipIf(absent)('recorded exchanges of a real node', () => {
-  it('decode and encode to the same bytes, requests with their wait and answers', () => {
+  it('recorded exchanges decode and encode to the same bytes, requests with their wait and answers', () => {
     const different = recordedExchanges.filter(({ name, sent, request, answer }) => {
       const fn = functionOf(request);
       if (fn?.name !== name) return true;
@@ -29,7 +29,7 @@ describe.skipIf(absent)('recorded exchanges of a real node', () => {
     expect(different).toEqual([]);
   });
 
-  it('cut or lengthened anywhere give a TL error, nothing else', () => {
+  it('recorded exchanges cut or lengthened anywhere give a TL error, nothing else', () => {
     for (const { request, answer } of recordedExchanges.filter((each) => errorAnswer(each.answer) === undefined)) {
       const fn = functionOf(request);
       for (let part = 0; part < 17; part++) {
@@ -40,7 +40,7 @@ describe.skipIf(absent)('recorded exchanges of a real node', () => {
     }
   });
 
-  it('are not taken for the answer of another function', () => {
+  it('recorded exchanges are not decoded as the answer of another function', () => {
     for (const { answer } of recordedExchanges.filter(({ name }) => name !== 'getVersion')) {
       expect(() => getVersion.decode(answer)).toThrow(TlError);
     }
@@ -48,7 +48,7 @@ describe.skipIf(absent)('recorded exchanges of a real node', () => {
 });
 
 describe('an error', () => {
-  it('with a text that is not UTF-8 is still read', () => {
+  it('an error with a text that is not UTF-8 is still read', () => {
     const broken = Buffer.from('48e1a9bbffffffff02fffe00', 'hex');
     expect(errorAnswer(broken)).toEqual({ code: -1, text: '\ufffd\ufffd' });
     expect(decodeTl(liteServerError.boxed, broken).code).toBe(-1);

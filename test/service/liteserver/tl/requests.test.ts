@@ -102,11 +102,14 @@ const ours: Record<string, Buffer> = {
 };
 
 describe('requests are the golden bytes', () => {
-  it.each(requestVectors.map((vector) => [`${vector.function} ${vector.args}`, vector.hex]))('%s', (name, expected) => {
-    expect(ours[name]?.toString('hex')).toBe(expected);
-  });
+  it.each(requestVectors.map((vector) => [`${vector.function} ${vector.args}`, vector.hex]))(
+    'the request has the golden bytes: %s',
+    (name, expected) => {
+      expect(ours[name]?.toString('hex')).toBe(expected);
+    },
+  );
 
-  it('and are read back, wait prefix included', () => {
+  it('golden requests are read back, wait prefix included', () => {
     const enveloped = requestVectors.find((vector) => vector.function.startsWith('adnl.'));
     const sent = decodeTl(query.boxed, hex(enveloped?.hex ?? ''));
     expect(decodeEnvelope(sent.query)).toEqual({

@@ -4,7 +4,7 @@ import * as consensus from '#service/liteserver/tl/consensus.ts';
 import * as liteApi from '#service/liteserver/tl/lite-api.ts';
 import * as tonNode from '#service/liteserver/tl/ton-node.ts';
 
-/** A TL value as the declarations of its types describe it: made to be changed in place and written again. */
+/** TL value as the declarations of its types describe it. It may be changed in place and written again. */
 export type TlNode =
   | { readonly kind: 'int'; value: number }
   | { readonly kind: 'long'; value: bigint }
@@ -14,7 +14,7 @@ export type TlNode =
   | { readonly kind: 'vector'; readonly element: string; value: TlNode[] }
   | { readonly kind: 'record'; readonly type: string; value: TlRecordValue };
 
-/** Fields in the order of the declaration; undefined for one that the mode leaves out. */
+/** Fields in the order of the declaration; undefined for a field that the mode leaves out. */
 export type TlRecordValue = { readonly constructor: Constructor; readonly fields: (TlNode | undefined)[] };
 
 type Field = { readonly name: string; readonly type: string; readonly modeBit: number | undefined };
@@ -37,7 +37,7 @@ const byResult = Map.groupBy(constructors, ({ result }) => result);
 
 type Declared = { readonly declaration: string; readonly id: number };
 
-/** Records and the variants of unions among what a module exports. */
+/** Returns records and the variants of unions among a module's exports. */
 function recordsOf(value: unknown): Declared[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('declaration' in value) return [value as Declared];
@@ -54,7 +54,7 @@ function parse(declaration: string): Omit<Constructor, 'id'> {
   return { name, result, fields };
 }
 
-/** The value of a boxed answer, by the type that it is declared to be. @throws TlError */
+/** Reads the value of a boxed answer, by its declared type. @throws TlError */
 export function readTree(answer: Buffer): TlNode {
   const id = answer.readUInt32LE(0);
   const found = constructors.find((one) => one.id === id);
@@ -65,7 +65,7 @@ export function readTree(answer: Buffer): TlNode {
   return tree;
 }
 
-/** The bytes of a boxed answer. */
+/** Returns the bytes of a boxed answer. */
 export function writeTree(tree: TlNode): Buffer {
   const writer = new TlWriter();
   writeNode(writer, tree);
@@ -114,7 +114,7 @@ function hasMode({ fields: declared }: Constructor, fields: readonly (TlNode | u
   return mode?.kind === 'int' && (mode.value & (1 << bit)) !== 0;
 }
 
-/** A field that the mode announces and that is not there is written as the least value of its type. */
+/** Writes a node. A missing field that the mode announces is written as the least value of its type. */
 function writeNode(writer: TlWriter, node: TlNode): void {
   switch (node.kind) {
     case 'int':
@@ -144,12 +144,12 @@ function writeRecord(writer: TlWriter, type: string, { constructor, fields }: Tl
   });
 }
 
-/** All zeros, with nothing in lists and byte strings. */
+/** Returns the least value: all zeros, with empty lists and byte strings. */
 function leastOf(type: string): TlNode {
   return readNode(new TlReader(Buffer.alloc(1024)), type);
 }
 
-/** Every node of a tree, the root first. */
+/** Returns every node of a tree, the root first. */
 export function nodesOf(tree: TlNode): TlNode[] {
   const children =
     tree.kind === 'vector'

@@ -145,7 +145,7 @@ describe.skipIf(missing).each(kinds)(
       const [front, back] = pods;
       const served = newest();
       const { liteServers } = front.network;
-      // One server of three has it, which is less than half.
+      // A single server of three has it, which is less than half.
       for (const one of liteServers.slice(1)) await one.setFaults({ tip: { kind: 'stale', seqno: served } });
       front.network.moveHead(served + 1);
       expect(await nameBlock(front, 4, served + 1)).toBe(200);
