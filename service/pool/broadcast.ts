@@ -117,10 +117,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         }
       }
 
-      /**
-       * Goes on with the next server.
-       * @param isRefusal another server would refuse too, so no server replaces this one
-       */
+      /** Goes on with the next server. @param isRefusal another server would refuse too, so no server replaces this one */
       function goOn(isRefusal = false): void {
         if (!isRefusal) launch();
         const inTime = [...running].filter(({ overdue }) => !overdue).length;
