@@ -91,7 +91,8 @@ export async function createDevchain(options: DevchainOptions, dependencies: Dev
     head: () => chain.masterchain(head.seqno())!,
     onHead: (listener) => head.onMove((seqno) => listener(chain.masterchain(seqno)!)),
     moveHead: (seqno) => head.moveTo(seqno),
-    globalConfig: () => buildGlobalConfig(chain.zeroStates[0]!.id, liteServers),
+    globalConfig: () =>
+      buildGlobalConfig({ zeroState: chain.zeroStates[0]!.id, initBlock: chain.zeroStates[0]!.id }, liteServers),
     close: () => serving.close(),
   };
 }

@@ -37,9 +37,14 @@ export type GlobalConfig = {
 
 type Address = { readonly host: string; readonly port: number; readonly publicKey: Buffer };
 
-/** A network's configuration: clients trust its zerostate and prove all else from there. */
-export function buildGlobalConfig(zeroState: BlockId, liteServers: readonly Address[]): GlobalConfig {
-  const block = blockJson(zeroState);
+/**
+ * A network's configuration.
+ * @param initBlock the block that clients trust and prove all else from: a key block, or the zerostate, from which few clients know the way
+ */
+export function buildGlobalConfig(
+  { zeroState, initBlock }: { readonly zeroState: BlockId; readonly initBlock: BlockId },
+  liteServers: readonly Address[],
+): GlobalConfig {
   return {
     '@type': 'config.global',
     dht: {
@@ -54,7 +59,12 @@ export function buildGlobalConfig(zeroState: BlockId, liteServers: readonly Addr
       port,
       id: { '@type': 'pub.ed25519', key: publicKey.toString('base64') },
     })),
-    validator: { '@type': 'validator.config.global', zero_state: block, init_block: block, hardforks: [] },
+    validator: {
+      '@type': 'validator.config.global',
+      zero_state: blockJson(zeroState),
+      init_block: blockJson(initBlock),
+      hardforks: [],
+    },
   };
 }
 

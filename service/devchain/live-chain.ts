@@ -138,8 +138,10 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const place = { workchain: MASTERCHAIN, shard: 1n << 63n };
     const messages = externals.filter(({ destination }) => destination.workchain === MASTERCHAIN);
     const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
+    // Clients begin at a key block: few know the link from a zerostate.
+    const keyBlock = seqno === 1;
     const own = edits.filter(({ workchain }) => workchain === MASTERCHAIN);
-    const top = await collate({ ...request, externals: messages, edits: own }, world);
+    const top = await collate({ ...request, externals: messages, edits: own, keyBlock }, world);
     const signatures = signer.sign(top.id, session);
     const all = [...made, top].map(({ id, bytes, state }) => ({ id, bytes, masterchainSeqno: seqno, state }));
     keep?.({ blocks: all, signatures }, edits);

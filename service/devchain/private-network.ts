@@ -418,7 +418,12 @@ export async function createPrivateNetwork(
     },
     validatorKeys,
     faucet: { ...faucet, id: wallet.id },
-    globalConfig: () => buildGlobalConfig(chain.zeroStates[0]!.id, serving.liteServers),
+    globalConfig() {
+      const zeroState = chain.zeroStates[0]!.id;
+      // A network that an earlier release made may have none.
+      const initBlock = chain.keyBlocks[0] === undefined ? zeroState : chain.masterchainId(chain.keyBlocks[0]);
+      return buildGlobalConfig({ zeroState, initBlock }, serving.liteServers);
+    },
     async close() {
       closed = true;
       cancelTimer?.();

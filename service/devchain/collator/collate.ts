@@ -56,6 +56,8 @@ export type CollateRequest = {
   readonly edits: readonly AccountEdit[];
   /** Libraries that become public by hand, before all else: the masterchain's block has them in its state, and the blocks that it takes in run with them. */
   readonly libraries?: readonly CellAt[];
+  /** Makes a masterchain block a key block even when its configuration is the one before. */
+  readonly keyBlock?: boolean;
   /** Says that the next blocks of this shard are of its halves. */
   readonly beforeSplit?: boolean;
   readonly wantSplit?: boolean;

@@ -41,6 +41,8 @@ export type MasterchainPartOptions = {
   /** Cell of `ShardAccounts` after the block. */
   readonly accounts: number;
   readonly utime: number;
+  /** As in `CollateRequest`. */
+  readonly keyBlock: boolean;
   readonly creator: Buffer;
   readonly shardCreators: readonly Buffer[];
   /** What the block and the shards' blocks created and minted. */
@@ -54,7 +56,7 @@ const CREATE_STATS = 2n;
 export function makeMasterchainPart(states: CellStore, options: MasterchainPartOptions): MasterchainPart {
   const { before, previous, utime } = options;
   const root = configOfContract(states, options.accounts, before.config.address) ?? before.config.root;
-  const keyBlock = root !== before.config.root;
+  const keyBlock = options.keyBlock || root !== before.config.root;
   const config = { address: before.config.address, root };
   const now = keyBlock ? readChainConfig(states, root) : options.config;
   const isNext = (seconds: number): boolean =>

@@ -76,6 +76,7 @@ export function storeNextState(
         shards: listed,
         accounts,
         utime,
+        keyBlock: request.keyBlock ?? false,
         creator: request.creator,
         shardCreators: request.tops.flatMap(({ creators }) => creators),
         created: moveCurrencies(states, cells, createdOf(cells, parts)),

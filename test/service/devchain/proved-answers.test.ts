@@ -164,7 +164,7 @@ describe.each<[number, Consensus]>([
     const headers = blocksOf(network.chain).map(({ header }) => header);
     expect(headers.some(({ afterSplit }) => afterSplit)).toBe(true);
     expect(headers.some(({ afterMerge }) => afterMerge)).toBe(true);
-    expect(network.chain.keyBlocks.length).toBe(2);
+    expect(network.chain.keyBlocks.length).toBe(3);
   });
 
   it.each(kinds)('of $name is proved', async ({ cases }) => {

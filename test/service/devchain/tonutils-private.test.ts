@@ -2,7 +2,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { findConfigParam } from '#service/decode/tlb/config-params.ts';
 import { openMasterchainState } from '#service/devchain/collator/masterchain-state.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { accountAt } from '#test/service/tvm/recorded-world.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -14,22 +13,13 @@ const missing = 'missing' in built;
 
 const nobody = `0:${'12'.repeat(32)}`;
 
-// Version 1.12 reads the validators out of a block, so that it cannot begin with a zerostate, and knows no simplex signatures.
-
-/** The configuration with the first key block as the block to trust. */
-function startingAtKeyBlock(network: PrivateNetwork): object {
-  const config = network.globalConfig();
-  const { seqno, rootHash, fileHash } = network.chain.masterchain(network.chain.keyBlocks[0]!)!.id;
-  const hashes = { root_hash: rootHash.toString('base64'), file_hash: fileHash.toString('base64') };
-  const { validator } = config;
-  return { ...config, validator: { ...validator, init_block: { ...validator.zero_state, seqno, ...hashes } } };
-}
+// Version 1.12 knows no simplex signatures.
 
 describe.skipIf(
   skipLoudly(missing, { what: 'tonutils-go against a private network', why: missing ? built.missing : '' }),
 )('tonutils-go with its secure proof policy', () => {
   it.each([1, 4, 21])(
-    'believes %i validators from the first key block on, over their changes, a split and a merge',
+    'believes %i validators from the block of the configuration on, over their changes, a split and a merge',
     async (validators) => {
       const genesisUtime = Math.floor(Date.now() / 1000) - 100;
       const timing = { splitMergeDelaySeconds: 3, splitMergeIntervalSeconds: 60, genesisUtime };
@@ -39,7 +29,7 @@ describe.skipIf(
       const wallet = `0:${network.faucet.id.toString('hex')}`;
       const question = { wallet, method: 'seqno', param: 34, accounts: [...receivers, nobody] };
       const answer = await askTonutils('program' in built ? built.program : '', {
-        config: startingAtKeyBlock(network),
+        config: network.globalConfig(),
         ...question,
       });
       const { states } = network.chain;
@@ -61,4 +51,13 @@ describe.skipIf(
     },
     120_000,
   );
+
+  it('believes a new network in which nothing has happened', async () => {
+    const network = await startPrivateNetwork({ genesisUtime: Math.floor(Date.now() / 1000) - 10 });
+    onTestFinished(() => network.close());
+    const wallet = `0:${network.faucet.id.toString('hex')}`;
+    const question = { config: network.globalConfig(), wallet, method: 'seqno', param: 34, accounts: [nobody] };
+    const answer = await askTonutils('program' in built ? built.program : '', question);
+    expect(answer).toMatchObject({ seqno: network.head().id.seqno, method: '0', balances: { [nobody]: 'none' } });
+  }, 120_000);
 });
